@@ -1,24 +1,25 @@
-//! An adaptive Bloom filter. The filter remembers keys that were false positives, and reports these keys absent
-//! afterwards.
+//! An adaptive Bloom filter. The filter remembers each key that was a false positive. Later lookups of a remembered
+//! key answer "absent".
 //!
-//! A Bloom filter repeats its errors, because each lookup of the same absent key reads the same data blocks without a
-//! result. If lookups are skewed, a few such keys cost more than all other absent keys. After a lookup has read a
-//! block without finding its key, the tree reports the key to the filter ([`Filter::report_false_positive`]). The
-//! filter keeps all bytes of the key, so a key of the SSTable is never reported absent. The memory for remembered
-//! keys is part of the filter's memory budget. The hash of a key selects two slots for remembered keys. If both slots
-//! are taken, the key is not remembered. Frequent keys tend to be reported first, but keys that are no longer looked
-//! up keep their slots.
+//! A Bloom filter without adaptation repeats its errors: each lookup of a false positive reads the same data block in
+//! vain. In a skewed workload, a few false positives that are looked up often cost more than all other absent keys.
+//! After a lookup has read a block without finding its key, the tree reports the key to the filter
+//! ([`Filter::report_false_positive`]). The filter keeps all bytes of the key, so a key of the SSTable is never
+//! reported absent. The memory for remembered keys is part of the filter's memory budget. The hash of a key selects
+//! two slots for remembered keys. If both slots are taken, the key is not remembered. Frequent keys tend to be
+//! reported first, but keys that are no longer looked up keep their slots.
 //!
-//! The first lookup of an absent key has the false-positive rate of a textbook Bloom filter with the rest of the
-//! budget. Source: Bender, Farach-Colton, Goswami, Johnson, `McCauley`, Singh, "Bloom Filters, Adaptivity, and the
-//! Dictionary Problem" (FOCS 2018). The filters of the paper correct their false positives: they read the stored keys
-//! and lengthen fingerprints. The keys of an SSTable are on storage, so this filter keeps the absent keys instead.
+//! For the first lookup of an absent key, the false-positive rate is the rate of a textbook Bloom filter. This Bloom
+//! filter has the part of the memory budget that remembered keys do not take. Source: Bender, Farach-Colton, Goswami,
+//! Johnson, `McCauley`, Singh, "Bloom Filters, Adaptivity, and the Dictionary Problem" (FOCS 2018). The filters of
+//! the paper read the stored keys and lengthen fingerprints to correct a false positive. This filter keeps the absent
+//! keys instead, because the stored keys of an SSTable are on storage.
 //!
 //! The remembered keys are in memory only, and are lost when the SSTable is opened again.
 //!
 //! The filter takes `bits_per_key` / 8 bytes per key. A probe makes as many memory accesses as a probe of
-//! [`standard`](crate::standard). A probe that passes the Bloom filter reads two slots of remembered keys in
-//! addition.
+//! [`standard`](crate::standard). If the Bloom filter answers "maybe", the probe also reads two slots of remembered
+//! keys.
 
 use std::sync::OnceLock;
 
@@ -177,12 +178,12 @@ impl Filter for AdaptiveFilter {
         self.bits.prefetch(hash);
     }
 
-    /// The false-positive rate of absent keys that are looked up for the first time.
+    /// Returns the false-positive rate for absent keys that are looked up for the first time.
     fn expected_fpr(&self) -> f64 {
         theory::standard(self.bits.len() as u64, self.keys, self.probes)
     }
 
-    /// The memory in bytes. The result assumes that every slot has a remembered key of the largest size.
+    /// Returns the memory in bytes, as if every slot had a remembered key of the largest size.
     fn memory_bytes(&self) -> usize {
         self.bits.memory_bytes() + self.remembered.len() * PLACE_BYTES
     }
@@ -218,8 +219,8 @@ mod tests {
         absent.filter(is_wrong).count()
     }
 
-    /// Tests the claim for adaptive filters: few keys are false positives a second time. New absent keys have the rate
-    /// of a Bloom filter with the rest of the memory.
+    /// Tests the claim for adaptive filters: few keys are false positives a second time. The first lookups of absent
+    /// keys have the false-positive rate of a Bloom filter.
     #[test]
     fn an_error_is_made_once() {
         let first = errors(&*filter(0.05), 0..20_000) as f64;

@@ -1,13 +1,14 @@
-//! Maps the bytes of a key to a number. Each byte position of the keys has its own set of digits: the byte values
-//! that occur at the position.
+//! Maps the bytes of a key to a number. The digits of a byte position are the byte values that occur at this position
+//! in the keys.
 //!
-//! Numbers sort like the keys. Keys of few byte values, such as decimal digits, have numbers without gaps. A position
-//! where all keys have the same byte adds nothing to the number. The first positions after the common prefix of all
-//! keys have their own digits. All later positions share one set of digits.
+//! The numbers have the same order as the keys. If the keys consist of few byte values, such as decimal digits, their
+//! numbers have no gaps. A position where all keys have the same byte adds nothing to the number. Each of the first
+//! positions after the common prefix of all keys has its own set of digits. All later positions share one set of
+//! digits.
 
 use types::{KeyList, common_prefix};
 
-/// The number of 64-bit words that have one bit for each byte value.
+/// The number of 64-bit words in a bit set of all byte values.
 const WORDS: usize = 256 / u64::BITS as usize;
 
 /// The largest number of positions that have their own digits.
@@ -15,7 +16,7 @@ const MOST_POSITIONS: usize = 24;
 /// The memory of one position in bits.
 const BITS_PER_POSITION: f64 = 256.0;
 
-/// The largest number of bytes of a key that the number of the key depends on.
+/// The largest number of bytes of a key that can influence the number of the key.
 const MOST_BYTES: usize = 64;
 
 /// The byte values that occur at each position of the keys.
@@ -51,7 +52,7 @@ impl Digits {
     }
 }
 
-/// The digits that fill the rest of a number after the last byte of a key that counts.
+/// The digit that fills the rest of a number after the last used byte of a key.
 #[derive(Clone, Copy)]
 enum Rest {
     Smallest,
@@ -59,8 +60,8 @@ enum Rest {
 }
 
 impl Alphabet {
-    /// Collects the byte values of `keys` in up to `bits` bits of memory, but always stores at least one set of
-    /// digits. The keys are sorted, and the list is not empty.
+    /// Collects the byte values of `keys` in up to `bits` bits of memory. At least one set of digits is always
+    /// stored. The keys are sorted, and the list is not empty.
     pub(crate) fn of(keys: &KeyList, bits: f64) -> Self {
         let shared = common_prefix(keys.key(0), keys.key(keys.len() - 1));
         let own = ((bits / BITS_PER_POSITION) as usize).min(MOST_POSITIONS);
@@ -82,7 +83,7 @@ impl Alphabet {
         &self.positions[at.saturating_sub(self.shared).min(self.positions.len() - 1)]
     }
 
-    /// Returns the byte positions from `start` on that fit into one number.
+    /// Returns the byte positions, from `start` on, whose digits fit into one number.
     fn positions(&self, start: usize) -> impl Iterator<Item = usize> {
         let mut numbers = 1u128;
         (start..start + MOST_BYTES).take_while(move |at| {
@@ -91,9 +92,9 @@ impl Alphabet {
         })
     }
 
-    /// Returns the number that the bytes of a key from position `start` on represent. A byte that is not a digit of
-    /// its position represents the whole gap between the two nearest digits. After its last byte, a key continues
-    /// with the smallest digit.
+    /// Returns the number that the bytes of a key from position `start` on represent. If a byte is not a digit of its
+    /// position, all byte values between the two nearest digits give equal numbers. A short key is filled with the
+    /// smallest digit.
     pub(crate) fn number(&self, key: &[u8], start: usize) -> u64 {
         let mut number = 0;
         let mut rest = None;

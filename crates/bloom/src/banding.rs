@@ -1,9 +1,9 @@
-//! The banded system of linear equations over single bits (GF(2)) that a ribbon filter solves.
+//! The banded system of linear equations over GF(2) (values of one bit) that a ribbon filter solves.
 //!
-//! The equation of a key has 64 coefficients, which begin at the start row of the key. The coefficients select rows
-//! of the solution, and the sum of the selected rows is the fingerprint of the key. Equations are added in the order
-//! of their start rows, so that elimination works on data in the CPU caches. Source: Dillinger & Walzer, "Ribbon
-//! filter: practically smaller than Bloom and Xor" (2021), sections 2 and 4.
+//! Each key has an equation with 64 coefficients, and the first coefficient is for the start row of the key. The
+//! coefficients select rows of the solution, and the sum of the selected rows is the fingerprint of the key.
+//! Equations are added in the order of their start rows, so the rows that elimination reads are in the CPU caches.
+//! Source: Dillinger & Walzer, "Ribbon filter: practically smaller than Bloom and Xor" (2021), sections 2 and 4.
 
 use crate::position::{mix, reduce, remix};
 
@@ -22,8 +22,8 @@ pub(crate) struct Equation {
 }
 
 impl Equation {
-    /// Creates the equation of a key from its mixed hash, in a system of `rows` rows. The start row increases with
-    /// the hash.
+    /// Creates the equation of a key from its mixed hash, in a system of `rows` rows. A larger hash has an equal or
+    /// later start row.
     #[inline]
     pub(crate) fn of(mixed: u64, rows: usize) -> Self {
         let (coefficients, fingerprint) = (remix(mixed).swap_bytes(), remix(mixed ^ mixed >> 32));
@@ -59,15 +59,15 @@ impl Banding {
         true
     }
 
-    /// Whether the coefficients are a sum of the coefficients of earlier equations. In this case the earlier
+    /// Whether the coefficients of `equation` are a sum of coefficients of earlier equations. If so, the earlier
     /// equations determine the fingerprint.
     #[inline]
     pub(crate) fn spans(&self, equation: Equation) -> bool {
         self.reduced(equation).coefficients == 0
     }
 
-    /// Subtracts earlier equations from an equation. The result has no coefficients, or begins at a row where no
-    /// earlier equation begins.
+    /// Subtracts earlier equations from an equation until no earlier equation has the same start row. The result may
+    /// have no coefficients left.
     #[inline]
     fn reduced(&self, mut equation: Equation) -> Equation {
         while equation.coefficients != 0 && self.coefficients[equation.start] != 0 {
@@ -84,8 +84,8 @@ impl Banding {
     /// last block to the first block. A block has 64 rows and `columns(block)` columns, so it consists of one 64-bit
     /// word for each column. A block never has more columns than the next block.
     ///
-    /// The value of a row where no equation begins can be chosen freely. Such a row gets a random value, because
-    /// homogeneous systems need random values.
+    /// The value of a row where no equation begins can be chosen freely. Such a row gets a random value, because a
+    /// homogeneous system without random values has only the solution 0.
     pub(crate) fn solve(&self, columns: impl Fn(usize) -> usize, mut take: impl FnMut(usize, &[u64])) {
         let mut state = [0u64; u64::BITS as usize];
         for block in (0..self.coefficients.len() / WIDTH).rev() {

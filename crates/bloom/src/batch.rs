@@ -1,13 +1,13 @@
-//! Batches of filter probes. The memory of a group of probes is prefetched together.
+//! Batches of filter probes. A batch prefetches the memory for a group of probes before the first probe of the group.
 #![allow(clippy::inline_always)] // Each caller is compiled for one CPU feature set.
 
 use types::{HashedKey, KeyHash};
 
-/// The number of probes that are prefetched together. The number is large enough to occupy all line-fill buffers of a
-/// CPU core.
+/// The number of probes in a group, whose memory is prefetched together. A group is large enough to occupy all
+/// line-fill buffers of a CPU core.
 pub(crate) const GROUP: usize = 32;
 
-/// Probes keys one by one, for filters whose probes use the keys themselves.
+/// Probes keys one by one. Filters that use the keys themselves, instead of hashes, call this function.
 ///
 /// # Panics
 /// The slices differ in length.

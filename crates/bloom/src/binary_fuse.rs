@@ -2,10 +2,10 @@
 //! these integers is the fingerprint of the key.
 //!
 //! With fingerprints of w bits, the false-positive rate is 2^−w. The filter takes 1.125 · w bits per key with three
-//! integers, and 1.075 · w bits with four. The integers of a key are in adjacent segments, so peeling proceeds from
-//! both ends of the array inwards. The filter therefore needs less space than `xor`, and construction accesses memory
-//! that is close together. Source: Graf & Lemire, "Binary fuse filters: fast and smaller than xor filters" (2022),
-//! after Dietzfelbinger & Walzer (2019).
+//! integers, and 1.075 · w bits with four. The integers of a key are in adjacent segments, so peeling (see `peel.rs`)
+//! proceeds from both ends of the array to its middle. The filter therefore needs less space than `xor`, and
+//! construction has fewer cache misses. Source: Graf & Lemire, "Binary fuse filters: fast and smaller than xor
+//! filters" (2022), after Dietzfelbinger & Walzer (2019).
 //!
 //! The filter takes 1.125 or 1.075 · `fingerprint_bits` / 8 bytes per key for a million keys, and more bytes per key
 //! for fewer keys. A probe makes three or four memory accesses, which overlap.
@@ -34,7 +34,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<BinaryFuse>
 const TAG_OF_THREE: [u8; 4] = *b"fus3";
 const TAG_OF_FOUR: [u8; 4] = *b"fus4";
 
-/// The length of the longest segment, as a power of two. The longest segment fits the second-level cache.
+/// The base-2 logarithm of the largest segment length. A segment of this length fits into the L2 cache.
 const MOST_SEGMENT_BITS: u32 = 18;
 
 /// Builds binary fuse filters.
@@ -96,14 +96,14 @@ fn overhead(arity: u32) -> f64 {
 
 /// The selection of one entry in each of N adjacent segments.
 struct Segments<const N: usize> {
-    /// The length of a segment, as a power of two.
+    /// The base-2 logarithm of the segment length.
     segment_bits: u32,
-    /// The number of segments in which the first entry of a key can be.
+    /// The number of segments that can contain the first entry of a key.
     firsts: u64,
 }
 
 impl<const N: usize> Selection<N> for Segments<N> {
-    /// Computes the segment lengths with the formulas that section 4 of the paper determined by experiment.
+    /// Computes the segment lengths with the empirical formulas of section 4 of the paper.
     fn sized(keys: usize, attempt: u64) -> Self {
         let keys = (keys as f64).max(2.0);
         let (base, shift, least, slope, room) =
@@ -128,8 +128,8 @@ impl<const N: usize> Selection<N> for Segments<N> {
         (self.firsts + N as u64 - 1) << self.segment_bits
     }
 
-    /// The high bits of the hash select the first entry. The second entry is one segment after the first entry, the
-    /// third entry two segments, and so on. Other bits of the hash select the position of each entry in its segment.
+    /// The high bits of the hash select the first entry. Each further entry is in the segment after the segment of
+    /// the previous entry. Other bits of the hash select the position of each entry in its segment.
     #[inline]
     fn select(&self, mixed: u64) -> [usize; N] {
         let first = reduce(mixed, (self.firsts as usize) << self.segment_bits);

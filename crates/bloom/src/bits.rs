@@ -1,4 +1,4 @@
-//! The bit array of a textbook Bloom filter. Each key sets several bits, which can be anywhere in the array.
+//! The bit array of a textbook Bloom filter. Each key sets several bits at any positions of the array.
 
 use types::KeyHash;
 
@@ -6,7 +6,8 @@ use crate::position::{reduce, remix};
 use prefetch::large;
 use prefetch::prefetch;
 
-/// Returns `probes` positions of a key: a word index below `words`, and the bit to set in that word.
+/// Returns the positions of the `probes` bits of a key. Each position is a word index below `words`, and a word with
+/// only this bit set.
 #[inline]
 pub(crate) fn places(hash: KeyHash, probes: u32, words: usize) -> impl Iterator<Item = (usize, u64)> {
     (0..probes).scan(hash.0, move |derived, _| {
@@ -48,8 +49,8 @@ impl BitArray {
         }
     }
 
-    /// Whether all bits of a key are set. The test stops at the first zero bit. For most absent keys, two tested bits
-    /// suffice.
+    /// Whether all bits of a key are set. The test stops at the first zero bit, so most absent keys need at most two
+    /// tested bits.
     #[inline]
     pub(crate) fn may_contain(&self, hash: KeyHash, probes: u32) -> bool {
         let mut derived = hash.0;
@@ -63,7 +64,8 @@ impl BitArray {
         true
     }
 
-    /// Prefetches the words of the first two bits, because a lookup of an absent key rarely reads more words.
+    /// Prefetches the words with the first two bits of a key, because a lookup of an absent key rarely reads more
+    /// words.
     #[inline]
     pub(crate) fn prefetch(&self, hash: KeyHash) {
         for derived in [hash.0, remix(hash.0)] {

@@ -1,10 +1,10 @@
 //! The blocked Bloom filter. All bits of a key are in one cache line of 512 bits.
 //!
-//! A lookup costs one cache miss, for any number of tested bits. The false-positive rate is somewhat higher than that
-//! of a standard filter, because some cache lines have more keys than others. Source: Putze, Sanders & Singler,
-//! "Cache-, hash- and space-efficient Bloom filters" (2007). The filters of `RocksDB` since version 6.6
-//! (`FastLocalBloom`) use the same idea. The high bits of the hash select the cache line. To select the bits, the low
-//! half of the hash is multiplied by several odd numbers. The nine high bits of each product select one bit.
+//! A lookup costs one cache miss, however many bits it tests. The false-positive rate is slightly above the rate of a
+//! standard filter, because some cache lines have more keys than others. Source: Putze, Sanders & Singler, "Cache-,
+//! hash- and space-efficient Bloom filters" (2007). The filters of `RocksDB` since version 6.6 (`FastLocalBloom`)
+//! have the same layout. The high bits of the hash select the cache line. To select the bits, the low half of the
+//! hash is multiplied by several odd numbers. The nine high bits of each product select one bit.
 
 use catalog::{Build, Variant};
 use types::{Bytes, KeyHash};
@@ -36,8 +36,8 @@ const TAG: [u8; 4] = *b"blm2";
 const LINE_BITS: u64 = 512;
 const LINE_WORDS: usize = 8;
 
-/// The multipliers of the derived hashes. Derived hash i is the low half of the hash times the i-th power of this
-/// number.
+/// The multipliers of the derived hashes. Derived hash i is the low half of the hash times multiplier i, which is the
+/// i-th power of this number.
 const POWERS: Powers = Powers::of(0x93d7_65dd);
 
 /// Builds blocked Bloom filters.
@@ -85,7 +85,8 @@ impl FilterPolicy for Blocked {
 }
 
 /// Returns the number of probes (bits per key) with the lowest false-positive rate in a large filter. This number is
-/// smaller than for a standard filter, because many probes increase the rate most in cache lines with many keys.
+/// smaller than for a standard filter, because cache lines with many keys have too many set bits after many probes
+/// per key.
 fn best_probes(bits_per_key: f64) -> u32 {
     const LINES: u64 = 1 << 32;
     let keys = (LINE_BITS as f64 / bits_per_key * LINES as f64) as u64;
@@ -151,7 +152,7 @@ impl Line {
     }
 }
 
-/// The powers of a multiplier, one power for each possible probe.
+/// The powers of a multiplier: one multiplier for each possible probe.
 #[repr(align(64))]
 struct Powers([u32; MAX_PROBES as usize]);
 
@@ -194,8 +195,8 @@ impl Lookup for Portable {
     }
 }
 
-/// Lookups with vector instructions. A vector lookup tests several bits of a key at once, one bit for each vector
-/// lane. A permutation instruction selects the 32-bit lanes of the cache line that have the tested bits.
+/// Lookups with vector instructions. Each 32-bit lane of a vector tests one bit of a key. A permutation instruction
+/// copies the word with the tested bit from the cache line to the lane.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod vector {
@@ -367,7 +368,7 @@ mod tests {
         }
     }
 
-    /// Returns the answers of single lookups, after a check that a batch gives the same answers.
+    /// Returns the answers of single lookups. Also checks that a batch gives the same answers.
     fn answers<L: Lookup>(lookup: L, lines: &[Line], probes: u32, hashes: &[KeyHash]) -> Vec<bool> {
         let mut batch = vec![false; hashes.len()];
         lookup.may_contain_batch(lines, probes, hashes, &mut batch);

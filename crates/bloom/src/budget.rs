@@ -6,12 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::filter::FilterInput;
 
-/// The valid range of bits per key. An exact set of 64-bit hashes is smaller than a filter with more than 64 bits per
-/// key.
+/// The valid range of bits per key. More than 64 bits per key are useless, because an exact set of 64-bit hashes is
+/// smaller.
 const BITS_PER_KEY: RangeInclusive<f64> = 0.001..=64.0;
 
-/// The parameters of a filter whose only parameter is its memory, as the user writes them in TOML. The default is
-/// `DEFAULT` bits per key.
+/// The parameters, in TOML, of a filter that has only a memory parameter. The default is `DEFAULT` bits per key.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BudgetParams<const DEFAULT: u32> {
@@ -50,7 +49,8 @@ impl Budget {
         }
     }
 
-    /// Returns the largest integer width within a budget of `bits` bits. The function tolerates floating-point error.
+    /// Returns the largest whole number of bits that is not above `bits`. A result of floating-point arithmetic
+    /// slightly below a whole number counts as this number.
     pub(crate) fn width(bits: f64) -> u32 {
         (bits + 1e-6).max(0.0) as u32
     }
@@ -60,8 +60,8 @@ impl Budget {
         self.0
     }
 
-    /// Returns the bits per key for the filter of one SSTable: the allocated number, limited to the valid range, or the
-    /// parameter if there is no allocation.
+    /// Returns the bits per key for the filter of one SSTable. The result is the number that the allocation sets,
+    /// limited to the valid range. Without an allocation, the result is the parameter.
     pub(crate) fn bits_per_key(self, input: &FilterInput<'_>) -> f64 {
         match input.bits_per_key {
             Some(bits) => bits.max(*BITS_PER_KEY.start()).min(*BITS_PER_KEY.end()),
@@ -69,13 +69,13 @@ impl Budget {
         }
     }
 
-    /// Returns the number of units of `unit_bits` bits for the filter of this SSTable. The result is at least one, so
-    /// that a filter without keys has an empty unit to probe.
+    /// Returns the size of this SSTable's filter in units of `unit_bits` bits. The result is at least one unit, so
+    /// that a probe of a filter without keys reads an empty unit.
     pub(crate) fn units(self, input: &FilterInput<'_>, unit_bits: u64) -> usize {
         Self::units_for(self.bits_per_key(input), input.hashes.len(), unit_bits)
     }
 
-    /// Returns the number of units of `unit_bits` bits for `keys` keys at `bits_per_key` bits per key.
+    /// Returns the size of a filter with `keys` keys at `bits_per_key` bits per key, in units of `unit_bits` bits.
     pub(crate) fn units_for(bits_per_key: f64, keys: usize, unit_bits: u64) -> usize {
         let bits = bits_per_key * keys as f64;
         ((bits / unit_bits as f64).ceil() as usize).max(1)

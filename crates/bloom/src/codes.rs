@@ -1,5 +1,5 @@
-//! The sets of codes that range filters store. A set is stored as sorted numbers, or as a bit array if the memory
-//! budget is small.
+//! Sets of codes for range filters. A code is a small number that a filter stores for a key. A set is stored as
+//! sorted numbers, or as a bit array if the memory budget is small.
 
 use prefetch::large;
 
@@ -7,14 +7,15 @@ use crate::budget::Budget;
 use crate::elias_fano::EliasFano;
 use crate::packed::MOST_WIDTH;
 
-/// The bits per key from which on a sorted set has a lower false-positive rate than a bit array.
+/// The smallest memory, in bits per key, for which a sorted set has a lower false-positive rate than a bit array.
 const SPARSE_FROM: f64 = 4.0;
 
-/// The stored encoding number of a bit array. The encoding number of a sorted set is its number of low bits plus one.
+/// The stored number of the encoding "bit array". For a sorted set, the stored number is the number of low bits plus
+/// one.
 const DENSE: u32 = 0;
 
-/// Returns the number of possible codes for `keys` keys in `bits` bits, and the encoding number of the set. The
-/// number of codes is never larger than the number of key numbers.
+/// Returns the number of possible codes for `keys` keys in `bits` bits of memory, and the number of the encoding.
+/// There are at most as many codes as numbers from 0 to `largest`.
 pub(crate) fn layout(bits: f64, keys: usize, largest: u64) -> (u64, u32) {
     let (numbers, keys) = (largest.saturating_add(1), keys as f64);
     let bits_per_key = bits / keys;
@@ -30,8 +31,8 @@ pub(crate) fn layout(bits: f64, keys: usize, largest: u64) -> (u64, u32) {
     (numbers.min(range.max(1)), low_bits + 1)
 }
 
-/// Returns the encoding number with the smallest set of `len` codes below `range`, and the size of the set in words.
-/// Returns `None` if the set is too large for every encoding.
+/// Returns the encoding in which a set of `len` codes below `range` takes the least memory. Also returns the size of
+/// the set in 64-bit words. Returns `None` if the set is too large for every encoding.
 pub(crate) fn smallest(len: u64, range: u64) -> Option<(u32, u64)> {
     let low_bits = (range / len.max(1)).max(1).ilog2().min(MOST_WIDTH - 1);
     let sparse = EliasFano::words(len, range, low_bits).map(|words| (low_bits + 1, words));
@@ -56,7 +57,8 @@ pub(crate) enum Codes {
 }
 
 impl Codes {
-    /// Appends the set of `codes` with the encoding number `form` to `words`. The codes are sorted and below `range`.
+    /// Encodes the set of `codes` with the encoding number `form`, and appends the result to `words`. The codes are
+    /// sorted and below `range`.
     pub(crate) fn encode(codes: &[u64], range: u64, form: u32, words: &mut Vec<u64>) {
         if let Some(low_bits) = form.checked_sub(1) {
             EliasFano::new(codes, range, low_bits).to_words(words);

@@ -32,8 +32,8 @@ pub fn check(variant: &'static Variant<dyn FilterPolicy>) -> Result<(), String> 
     laws::check_component(CATALOG.axis, variant, subject, invariants::INVARIANTS)
 }
 
-/// Checks every invariant of the axis for an allocation with its default parameters. For example, bits per key are
-/// finite and not negative, and the allocation keeps a budget that it promises to keep.
+/// Checks every invariant of the axis for an allocation with its default parameters. For example, the bits per key
+/// are finite and not negative. If the allocation declares that it keeps the memory budget, this is checked.
 ///
 /// # Errors
 /// Returns one line per broken invariant, as [`check`] does.

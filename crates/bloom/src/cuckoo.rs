@@ -1,11 +1,11 @@
 //! The cuckoo filter. A short tag of every key is stored in one of two buckets of four slots.
 //!
-//! The second bucket is computed from the first bucket and the tag, so tags can move without their keys. A cuckoo
-//! filter could remove entries, which a Bloom filter cannot. This filter is built once, 95 % full. Source: Fan,
-//! Andersen, Kaminsky & Mitzenmacher, "Cuckoo filter: practically better than Bloom" (2014). The number of buckets
-//! need not be a power of two. The tag selects a position in the table. The index of the second bucket is the
-//! distance of the first bucket from this position. The same computation leads from the second bucket back to the
-//! first bucket.
+//! The second bucket is computed from the first bucket and the tag, so tags can move without their keys. In general,
+//! a cuckoo filter supports the removal of keys, and a Bloom filter does not. This filter is built once, and 95 % of
+//! its slots are filled. Source: Fan, Andersen, Kaminsky & Mitzenmacher, "Cuckoo filter: practically better than
+//! Bloom" (2014). The number of buckets need not be a power of two. The tag determines a constant c. The second
+//! bucket is c minus the first bucket, modulo the number of buckets. The same formula gives the first bucket from the
+//! second bucket.
 //!
 //! The filter takes `fingerprint_bits` / 8 / 0.95 bytes per key. A probe makes two memory accesses, which overlap.
 //! The false-positive rate is about 8 · 0.95 / 2^`fingerprint_bits`.
@@ -36,7 +36,8 @@ const LOAD: f64 = 0.95;
 /// The smallest width of a tag in bits. Narrower tags have too few values to fill two buckets.
 const LEAST_WIDTH: u32 = 6;
 
-/// The largest number of tags that are moved for one key. If no slot is free then, the table counts as full.
+/// The largest number of tags that are moved to insert one key. If no slot is free after these moves, the table
+/// counts as full.
 const MOST_MOVES: u64 = 500;
 
 /// Builds cuckoo filters.
@@ -111,7 +112,7 @@ impl FilterPolicy for Cuckoo {
 
 /// A cuckoo filter in memory.
 struct Table {
-    /// The tags of all buckets in order. The value 0 is an empty slot.
+    /// The tags of all buckets, in the order of the buckets. The value 0 is an empty slot.
     tags: Packed,
     buckets: usize,
     /// The number of stored tags. Keys with equal tags and buckets share one tag.
@@ -126,7 +127,7 @@ impl Table {
         (reduce(mixed, self.buckets), tag.max(1))
     }
 
-    /// Returns the index of the other bucket that `tag` can be in, if one of its two buckets is `bucket`.
+    /// Returns the other bucket that `tag` can be in. `bucket` is one of the two buckets of the tag.
     #[inline]
     fn other(&self, bucket: usize, tag: u64) -> usize {
         let place = reduce(mix(tag, 1), self.buckets);
@@ -193,9 +194,9 @@ impl Filter for Table {
         }
     }
 
-    /// Returns the expected false-positive rate. The tags of a bucket differ, so the rate is a sum over the slots.
-    /// The rate of one slot is the load times the probability that two tags are equal. A computed tag of 0 is stored
-    /// as 1. The two buckets of a key are equal with probability 1 / buckets.
+    /// Returns the expected false-positive rate. The tags in a bucket differ from each other, so the rate is a sum
+    /// over the slots. The rate of one slot is the load times the probability that two tags are equal. A tag of 0 is
+    /// replaced by 1. The two buckets of a key are equal with probability 1 / buckets.
     fn expected_fpr(&self) -> f64 {
         let tags = 2f64.powf(self.tags.width().into());
         let equal = (tags + 2.0) / (tags * tags);

@@ -1,27 +1,28 @@
-//! Diva, a range filter that stores a short infix of each key. The infix is the part of the key that places it
-//! between two sampled keys.
+//! Diva, a range filter that stores a short infix of each key. The infix is a number: the position of the key between
+//! two sampled keys.
 //!
 //! Every 512th key is a sample. The filter stores only the shortest prefix of a sample that separates the sample from
-//! the key before it. Each key between two adjacent samples has the prefix that these samples share. The bytes after
-//! the shared prefix form a number, which is the position of the key between the two samples. The filter keeps the
-//! leading part of this number as the infix of the key. Infixes increase with the keys, so a range of keys is a range
-//! of infixes. The range is empty if no key has one of these infixes. The infixes of all keys are stored as a sorted
-//! set in the Elias–Fano encoding.
+//! the key before it. All keys between two adjacent samples begin with the prefix that these samples share. The bytes
+//! after the shared prefix form a number, which is the position of the key between the two samples. The filter keeps
+//! the leading part of this number as the infix of the key. Infixes have the same order as the keys, so a range of
+//! keys corresponds to a range of infixes. The range is empty if no key has one of these infixes. The infixes of all
+//! keys are stored as a sorted set in the Elias–Fano encoding.
 //!
-//! Samples are dense where keys are dense, and each pair of adjacent samples has its own shared prefix. The filter
-//! therefore answers for keys of any length and kind, and for ranges of any length. A random absent key has the infix
-//! of a stored key with probability 1/K, if there are K infixes per key. A range that begins right after a key often
-//! has the infix of this key. As with [`snarf`](crate::snarf), the false-positive rate of such ranges has no bound.
+//! Dense regions of keys have many samples, and each pair of adjacent samples has its own shared prefix. The filter
+//! therefore works for keys of any length and kind, and for ranges of any length. If the number of possible infixes
+//! is K per key, a random absent key has the infix of a stored key with probability 1/K. A range that begins right
+//! after a key often includes the infix of this key. As with [`snarf`](crate::snarf), the false-positive rate of such
+//! ranges has no bound.
 //!
-//! An infix distinguishes keys only by the bytes right after the prefix that two samples share. If samples are far
-//! apart in sort order, many keys between two samples may share a longer prefix. All these keys have one infix, and
-//! absent keys with this prefix are false positives.
+//! An infix distinguishes keys only by the bytes right after the prefix that two samples share. Between two samples
+//! that differ early, many keys can share a longer prefix. All these keys have the same infix, and absent keys with
+//! this prefix are false positives.
 //!
 //! Source: Eslami, Dayan, "Diva: Dynamic Range Filter for Var-Length Keys and Queries" (VLDB 2025). The filter of the
-//! paper grows, and its infixes are bits of the keys. This filter is built once. The digits of its numbers are the
-//! byte values that occur at a position of the keys (`alphabet.rs`). Keys of decimal digits are therefore as dense as
-//! binary keys. A code of single characters, as in Zhang et al., "Order-Preserving Key Compression for In-Memory
-//! Search Trees" (SIGMOD 2020), has one set of digits for all positions.
+//! paper accepts new keys, and its infixes are bits of the keys. This filter is built once, and computes its numbers
+//! with `alphabet.rs`. Keys of decimal digits therefore give numbers without gaps, like binary keys. A code of single
+//! characters, as in Zhang et al., "Order-Preserving Key Compression for In-Memory Search Trees" (SIGMOD 2020), has
+//! one set of digits for all positions.
 //!
 //! The filter takes `bits_per_key` / 8 bytes per key, including the samples. A lookup or range makes a binary search
 //! of the samples, and about three memory accesses in the set of infixes.
@@ -73,9 +74,9 @@ impl Build<dyn FilterPolicy> for Diva {
 }
 
 impl FilterPolicy for Diva {
-    /// Stores the number of codes per segment, of codes and of distinct codes, and the common length of keys. The
-    /// alphabet, the samples and the codes follow. The field `probes` of the header is the encoding number of the
-    /// codes.
+    /// Stores four numbers: the codes per segment, the codes, the distinct codes, and the common length of keys. The
+    /// alphabet, the samples and the codes follow. The field `probes` of the header is the number of the encoding
+    /// (see [`Codes`]).
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {
@@ -126,8 +127,8 @@ impl FilterPolicy for Diva {
     }
 }
 
-/// Returns the length of all keys, if every key of this length has its own number between any two samples. Returns 0
-/// if two keys can have one number.
+/// Returns the length of the keys, if all keys have one length and no two keys of this length have equal numbers.
+/// Otherwise returns 0.
 fn common_length(keys: &KeyList, alphabet: &Alphabet) -> u64 {
     let (first, last) = (keys.key(0), keys.key(keys.len() - 1));
     let fits = alphabet.unit(common_prefix(first, last), first.len()).is_some();
@@ -135,8 +136,8 @@ fn common_length(keys: &KeyList, alphabet: &Alphabet) -> u64 {
     if is_common { first.len() as u64 } else { 0 }
 }
 
-/// The samples in ascending order: the first key, separators, and the last key. If the SSTable has one distinct key,
-/// there is one sample.
+/// The samples in ascending order: the first key, separators, and the last key. An SSTable with one distinct key has
+/// one sample.
 struct Samples {
     bytes: Vec<u8>,
     /// The end offset of each sample in `bytes`.
@@ -144,7 +145,7 @@ struct Samples {
 }
 
 impl Samples {
-    /// Takes as many samples of the keys as fit into `bits` bits, but at most every 512th key.
+    /// Takes samples of the keys. The samples fit into `bits` bits, and at least 512 keys are between two samples.
     fn of(keys: &KeyList, bits: f64) -> Self {
         let mut distance = SAMPLE;
         loop {
@@ -188,8 +189,8 @@ impl Samples {
         self.get(self.ends.len() - 1)
     }
 
-    /// Returns the number of segments, which are the pairs of adjacent samples. A single sample also counts as one
-    /// segment.
+    /// Returns the number of segments, which are the pairs of adjacent samples. If there is only one sample, the
+    /// result is 1.
     fn segments(&self) -> u64 {
         (self.ends.len() as u64 - 1).max(1)
     }
@@ -237,7 +238,7 @@ impl Samples {
     }
 }
 
-/// The mapping of keys to codes.
+/// The mapping of keys to codes. A code is an index of a segment, combined with an infix.
 struct Places {
     alphabet: Alphabet,
     samples: Samples,
@@ -301,8 +302,8 @@ impl Places {
         }
     }
 
-    /// Returns the share of absent keys that have the code of a stored key. The absent keys are assumed to be
-    /// distributed as the stored keys, which have `different` distinct codes.
+    /// Returns the fraction of absent keys that have the code of a stored key. The estimate assumes that absent keys
+    /// are distributed like the stored keys. The stored keys have `different` distinct codes.
     fn rate(&self, different: u64) -> f64 {
         if self.samples.ends.len() == 1 {
             return 0.0;
@@ -348,7 +349,7 @@ impl DivaFilter {
 }
 
 impl Filter for DivaFilter {
-    /// Always true, because a hash does not identify the position of its key.
+    /// Always returns true, because a hash does not identify the position of its key.
     fn may_contain(&self, _: KeyHash) -> bool {
         true
     }

@@ -2,20 +2,21 @@
 //! two layouts.
 //!
 //! **`words`**: every double probe sets two bits in one 64-bit word. The word can be anywhere in the array. The hash
-//! selects the first word, and each further rotation by 21 bits selects the next word. Source: cs265 2.3.3 and 3.3.1,
-//! after `DynamicBloom` of `RocksDB`. A lookup makes up to `double_probes` memory accesses, and about 1.3 for an
-//! absent key. Two bits in one word depend on each other, so the false-positive rate is above that of `standard`.
+//! selects the first word. The hash rotated by 21 bits selects the next word, and so on. Source: cs265 2.3.3 and
+//! 3.3.1, after `DynamicBloom` of `RocksDB`. A lookup makes up to `double_probes` memory accesses, and about 1.3 for
+//! an absent key. Two bits in one word are not independent, so the false-positive rate is higher than with
+//! `standard`.
 //!
 //! **`blocks`**: one half of a key's bits is in a block of 512 bits, and the other half is in the partner of this
-//! block. The first seven bits of a block identify its partner. Partners are chosen when the filter is built, within
-//! batches of 128 blocks: the most loaded block is paired with the least loaded block. Every pair of blocks therefore
-//! has about the same number of keys. This balance removes the disadvantage of blocked filters, their higher
+//! block. The first seven bits of a block identify its partner. The construction chooses partners within batches of
+//! 128 blocks. The block with the most keys becomes the partner of the block with the fewest keys, and so on. Every
+//! pair of blocks therefore has about the same number of keys. Blocked filters without this balance have a higher
 //! false-positive rate. Source: the paired Bloom filter of `SpeedB`
 //! (<https://docs.speedb.io/speedb-features/paired-bloom-filter>), whose name cs265 uses. A probe makes one or two
 //! memory accesses, and the second access waits for the first.
 //!
-//! No layout takes less memory than the lower bound of all Bloom filters. A rate of 1 % needs 9.6 bits per key, and
-//! not 7.8 bits as cs265 4.3.4 states.
+//! Both layouts need at least as much memory as the lower bound for all Bloom filters. A false-positive rate of 1 %
+//! needs 9.6 bits per key, although cs265 4.3.4 states 7.8 bits.
 //!
 //! The filter takes `bits_per_key` / 8 bytes per key.
 
@@ -63,7 +64,7 @@ struct DoubleProbe {
     form: Form,
 }
 
-/// The layout, which determines where the two bits of a pair are.
+/// The layout, which determines where the bits of a key are.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Form {
@@ -100,8 +101,8 @@ impl Build<dyn FilterPolicy> for DoubleProbe {
 }
 
 impl DoubleProbe {
-    /// Returns the number of double probes for the filter of one SSTable. The result is the parameter, or the best
-    /// number for the bits per key of the SSTable if the parameter is 0.
+    /// Returns the number of double probes for the filter of one SSTable. The result is the parameter. If the
+    /// parameter is 0, the result is the best number for the bits per key of the SSTable.
     fn pairs(&self, input: &FilterInput<'_>) -> u32 {
         let best = (theory::standard_probes(self.budget.bits_per_key(input)) / 2).max(1);
         self.double_probes.unwrap_or(best)
@@ -169,7 +170,7 @@ impl FilterPolicy for DoubleProbe {
     }
 }
 
-/// Returns the words of a key among `count` words, each with the two bits of the key.
+/// Returns the words that a key uses among `count` words. Each word comes with the two bits of the key in this word.
 #[inline]
 fn word_probes(hash: KeyHash, pairs: u32, count: usize) -> impl Iterator<Item = (usize, u64)> {
     (0..pairs).scan(hash.0, move |turned, _| {
@@ -183,7 +184,8 @@ fn word_probes(hash: KeyHash, pairs: u32, count: usize) -> impl Iterator<Item = 
     })
 }
 
-/// The double probes of a key. The field is the number of words, and each word has two bits of the key.
+/// The rule for the bits of a key in the layout `words`. The field is the number of words, and the key sets two bits
+/// in each word.
 struct DoubleProbes(u32);
 
 impl Places for DoubleProbes {
@@ -211,8 +213,8 @@ impl Filter for WordsFilter {
             .for_each(|(word, _)| prefetch(&self.words, word));
     }
 
-    /// Returns the probability that all double probes of an absent key succeed. A double probe tests a word in which
-    /// every pair has set two bits.
+    /// Returns the false-positive rate: the probability that all bits of an absent key are set. Each key of a word
+    /// has set two bits of the word.
     fn expected_fpr(&self) -> f64 {
         let rates = theory::word_rates(WORD_BITS as u32, 2);
         let pairs = self.keys.saturating_mul(self.pairs.into());
@@ -252,7 +254,7 @@ impl Block {
 }
 
 /// Returns the bit positions of a key: `pairs` positions in the block of the key, and `pairs` positions in the
-/// partner.
+/// partner of this block.
 #[inline]
 fn places(hash: KeyHash, pairs: u32) -> [impl Iterator<Item = usize>; 2] {
     const PLACES: usize = BLOCK_BITS as usize - PARTNER_BITS as usize;
@@ -265,7 +267,7 @@ fn places(hash: KeyHash, pairs: u32) -> [impl Iterator<Item = usize>; 2] {
     })
 }
 
-/// Builds the blocks. First counts the keys of each block, then chooses partners, then sets the bits.
+/// Builds the blocks. The function counts the keys of each block, chooses partners, and sets the bits.
 fn build_blocks(hashes: &[KeyHash], pairs: u32, count: usize) -> Vec<Block> {
     let mut loads = vec![0u32; count];
     hashes.iter().for_each(|hash| loads[reduce(hash.0, count)] += 1);
@@ -306,8 +308,8 @@ impl Filter for BlocksFilter {
         prefetch(&self.blocks, reduce(hash.0, self.blocks.len()));
     }
 
-    /// Returns the expected false-positive rate. Every pair of partners has the keys of two blocks, so all pairs have
-    /// about the same number of keys. A block without a partner is its own partner.
+    /// Returns the expected false-positive rate. Every pair of partners has about the same number of keys. A block
+    /// without a partner is its own partner.
     fn expected_fpr(&self) -> f64 {
         let bits = BLOCK_BITS - u64::from(PARTNER_BITS);
         let blocks = self.blocks.len() as u64;

@@ -1,14 +1,13 @@
 //! The dynamic Bloom filter: a list of standard filters (parts). Each part is larger and more accurate than the
 //! previous part. All parts together keep a target false-positive rate for any number of keys.
 //!
-//! The number of keys need not be known in advance. The disadvantages are that a probe may test every part, and that
-//! the last part can have unused space. The filter adds the keys of an SSTable one after another. The rates of the
-//! parts form a geometric progression, so the sum of the rates never exceeds the target. Sources: cs265 3.3.2, for a
-//! list of filters that grows when a target rate is exceeded; Almeida, Baquero, Preguiça & Hutchison, "Scalable Bloom
-//! filters" (2007), for the sizes and rates of the parts.
+//! The number of keys need not be known in advance. However, a probe may test every part, and the last part can have
+//! unused space. The rates of the parts form a geometric progression, so the sum of the rates never exceeds the
+//! target. Sources: cs265 3.3.2, for a list of filters that grows when a target rate is exceeded; Almeida, Baquero,
+//! Preguiça & Hutchison, "Scalable Bloom filters" (2007), for the sizes and rates of the parts.
 //!
 //! The filter takes 1.8 to 3.5 bytes per key for a rate of 1 % and a growth factor of 2. A probe of an absent key
-//! makes about two memory accesses for each part. The number of parts grows with the logarithm of the number of keys.
+//! makes about two memory accesses per part. The number of parts grows with the logarithm of the number of keys.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -43,7 +42,8 @@ const TIGHTENING: f64 = 0.5;
 /// even if it has few keys.
 const MOST_INITIAL_KEYS: u64 = 16_000_000;
 
-/// The largest number of parts. With more parts, the filter would have space for more keys than can exist.
+/// The largest number of parts. A filter with this number of parts already has space for more keys than any SSTable
+/// has.
 const MOST_PARTS: u32 = 256;
 
 /// Builds dynamic Bloom filters.
@@ -118,7 +118,7 @@ impl Dynamic {
     }
 }
 
-/// One of the standard filters in the list.
+/// A standard Bloom filter in the list.
 struct Part {
     bits: BitArray,
     probes: u32,
@@ -131,8 +131,8 @@ struct DynamicFilter {
 }
 
 impl DynamicFilter {
-    /// Encodes the filter. The field `probes` of the header is the number of parts. For each part, the number of
-    /// words, of probes and of keys follow. The words of all parts are at the end.
+    /// Encodes the filter. The field `probes` of the header is the number of parts. The number of words, the number
+    /// of probes and the number of keys of each part follow. The words of all parts are at the end.
     fn encode(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let heads =
             self.parts.iter().flat_map(|part| [part.bits.len() as u64 / 64, part.probes.into(), part.keys]);

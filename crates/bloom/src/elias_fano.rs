@@ -1,11 +1,11 @@
-//! A sorted set of integers with fast search, in the Elias–Fano encoding. The set takes little more than two bits per
-//! integer in addition to the low bits of the integer.
+//! A sorted set of integers with fast search, in the Elias–Fano encoding. In addition to the low bits of each
+//! integer, the set takes slightly more than two bits per integer.
 //!
-//! The low bits of each number are in an array. The high bits are encoded in unary. For each value of the high bits,
-//! the encoding has a one bit per number with this value, and then a zero bit. The numbers with the high bits h
-//! therefore begin after h zero bits. The position of every 512th zero bit is stored as a sample. Sources: Elias,
-//! "Efficient storage and retrieval by content and address of static files" (1974); Vigna, "Quasi-succinct indices"
-//! (WSDM 2013), section 3.
+//! The low bits of all numbers are in an array. The high bits are encoded in unary: the encoding has a one bit for
+//! each number, and a zero bit after all numbers with equal high bits. The numbers with high bits h therefore begin
+//! after h zero bits. The position of every 512th zero bit is stored as a sample. Sources: Elias, "Efficient storage
+//! and retrieval by content and address of static files" (1974); Vigna, "Quasi-succinct indices" (WSDM 2013), section
+//! 3.
 
 use prefetch::large;
 
@@ -21,8 +21,8 @@ const PLACE_BITS: u32 = 32;
 pub(crate) struct EliasFano {
     lows: Packed,
     low_bits: u32,
-    /// The high bits of all numbers, encoded in unary. A number is a one bit, and a zero bit follows all numbers with
-    /// equal high bits.
+    /// The high bits of all numbers, encoded in unary. Each number has a one bit. A zero bit follows after all
+    /// numbers with equal high bits.
     highs: Vec<u64>,
     /// The position after the 512th zero bit, after the 1024th zero bit, and so on.
     samples: Packed,
@@ -50,7 +50,7 @@ impl Parts {
 }
 
 impl EliasFano {
-    /// The number of bits that a set takes per value of the high bits. In addition, each number takes one bit and its
+    /// The memory in bits for each possible value of the high bits. In addition, each number takes one bit and its
     /// low bits.
     pub(crate) const BITS_PER_ZERO: f64 = 1.0 + PLACE_BITS as f64 / ZEROS_PER_SAMPLE as f64;
 
@@ -102,8 +102,8 @@ impl EliasFano {
         last_start > end || self.ones_from(place) > 0 && self.low(last_start) <= last & mask
     }
 
-    /// Returns the index of the first number whose high bits are at least `high`, and the position of the one bit of
-    /// this number.
+    /// Returns the index of the first number whose high bits are at least `high`. Also returns the position of the
+    /// number's one bit in `highs`.
     fn start(&self, high: u64) -> (u64, u64) {
         let sample = high / ZEROS_PER_SAMPLE;
         let mut place = match sample {
@@ -125,7 +125,7 @@ impl EliasFano {
         (place.saturating_sub(high), place)
     }
 
-    /// Returns the number of consecutive one bits from a position on.
+    /// Returns the number of consecutive one bits that begin at position `place`.
     fn ones_from(&self, place: u64) -> u64 {
         let mut ones = 0;
         while let Some(word) = self.highs.get((place + ones) as usize / 64) {
@@ -139,7 +139,8 @@ impl EliasFano {
         ones
     }
 
-    /// Returns the first index from `start` to `end` whose number has low bits of at least `low`.
+    /// Returns the first index from `start` on whose number has low bits of at least `low`. Returns `end` if no
+    /// number before `end` has such low bits.
     fn first_low(&self, mut start: u64, mut end: u64, low: u64) -> u64 {
         while start < end {
             let middle = start + (end - start) / 2;
@@ -192,7 +193,7 @@ impl EliasFano {
     }
 }
 
-/// Returns the position of the one bit with the index `nth`, counted from 0. The word has at least `nth` + 1 one
+/// Returns the position of the one bit with the index `nth`, counted from 0. The word must have more than `nth` one
 /// bits.
 fn nth_one(word: u64, nth: u32) -> u32 {
     let (mut left, mut place) = (nth, 0);

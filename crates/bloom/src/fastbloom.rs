@@ -1,8 +1,9 @@
-//! The Bloom filter of the crate `fastbloom`. The filter uses the key hash that the tree has already computed.
+//! The Bloom filter of the crate `fastbloom`. The tree passes the hash of a key to the filter, so the filter computes
+//! no hash.
 //!
-//! Since version 0.17, the filter of the crate is a standard Bloom filter and not a blocked Bloom filter. Its
-//! expected false-positive rate therefore equals the rate of `standard`. The hasher of the crate is not used. The
-//! crate derives the k positions from our 64-bit hash by double hashing. Source: <https://docs.rs/fastbloom/0.17>.
+//! Since version 0.17, the crate implements a standard Bloom filter instead of a blocked Bloom filter. The expected
+//! false-positive rate therefore equals the rate of `standard`. The crate derives the k positions of a key from the
+//! 64-bit hash of the tree by double hashing. Source: <https://docs.rs/fastbloom/0.17>.
 
 use ::fastbloom::BloomFilter;
 use catalog::{Build, Variant};

@@ -1,4 +1,4 @@
-//! The interface of the filter axis, for building filters from keys or hashes and for queries.
+//! The traits that each filter implements: construction from keys or hashes, and queries.
 
 use std::ops::Bound;
 
@@ -10,8 +10,8 @@ use crate::filter_builder::FilterBuilder;
 
 /// A kind of filter. A filter policy builds filters for new SSTables and opens stored filters.
 pub trait FilterPolicy: Send + Sync {
-    /// Builds the filter of one SSTable and returns the bytes to store. [`open`](Self::open) needs only these bytes.
-    /// Equal inputs give equal bytes on every machine.
+    /// Builds the filter of one SSTable and returns the bytes to store. [`open`](Self::open) opens the filter from
+    /// these bytes only. Equal inputs give equal bytes on every machine.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8>;
 
     /// Opens a filter from stored bytes. Checks every stored length before its use.
@@ -26,7 +26,7 @@ pub trait FilterPolicy: Send + Sync {
         None
     }
 
-    /// Returns the bits per key of a large SSTable according to the variant's own parameter. An allocation may move
+    /// Returns the bits per key that the parameters of this variant set for a large SSTable. An allocation may move
     /// this memory between levels. Returns `None` if the variant ignores allocations.
     fn bits_per_key(&self) -> Option<f64> {
         None
@@ -38,8 +38,8 @@ pub trait FilterPolicy: Send + Sync {
         false
     }
 
-    /// Whether [`expected_fpr`](Filter::expected_fpr) assumes that absent keys are distributed as the keys of the
-    /// SSTable. The false-positive rate of other absent keys may be higher.
+    /// Whether [`expected_fpr`](Filter::expected_fpr) assumes that absent keys are distributed like the keys of the
+    /// SSTable. For other absent keys, the false-positive rate may be higher.
     fn assumes_similar_keys(&self) -> bool {
         false
     }
@@ -54,13 +54,13 @@ pub trait FilterPolicy: Send + Sync {
 /// The input for building a filter: the keys of one SSTable.
 #[derive(Clone, Copy, Debug)]
 pub struct FilterInput<'a> {
-    /// The hash of every key, in key order. Two keys may have equal hashes because of a collision.
+    /// The hash of every key, in key order. Different keys may have equal hashes.
     pub hashes: &'a [KeyHash],
-    /// The bits per key that an allocation sets for this SSTable. A tree always has an allocation, so `None` occurs only
-    /// outside of trees: the variant then uses its own parameter. A variant whose size is fixed ignores this value.
+    /// The bits per key that an allocation sets for this SSTable. A tree always has an allocation, so `None` occurs
+    /// only outside of trees. With `None`, the variant uses its own parameter. A variant of fixed size ignores this
+    /// value.
     pub bits_per_key: Option<f64>,
-    /// The keys themselves, in the order of `hashes`. The keys are present if the policy
-    /// [needs](FilterPolicy::needs_keys) keys.
+    /// The keys themselves, in the order of `hashes`. `None` if the policy [needs](FilterPolicy::needs_keys) no keys.
     pub keys: Option<&'a KeyList>,
 }
 
@@ -77,26 +77,26 @@ impl<'a> FilterInput<'a> {
 /// The filter of one SSTable.
 ///
 /// Invariants:
-/// 1. A key that was added is never reported absent, in lookups by hash and in lookups by key.
+/// 1. A lookup by hash or by key never reports an added key absent.
 /// 2. Answers depend only on the stored bytes, the arguments, and the false positives that were reported before.
-/// 3. The fraction of absent keys that are reported present is [`expected_fpr`](Self::expected_fpr), except for
-///    sampling error and a small factor that the documentation of the variant justifies.
+/// 3. The fraction of absent keys that are reported present is [`expected_fpr`](Self::expected_fpr). The fraction may
+///    differ by the sampling error, and by a small factor that the documentation of the variant explains.
 /// 4. A range with a key that was added is never reported empty.
 pub trait Filter: Send + Sync {
-    /// Whether a key with this hash may be in the SSTable. The answer `false` is certain. A filter that stores no
-    /// hashes always answers true.
+    /// Whether a key with this hash may be in the SSTable. If the answer is false, the key is certainly absent. A
+    /// filter that stores no hashes always answers true.
     fn may_contain(&self, hash: KeyHash) -> bool;
 
-    /// Whether the key may be in the SSTable. The answer `false` is certain. Point lookups call this function. A
-    /// filter that was built from hashes uses only the hash of the key.
+    /// Whether the key may be in the SSTable. If the answer is false, the key is certainly absent. Point lookups call
+    /// this function. A filter that was built from hashes uses only the hash of the key.
     #[inline]
     fn may_contain_key(&self, key: HashedKey<'_>) -> bool {
         self.may_contain(key.hash)
     }
 
     /// Reports a false positive to the filter: [`may_contain_key`](Self::may_contain_key) returned true for a key
-    /// that the SSTable lacks. An adaptive filter may answer false for this key from now on. Other filters ignore the
-    /// report.
+    /// that the SSTable lacks. After this call, an adaptive filter may answer false for this key. Other filters
+    /// ignore the report.
     fn report_false_positive(&self, _key: HashedKey<'_>) {}
 
     /// Answers many point lookups at once. `answers[i]` is the answer of [`may_contain_key`](Self::may_contain_key)
@@ -113,19 +113,20 @@ pub trait Filter: Send + Sync {
         }
     }
 
-    /// Whether [`may_contain_range`](Self::may_contain_range) can return `false`. If not, a call of
-    /// `may_contain_range` is useless.
+    /// Whether [`may_contain_range`](Self::may_contain_range) can return `false`. If the result is false, callers
+    /// need not call `may_contain_range`.
     fn answers_ranges(&self) -> bool {
         false
     }
 
-    /// Whether a key between the two bounds may be in the SSTable. The answer `false` is certain.
+    /// Whether a key between the two bounds may be in the SSTable. If the answer is false, the range certainly has no
+    /// key.
     fn may_contain_range(&self, _low: Bound<&[u8]>, _high: Bound<&[u8]>) -> bool {
         true
     }
 
-    /// Prefetches the memory that a probe of this hash reads first. The call changes no answers. Filters whose probes
-    /// cannot miss the CPU caches do nothing.
+    /// Prefetches the memory that a probe of this hash reads first. The call changes no answers. For a filter whose
+    /// probes cannot miss the CPU caches, this function does nothing.
     fn prefetch(&self, _hash: KeyHash) {}
 
     /// Answers many probes by hash at once. `answers[i]` is the answer of [`may_contain`](Self::may_contain) for
@@ -137,7 +138,7 @@ pub trait Filter: Send + Sync {
         in_groups(hashes, answers, |hash| self.prefetch(hash), |hash| self.may_contain(hash));
     }
 
-    /// Returns the theoretical false-positive rate of this filter with its keys and its size.
+    /// Returns the theoretical false-positive rate of this filter, which depends on its number of keys and its size.
     fn expected_fpr(&self) -> f64;
 
     /// Returns the memory of the filter in bytes. An ideal bound returns 0, because an ideal bound represents a

@@ -1,8 +1,8 @@
 //! Builders of filters that accept keys one by one. Several threads may add keys concurrently.
 //!
-//! If all keys of an SSTable are known before the filter is built,
-//! [`FilterPolicy::build`](crate::FilterPolicy::build) is the fastest construction. A [`FilterBuilder`] accepts keys
-//! one by one, in batches that prefetch memory, and from many threads (cs265 2.3.3 and 4.3.1).
+//! [`FilterPolicy::build`](crate::FilterPolicy::build) is faster, but needs all keys of the SSTable in advance. A
+//! [`FilterBuilder`] accepts keys one by one or in batches, from many threads. Batches prefetch memory (cs265 2.3.3
+//! and 4.3.1).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -20,8 +20,8 @@ pub trait FilterBuilder: Send + Sync {
     /// Adds a key by its hash.
     fn insert(&self, hash: KeyHash);
 
-    /// Adds many keys by their hashes. The result is that of [`insert`](Self::insert) for each key, but the memory of
-    /// a group of keys is prefetched first.
+    /// Adds many keys by their hashes. The effect is that of [`insert`](Self::insert) for each hash. A batch is
+    /// faster, because the builder prefetches the memory of a group of keys.
     fn insert_batch(&self, hashes: &[KeyHash]);
 
     /// Returns the bytes to store. All insertions must have returned before this call.
@@ -30,7 +30,7 @@ pub trait FilterBuilder: Send + Sync {
 
 /// A rule for the positions of a key's bits in the bit array.
 pub(crate) trait Places: Send + Sync {
-    /// Returns the words that a key uses among `words` 64-bit words, each with the bits to set.
+    /// Returns the words that a key uses among `words` 64-bit words. Each word comes with the bits to set.
     fn of(&self, hash: KeyHash, words: usize) -> impl Iterator<Item = (usize, u64)>;
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct BitArrayBuilder<P> {
     places: P,
 }
 
-/// The number of words of a key that a batch prefetches.
+/// The number of words per key that a batch prefetches.
 const WORDS_AHEAD: usize = 2;
 
 impl<P: Places> BitArrayBuilder<P> {

@@ -1,21 +1,23 @@
-//! Grafite, a range filter whose false-positive rate has a bound for every workload.
+//! Grafite, a range filter with an upper bound on the false-positive rate that holds for every workload.
 //!
 //! A [`Universe`] maps keys to numbers. The hash h(x) = (q(⌊x / r⌋) + x) mod r maps a number x to a code below r,
 //! where q is another hash function. Neighbouring numbers in an aligned group of r numbers have neighbouring codes,
 //! so a range of numbers becomes one or two ranges of codes. The filter stores the codes of all keys as a sorted set.
-//! A range without any stored code is empty. With n keys, a range of ℓ numbers without a key is a false positive with
-//! probability at most nℓ/r. With B bits per key, the bound is ε ≤ ℓ / 2^(B − 2) for any keys and ranges. The samples
-//! that speed up the search in the set take at most an eighth of a bit per key. A point lookup is a range of one
-//! number. If r covers all numbers of an SSTable, the filter is exact for these numbers.
+//! A range without any stored code is empty. If the filter has n keys, an empty range of ℓ numbers is a false
+//! positive with probability at most nℓ/r. With B bits per key, the false-positive rate is ε ≤ ℓ / 2^(B − 2) for any
+//! keys and ranges. The samples that speed up the search in the set take at most an eighth of a bit per key. A point
+//! lookup is a range of one number. If r is larger than all numbers of an SSTable, different numbers have different
+//! codes, and the filter is exact for numbers.
 //!
 //! The mapping from strings to numbers loses information. A number depends only on the eight bytes after the common
 //! prefix of the SSTable's keys, without the low bits that all keys share. Keys that differ only in later bytes have
-//! the same number. The bound depends on the number ℓ of numbers and not of possible keys, so the bound is weak for
-//! strings. For example, `user10` and `user20` are 256 numbers apart. Big-endian integers lose no information, with
-//! or without padding.
+//! the same number. The bound depends on how many numbers a range includes, so the bound is weak for strings. For
+//! example, `user10` and `user20` are 256 numbers apart. The mapping loses no information for big-endian integers,
+//! with or without padding.
 //!
-//! With fewer than four bits per key, the codes are stored in a plain bit array. The false-positive rate is then
-//! lower, at ε ≈ ℓ / B. The filter takes at most 34 bits per key, because more bits bring no benefit.
+//! With fewer than four bits per key, the codes are stored in a bit array. In this case, a bit array has a lower
+//! false-positive rate than a sorted set, at ε ≈ ℓ / B. The filter takes at most 34 bits per key, because more bits
+//! bring no benefit.
 //!
 //! Source: Costa, Ferragina & Vinciguerra, "Grafite: taming adversarial queries with optimal range filters" (SIGMOD
 //! 2024, arXiv 2311.15380), sections 3 and 4. As in the paper, the set has the Elias–Fano encoding.
@@ -63,8 +65,8 @@ impl Build<dyn FilterPolicy> for Grafite {
 }
 
 impl FilterPolicy for Grafite {
-    /// Stores the number of possible codes, of keys and of distinct codes. The universe and the codes follow. The
-    /// field `probes` of the header is the encoding number of the codes.
+    /// Stores three numbers: possible codes, keys and distinct codes. The universe and the codes follow. The field
+    /// `probes` of the header is the number of the encoding (see [`Codes`]).
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {
@@ -128,8 +130,8 @@ struct GrafiteFilter {
 }
 
 impl GrafiteFilter {
-    /// Whether a key may have a number from `first` to `last`, inclusive. These numbers are in one aligned group of
-    /// `range` numbers, so their codes are consecutive modulo `range`.
+    /// Whether a key may have a number from `first` to `last`, inclusive. All these numbers are in one aligned group
+    /// of `range` numbers, so their codes are consecutive modulo `range`.
     fn has_codes(&self, first: u64, last: u64) -> bool {
         let (first, last) = (code(first, self.range), code(last, self.range));
         if first <= last {
@@ -161,8 +163,8 @@ impl NumberSet for GrafiteFilter {
         self.has_codes(first, border - 1) || self.has_codes(border, last)
     }
 
-    /// Returns the false-positive rate of point lookups. The rate is the probability that a random number between the
-    /// smallest and the largest key number has the code of a key.
+    /// Returns the false-positive rate of point lookups. The rate assumes that the number of a looked-up key is
+    /// random between the smallest and the largest key number.
     fn expected_fpr(&self) -> f64 {
         theory::codes(self.different, self.range, self.universe.largest(), 1)
     }
@@ -193,13 +195,14 @@ mod tests {
         policy.open(Bytes::copy_from(&stored)).unwrap()
     }
 
-    /// Returns the share of empty ranges of `length` numbers that the filter reports as not empty.
+    /// Returns the fraction of empty ranges of `length` numbers that the filter reports as not empty.
     fn measured(filter: &dyn Filter, numbers: &[u64], starts: impl Iterator<Item = u64>, length: u64) -> f64 {
         share_of_empty_ranges((filter, key), numbers, starts, length, 50_000)
     }
 
-    /// Tests random ranges and ranges directly after keys. The latter have a high rate with heuristic filters. Both
-    /// kinds of range have the theoretical rate, which is below the bound of the paper.
+    /// Tests random ranges and ranges directly after keys. Heuristic filters have a high false-positive rate for
+    /// ranges directly after keys. Grafite has the theoretical rate for both kinds of range. This rate is below the
+    /// upper bound of the paper.
     #[test]
     fn every_kind_of_range_keeps_the_bound() {
         let numbers = sorted((0..KEYS).map(|i| mix(i, 1)));

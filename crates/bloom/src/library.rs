@@ -1,19 +1,20 @@
 //! A filter in a shared library, called through the C ABI of `lsmbench_filter.h`.
 //!
-//! The library builds filters from the hashes of keys, and answers probes of hashes. The library may be written in any
-//! language that can export C functions. Every call goes through a table of function pointers. If `library` is empty,
-//! the table has functions of this crate that call the filter `standard`. This configuration measures the cost of the
-//! interface in isolation.
+//! The library builds filters from the hashes of keys, and answers probes of hashes. The library may be written in
+//! any language that can export C functions. Every call uses a table of function pointers. If the parameter `library`
+//! is empty, the table has functions of this crate, which call the filter `standard`. This configuration shows the
+//! cost of the interface only.
 //!
-//! The stored format is little-endian. The name identifies the library that wrote the filter. No other library opens
-//! the filter:
+//! The stored format is little-endian. The field `name` identifies the library that wrote the filter, and no other
+//! library opens the filter:
 //!
 //! ```text
 //! tag [u8; 4] | length of the name u8 | name | error i32 | bytes of the body u64 | body
 //! ```
 //!
-//! `error` is 0 unless the library could not build the filter. The library has no other way to report an error of
-//! `build`. If `error` is not 0, opening the filter fails with this number, and the flush or compaction fails too.
+//! If the library cannot build the filter, `error` is the error number of the library. Otherwise `error` is 0. If
+//! `error` is not 0, opening the filter fails with this number. The flush or compaction that wrote the filter then
+//! also fails.
 
 mod identity;
 mod table;
@@ -190,7 +191,7 @@ impl Filter for LibraryFilter {
     }
 }
 
-/// The number of probes that are timed together.
+/// The number of probes in one time measurement.
 const CALLS: u32 = 10_000;
 
 /// Measures the cost of the C ABI. The function times single probes of the filter `standard` through the C ABI and

@@ -1,24 +1,25 @@
-//! The Memento filter, a range filter. Each slot of a quotient filter stores the fingerprint of a prefix and the last
-//! bits of a number.
+//! The Memento filter, a range filter. The filter stores the numbers of keys in the slots of a quotient filter. A
+//! slot has the fingerprint of a number's prefix, and the last bits of the number.
 //!
 //! A [`Universe`] maps keys to numbers. The last `memento_bits` bits of a number are its memento, and the other bits
 //! are its prefix. The hash of the prefix gives a quotient and a fingerprint. The slot of the quotient stores the
-//! fingerprint together with the memento. All numbers with equal prefixes are therefore in one run of slots, and a
-//! range needs one or two lookups. Each lookup searches for a slot with the fingerprint of the prefix and a memento
+//! fingerprint and the memento. All numbers with equal prefixes are therefore in adjacent slots, and a short range
+//! needs one or two lookups. Each lookup searches for a slot that has the fingerprint of the prefix and a memento
 //! within the range.
 //!
-//! Two different prefixes collide with probability 2^−`fingerprint_bits` per stored number. The collision matters
-//! only if the memento of the stored number is also in the range. The rate therefore has a bound for every range,
-//! including ranges right after keys. A range of up to 2^`memento_bits` numbers has at most two prefixes. The filter
-//! reports every range with more than eight prefixes as not empty.
+//! Two different prefixes collide with probability 2^−`fingerprint_bits` per stored number. A collision causes a
+//! false positive only if the memento of the stored number is also in the range. The false-positive rate therefore
+//! has an upper bound for every range, including ranges right after keys. The numbers of a range of length
+//! 2^`memento_bits` have at most two prefixes. The filter reports every range with more than eight prefixes as not
+//! empty.
 //!
 //! Source: Eslami, Dayan, "Memento Filter: A Fast, Dynamic, and Robust Range Filter" (SIGMOD 2025, arXiv 2408.05625),
 //! section 4. The filter of the paper can grow, and stores all mementos of one fingerprint together. This filter is
 //! built once, and has one slot per number (`slots.rs`).
 //!
 //! The filter takes (`fingerprint_bits` + `memento_bits` + 2.2) / 8 / 0.95 bytes per key. A point lookup makes as
-//! many memory accesses as a lookup of [`quotient`](crate::quotient). A short range makes as many as two point
-//! lookups.
+//! many memory accesses as a lookup of [`quotient`](crate::quotient). A short range makes as many memory accesses as
+//! two point lookups.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -51,7 +52,8 @@ const TAG: [u8; 4] = *b"memo";
 /// The seed of the hash function for prefixes.
 const SEED: u64 = 0x6d_656d_656e_746f;
 
-/// The largest number of prefixes in a range that the filter can report as empty.
+/// The largest number of prefixes for which the filter probes a range. A range with more prefixes is never reported
+/// empty.
 const MOST_PREFIXES: u64 = 8;
 
 const MOST_FINGERPRINT_BITS: u32 = 20;
@@ -195,8 +197,9 @@ impl NumberSet for MementoFilter {
         })
     }
 
-    /// Returns the false-positive rate of point lookups. The looked up numbers are between the smallest and the
-    /// largest key number, and belong to no key. A number with the prefix of a key is never confused with this key.
+    /// Returns the false-positive rate of point lookups. The rate assumes that looked-up numbers are random between
+    /// the smallest and the largest key number. Two numbers with equal prefixes have different mementos, so they are
+    /// never confused.
     fn expected_fpr(&self) -> f64 {
         let prefixes = (self.universe.largest() >> self.split.memento_bits) as f64 + 1.0;
         let absent = 1.0 - self.slots.keys as f64 / (self.universe.largest() as f64 + 1.0);
@@ -255,7 +258,8 @@ mod tests {
         assert!(filter.expected_fpr() < bound / 60.0);
     }
 
-    /// Dense numbers have one prefix for many mementos. Numbers with equal prefixes are never confused.
+    /// Tests dense numbers, of which many have the same prefix. The filter never confuses numbers with equal
+    /// prefixes.
     #[test]
     fn numbers_of_one_prefix_are_exact() {
         let numbers: Vec<u64> = (0..2000).map(|i| i * 3).collect();

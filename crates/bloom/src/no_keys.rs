@@ -1,4 +1,4 @@
-//! The filter of an SSTable without keys, for policies whose stored form needs at least one key.
+//! The filter of an SSTable without keys, for policies whose stored format needs at least one key.
 
 use std::ops::Bound;
 

@@ -1,4 +1,4 @@
-//! No filter, which is the baseline of the axis. Every probe answers "maybe".
+//! The variant "none": no filter. Every probe answers "maybe". This variant is the baseline of the axis.
 
 use catalog::Variant;
 use types::{Bytes, KeyHash};

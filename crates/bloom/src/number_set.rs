@@ -10,7 +10,7 @@ use crate::universe::Universe;
 
 /// An approximate set of key numbers.
 pub(crate) trait NumberSet: Send + Sync {
-    /// The numbering of the keys.
+    /// The mapping from keys to numbers.
     fn universe(&self) -> &Universe;
 
     /// Whether a key may have this number.
@@ -28,11 +28,11 @@ pub(crate) trait NumberSet: Send + Sync {
     fn memory_bytes(&self) -> usize;
 }
 
-/// The filter of a number set.
+/// A filter that answers lookups and ranges with a set of key numbers.
 pub(crate) struct ByNumber<S>(pub(crate) S);
 
 impl<S: NumberSet> Filter for ByNumber<S> {
-    /// Always true, because a hash does not identify the number of its key.
+    /// Always returns true, because a hash does not identify the number of its key.
     fn may_contain(&self, _: KeyHash) -> bool {
         true
     }

@@ -2,15 +2,15 @@
 
 use prefetch::{large, prefetch};
 
-/// The largest width of an integer in bits. An integer may begin at any bit of a byte, and must fit into one
-/// unaligned 64-bit word.
+/// The largest width of an integer in bits. With this limit, one unaligned 64-bit load reads any integer, at
+/// whichever bit of a byte the integer begins.
 pub(crate) const MOST_WIDTH: u32 = 32;
 
 const WORD_BYTES: usize = size_of::<u64>();
 
 /// An array of integers of `width` bits, in little-endian order of bits and bytes.
 pub(crate) struct Packed {
-    /// The bytes of the integers, and one extra word so that the last integer can be read as a whole word.
+    /// The bytes of the integers. One extra word at the end allows reading the last integer with a 64-bit load.
     bytes: Vec<u8>,
     width: u32,
 }
@@ -31,7 +31,7 @@ impl Packed {
         (len * width as usize).div_ceil(u64::BITS as usize) + 1
     }
 
-    /// Reads integers of `width` bits from `words`. The last word is only padding.
+    /// Creates the array of integers of `width` bits from stored words. The last word is padding.
     pub(crate) fn from_words(words: impl ExactSizeIterator<Item = u64>, width: u32) -> Self {
         let mut bytes = large::with_room(words.len() * WORD_BYTES);
         words.for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
@@ -43,7 +43,7 @@ impl Packed {
         self.bytes.chunks_exact(WORD_BYTES).map(|word| u64::from_le_bytes(word.try_into().expect("a word")))
     }
 
-    /// Returns the largest integer of the array's width, which has all bits set.
+    /// Returns the largest value of an integer in this array.
     #[inline]
     pub(crate) fn mask(&self) -> u64 {
         (1 << self.width) - 1

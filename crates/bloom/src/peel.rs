@@ -1,9 +1,9 @@
 //! Fingerprint arrays built by peeling, for the xor filter and the binary fuse filter. A key selects a few integers
 //! of an array, and the XOR of these integers is the fingerprint of the key.
 //!
-//! Peeling finds an integer that only one key selects, and removes this key. The step is repeated until no key is
-//! left. The integers are then set in reverse order of removal. Source: Graf & Lemire, "Xor filters: faster and
-//! smaller than Bloom and cuckoo filters" (2020), after Botelho, Pagh & Ziviani (2007).
+//! Peeling searches for an integer that only one key selects, and removes this key. Peeling repeats this step until
+//! no key is left. Afterwards, the integers are set in the reverse order of the removals. Source: Graf & Lemire, "Xor
+//! filters: faster and smaller than Bloom and cuckoo filters" (2020), after Botelho, Pagh & Ziviani (2007).
 
 use types::KeyHash;
 
@@ -14,12 +14,12 @@ use crate::packed::{MOST_WIDTH, Packed};
 use crate::position::{mix, remix};
 use crate::stored::Head;
 
-/// A rule for the integers of the array that a key selects.
+/// A rule that gives each key the indices of a few integers in the array.
 pub(crate) trait Selection<const N: usize>: Sized + Send + Sync {
     /// Creates the rule for `keys` different keys. A larger number `attempt` gives a larger array.
     fn sized(keys: usize, attempt: u64) -> Self;
 
-    /// The two parameters that determine [`len`](Self::len) and [`select`](Self::select).
+    /// The two parameters that determine the result of [`len`](Self::len) and [`select`](Self::select).
     fn params(&self) -> [u64; 2];
 
     /// Creates the rule from stored parameters. Returns `None` if the parameters are invalid.
@@ -49,7 +49,7 @@ pub(crate) fn check_width(fingerprint_bits: u32) -> Result<u32, String> {
 }
 
 /// Returns the fingerprint width in bits for the filter of one SSTable. With an allocation, the result is the largest
-/// width within the budget, at `overhead` array entries per key. Otherwise the result is the parameter.
+/// width for which `overhead` integers per key fit into the memory budget. Otherwise the result is the parameter.
 pub(crate) fn width(fingerprint_bits: u32, overhead: f64, input: &FilterInput<'_>) -> u32 {
     match input.bits_per_key {
         Some(bits) => Budget::width(bits / overhead).clamp(1, MOST_WIDTH),
@@ -88,8 +88,8 @@ pub(crate) fn build<const N: usize, S: Selection<N>>(
     head.encode(words.into_iter())
 }
 
-/// Returns the keys in the order in which peeling removes the keys. Each key comes with an index of the array. At the
-/// removal, no other remaining key selects this index. Returns `None` if peeling fails.
+/// Returns the keys in the order in which peeling removes the keys. Each key comes with the index of its integer.
+/// When peeling removes the key, no other remaining key selects this integer. Returns `None` if peeling fails.
 fn peel<const N: usize, S: Selection<N>>(keys: &[u64], selection: &S) -> Option<Vec<(u64, usize)>> {
     // For each index of the array, the number of keys that select the index, and the XOR of these keys.
     let mut selected = vec![(0u32, 0u64); selection.len() as usize];
@@ -161,8 +161,8 @@ impl<const N: usize, S: Selection<N>> Filter for SumFilter<N, S> {
         selection.select(mix(hash.0, *seed)).into_iter().for_each(|place| array.prefetch(place));
     }
 
-    /// Returns the false-positive rate, which is 2^−width. The XOR of the integers that an absent key selects is
-    /// uniformly distributed, for any number of keys.
+    /// Returns the false-positive rate, which is 2^−width. For an absent key, the XOR of the selected integers is
+    /// uniformly distributed.
     fn expected_fpr(&self) -> f64 {
         self.parts.as_ref().map_or(0.0, |(_, _, array)| 0.5f64.powf(array.width().into()))
     }

@@ -1,7 +1,7 @@
 //! The ideal bound: the exact set of the key hashes, whose memory counts as 0.
 //!
-//! No filter can reduce the cost of lookups more than this filter. The memory of the filter counts as 0 by
-//! convention. The stored bytes of the filter count, with eight bytes per key.
+//! No other filter can save more lookups. The reported memory is 0, because the bound represents a filter without
+//! cost. The stored size of eight bytes per key is counted.
 
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
@@ -46,7 +46,7 @@ impl Filter for PerfectFilter {
         self.hashes.contains(&hash.0)
     }
 
-    /// Returns the probability that an absent key has the hash of a stored key.
+    /// Returns the false-positive rate: the probability that an absent key has the hash of a stored key.
     fn expected_fpr(&self) -> f64 {
         self.hashes.len() as f64 / 2f64.powi(64)
     }

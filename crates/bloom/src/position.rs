@@ -1,21 +1,20 @@
 //! Functions that derive positions in a filter from the 64-bit hash of a key.
 
-/// A multiplier whose powers spread well over the high bits. The number is the 64-bit multiplier for multiplicative
+/// A multiplier that mixes low bits into the high bits well. Source: the 64-bit multiplier for multiplicative
 /// generators in Steele & Vigna, "Computationally easy, spectrally good multipliers for congruential pseudorandom
 /// number generators" (2021).
 const MULTIPLIER: u64 = 0xf135_7aea_2e62_a9c5;
 
 /// Returns the next derived hash. The high bits of a derived hash are as random as the bits of an independent hash.
-/// The mapping is a bijection.
+/// Different hashes have different results.
 #[inline]
 pub(crate) fn remix(hash: u64) -> u64 {
     hash.wrapping_mul(MULTIPLIER)
 }
 
-/// Mixes a hash with a seed, so that every bit of the result depends on every bit. If the construction of a filter
-/// fails, the filter tries the next seed. For each seed the mapping is a bijection, so different hashes have
-/// different results. The mapping is the finalizer of Stafford's thirteenth variant ("Better bit mixing", 2011), as
-/// in `SplitMix64`.
+/// Mixes a hash with a seed, so that every bit of the result depends on every bit of the hash. If the construction of
+/// a filter fails, the filter tries the next seed. With one seed, different hashes have different results. The
+/// mapping is the finalizer of Stafford's thirteenth variant ("Better bit mixing", 2011), as in `SplitMix64`.
 #[inline]
 pub(crate) fn mix(hash: u64, seed: u64) -> u64 {
     let mixed = hash.wrapping_add(seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));

@@ -1,11 +1,11 @@
 //! The prefix filter: a Bloom filter of key prefixes of a fixed length, which can report short ranges empty.
 //!
 //! A range whose keys all begin with the same `length` bytes is empty if no key of the SSTable has this prefix. The
-//! filter reports every range that extends over several prefixes as not empty. A key shorter than `length` bytes has
-//! no prefix, and is in no range within one prefix. The filter also has an entry for each full key, unless
-//! `whole_keys` is off. Without these entries, a point lookup tests only the prefix of its key. Every absent key with
-//! the prefix of a stored key is then a false positive. A key of exactly `length` bytes is its own prefix. Such a key
-//! has one entry instead of two if the tree also hashes keys with XXH3.
+//! filter reports every range that extends over several prefixes as not empty. A key that is shorter than `length`
+//! bytes has no prefix. Such a key cannot be in a range whose keys all have one prefix. The filter also has an entry
+//! for each full key, unless `whole_keys` is off. Without these entries, a point lookup tests only the prefix of its
+//! key. Every absent key with the prefix of a stored key is then a false positive. A key of exactly `length` bytes
+//! equals its prefix. If the tree hashes keys with XXH3, such a key has one entry instead of two.
 //!
 //! Sources: `RocksDB`'s prefix Bloom filters (`prefix_extractor`, `whole_key_filtering`; wiki, "Prefix Seek"); Dong et
 //! al., "Optimizing space amplification in RocksDB" (CIDR 2017), section 5. The false-positive rate equals the rate
@@ -198,8 +198,8 @@ impl Filter for PrefixFilter {
     }
 }
 
-/// Returns the first `length` bytes that all keys between the bounds share. Returns `None` if the first bytes of
-/// these keys may differ.
+/// Returns the first `length` bytes, if all keys between the bounds begin with the same `length` bytes. Otherwise
+/// returns `None`.
 fn shared_prefix<'a>(low: Bound<&'a [u8]>, high: Bound<&[u8]>, length: usize) -> Option<&'a [u8]> {
     let (Bound::Included(low) | Bound::Excluded(low)) = low else { return None };
     let (Bound::Included(end) | Bound::Excluded(end)) = high else { return None };
@@ -258,8 +258,8 @@ mod tests {
         assert_eq!(shared_prefix(Bound::Included(b"\xff\xff"), Bound::Excluded(b""), 2), None);
     }
 
-    /// Tests many keys with few prefixes. Ranges within absent prefixes have the theoretical false-positive rate.
-    /// Prefixes have little effect on the rate of point lookups.
+    /// Tests a filter of many keys with few prefixes. For ranges within absent prefixes, the false-positive rate is
+    /// as in theory. The entries of prefixes have little effect on the rate of point lookups.
     #[test]
     fn rates_are_those_of_a_bloom_filter_of_keys_and_prefixes() {
         for whole_keys in [true, false] {

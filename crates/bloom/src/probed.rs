@@ -40,8 +40,8 @@ impl Probed {
         Ok(Self { budget, probes: (params.probes > 0).then_some(params.probes) })
     }
 
-    /// Returns the number of probes for the filter of one SSTable. The result is the parameter, or `best` of the bits
-    /// per key if the parameter is 0.
+    /// Returns the number of probes for the filter of one SSTable. The result is the parameter. If the parameter is
+    /// 0, the function `best` computes the result from the bits per key.
     pub(crate) fn probes(&self, input: &FilterInput<'_>, best: impl Fn(f64) -> u32) -> u32 {
         self.probes.unwrap_or_else(|| best(self.budget.bits_per_key(input)))
     }

@@ -1,7 +1,7 @@
 //! Types that represent CPU features. A value of such a type exists only if the CPU has the feature.
 //!
-//! A filter with different lookups for different features is generic over these types. The filter chooses the feature
-//! once, when the filter is opened, so a probe has no extra cost.
+//! If a filter has special lookups for some CPU features, its type has one of these types as a parameter. The choice
+//! is made when the filter is opened, so a probe has no extra cost.
 
 /// Any CPU, without special features.
 #[derive(Clone, Copy)]
@@ -58,7 +58,8 @@ impl Popcnt {
 
 #[cfg(target_arch = "x86_64")]
 impl Avx512Popcnt {
-    /// Detects the feature. Returns `None` if the CPU lacks the feature, or another feature that it requires.
+    /// Detects the feature. Returns `None` if the CPU lacks this feature, or another feature that this feature
+    /// requires.
     pub(crate) fn detect() -> Option<Self> {
         let there = std::arch::is_x86_feature_detected!("avx512vpopcntdq")
             && std::arch::is_x86_feature_detected!("avx512f")

@@ -3,8 +3,9 @@
 //!
 //! A [`Universe`] maps keys to numbers. The first part is the exact set of the numbers without their last t bits. The
 //! second part is a Bloom filter of the numbers without their last b bits, where b < t. A range is empty if no prefix
-//! of the range is in the exact set. If the exact set has prefixes of the range, the filter probes the Bloom filter
-//! for all longer prefixes under these prefixes. A range is reported as not empty if one of these probes succeeds.
+//! of the range is in the exact set. If the exact set has prefixes of the range, the filter probes the Bloom filter.
+//! The probes test all longer prefixes of the range that begin with a prefix of the exact set. If one of these probes
+//! succeeds, the range is reported as not empty.
 //!
 //! Long ranges need a small b or a large exact set, and ranges next to keys need a small b. The builder draws random
 //! ranges according to the parameters, and chooses the lengths with the lowest expected false-positive rate for the
@@ -12,11 +13,11 @@
 //!
 //! Source: Knorr, Lemaire, Lim, Luo, Zhang, Idreos, Mitzenmacher, "Proteus: A Self-Designing Range Filter" (SIGMOD
 //! 2022), sections 3 and 4. The filter of the paper samples the ranges of the workload. This filter draws ranges of
-//! one length, at random positions or right after keys. The first part of the paper is a `SuRF` trie of uniform
-//! depth. Here the first part is a set in the Elias–Fano encoding.
+//! one length, at random positions or right after keys. In the paper, the first part is a `SuRF` trie of uniform
+//! depth. In this filter, the first part is a set in the Elias–Fano encoding.
 //!
 //! The filter takes `bits_per_key` / 8 bytes per key. A point lookup makes about three memory accesses in the set,
-//! and in addition those of a [`standard`](crate::standard) filter.
+//! plus the memory accesses of a [`standard`](crate::standard) filter.
 
 mod design;
 
@@ -91,9 +92,9 @@ impl Build<dyn FilterPolicy> for Proteus {
 }
 
 impl FilterPolicy for Proteus {
-    /// Stores the numbers of bits that both kinds of prefixes lack, and the numbers of prefixes. The encoding number
-    /// and the size of the exact set follow, and then the universe, the set and the Bloom filter. The header has the
-    /// number of probes of the Bloom filter.
+    /// For both kinds of prefixes, stores the number of removed bits and the number of prefixes. The number of the
+    /// encoding and the size of the exact set follow. The universe, the exact set and the Bloom filter are at the
+    /// end. The header has the number of probes of the Bloom filter.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {
@@ -156,7 +157,7 @@ fn hash(prefix: u64) -> KeyHash {
 /// A Proteus filter in memory.
 struct ProteusFilter {
     universe: Universe,
-    /// The exact set of the numbers without their last `set_bits` bits. `None` is the set of all prefixes.
+    /// The exact set of the numbers without their last `set_bits` bits. `None` represents the set of all prefixes.
     set: Option<Codes>,
     set_bits: u32,
     set_len: u64,
@@ -194,7 +195,8 @@ impl ProteusFilter {
         self.set.as_ref().is_none_or(|set| set.has_between(first, last))
     }
 
-    /// Returns the prefix of a number that the exact set would have.
+    /// Removes the last `set_bits` bits of a number. The result is the prefix that the exact set stores for the
+    /// number.
     fn prefix(&self, number: u64) -> u64 {
         number.checked_shr(self.set_bits).unwrap_or(0)
     }
@@ -237,9 +239,9 @@ impl NumberSet for ProteusFilter {
             || (self.set_has(to, to) && self.filter_has_between(start, last))
     }
 
-    /// Returns the false-positive rate of point lookups. The looked up numbers are between the smallest and the
-    /// largest key number, and belong to no key. A number with the longer prefix of a key is a false positive. Any
-    /// other number with the shorter prefix of a key passes the set and is tested in the Bloom filter.
+    /// Returns the false-positive rate of point lookups. The rate assumes that looked-up numbers are random between
+    /// the smallest and the largest key number. A number that has the longer prefix of a key is a false positive. If
+    /// a number has only the shorter prefix of a key, the Bloom filter decides.
     fn expected_fpr(&self) -> f64 {
         let largest = self.universe.largest();
         let share = |len: u64, bits: u32| len as f64 / prefixes_of(largest, bits) as f64;

@@ -1,14 +1,14 @@
-//! The quotient filter. The remainder of every key is in the slot of the key's quotient, or in the next free slot
-//! after it.
+//! The quotient filter. The hash of a key is split into a quotient and a remainder. The quotient selects a slot. The
+//! remainder is stored in this slot, or in the next free slot.
 //!
 //! The module `slots.rs` stores the remainders. Sources: Bender et al., "Don't thrash: how to cache your hash on
 //! flash" (VLDB 2012); Pandey, Bender, Johnson & Patro, "A general-purpose counting filter: making every bit count"
-//! (2017), section 3, for the two metadata bits per slot and the offsets. This filter is built once, 95 % full, with
-//! any number of quotients.
+//! (2017), section 3, for the two metadata bits per slot and the offsets. This filter is built once, and 95 % of its
+//! slots are filled. The number of quotients need not be a power of two.
 //!
-//! The filter takes (`remainder_bits` + 2.2) / 8 / 0.95 bytes per key. A probe makes one memory access for most
-//! absent keys whose quotient has no remainders, and otherwise three. The false-positive rate is about 0.95 /
-//! 2^`remainder_bits`.
+//! The filter takes (`remainder_bits` + 2.2) / 8 / 0.95 bytes per key. If the quotient of a key has no remainders, a
+//! probe usually makes one memory access. Otherwise a probe makes three memory accesses. The false-positive rate is
+//! about 0.95 / 2^`remainder_bits`.
 #![allow(clippy::inline_always)] // The lookup is compiled for two CPU feature sets.
 
 use catalog::{Build, Variant};
@@ -173,7 +173,7 @@ mod tests {
 
     use super::*;
 
-    /// The slots give the same answers as a set of pairs of quotient and remainder.
+    /// Tests that the slots give the same answers as a set of pairs of quotient and remainder.
     #[test]
     fn it_is_the_set_of_quotients_and_remainders() {
         for (count, width) in [(0u64, 3), (1, 1), (60, 2), (1000, 1), (20_000, 4)] {

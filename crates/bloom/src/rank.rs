@@ -1,5 +1,5 @@
-//! A bit vector with fast rank and select: the number of one bits before a position, and the position of the n-th one
-//! bit.
+//! A bit vector with fast rank and select. Rank is the number of one bits before a position. Select is the position
+//! of the n-th one bit.
 //!
 //! The number of one bits before every 512th bit is stored. Source: Jacobson, "Space-efficient static trees and graphs"
 //! (1989).

@@ -1,10 +1,10 @@
 //! The register-blocked Bloom filter. All bits of a key are in one 64-bit word.
 //!
 //! A lookup is one load, one mask and one comparison without vector instructions. No other Bloom filter needs fewer
-//! instructions. The number of keys per word varies much, so the false-positive rate is the highest of all Bloom
-//! filters. Sources: Putze, Sanders & Singler, "Cache-, hash- and space-efficient Bloom filters" (2007), with blocks
-//! of a machine word; Lang et al., "Performance-optimal filtering: Bloom overtakes cuckoo at high throughput" (VLDB
-//! 2019), section 3.
+//! instructions. Some words have many more keys than others, so no other Bloom filter here has a higher
+//! false-positive rate. Sources: Putze, Sanders & Singler, "Cache-, hash- and space-efficient Bloom filters" (2007),
+//! with blocks of a machine word; Lang et al., "Performance-optimal filtering: Bloom overtakes cuckoo at high
+//! throughput" (VLDB 2019), section 3.
 //!
 //! The filter takes `bits_per_key` / 8 bytes per key. A probe makes one memory access.
 
@@ -98,15 +98,15 @@ fn rate(keys: u64, words: u64, probes: u32) -> f64 {
     theory::blocked(keys, words, |load| rates.get(load as usize).copied().unwrap_or(1.0))
 }
 
-/// Returns the bits that a key sets in its word. Each group of six bits of a derived hash selects one bit.
+/// Returns the bits that a key sets in its word. Six bits of a derived hash select one of these bits.
 #[inline]
 fn mask(hash: KeyHash, probes: u32) -> u64 {
     let derived = remix(hash.0);
     (1..=probes).fold(0, |mask, probe| mask | 1 << (derived >> (WORD_BITS - PLACE_BITS * probe) & 63))
 }
 
-/// A register-blocked Bloom filter in memory. The lookup is compiled for each number of probes, because with fewer
-/// instructions per lookup, more cache misses overlap.
+/// A register-blocked Bloom filter in memory. The compiler creates a lookup for each number of probes. Such a lookup
+/// has fewer instructions, so more cache misses overlap.
 struct RegisterFilter<const PROBES: u32> {
     words: Vec<u64>,
     keys: u64,

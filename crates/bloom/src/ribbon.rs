@@ -1,29 +1,30 @@
-//! The ribbon filter, which solves a system of linear equations. The fingerprint of a key is a sum over a band of 64
-//! rows. The memory of a ribbon filter is within a few percent of the minimum for any filter.
+//! The ribbon filter, which solves a system of linear equations. The fingerprint of a key is a sum of some of 64
+//! adjacent rows. A ribbon filter takes only a few percent more memory than the minimum for any filter.
 //!
 //! In the equation of a key, the coefficients select rows of the solution. The sum of these rows must be the
-//! fingerprint of the key (see `banding`). The solution is stored by columns, so a block of 64 rows has one word per
-//! column. A lookup computes ANDs and parities over two adjacent blocks. With r columns, the false-positive rate is
-//! 2^−r. If the budget allows a fraction of a column, some blocks have one column more than the others.
+//! fingerprint of the key (see `banding`). The solution is stored by columns, so 64 rows (a block) take one 64-bit
+//! word per column. A lookup reads two adjacent blocks, and computes an AND and a parity for each column. With r
+//! columns, the false-positive rate is 2^−r. If the memory budget is not a whole number of columns, some blocks have
+//! one column more than the others.
 //!
 //! The filter has three constructions:
-//! * **`balanced`**: the system has fewer rows than keys. If the equation of a key contradicts other equations, keys
-//!   move ("are bumped") to a second, far smaller system. In a bucket of 128 start rows, all keys below a threshold
-//!   are bumped. Keys can move again to a third or fourth system. The last system has the construction `standard`.
-//!   This construction takes about 1.015 · r bits per key, including 8 bits of threshold per bucket. Source:
-//!   Dillinger, Hübschle-Schneider, Sanders & Walzer, "Fast succinct retrieval and approximate membership using
-//!   ribbon" (2022).
-//! * **`homogeneous`**: all fingerprints are 0, and free rows are random. No contradiction is possible. If there are
-//!   few rows, the equations of some absent keys depend on the equations of the stored keys. Such absent keys
-//!   increase the false-positive rate of large SSTables by up to a fifth, and the builder measures the increase. This
-//!   construction takes (1 + (4 + r/4)/64) · r bits per key. Source: section 4 of the same paper.
+//! * **`balanced`**: the system has fewer rows than keys. If the equation of a key contradicts other equations, the
+//!   filter moves ("bumps") keys to a second system, which is much smaller. In a bucket of 128 start rows, the filter
+//!   bumps all keys whose start row is below a threshold. Keys of the second system can be bumped to a third or
+//!   fourth system. The last system has the construction `standard`. This construction takes about 1.015 · r bits per
+//!   key, including 8 bits of threshold per bucket. Source: Dillinger, Hübschle-Schneider, Sanders & Walzer, "Fast
+//!   succinct retrieval and approximate membership using ribbon" (2022).
+//! * **`homogeneous`**: all fingerprints are 0, and free rows are random. No contradiction is possible. With few
+//!   rows, the equations of some absent keys are sums of equations of stored keys, so these absent keys are false
+//!   positives. The false-positive rate of large SSTables increases by up to a fifth. The builder measures the
+//!   increase. This construction takes (1 + (4 + r/4)/64) · r bits per key. Source: section 4 of the same paper.
 //! * **`standard`**: the builder increases the number of rows until no equations contradict each other. This
 //!   construction takes 1.1 to 1.2 · r bits per key, and the factor grows with the logarithm of the number of keys.
 //!   Source: Dillinger & Walzer, "Ribbon filter: practically smaller than Bloom and Xor" (2021).
 //!
-//! The filter takes `bits_per_key` / 8 bytes per key. A probe reads two adjacent blocks of r words each, which are
-//! two to four neighbouring cache lines. With the construction `balanced`, the probe of a bumped key also reads two
-//! blocks of the next system.
+//! The filter takes `bits_per_key` / 8 bytes per key. A probe reads two adjacent blocks of r words each, in two to
+//! four neighbouring cache lines. With the construction `balanced`, a probe of a bumped key also reads two blocks of
+//! the next system.
 #![allow(clippy::inline_always)] // The lookup is compiled for three CPU feature sets.
 
 use catalog::{Build, Variant};
@@ -55,19 +56,20 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Ribbon>(
 /// The number of start rows that share a threshold.
 const BUCKET: usize = 128;
 
-/// The largest number of systems of a balanced filter, including the last system.
+/// The largest number of systems in a filter with the construction `balanced`, including the last system.
 const MOST_LAYERS: usize = 4;
 
 /// The number of words that a layer stores in addition to its thresholds and its solution.
 const LAYER_WORDS: usize = 4;
 
-/// The smallest number of keys for which the builder adds a system that bumps keys.
+/// The number of keys below which the builder adds no further system for bumped keys.
 const FEW_KEYS: usize = 512;
 
-/// The number of seeds that a homogeneous filter tries. The best seed is the one with the fewest dependent equations.
+/// The number of seeds that a homogeneous filter tries. The filter takes the seed for which the fewest absent keys
+/// are false positives.
 const HOMOGENEOUS_SEEDS: u64 = 3;
 
-/// The number of rows per key of a system that bumps keys. The number is below one, so that few rows remain unused.
+/// The number of rows per key in a system that bumps keys. A value below 1 leaves few rows unused.
 const ROWS_PER_BUMPED_KEY: f64 = 0.96;
 
 /// Builds ribbon filters.
@@ -135,15 +137,15 @@ impl FilterPolicy for Ribbon {
     }
 }
 
-/// A system with all its equations, which is not solved yet.
+/// A system with all its equations, before its solution is computed.
 struct Layer {
     banding: Banding,
     rows: usize,
     seed: u64,
-    /// For each bucket, the offset of the first start row whose keys are not bumped. The list is empty if the system
-    /// bumps no keys.
+    /// For each bucket, the offset of the first start row in the bucket whose keys are not bumped. The list is empty
+    /// if the system bumps no keys.
     thresholds: Vec<u8>,
-    /// The fraction of absent keys that a homogeneous filter reports as present for lack of rows. See [`spanned`].
+    /// The fraction of absent keys that a homogeneous filter always reports present (see [`spanned`]).
     spanned: f64,
 }
 
@@ -187,15 +189,15 @@ fn homogeneous(keys: &[u64], bits_per_key: f64) -> Layer {
 }
 
 /// Returns the fraction of absent keys whose equation depends on the equations of the stored keys. The function
-/// estimates the fraction with `samples` absent keys. Groups of rows with too many equations are rare but long, so
+/// estimates the fraction with `samples` absent keys. A group of rows with too many equations is rare but long, so
 /// the fraction differs between SSTables.
 fn spanned(layer: &Layer, samples: usize) -> f64 {
     let absent = (0..samples as u64).map(|sample| Equation::of(mix(sample, !layer.seed), layer.rows));
     absent.filter(|equation| layer.banding.spans(*equation)).count() as f64 / samples as f64
 }
 
-/// Tries different seeds and an increasing number of rows until no equations contradict each other. With twice the
-/// number of rows, few seeds fail.
+/// Tries different seeds and an increasing number of rows until no equations contradict each other. With two rows per
+/// key, few seeds fail.
 fn standard(keys: &[u64], first_seed: u64) -> Layer {
     let count = keys.len() as f64;
     let mut rows_per_key = 1.0 + 0.006 * count.log2();
@@ -223,10 +225,11 @@ fn balanced(mut keys: Vec<u64>) -> Vec<Layer> {
     layers
 }
 
-/// Builds a system with fewer rows than keys. Returns the keys that are bumped.
+/// Builds a system with fewer rows than keys. Also returns the keys that do not fit into the system, which are bumped
+/// to the next system.
 ///
-/// The function fills buckets in ascending order. In each bucket, the keys are inserted in descending order, because
-/// the rows after the bucket are still free.
+/// The function adds equations bucket by bucket, in ascending order. Within a bucket, the function adds equations in
+/// descending order of their start rows, because the rows after the bucket are still free.
 fn bumping(keys: &[u64], seed: u64) -> (Layer, Vec<u64>) {
     let keys = mixed(keys, seed);
     let rows = whole_blocks(keys.len() as f64 * ROWS_PER_BUMPED_KEY);
@@ -271,9 +274,9 @@ impl Layout {
     }
 }
 
-/// Encodes the filter. The field `probes` of the header is the number of layers. For each layer, the number of rows,
-/// the seed, `spanned`, the number of thresholds, and the thresholds (eight per word) follow. At the end are the
-/// words of the solution, with the blocks of all layers in order.
+/// Encodes the filter. The field `probes` of the header is the number of layers. Each layer then stores its number of
+/// rows, its seed, `spanned`, its number of thresholds, and the thresholds (eight per word). The words of the
+/// solution are at the end, with the blocks of all layers in order.
 fn encode(form: Form, input: &FilterInput<'_>, layers: &[Layer], words: usize) -> Vec<u8> {
     let mut stored: Vec<u64> = Vec::with_capacity(words);
     for layer in layers {
@@ -313,7 +316,7 @@ fn tag(form: Form) -> [u8; 4] {
     }
 }
 
-/// A system of a stored filter.
+/// A layer (system of equations) of a filter that was opened from stored bytes.
 struct OpenLayer {
     /// The index of the layer's first block among the blocks of all layers.
     first: usize,
@@ -324,7 +327,7 @@ struct OpenLayer {
 }
 
 impl OpenLayer {
-    /// Decodes the layer whose first block has the index `first`.
+    /// Decodes a layer from stored words. `first` is the index of the first block of the layer.
     fn decode(first: usize, words: &mut impl ExactSizeIterator<Item = u64>) -> Result<Self, CorruptFilter> {
         /// The largest number of rows of a filter. The limit prevents overflow of sums of row numbers.
         const MOST_ROWS: u64 = 1 << 40;
@@ -353,7 +356,8 @@ impl OpenLayer {
         self.rows / WIDTH
     }
 
-    /// Returns the equation of a key in this layer. Returns `None` if the key is bumped from this layer.
+    /// Returns the equation of a key in this layer. Returns `None` if this layer does not contain the key, because
+    /// the key was bumped to the next layer.
     #[inline]
     fn equation(&self, mixed: u64) -> Option<Equation> {
         let equation = Equation::of(mixed, self.rows);
@@ -439,8 +443,8 @@ impl System {
         prefetch(&self.solution, offset + self.layout.columns(block));
     }
 
-    /// Returns the mean false-positive rate over all start rows. For each start row, the layer that does not bump
-    /// this row determines the rate.
+    /// Returns the mean false-positive rate over all start rows. The rate of a start row is the rate of the layer
+    /// that does not bump the keys of this row.
     fn expected_fpr(&self) -> f64 {
         let rate = |block: usize| 0.5f64.powf(self.layout.columns(block) as f64);
         let (mut sum, mut reach) = (0.0, 1.0);
@@ -556,8 +560,8 @@ mod tests {
         decode(form, &stored).unwrap()
     }
 
-    /// Tests the claim for ribbon filters: a column takes little more than one bit per key, and so does halving the
-    /// false-positive rate.
+    /// Tests the claim for ribbon filters: each column takes slightly more than one bit per key, and each column
+    /// halves the false-positive rate.
     #[test]
     fn a_column_costs_little_more_than_a_bit_per_key() {
         let hashes = hashes(300_000, 9);

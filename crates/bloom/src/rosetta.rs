@@ -139,13 +139,13 @@ impl FilterPolicy for Rosetta {
     }
 }
 
-/// Returns the number of distinct prefixes of sorted numbers. A prefix is a number without its last `level` bits.
+/// Returns the number of distinct prefixes of sorted numbers. A prefix omits the last `level` bits of a number.
 fn different(numbers: &[u64], level: u32) -> u64 {
     numbers.chunk_by(|one, other| one >> level == other >> level).count() as u64
 }
 
-/// Divides `words` words of memory among the levels, from level 0 on. `counts` are the numbers of prefixes. Upper
-/// levels for which the budget is too small are left out.
+/// Divides `words` words of memory among the levels, from level 0 on. `counts` has the number of prefixes of each
+/// level. If the memory does not suffice for all levels, the upper levels get no memory.
 fn shares(words: usize, counts: &[u64]) -> Vec<usize> {
     // The number of bits per prefix of a Bloom filter with the false-positive rate `rate`.
     let bits = |rate: f64| -rate.ln() / std::f64::consts::LN_2.powi(2);
@@ -197,7 +197,7 @@ impl Level {
 /// A Rosetta filter in memory.
 struct RosettaFilter {
     universe: Universe,
-    /// The Bloom filters of the levels. The first filter has whole numbers.
+    /// The Bloom filters of the levels. The first filter has complete numbers.
     levels: Vec<Level>,
 }
 
@@ -207,8 +207,8 @@ impl RosettaFilter {
         bits.may_contain(hash(prefix, level as u32), *probes)
     }
 
-    /// Whether a key may have a number from `first` to `last`, inclusive. All these numbers have the prefix `prefix`
-    /// at level `level`.
+    /// Whether a key may have a number from `first` to `last`, inclusive. At level `level`, all these numbers have
+    /// the prefix `prefix`.
     fn doubt(&self, prefix: u64, level: usize, first: u64, last: u64) -> bool {
         // The Bloom filter has the prefix of the whole interval, also if only a part of the interval is in the range.
         if !self.has_at(prefix, level) {
@@ -241,8 +241,8 @@ impl NumberSet for RosettaFilter {
         })
     }
 
-    /// Returns the false-positive rate of point lookups. The looked up numbers are between the smallest and the
-    /// largest key number, and belong to no key.
+    /// Returns the false-positive rate of point lookups. The rate assumes that looked-up numbers are random between
+    /// the smallest and the largest key number.
     fn expected_fpr(&self) -> f64 {
         let Level { bits, probes, prefixes } = &self.levels[0];
         let absent = 1.0 - *prefixes as f64 / (self.universe.largest() as f64 + 1.0);
@@ -278,7 +278,8 @@ mod tests {
         sorted((0..KEYS).map(|i| mix(i, 1) >> 20))
     }
 
-    /// Returns the share of empty ranges of `length` numbers from `starts` on that the filter reports as not empty.
+    /// Returns the fraction of empty ranges that the filter reports as not empty. The ranges have `length` numbers
+    /// and begin at `starts`.
     fn measured(filter: &dyn Filter, numbers: &[u64], starts: impl Iterator<Item = u64>, length: u64) -> f64 {
         share_of_empty_ranges((filter, u64::to_be_bytes), numbers, starts, length, 10_000)
     }

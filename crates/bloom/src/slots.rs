@@ -1,11 +1,11 @@
-//! The slots of a quotient filter. Every remainder is in the slot of its quotient, or in the next free slot after
-//! this slot.
+//! The slots of a quotient filter. The quotient of a key selects a slot. The remainder of the key is in this slot, or
+//! in the next free slot.
 //!
 //! All remainders of one quotient form a run of adjacent slots, and the runs are in the order of their quotients. Two
 //! bits per slot delimit the runs. One bit marks a quotient that has a run, and the other bit marks the end of a run.
-//! A lookup counts the runs from the start of the quotient's block of 64 slots, and so finds the end of the run.
-//! Source: Pandey, Bender, Johnson & Patro, "A general-purpose counting filter: making every bit count" (2017),
-//! section 3.
+//! To find the end of a run, a lookup counts runs from the start of the block of 64 slots to which the quotient
+//! belongs. Source: Pandey, Bender, Johnson & Patro, "A general-purpose counting filter: making every bit count"
+//! (2017), section 3.
 #![allow(clippy::inline_always)] // The lookup is compiled for two CPU feature sets.
 
 use prefetch::{large, prefetch};
@@ -38,7 +38,8 @@ struct Block {
 /// The slots of a quotient filter, with the metadata that delimits the runs.
 pub(crate) struct Slots {
     blocks: Vec<Block>,
-    /// For each block, the number of slots at its start that belong to quotients of earlier blocks.
+    /// For each block, the number of slots at the start of the block whose remainders belong to quotients of earlier
+    /// blocks.
     offsets: Packed,
     /// The remainders of all slots of all blocks.
     remainders: Packed,
@@ -76,8 +77,8 @@ impl Slots {
         Self { blocks, offsets: packed, remainders, quotients, keys: keys.len() as u64 }
     }
 
-    /// Appends the stored words of the slots: the number of quotients, the width of offsets, the blocks, the offsets
-    /// and the remainders.
+    /// Appends the stored words of the slots. The order is: number of quotients, width of offsets, blocks, offsets,
+    /// remainders.
     pub(crate) fn encode(&self, words: &mut Vec<u64>) {
         words.extend([self.quotients as u64, self.offsets.width().into()]);
         words.extend(self.blocks.iter().flat_map(|block| [block.occupied, block.ends]));
@@ -85,7 +86,7 @@ impl Slots {
         words.extend(self.remainders.to_words());
     }
 
-    /// Decodes the slots of `keys` keys with remainders of `width` bits. The slots take all words.
+    /// Decodes the slots of `keys` keys with remainders of `width` bits. The function reads all words.
     ///
     /// # Errors
     /// The parts have inconsistent lengths.
@@ -158,8 +159,8 @@ impl Slots {
         Some(at * BLOCK + select(ends, left.saturating_sub(1)) as usize % BLOCK)
     }
 
-    /// Whether a key with this quotient has a remainder for which `matches` is true. The result is true if a corrupt
-    /// filter lacks the end of the run.
+    /// Whether a key with this quotient has a remainder for which `matches` is true. The result is also true if the
+    /// filter is corrupt and the end of the run is missing.
     #[inline(always)]
     pub(crate) fn has(
         &self,

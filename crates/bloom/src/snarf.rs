@@ -2,14 +2,14 @@
 //! key order.
 //!
 //! A [`Universe`] maps keys to numbers. A linear spline through every 128th number estimates the rank of any number.
-//! The estimated rank times K, the number of codes per key, is the code of the number. Codes increase with numbers,
-//! so a range of numbers is a range of codes. The range is empty if no key has one of these codes. The codes are
-//! stored as a sorted set in the Elias–Fano encoding.
+//! The code of a number is its estimated rank times K, where K is the number of codes per key. Codes have the same
+//! order as numbers, so a range of numbers corresponds to a range of codes. The range is empty if no key has one of
+//! these codes. The codes are stored as a sorted set in the Elias–Fano encoding.
 //!
-//! The false-positive rate depends on the ranges. A random number between two keys of a segment has the code of a key
-//! with probability 1/K. A range that is much shorter than the distance between keys covers little more than one
-//! code. A range that begins right after a key often has the code of this key. The rate of such ranges has a bound in
-//! [`grafite`](crate::grafite), but no bound in SNARF.
+//! The false-positive rate depends on the position of the ranges. A random number has the code of a key with
+//! probability 1/K. A range that is much shorter than the distance between keys includes about one code. A range that
+//! begins right after a key often includes the code of this key. For such ranges, the false-positive rate has an
+//! upper bound in [`grafite`](crate::grafite), but not in SNARF.
 //!
 //! Source: Vaidya, Chatterjee, Knorr, Mitzenmacher, Idreos, Kraska, "SNARF: A Learning-Enhanced Range Filter" (VLDB
 //! 2022), sections 3 and 4. The paper stores codes in blocks with the Golomb or the Elias–Fano encoding. This filter
@@ -60,8 +60,9 @@ impl Build<dyn FilterPolicy> for Snarf {
 }
 
 impl FilterPolicy for Snarf {
-    /// Stores the number of possible codes, of keys and of distinct codes. The universe, the number of knots, the
-    /// knots and the codes follow. The field `probes` of the header is the encoding number of the codes.
+    /// Stores three numbers: possible codes, keys and distinct codes. The universe, the number of knots (the first
+    /// numbers of segments), the knots and the codes follow. The field `probes` of the header is the number of the
+    /// encoding (see [`Codes`]).
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {
@@ -114,8 +115,8 @@ impl FilterPolicy for Snarf {
     }
 }
 
-/// Returns the number of segments for `numbers` key numbers. The result is one segment per [`SEGMENT`] numbers, or
-/// fewer segments if the knots would take too much of a small budget.
+/// Returns the number of segments for `numbers` key numbers. The result is one segment per [`SEGMENT`] numbers. With
+/// a small memory budget, the result is smaller, so that the spline takes only a part of the budget.
 fn affordable_segments(bits: f64, numbers: usize) -> usize {
     let most = bits * SPLINE_BITS / f64::from(u64::BITS);
     numbers.div_ceil(SEGMENT).min(most as usize).max(1)
@@ -124,16 +125,16 @@ fn affordable_segments(bits: f64, numbers: usize) -> usize {
 /// A monotone mapping from numbers to codes. The mapping is piecewise linear, and each segment has the same number of
 /// codes.
 struct Spline {
-    /// The first number of each segment, and at the end the largest number. The list is empty if each number is its
-    /// own code, and otherwise has at least two elements.
+    /// The first number of each segment, and at the end the largest number. If each number is its own code, the list
+    /// is empty. Otherwise the list has at least two elements.
     knots: Vec<u64>,
     /// The exclusive upper bound of the codes, which is at least 1.
     range: u64,
 }
 
 impl Spline {
-    /// Creates a spline with at most `segments` segments. The knots are numbers at equal distances in `numbers`,
-    /// which is sorted.
+    /// Creates a spline with at most `segments` segments. The first numbers of the segments (knots) are taken at
+    /// equal distances from `numbers`, which is sorted.
     fn through(numbers: &[u64], segments: usize, range: u64) -> Self {
         if numbers.last().is_some_and(|largest| *largest < range) {
             return Self { knots: Vec::new(), range };
@@ -144,7 +145,8 @@ impl Spline {
         Self { knots, range }
     }
 
-    /// Creates a spline from decoded knots. Returns `None` if the knots are invalid.
+    /// Creates a spline from the decoded first numbers of its segments (knots). Returns `None` if the knots are
+    /// invalid.
     fn checked(knots: Vec<u64>, range: u64) -> Option<Self> {
         (range > 0 && knots.len() != 1 && knots.is_sorted()).then_some(Self { knots, range })
     }
@@ -191,8 +193,8 @@ impl NumberSet for SnarfFilter {
     }
 
     /// Returns the false-positive rate of point lookups whose keys are distributed like the keys of the SSTable. The
-    /// rate is the fraction of codes that a key has. The result excludes one number per code, because this number is
-    /// a key.
+    /// rate is the fraction of codes that belong to keys. For each such code, one number is excluded, because this
+    /// number is a key.
     fn expected_fpr(&self) -> f64 {
         let numbers = self.universe.largest() as f64 + 1.0;
         let different = self.different as f64;
@@ -222,7 +224,7 @@ mod tests {
         policy.open(Bytes::copy_from(&stored)).unwrap()
     }
 
-    /// Returns the share of empty ranges of `length` numbers that the filter reports as not empty.
+    /// Returns the fraction of empty ranges of `length` numbers that the filter reports as not empty.
     fn measured(filter: &dyn Filter, numbers: &[u64], starts: impl Iterator<Item = u64>, length: u64) -> f64 {
         share_of_empty_ranges((filter, u64::to_be_bytes), numbers, starts, length, 50_000)
     }

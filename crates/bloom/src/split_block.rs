@@ -1,8 +1,8 @@
 //! The split-block Bloom filter. A block has 256 bits in eight lanes, and a key sets one bit in each lane.
 //!
 //! A few vector instructions set or test all eight bits at once. A key always sets eight bits, which is best for
-//! about 8 to 14 bits per key. The false-positive rate is above that of `blocked`, and the lookup is faster. The
-//! layout and the eight odd multipliers are those of the Parquet format ("Parquet Bloom Filter"), after Putze,
+//! about 8 to 14 bits per key. Compared with `blocked`, the false-positive rate is higher and a lookup is faster.
+//! Source: the Parquet format ("Parquet Bloom Filter") for the layout and the eight odd multipliers, after Putze,
 //! Sanders & Singler (2007), section 4.
 #![allow(clippy::inline_always)] // The lookup is compiled for any CPU and for AVX2.
 
@@ -125,7 +125,8 @@ impl<L: Lookup> Filter for SplitBlockFilter<L> {
 struct Block([u32; LANES]);
 
 impl Block {
-    /// Returns a block that has only the bits of this key. The low half of the hash selects a bit in each lane.
+    /// Returns a block in which only the bits of this key are set. The low half of the hash selects a bit in each
+    /// lane.
     #[inline(always)]
     fn of(hash: KeyHash) -> Self {
         Self(SALTS.map(|salt| 1 << ((hash.0 as u32).wrapping_mul(salt) >> (LANE_BITS - LANE_BITS.ilog2()))))
@@ -174,8 +175,8 @@ impl Lookup for Avx2 {
     }
 }
 
-/// Whether a key may be in the blocks. The function has neither branches nor calls. The compiler therefore vectorizes
-/// the function when it is inlined into a function for a CPU with vector instructions.
+/// Whether a key may be in the blocks. The function has neither branches nor calls, so the compiler can vectorize the
+/// function.
 #[inline(always)]
 fn may_contain(blocks: &[Block], hash: KeyHash) -> bool {
     let (block, key) = (&blocks[reduce(hash.0, blocks.len())], Block::of(hash));

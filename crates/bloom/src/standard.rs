@@ -1,4 +1,4 @@
-//! The textbook Bloom filter. Each key sets k bits, which can be anywhere in one array.
+//! The textbook Bloom filter. Each key sets k bits at any positions of one bit array.
 //!
 //! Source: Bloom, "Space/time trade-offs in hash coding with allowable errors" (1970). One 64-bit hash gives k
 //! derived hashes by multiplications with odd numbers. The high bits of each derived hash select a position, so the
@@ -78,7 +78,7 @@ impl FilterPolicy for Standard {
     }
 }
 
-/// The rule for the bit positions of a key, which can be anywhere in the array. The field is the number of positions.
+/// The rule that gives a key its bit positions, anywhere in the array. The field is the number of positions per key.
 struct Probes(u32);
 
 impl Places for Probes {

@@ -11,7 +11,7 @@ use crate::corrupt::CorruptFilter;
 const HEAD_BYTES: usize = 24;
 const WORD_BYTES: usize = 8;
 
-/// The largest number of probes. The limit also bounds the work that a corrupt header can cause.
+/// The largest number of probes. Because of this limit, a corrupt header cannot cause a very slow probe.
 pub(crate) const MAX_PROBES: u32 = 64;
 
 /// The header, which names the variant that wrote the bytes and has its parameters.
@@ -19,7 +19,8 @@ pub(crate) const MAX_PROBES: u32 = 64;
 pub(crate) struct Head {
     /// The four bytes that identify the variant.
     pub(crate) tag: [u8; 4],
-    /// The number of bits that each key sets. Variants without such a number store another number here, or 0.
+    /// The number of bits that each key sets. If a variant does not set bits, the field has another parameter of the
+    /// variant, or 0.
     pub(crate) probes: u32,
     /// The number of keys that the filter was built from.
     pub(crate) keys: u64,
@@ -81,8 +82,8 @@ impl Head {
     /// Decodes the header and words of a filter that probes units of `unit_words` words.
     ///
     /// # Errors
-    /// Returns the errors of [`decode`](Self::decode). In addition, the number of words is 0 or no multiple of
-    /// `unit_words`, or the number of probes is invalid.
+    /// Each error of [`decode`](Self::decode). The number of words is 0 or not a multiple of `unit_words`. The number
+    /// of probes is invalid.
     pub(crate) fn decode_probed(
         stored: &[u8],
         tag: [u8; 4],

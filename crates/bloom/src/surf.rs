@@ -1,20 +1,21 @@
-//! `SuRF`, a range filter that is a trie of the shortest prefixes that distinguish the keys. The trie takes few bits
-//! more than the information-theoretic minimum.
+//! `SuRF`, a range filter that is a trie of the shortest prefixes that distinguish the keys. The trie takes only
+//! slightly more memory than the information-theoretic minimum.
 //!
-//! The trie stores a key only up to the first byte that no other key shares. The trie therefore works for strings of
-//! any kind and for ranges of any length. An absent key with the stored prefix of a key is a false positive, unless
-//! the suffix of the stored key differs. The suffix has `suffix_bits` more bits of the key (`real`), which help
-//! lookups and ranges, or bits of the hash (`hash`), which help only lookups.
+//! The trie stores the shortest prefix of each key that no other key has. The filter therefore works for strings of
+//! any kind and for ranges of any length. A suffix of `suffix_bits` bits follows each stored prefix. An absent key
+//! with a stored prefix is a false positive if its suffix is equal too. A suffix consists of the next bits of the key
+//! (`real`) or of bits of the hash (`hash`). Bits of the key improve lookups and ranges, while bits of the hash
+//! improve only lookups.
 //!
 //! The nodes of the trie are stored in level order, as a list of labels. A label is a byte of a key or the end of a
 //! key, so it takes nine bits. A first bit vector marks the labels that have a child node. A second bit vector marks
-//! the first label of each node. The child of label i is the node with the number 1 + the number of earlier labels
-//! with children. Node n begins at one bit number n of the second bit vector. The operations rank and select of
-//! `rank.rs` find the child of a label and the begin of a node. Bytes that all keys share are stored once.
+//! the first label of each node. The child of label i is node number c + 1, where c is the number of earlier labels
+//! with children. The n-th one bit of the second bit vector marks the begin of node n. The operations rank and select
+//! of `rank.rs` find the child of a label and the begin of a node. Bytes that all keys share are stored once.
 //!
 //! Source: Zhang, Lim, Leis, Andersen, Kaminsky, Keeton, Pavlo, "`SuRF`: Practical Range Query Filtering with Fast
 //! Succinct Tries" (SIGMOD 2018), sections 2 and 3. All levels have the sparse encoding of the paper (LOUDS-Sparse).
-//! The dense encoding of the top levels is faster and not smaller.
+//! The paper also has a dense encoding for the top levels, which is faster but not smaller.
 //!
 //! The filter takes 11.7 bits per label, and `suffix_bits` bits per key. Random keys have about 1.2 labels per key. A
 //! lookup makes about four memory accesses per level.
@@ -159,8 +160,8 @@ struct SurfFilter {
     rate: f64,
 }
 
-/// A bound of a range, if the path to the current node is a prefix of the bound. `None` if all keys below the current
-/// node are within the bound.
+/// A bound of a range while the trie is searched. `None` if all keys below the current node are within the bound.
+/// Otherwise the path to the current node is a prefix of the bound.
 type Tight<'a> = Option<&'a [u8]>;
 
 impl SurfFilter {
@@ -200,8 +201,8 @@ impl SurfFilter {
         })
     }
 
-    /// Returns the first label and the end of the labels of a node. The result is empty if a corrupt filter lacks the
-    /// node.
+    /// Returns the first label and the end of the labels of a node. If the filter is corrupt and has no such node,
+    /// the result is empty.
     fn node(&self, node: usize) -> (usize, usize) {
         let begin = self.begins.select(node).unwrap_or(self.len).min(self.len);
         (begin, self.begins.select(node + 1).unwrap_or(self.len).min(self.len))
@@ -226,7 +227,7 @@ impl SurfFilter {
         self.suffixes.as_ref().map_or(0, |suffixes| suffixes.get(at - self.children.rank(at)))
     }
 
-    /// Whether the suffix of a leaf matches the key.
+    /// Whether the suffix of a leaf matches the suffix of the key. The leaf is at depth `depth`, in bytes.
     fn fits(&self, at: usize, key: HashedKey<'_>, depth: usize) -> bool {
         let stored = self.suffix(at);
         match self.suffix {
@@ -237,8 +238,8 @@ impl SurfFilter {
         }
     }
 
-    /// Whether a key below a node may be between two bounds. The first `depth` bytes of the key equal those of the
-    /// bounds that are not `None`.
+    /// Whether a key below a node may be between two bounds. If a bound is not `None`, its first `depth` bytes equal
+    /// the path to the node.
     fn has_between(&self, node: usize, depth: usize, low: Tight<'_>, high: Tight<'_>) -> bool {
         let labels = self.node(node);
         let from = low.map(|low| label(low, depth));
@@ -268,7 +269,7 @@ impl SurfFilter {
         false
     }
 
-    /// Whether the key of a leaf may be between two bounds, according to the suffix of the leaf.
+    /// Whether the key of a leaf may be between two bounds. The result depends on the suffix of the leaf.
     fn leaf_is_between(&self, at: usize, depth: usize, low: Tight<'_>, high: Tight<'_>) -> bool {
         if self.suffix == Suffix::Hash || self.labels.get(at) == END {
             return true;
@@ -280,7 +281,7 @@ impl SurfFilter {
 }
 
 impl Filter for SurfFilter {
-    /// Always true, because a hash does not identify the position of its key.
+    /// Always returns true, because a hash does not identify the position of its key.
     fn may_contain(&self, _: KeyHash) -> bool {
         true
     }
@@ -331,8 +332,8 @@ impl Filter for SurfFilter {
         self.has_between(0, self.prefix.len(), low.filter(is_tight), high.filter(is_tight))
     }
 
-    /// Returns the false-positive rate of point lookups. The looked up keys are random bytes after the prefix that
-    /// all keys share.
+    /// Returns the false-positive rate of point lookups. The rate assumes that looked-up keys have the shared prefix
+    /// of all keys, and random bytes after this prefix.
     fn expected_fpr(&self) -> f64 {
         self.rate
     }
@@ -366,8 +367,8 @@ mod tests {
         filter.may_contain_range(Bound::Included(low.as_bytes()), Bound::Included(high.as_bytes()))
     }
 
-    /// Tests the example in a figure of the paper. The trie stores prefixes of a few words, and cannot exclude some
-    /// absent words with these prefixes.
+    /// Tests the example in a figure of the paper. The trie stores prefixes of a few words, so absent words with
+    /// these prefixes are false positives.
     #[test]
     fn prefixes_end_where_keys_are_told_apart() {
         let keys: KeyList = ["SIGAI", "SIGMOD", "SIGOPS", "SIGMODX"].map(str::as_bytes).into_iter().collect();
@@ -386,8 +387,8 @@ mod tests {
     }
 
     /// Tests the claims of the authors for random integers. The trie takes fewer than 15 bits per key, and each
-    /// suffix bit lowers the false-positive rate. Without suffix bits, a range has the rate that follows from the
-    /// prefixes of two bytes that only one key has.
+    /// suffix bit lowers the false-positive rate. Without suffix bits, the false-positive rate of a range follows
+    /// from the number of unique two-byte prefixes.
     #[test]
     fn random_numbers_take_few_bits() {
         let mut numbers: Vec<u64> = (0..100_000).map(|i| mix(i, 1)).collect();
@@ -436,7 +437,7 @@ mod tests {
             ..ProptestConfig::default()
         })]
 
-        /// For any strings and suffixes, no range with a key is reported empty.
+        /// Tests that no range with a key is reported empty, for any strings and suffixes.
         #[test]
         fn no_key_between_bounds_is_lost(
             keys in proptest::collection::btree_set(bytes(), 1..20), low in bound(), high in bound(),

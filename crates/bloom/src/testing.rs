@@ -12,11 +12,11 @@ pub(crate) fn sorted(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
     numbers
 }
 
-/// Returns the share of empty ranges of `length` numbers from `starts` on that the filter reports as not empty. `key`
-/// converts a number to a key.
+/// Returns the fraction of empty ranges that the filter reports as not empty. The ranges have `length` numbers and
+/// begin at `starts`. The function `key` converts a number to a key.
 ///
 /// # Panics
-/// At most `least` of the ranges are empty, which is too few for a result.
+/// There are at most `least` empty ranges, which are too few for a result.
 pub(crate) fn share_of_empty_ranges<K: AsRef<[u8]>>(
     (filter, key): (&dyn Filter, fn(u64) -> K),
     numbers: &[u64],

@@ -7,10 +7,10 @@ pub(crate) fn standard(bits: u64, keys: u64, probes: u32) -> f64 {
     fill.powi(probes.cast_signed())
 }
 
-/// Returns the probability that a range of `length` neighbouring numbers without a key has a number with the code of
-/// a key. There are `keys` distinct codes below `codes`, for numbers up to `largest`. The probability is 1 − (1 −
-/// n/r)^ℓ for random codes, which is below the bound nℓ/r of Costa, Ferragina & Vinciguerra (arXiv 2311.15380,
-/// theorem 3.4). The probability is 0 if every number has its own code.
+/// Returns the false-positive rate of a range filter with codes, for an empty range of `length` numbers. The keys
+/// have `keys` distinct codes below `codes`, and numbers are at most `largest`. The probability is 1 − (1 − n/r)^ℓ
+/// for random codes, which is below the bound nℓ/r of Costa, Ferragina & Vinciguerra (arXiv 2311.15380, theorem 3.4).
+/// The probability is 0 if every number has its own code.
 pub(crate) fn codes(keys: u64, codes: u64, largest: u64, length: u64) -> f64 {
     if largest < codes {
         return 0.0;
@@ -18,24 +18,25 @@ pub(crate) fn codes(keys: u64, codes: u64, largest: u64, length: u64) -> f64 {
     -(length as f64 * (-(keys as f64 / codes as f64)).ln_1p()).exp_m1()
 }
 
-/// Returns the number of probes that minimizes [`standard`]. The result is ln 2 times the bits per key, rounded, and
-/// at least one.
+/// Returns the number of probes that minimizes [`standard`]. The result is ln 2 times the bits per key, rounded to a
+/// whole number of at least one.
 pub(crate) fn standard_probes(bits_per_key: f64) -> u32 {
     ((bits_per_key * std::f64::consts::LN_2).round() as u32).max(1)
 }
 
 /// Returns the false-positive rate of a filter that maps each of `keys` keys to one of `blocks` blocks. The load of a
-/// block, its number of keys, is binomially distributed. The result is the mean of `rate_at_load` over all loads.
+/// block is its number of keys, which has a binomial distribution. The result is the mean of `rate_at_load` over all
+/// loads.
 ///
 /// Putze, Sanders & Singler, "Cache-, hash- and space-efficient Bloom filters" (2007), section 3, use the Poisson
 /// distribution instead. Both distributions agree for large filters. The binomial distribution is also exact for
 /// small filters.
 pub(crate) fn blocked(keys: u64, blocks: u64, rate_at_load: impl Fn(u64) -> f64) -> f64 {
-    /// Loads with a lower probability, relative to the most likely load, are ignored.
+    /// Loads whose probability is below this fraction of the largest probability are ignored.
     const NEGLIGIBLE: f64 = 1e-17;
-    /// The largest number of loads that are evaluated below and above the most likely load. With fewer than a million
-    /// keys per block, no further load matters. With more keys, all rates are 1. The limit bounds the work that a
-    /// corrupt number can cause.
+    /// The largest number of loads that are evaluated below the most likely load, and also above this load. With
+    /// fewer than a million keys per block, other loads are negligible. With more keys, all rates are 1. Because of
+    /// this limit, a corrupt number of keys cannot cause a very long computation.
     const MOST_LOADS: usize = 10_000;
     if blocks == 1 {
         return rate_at_load(keys);
@@ -66,8 +67,8 @@ pub(crate) fn blocked(keys: u64, blocks: u64, rate_at_load: impl Fn(u64) -> f64)
     sum / weights
 }
 
-/// Returns the false-positive rate of one small Bloom filter with `bits` bits, `keys` keys, and `probes` set bits per
-/// key.
+/// Returns the false-positive rate of a small Bloom filter. The filter has `bits` bits and `keys` keys, and each key
+/// sets `probes` bits.
 ///
 /// In a block of a few hundred bits, the fraction of set bits (the fill) varies much. The mean of fill^k is therefore
 /// above the k-th power of the mean fill. The result approximates the mean of fill^k to second order. The computation

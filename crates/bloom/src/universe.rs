@@ -1,9 +1,9 @@
 //! Maps the keys of one SSTable to integers that sort like the keys.
 //!
 //! The prefix that all keys share is removed. The next eight bytes of a key (the head) are read as a big-endian
-//! integer. Low bits that are equal in all heads are removed too, and the smallest integer is subtracted. The mapping
-//! is one-to-one if all keys have one length and equal bytes after the head, such as padding. If lengths or ends
-//! differ, keys with equal heads have equal numbers.
+//! integer. Low bits that are equal in all heads are removed too, and the smallest integer is subtracted. If all keys
+//! have the same length and equal bytes after the head (such as padding), different keys have different numbers.
+//! Otherwise keys with equal heads have equal numbers.
 
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -25,8 +25,8 @@ pub(crate) struct Universe {
     min: u64,
     /// The largest head without the low bits.
     max: u64,
-    /// The end of all keys, if all keys have one length and equal bytes after the head. Each key then has its own
-    /// number.
+    /// The end of all keys, if all keys have one length and equal bytes after the head. In this case, each key has
+    /// its own number.
     tail: Option<Tail>,
 }
 
@@ -93,9 +93,9 @@ impl Universe {
         (smallest <= largest).then(|| (smallest - self.min, largest - self.min))
     }
 
-    /// Returns the smallest shifted head of a key within a lower bound. `passes` receives the order of the bound
-    /// relative to the key with the bound's head. If `passes` returns true, this key is excluded, and the result is
-    /// the next head.
+    /// Returns the smallest head, without low bits, of a key within a lower bound. If only one key can have the head
+    /// of the bound, `passes` gets the order of the bound relative to this key. If `passes` returns true, the bound
+    /// excludes this key, and the result is the next head.
     fn first(&self, bound: &[u8], passes: impl Fn(Ordering) -> bool) -> Option<u64> {
         let Some(tail) = self.without_prefix(bound) else {
             return (bound < &*self.prefix).then_some(self.min);
@@ -109,9 +109,9 @@ impl Universe {
         if is_above { number.checked_add(1) } else { Some(number) }
     }
 
-    /// Returns the largest shifted head of a key within an upper bound. `misses` receives the order of the bound
-    /// relative to the key with the bound's head. If `misses` returns true, this key is excluded, and the result is
-    /// the previous head.
+    /// Returns the largest head, without low bits, of a key within an upper bound. If only one key can have the head
+    /// of the bound, `misses` gets the order of the bound relative to this key. If `misses` returns true, the bound
+    /// excludes this key, and the result is the previous head.
     fn last(&self, bound: &[u8], misses: impl Fn(Ordering) -> bool) -> Option<u64> {
         let Some(tail) = self.without_prefix(bound) else {
             return (bound > &*self.prefix).then_some(self.max);
@@ -130,8 +130,8 @@ impl Universe {
         if is_below { number.checked_sub(1) } else { Some(number) }
     }
 
-    /// Compares a bound without the shared prefix with the only key that can have the bound's head. Returns `None` if
-    /// several keys can have this head.
+    /// Compares a bound, without the shared prefix, with the only key that can have the same head as the bound.
+    /// Returns `None` if several keys can have this head.
     fn against_its_key(&self, bound: &[u8]) -> Option<Ordering> {
         let Tail { head_bytes, rest } = self.tail.as_ref()?;
         // Empty slices are not compared, because even the comparison of empty slices can cost as much as a cache
@@ -158,8 +158,8 @@ fn split(key: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// The stored words are `low | shift | min | max | tail`. The tail is 0, or 1 + the number of key bytes in a head.
-/// The prefix and the bytes after heads follow. Each of these two byte strings is preceded by its length and padded
-/// to whole words.
+/// The prefix and the bytes after heads follow. Before each of these two byte strings is its length. Each byte string
+/// is padded to whole words.
 impl Universe {
     pub(crate) fn encode(&self, words: &mut Vec<u64>) {
         let tail = self.tail.as_ref();
@@ -197,7 +197,7 @@ pub(crate) fn encode_bytes(bytes: &[u8], words: &mut Vec<u64>) {
     words.extend(bytes.chunks(HEAD_BYTES).map(head));
 }
 
-/// Decodes the words of [`encode_bytes`]. Returns `None` if there are too few words.
+/// Decodes the bytes that [`encode_bytes`] appended. Returns `None` if there are too few words.
 pub(crate) fn decode_bytes(words: &mut impl ExactSizeIterator<Item = u64>) -> Option<Vec<u8>> {
     let len = usize::try_from(words.next()?).ok()?;
     let count = len.div_ceil(HEAD_BYTES);
@@ -276,7 +276,7 @@ mod tests {
             ..ProptestConfig::default()
         })]
 
-        /// Tests for any strings that the number of every key between two bounds is in the range of numbers for these
+        /// Tests with any strings: if a key is between two bounds, its number is in the range of numbers of these
         /// bounds.
         #[test]
         fn no_key_falls_out_of_its_bounds(

@@ -1,17 +1,17 @@
-//! The vector quotient filter. Fingerprints are in small buckets within a cache line, and each key has a choice
-//! between two cache lines.
+//! The vector quotient filter. Each cache line has small buckets of fingerprints, and a key can be in one of two
+//! cache lines.
 //!
 //! A block of 64 bytes has slots for fingerprints in the order of their buckets, and a bit string that delimits the
-//! buckets. The bit string has a zero bit per fingerprint, and a one bit after each bucket. A key goes to the emptier
-//! of two blocks, so all blocks fill evenly. No block overflows if 93 % of all slots are filled, or 90 % with 16-bit
-//! fingerprints. Unlike in a [`cuckoo`](crate::cuckoo) filter, no fingerprint moves between blocks. Unlike in a
-//! [`quotient`](crate::quotient) filter, all fingerprints of a bucket are in one block. An insertion or a lookup
-//! accesses two cache lines at any load.
+//! buckets. The bit string has a zero bit per fingerprint, and a one bit after each bucket. The filter inserts a key
+//! into the emptier of two blocks, so all blocks have similar numbers of keys. With 8-bit fingerprints, blocks do not
+//! overflow until 93 % of all slots are filled (90 % with 16-bit fingerprints). Unlike in a [`cuckoo`](crate::cuckoo)
+//! filter, no fingerprint moves between blocks. Unlike in a [`quotient`](crate::quotient) filter, all fingerprints of
+//! a bucket are in one block. An insertion or a lookup accesses at most two cache lines, however full the filter is.
 //!
 //! Source: Pandey, Conway, Durie, Bender, Farach-Colton, Johnson, "Vector Quotient Filters: Overcoming the Time/Space
-//! Trade-Off in Filter Design" (SIGMOD 2021), section 3. Fingerprints of 8 bits have 80 buckets and 48 slots, and
-//! fingerprints of 16 bits have 36 buckets and 28 slots. In this filter, the hash of the key selects the second
-//! block, because the filter is built once.
+//! Trade-Off in Filter Design" (SIGMOD 2021), section 3. A block has 80 buckets and 48 slots for 8-bit fingerprints,
+//! or 36 buckets and 28 slots for 16-bit fingerprints. In this filter, the hash of the key selects the second block,
+//! because the filter never moves keys after construction.
 //!
 //! The filter takes 64 / (slots · load) bytes per key, which is 11.5 bits with 8-bit and 20.3 bits with 16-bit
 //! fingerprints. A probe makes two memory accesses, which overlap. The false-positive rate is about 2 · load · slots
@@ -102,7 +102,7 @@ impl FilterPolicy for VectorQuotient {
     }
 }
 
-/// The division of a block into buckets and slots.
+/// The numbers of buckets and slots in a block.
 #[derive(Clone, Copy)]
 struct Geometry {
     fingerprint_bits: u32,
@@ -166,8 +166,8 @@ impl Geometry {
         })
     }
 
-    /// Returns the slot at which a bucket ends. The result is the number of zero bits before the one bit of the
-    /// bucket.
+    /// Returns the slot at which a bucket ends. The result is the number of zero bits before the one bit that ends
+    /// the bucket.
     #[inline]
     fn end_of(self, block: &[u64], bucket: usize) -> usize {
         let (mut left, mut before) = (bucket as u32, 0);

@@ -1,11 +1,11 @@
-//! ARC: an LRU list of blocks that were used once, an LRU list of blocks that were used more often, and an adaptive
-//! split of the capacity between the two lists. If a larger list would have had a hit, the split gives more capacity
-//! to that list.
+//! ARC has two LRU lists: one list of blocks that were used once, and one list of blocks that were used more often.
+//! The capacity is divided between the two lists adaptively. If a list would have had a hit with more capacity, the
+//! list gets more capacity.
 //!
-//! `T1` and `T2` of the paper contain blocks. The ghost lists `B1` and `B2` contain the names of the blocks that
-//! were evicted from `T1` and `T2`. A ghost hit changes the target size of `T1`. The policy has no parameters. The
-//! paper counts entries, and this implementation counts bytes. In place of one entry of the paper, this
-//! implementation uses the weight of the incoming block.
+//! The paper calls these lists `T1` and `T2`. The ghost lists `B1` and `B2` contain the names of the blocks that were
+//! evicted from `T1` and `T2`. A request for a block in a ghost list changes the target size of `T1`. The policy has
+//! no parameters. The paper counts blocks, while this implementation counts bytes. Where the paper counts one block,
+//! this implementation uses the weight of the incoming block.
 //!
 //! Memory per block: 16 bytes of links and 1 byte of queue. Memory per ghost: about 30 bytes. A hit writes four list
 //! nodes. Source: Megiddo and Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache" (FAST 2003), figure 4.
@@ -38,7 +38,7 @@ pub(crate) struct Arc {
     found: GhostHit,
 }
 
-/// The ghost list that contained the incoming block, if any.
+/// The ghost list that contained the incoming block, if there was one.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum GhostHit {
     #[default]
@@ -50,8 +50,9 @@ enum GhostHit {
 }
 
 impl Arc {
-    /// Evicts ghosts until the limits of case IV of the paper hold. T1 and B1 together have at most the capacity,
-    /// and so have T2 and B2. All four lists together have at most twice the capacity.
+    /// Evicts ghosts until the limits of case IV of the paper hold. The total weight of T1 and B1 is at most the
+    /// capacity, and the total weight of T2 and B2 is also at most the capacity. The total weight of all four lists
+    /// is at most twice the capacity.
     fn make_room_to_remember(&mut self, weight: u64) {
         let over = |weights: u64, share: f64| (weights + weight) as f64 > share;
         while over(self.once.weight() + self.once_ghosts.weight(), self.share) {

@@ -1,4 +1,4 @@
-//! The interface of block caches, which keep blocks up to a capacity in bytes.
+//! The trait of block caches. A block cache keeps blocks up to a capacity in bytes.
 
 use types::Bytes;
 
@@ -6,7 +6,7 @@ use types::Bytes;
 /// one cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlockId {
-    /// The number of the tree. The number is unique in the process.
+    /// The number of the tree, which is unique in the process.
     pub tree: u64,
     /// The file number of the SSTable in that tree.
     pub table: u64,
@@ -17,11 +17,11 @@ pub struct BlockId {
 /// A cache of data blocks.
 ///
 /// Invariants:
-/// 1. [`get`](Self::get) returns the block that was last inserted with that name, and [`read`](Self::read) passes
-///    the same block.
+/// 1. A hit of [`get`](Self::get) or [`read`](Self::read) gives the block that was last inserted with the requested
+///    name.
 /// 2. Whenever no call is in progress, [`weight_bytes`](Self::weight_bytes) is at most the capacity.
-/// 3. If a single thread repeats its calls in the same order, it gets the same hits. Nothing depends on time,
-///    addresses or random state.
+/// 3. If a single thread makes the same calls in the same order again, it gets the same hits. Results do not depend
+///    on time, memory addresses or random numbers.
 pub trait Cache: Send + Sync {
     /// Returns the block if it is cached. The call counts as a use of the block.
     fn get(&self, id: &BlockId) -> Option<Bytes>;
@@ -29,8 +29,9 @@ pub trait Cache: Send + Sync {
     /// If the block is cached, calls `look` with the block's bytes. Returns whether the block was cached. The call
     /// counts as a use of the block.
     ///
-    /// `look` must be short, because a cache may free memory only after `look` has returned. In exchange, the cache
-    /// may skip the reference count that [`get`](Self::get) increments. All readers of a block write that count.
+    /// `look` must be short, because some caches can free memory only after `look` has returned. In return, such
+    /// caches skip the reference count that [`get`](Self::get) increments. This count is slow if several threads read
+    /// the same block.
     fn read(&self, id: &BlockId, look: &mut dyn FnMut(&[u8])) -> bool {
         self.get(id).inspect(|block| look(block)).is_some()
     }

@@ -1,4 +1,4 @@
-//! The invariants of block caches, as a check that the tests of any crate can call.
+//! Checks block caches against the invariants of the cache axis. The tests of any crate can call this check.
 //!
 //! ```
 //! let sieve = lsmbench_cache::CATALOG.variant("sieve")?;
@@ -15,7 +15,7 @@ use catalog::{Choice, Variant, laws};
 
 use crate::{CATALOG, Cache};
 
-/// The capacities with which a cache is checked, in addition to its default capacity.
+/// The capacities for the checks, in addition to the default capacity.
 const CAPACITIES: [&str; 4] = ["0B", "48KiB", "600KiB", "2MiB"];
 
 /// Checks every invariant of [`Cache`] for one variant. For example, a get returns the inserted bytes, the weight stays
@@ -43,7 +43,7 @@ fn with_capacity(variant: &Variant<dyn Cache>, capacity: &str) -> Option<Choice>
     variant.choose(CATALOG.axis, given, &[]).ok()
 }
 
-/// Returns a function that builds caches of this variant with these parameters, which must be valid.
+/// Returns a function that builds caches of this variant with the parameters of `choice`, which must be valid.
 fn caches(variant: &'static Variant<dyn Cache>, choice: Choice) -> invariants::Subject {
     let build = move || variant.build_of(CATALOG.axis, &choice).expect("a choice builds again");
     invariants::Subject(Box::new(build))

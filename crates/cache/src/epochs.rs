@@ -1,14 +1,15 @@
-//! Epoch-based reclamation of memory. An object that was removed from a shared structure is freed after all
-//! lock-free readers have finished that began before the removal.
+//! Epoch-based reclamation of memory. A removed object is not freed at once, because lock-free readers may still read
+//! it. The object is freed when all readers that began before the removal have finished.
 //!
-//! At the start of a read, a reader writes the current epoch into a cell of its thread. At the end of the read, the
-//! reader writes zero. Both writes are plain stores to a word that no other thread writes. A writer collects removed
-//! objects. After [`COLLECTED`] objects, the writer ends the epoch. The writer then frees the objects whose epoch is
-//! older than every epoch in the cells. The loads of a reader must not be reordered before the reader's store. The
-//! writer ensures this order by a barrier in all threads of the process (`membarrier(2)`), so readers need no
-//! barrier. If the kernel has no such barrier, each reader executes a memory fence. Sources: Fraser, "Practical
-//! lock-freedom" (2004), section 5.2.3, for epochs; Desnoyers et al., "User-Level Implementations of Read-Copy
-//! Update" (IEEE TPDS 23(2), 2012), for the barrier on the writer's side.
+//! Each thread has a cell (a word in memory that only this thread writes). At the start of a read, a reader writes
+//! the current epoch into its cell. At the end of the read, the reader writes zero. A writer collects removed
+//! objects. After [`COLLECTED`] objects, the writer ends the current epoch and begins a new epoch. The writer then
+//! frees the objects whose epoch is older than every epoch in the cells. The CPU must not execute the loads of a
+//! reader before the store to the cell. The writer ensures this order by a memory barrier in all threads of the
+//! process (`membarrier(2)`), so readers need no barrier of their own. If the kernel has no such barrier, each reader
+//! executes a memory fence. Sources: Fraser, "Practical lock-freedom" (2004), section 5.2.3, for epochs; Desnoyers et
+//! al., "User-Level Implementations of Read-Copy Update" (IEEE TPDS 23(2), 2012), for the barrier on the writer's
+//! side.
 
 use std::collections::VecDeque;
 use std::sync::LazyLock;
@@ -18,14 +19,14 @@ use crossbeam_utils::CachePadded;
 
 use crate::sync::{AtomicU64, Ordering, PerThread, fence, process_barrier, register_process_barrier, sized};
 
-/// Number of removed objects that a writer collects before it frees them together. The reason is that the barrier
-/// takes a third of a microsecond.
+/// Number of removed objects that a writer frees together. The writer does not free each object separately, because
+/// the barrier takes a third of a microsecond.
 pub(crate) const COLLECTED: usize = sized(16, 1);
 
-/// The content of a thread's cell while the thread does not read. All epochs are larger.
+/// The content of a thread's cell while the thread does not read. Every epoch is a larger number.
 const IDLE: u64 = 0;
 
-/// The current epoch, and for each reader the epoch in which it began.
+/// The current epoch, and the cells of the readers. The cell of a reader has the epoch in which its read began.
 pub(crate) struct Epochs {
     present: AtomicU64,
     cells: PerThread<CachePadded<AtomicU64>>,
@@ -46,11 +47,12 @@ impl<G> Default for Garbage<G> {
     }
 }
 
-/// A read in progress. The read ends when this value is dropped. If a thread has several reads of the same epochs,
-/// the read that began last must end first.
+/// A read in progress. The read ends when this value is dropped. If a thread has several reads of the same [`Epochs`]
+/// in progress, the read that began last must end first.
 pub(crate) struct Reading<'a> {
     cell: &'a AtomicU64,
-    /// The previous content of the thread's cell: [`IDLE`], or the epoch of an enclosing read by this thread.
+    /// The content of the thread's cell before this read: [`IDLE`], or the epoch of an earlier read that is still in
+    /// progress.
     before: u64,
 }
 
@@ -68,7 +70,7 @@ impl Epochs {
         Self { present, cells, has_process_barrier: *HAS_PROCESS_BARRIER }
     }
 
-    /// Begins a read. Objects that are reachable from now on stay allocated until the result is dropped.
+    /// Begins a read. Objects that the reader reaches during the read are not freed before the result is dropped.
     #[inline]
     pub(crate) fn read(&self) -> Reading<'_> {
         let cell = &**self.cells.get_or_default();
@@ -87,8 +89,8 @@ impl Epochs {
         Reading { cell, before }
     }
 
-    /// Drops `piece` after all readers that could have reached it have finished. New readers can no longer reach
-    /// `piece`. Until the drop, `piece` is in `garbage`.
+    /// Adds `piece` to `garbage`, and drops it later, when all readers that may have reached it have finished. The
+    /// caller must have made `piece` unreachable for new readers.
     pub(crate) fn throw_away<G>(&self, garbage: &mut Garbage<G>, piece: G) {
         garbage.fresh.push(piece);
         if garbage.fresh.len() >= COLLECTED {
@@ -112,7 +114,7 @@ impl Epochs {
     }
 }
 
-/// Whether the kernel can execute a barrier in all threads of the process. The kernel is asked only once.
+/// Whether the kernel can execute a barrier in all threads of the process. The program asks the kernel only once.
 static HAS_PROCESS_BARRIER: LazyLock<bool> = LazyLock::new(register_process_barrier);
 
 #[cfg(test)]

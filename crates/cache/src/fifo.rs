@@ -1,8 +1,8 @@
-//! FIFO (first in, first out): evicts the block that was inserted first, regardless of the block's uses.
+//! FIFO (first in, first out): evicts the block that was inserted first, even if this block is used often.
 //!
-//! FIFO is the lower bound for every policy that considers hits. FIFO has the fastest hits, because a hit moves and
-//! counts nothing. Memory per block: 16 bytes of links, which a hit does not read. Source: the page replacement that
-//! Belady measured first (IBM Systems Journal 5(2), 1966), with the anomaly that has his name.
+//! A policy that considers hits should have more hits than FIFO. FIFO has the fastest hits, because a hit changes no
+//! data. Memory per block: 16 bytes of links, which a hit does not read. Source: Belady, "A study of replacement
+//! algorithms for a virtual-storage computer" (IBM Systems Journal 5(2), 1966).
 
 use catalog::Variant;
 

@@ -1,11 +1,11 @@
 //! `foyer`, the in-memory part of the cache of `RisingWave`. `foyer` keeps a reference-counted record per block, in
 //! the queues of one of five policies.
 //!
-//! A hit returns a counted reference to a record, and decrements the count when the read ends. The policy determines
-//! the lock that a hit takes in its shard. `s3-fifo`, `sieve` and `fifo` take a read lock, and `lru` and `lfu` take
-//! a write lock. The crate cannot list its blocks. This module therefore records the offsets of the blocks that were
-//! offered for each SSTable, until the SSTable is removed. A record costs eight bytes per block, the overhead of a
-//! hash set, and a lock at each insertion.
+//! A hit increments the reference count of a record, and decrements the count when the read ends. Each shard has a
+//! lock, and the kind of lock of a hit depends on the policy. `s3-fifo`, `sieve` and `fifo` take a read lock, and
+//! `lru` and `lfu` take a write lock. The crate `foyer` cannot list its blocks. To remove the blocks of an SSTable,
+//! this module records the offset of each inserted block. These offsets take eight bytes per block plus the overhead
+//! of a hash set, and each insertion takes one more lock.
 //!
 //! This cache is available only with the feature `foyer`, because the crate adds about forty other crates. Source:
 //! the documentation of the crate.
@@ -35,8 +35,8 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
     ),
 );
 
-/// Maximum number of shards, each of which has a lock. The next constant is the minimum number of 4-KiB blocks per
-/// shard. A block that does not fit its shard is not cached.
+/// Maximum number of shards. Each shard has a lock. The next constant is the minimum number of 4-KiB blocks per
+/// shard. If a block is larger than its shard, the block is not cached.
 const SHARDS: u64 = 16;
 const SHARD_BYTES: u64 = 32 << 12;
 
@@ -61,7 +61,7 @@ enum Eviction {
 }
 
 impl Eviction {
-    /// Returns the configuration of the policy, with the crate's own defaults.
+    /// Returns the configuration of the policy. The values are the defaults of the crate `foyer`.
     fn config(self) -> EvictionConfig {
         match self {
             Self::Lru => LruConfig::default().into(),
@@ -109,11 +109,12 @@ fn size(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// The cache of the crate, with the requested capacity and the blocks that were offered.
+/// The cache of the crate `foyer`, with the requested capacity and a list of the inserted blocks.
 struct Foyer<S: BuildHasher + Send + Sync + 'static> {
     blocks: FoyerCache<BlockId, Bytes, S>,
     shards: u64,
-    /// The capacity in bytes. A change of the capacity holds the lock, so concurrent changes cannot mix.
+    /// The capacity in bytes. A thread that changes the capacity holds the lock, so two changes never happen at the
+    /// same time.
     capacity: Mutex<u64>,
     /// The offsets of the blocks that may be cached, by tree and SSTable.
     offered: Mutex<HashMap<(u64, u64), HashSet<u64>>>,

@@ -1,13 +1,13 @@
-//! A ghost list: the names of evicted blocks, oldest first. A limit applies to the total size of the named blocks. A
-//! policy uses the list to recognize a block that returns.
+//! A ghost list: the names of evicted blocks, oldest first. The total size of the named blocks is limited. A policy
+//! uses the list to recognize a block that is requested again after its eviction.
 
 use hashbrown::HashTable;
 
 use crate::policy::Slot;
 use crate::queue::{Links, PerSlot, Queue};
 
-/// A queue of hashes of block names, with about 30 bytes per hash. Two names with the same 64-bit hash count as one
-/// name.
+/// A queue of hashes of block names, with about 30 bytes per hash. If two names have the same 64-bit hash, the list
+/// treats them as one name.
 #[derive(Default)]
 pub(crate) struct Ghosts {
     index: HashTable<Slot>,

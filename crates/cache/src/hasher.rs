@@ -1,5 +1,5 @@
-//! Hash functions of caches. Each hash function has a fixed seed, so that a cache makes equal decisions for equal
-//! calls in every run.
+//! Hash functions of caches. Each hash function has a fixed seed. In every run, a cache therefore makes the same
+//! decisions for the same calls.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hasher};
 
@@ -19,16 +19,16 @@ macro_rules! hasher_reference {
 }
 pub(crate) use hasher_reference;
 
-/// The name of a hash function. `xxh3` is the default, because its specification fixes its values. With `xxh3`,
-/// block names collide in the same way on every machine, so all counters are equal. The other functions give equal
-/// values on one machine, but `ahash` and `foldhash` may differ between machines and versions.
+/// The name of a hash function. The default is `xxh3`, because its specification defines its values. With `xxh3`,
+/// block names therefore collide in the same way on every machine, so all counters are equal. The other functions
+/// give equal values on one machine, but `ahash` and `foldhash` may differ between machines and versions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HasherKind {
     /// The 64-bit variant of XXH3.
     #[default]
     Xxh3,
-    /// The fast variant of foldhash.
+    /// The fast variant of the hash function of the crate `foldhash`.
     Foldhash,
     /// `aHash`.
     Ahash,
@@ -38,8 +38,8 @@ pub enum HasherKind {
     Sip,
 }
 
-/// A builder of a cache. The builder gets the hash function as its last argument, so that the hash function is
-/// inlined into the cache.
+/// A builder of a cache. The builder gets the hash function as a type, so that the compiler can inline the hash
+/// function into the cache.
 pub trait WithHasher {
     /// Builds the cache with the hash function `hasher`.
     fn with_hasher<S: BuildHasher + Clone + Send + Sync + 'static>(self, hasher: S) -> Box<dyn Cache>;
@@ -58,19 +58,19 @@ impl HasherKind {
     }
 }
 
-/// Maps a hash to one of `shards` shards. The mapping uses bits that the hash tables inside a shard do not use. Hash
-/// tables use the lowest bits and the seven highest bits.
+/// Maps a hash to one of `shards` shards. The mapping uses other bits of the hash than the hash tables inside a
+/// shard. These hash tables use the lowest bits and the seven highest bits.
 pub(crate) fn shard(hash: u64, shards: usize) -> usize {
     let bits = u64::from((hash >> 16) as u32);
     ((bits * shards as u64) >> 32) as usize
 }
 
-/// Number of bytes that the hasher collects before it hashes them. A block name has this length.
+/// Number of bytes that the hasher collects before it computes a hash. A block name has this length.
 const GATHERED_BYTES: usize = 24;
 
-/// The 64-bit XXH3 hash of the written bytes. All bytes are collected and hashed at once, because the streaming form
-/// takes ten times as long for so few bytes. A longer input is hashed in pieces, and the hash of each piece is the
-/// seed of the next piece.
+/// The 64-bit XXH3 hash of the written bytes. The hasher first collects all bytes, because the streaming version of
+/// XXH3 takes ten times as long for so few bytes. A longer input is hashed in pieces, and the hash of each piece is
+/// the seed for the next piece.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Xxh3 {
     gathered: [u8; GATHERED_BYTES],

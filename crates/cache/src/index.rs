@@ -2,10 +2,10 @@
 //!
 //! The hash table has open addressing and linear probing. The table is at most three quarters full, and has 8 bytes
 //! per position. A position contains a pointer to the entry of a block. An entry has 64 bytes, and its address is a
-//! multiple of 64, so the pointer has six spare bits. Four of these bits are bits of the hash, so that readers
-//! seldom read the wrong entry. Two bits count the uses of the block. A hit reads two cache lines: the position and
-//! the entry. After three counted uses, a hit writes neither of them. [`Epochs`] frees removed entries and replaced
-//! tables when no reader can reach them.
+//! multiple of 64, so the pointer has six spare bits. Four of these bits are bits of the hash (the tag), so that
+//! readers seldom read the wrong entry. Two bits count the uses of the block, up to three. A hit reads two cache
+//! lines: the position and the entry. When the count is three, a hit writes no memory. [`Epochs`] frees removed
+//! entries and old tables when no reader can reach them.
 #![allow(unsafe_code)]
 
 use std::ptr;
@@ -20,7 +20,7 @@ use crate::epochs::{Epochs, Garbage, Reading};
 use crate::policy::Slot;
 use crate::s3_fifo::{MAX_USES, Uses};
 
-/// A cached block with its name, which fits one cache line.
+/// A cached block with its name. An entry has the size of a cache line.
 #[repr(align(64))]
 struct Entry {
     id: BlockId,
@@ -30,13 +30,13 @@ struct Entry {
 /// The content of a position: null, the address of an entry with its tag and uses, or [`GONE`].
 type Word = *mut Entry;
 
-/// The bits of a word that count uses. The next constant has the bits of the tag. All of these bits are below the
-/// alignment of an entry.
+/// The bits of a word that count uses. The next constant has the bits of the tag. The address of an entry has zeros
+/// at the positions of all these bits.
 const USES: usize = 0b11;
 const TAG: usize = 0b11_1100;
 
-/// Tombstone, which marks the position of a removed entry. Readers must continue the search after it. The tag of a
-/// tombstone is 0, and the tag of an entry is never 0.
+/// Tombstone, which marks the position of a removed entry. A reader must continue its search after a tombstone. The
+/// tag of a tombstone is 0, and the tag of an entry is never 0.
 const GONE: usize = align_of::<Entry>();
 
 /// Minimum number of positions of a table.
@@ -68,7 +68,7 @@ impl Table {
         self.places.len() - 1
     }
 
-    /// Returns the positions that a search for a hash reads, in order.
+    /// Returns the positions that a search for a hash reads, in the order of the search.
     fn path(&self, hash: u64) -> impl Iterator<Item = usize> {
         let (mask, first) = (self.mask(), hash as usize);
         (0..self.places.len()).map(move |step| first.wrapping_add(step) & mask)
@@ -82,8 +82,8 @@ pub(crate) struct Index<T> {
     writer: Mutex<Books<T>>,
 }
 
-/// Metadata that only the writer uses. For each slot, the metadata has the position of its block in the table. For
-/// each position, it has the slot.
+/// Metadata that only the writer uses. For each slot, the metadata has the position of the slot's block in the table.
+/// For each position, the metadata has the slot.
 struct Books<T> {
     hashes: Vec<u64>,
     places: Vec<usize>,
@@ -98,8 +98,8 @@ struct Books<T> {
 }
 
 impl<T> Index<T> {
-    /// Creates an empty table. Several tables may share `epochs` if a thread reads in only one of the tables at a
-    /// time.
+    /// Creates an empty table. Several tables may share `epochs`, if no thread reads in two of these tables at the
+    /// same time.
     pub(crate) fn new(epochs: Arc<Epochs>, state: T) -> Self {
         let books = Books {
             hashes: Vec::new(),
@@ -153,7 +153,7 @@ impl<T> Index<T> {
 }
 
 /// Counts a use of an entry. If another thread changes the word at the same time, the use is not counted, because a
-/// second try would cost more than it gains.
+/// second attempt is not worth its cost.
 fn count_use(place: &AtomicPtr<Entry>, word: Word) {
     let used = word.map_addr(|address| address + 1);
     let _ = place.compare_exchange(word, used, Ordering::Relaxed, Ordering::Relaxed);
@@ -255,7 +255,7 @@ impl<T> Writer<'_, T> {
         slot
     }
 
-    /// Moves all entries to a new table, in which 28 to 56 % of the positions have an entry.
+    /// Moves all entries to a new table. In the new table, 28 to 56 % of the positions have an entry.
     fn rebuild(&mut self) {
         let words = self.table().places.iter().map(|place| place.load(Ordering::Acquire));
         let words: Vec<(Slot, Word)> = self.books.slots.iter().copied().zip(words).collect();
@@ -297,8 +297,8 @@ impl<T> Writer<'_, T> {
         self.throw_away(old);
     }
 
-    /// Sets positions that contain a tombstone to null, if no search passes through them. Such positions are
-    /// directly before a null position.
+    /// Sets positions with a tombstone to null, if no search needs the tombstone. A tombstone is not needed if the
+    /// next position is null.
     fn clear_gone(&mut self, last: usize) {
         let mask = self.table().mask();
         let load = |place: usize| self.table().places[place & mask].load(Ordering::Acquire);
@@ -317,15 +317,16 @@ impl<T> Writer<'_, T> {
 
     /// Frees a removed entry as soon as no reader can reach it.
     ///
-    /// New readers cannot find the entry, because its word was at only one position of one table and is no longer
-    /// there. An older table may still contain the word. A reader of that table began before the table was replaced,
-    /// and therefore before now.
+    /// New readers cannot find the entry, because the current table no longer contains its word. An older table may
+    /// still contain the word. Only readers that began before the replacement of the older table can read the older
+    /// table, and the epoch of the entry waits for these readers.
     fn throw_away(&mut self, word: Word) {
         self.index.epochs.throw_away(&mut self.books.garbage, Outworn::Entry(entry_of(word)));
     }
 }
 
-/// A removed object that readers may still read. Only this value owns the object, which was made by `Box::into_raw`.
+/// A removed object that readers may still read. This value is the only owner of the object, which comes from
+/// `Box::into_raw`.
 enum Outworn {
     /// An entry. The pointer has no tag and no uses.
     Entry(*mut Entry),
@@ -348,7 +349,7 @@ impl Drop for Outworn {
 }
 
 impl<T> Books<T> {
-    /// Writes a word to the first free position of its search, and records the position in the metadata.
+    /// Writes a word to the first free position on its search path, and records this position in the metadata.
     fn put(&mut self, table: &Table, slot: Slot, word: Word) {
         let mut path = table.path(self.hashes[slot as usize]);
         let is_free = |place: &usize| table.places[*place].load(Ordering::Acquire).addr() & TAG == 0;

@@ -1,11 +1,12 @@
-//! LFU (least frequently used): evicts the block with the fewest uses since its insertion. If several blocks have
-//! the fewest uses, it evicts the block whose last use is the oldest.
+//! LFU (least frequently used): evicts the block with the fewest uses since its insertion. If several blocks have the
+//! fewest uses, LFU evicts the block whose last use is the oldest.
 //!
-//! The policy counts all uses of a block while the block is cached. Such counts are good for a constant skew, and
-//! bad for a changing skew. Blocks with equal counts share a queue, and a tree orders the queues by count. Memory
-//! per block: 16 bytes of links and 8 bytes of count. A hit moves the block to the next queue, which writes four
-//! list nodes and searches the tree twice. Source: the frequency lists of Shah, Mitra and Matani, "An O(1) algorithm
-//! for implementing the LFU cache eviction scheme" (2010), with a tree instead of their list of frequencies.
+//! The policy counts all uses of a block while the block is cached. Such counts work well if the same blocks stay
+//! popular, and badly if other blocks become popular. Blocks with equal counts share a queue, and a tree orders the
+//! queues by count. Memory per block: 16 bytes of links and 8 bytes of count. A hit moves the block to the next
+//! queue. For this move, the hit writes four list nodes and searches the tree twice. Source: the frequency lists of
+//! Shah, Mitra and Matani, "An O(1) algorithm for implementing the LFU cache eviction scheme" (2010), with a tree
+//! instead of their list of frequencies.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Block caches. A block cache keeps data blocks that were read and may be read again, up to a capacity in bytes.
+//! Block caches. A block cache keeps recently read data blocks in memory, up to a capacity in bytes.
 
 mod arc;
 mod cache;

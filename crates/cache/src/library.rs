@@ -1,16 +1,15 @@
 //! A cache whose eviction policy is in a shared library. The library implements the C ABI of `lsmbench_cache.h`.
 //!
-//! The hooks are the hooks of a plugin cache of libCacheSim. The library gets the ids and sizes of blocks, and
-//! decides which block is evicted. This crate keeps the blocks, in shards with a lock each. If `library` is empty,
-//! the hooks are functions of this crate that keep a list in the order of last use. These functions are the policy
-//! `lru` through the C ABI, so they isolate the cost of the ABI.
+//! The functions of the ABI (hooks) are the same as for a plugin cache of libCacheSim. The library gets the ids and
+//! sizes of blocks, and decides which block is evicted. This crate keeps the blocks, in shards with a lock each. If
+//! the parameter `library` is empty, the hooks are functions of this crate, which implement the policy `lru`. A
+//! comparison with the variant `lru` then shows the cost of the ABI.
 //!
-//! The id of a block is the hash of the block's name, so that a library can remember evicted blocks. If two cached
-//! blocks have equal hashes, the later block gets the next free number.
+//! The id of a block is the hash of the block's name, so a library can recognize a block that was evicted before. If
+//! two cached blocks have equal hashes, the later block gets the next free number.
 //!
 //! # Panics
-//! A cache panics if the library evicts an object that is not cached, because measurements would be invalid from
-//! then on.
+//! The library evicts an object that is not cached. Later measurements would be invalid.
 
 mod hooks;
 mod identity;
@@ -54,7 +53,7 @@ pub(crate) struct Library {
     slots: HashMap<u64, Slot, foldhash::fast::FixedState>,
     /// The object's id and the object's size, for each slot.
     objects: PerSlot<(u64, u64)>,
-    /// The object for which the cache currently makes room.
+    /// The object that waits for space in the cache.
     incoming: Option<Incoming>,
 }
 
@@ -110,11 +109,11 @@ impl Policy for Library {
     }
 }
 
-/// Number of gets that are timed together.
+/// Number of gets in one time measurement.
 const CALLS: u32 = 1000;
 
-/// Measures the cost of the C ABI for a policy in a library. The measurement compares hits in a cache with `lru`
-/// through the C ABI with hits in a cache with `lru` without the ABI. Returns `None` for other caches.
+/// Measures the cost of the C ABI for a policy in a library. The measurement compares the time of hits with the
+/// policy `lru`, with and without the C ABI. Returns `None` for other caches.
 pub fn seam(choice: &Choice) -> Option<Seam> {
     if choice.kind() != VARIANT.kind {
         return None;

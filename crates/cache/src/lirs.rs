@@ -1,18 +1,18 @@
-//! LIRS: orders blocks by the distance between their last two uses, and not only by their last use.
+//! LIRS: decides by the distance between the last two uses of a block, and not only by its last use.
 //!
-//! Blocks whose last two uses were close together are settled blocks, and get nearly all of the capacity. A new
-//! block is a visitor in the rest of the capacity. If a visitor is used again before the oldest settled block is
-//! used, the visitor becomes a settled block. A stack measures this order. Every use of a block moves the block to
-//! the top of the stack. All entries below the lowest settled block are removed from the stack. The names of evicted
-//! blocks stay in the stack. In a loop that is larger than the cache, the settled blocks stay and have hits, while
-//! LRU has no hits.
+//! Blocks whose last two uses were close together are settled blocks, and get nearly all of the capacity. A new block
+//! is a visitor in the rest of the capacity. The blocks are in a stack, and every use of a block moves the block to
+//! the top of the stack. If a visitor is used again while it is in the stack, the visitor becomes a settled block.
+//! All entries below the lowest settled block are removed from the stack. The names of evicted blocks stay in the
+//! stack. If a workload reads more blocks than fit into the cache in a loop, the settled blocks stay cached and have
+//! hits, while LRU has no hits.
 //!
 //! In the paper, a settled block is LIR, a visitor is a resident HIR, a ghost is a non-resident HIR, the queue of
-//! visitors is `Q`, and the stack is `S`. Here, the number of ghosts is limited, and the ghost that was evicted
-//! first is dropped first. In the paper, the number is unlimited. Memory per block: 4 bytes of entry number, 32
-//! bytes of entry and 32 bytes of links. Memory per ghost: about 70 bytes. A hit writes four nodes of the stack. A
-//! hit of a visitor also writes four nodes of the queue. Source: Jiang and Zhang, "LIRS: An Efficient Low
-//! Inter-reference Recency Set Replacement Policy" (SIGMETRICS 2002), section 3.
+//! visitors is `Q`, and the stack is `S`. This implementation limits the number of ghosts, which is unlimited in the
+//! paper. The ghost that was evicted first is dropped first. Memory per block: 4 bytes of entry number, 32 bytes of
+//! entry and 32 bytes of links. Memory per ghost: about 70 bytes. A hit writes four nodes of the stack. A hit of a
+//! visitor also writes four nodes of the queue. Source: Jiang and Zhang, "LIRS: An Efficient Low Inter-reference
+//! Recency Set Replacement Policy" (SIGMETRICS 2002), section 3.
 
 use catalog::Variant;
 use hashbrown::HashTable;
@@ -77,7 +77,7 @@ pub(crate) struct Lirs {
     of_slot: PerSlot<Number>,
     stack_links: Links,
     stack: Queue,
-    /// The links of both queues. An entry is either a visitor or a ghost, so both queues can use the same links.
+    /// The links of both queues. No entry is in both queues, so both queues can use the same links.
     queue_links: Links,
     visitors: Queue,
     ghosts: Queue,

@@ -1,17 +1,19 @@
-//! A CLOCK cache with lock-free reads. A hit finds its block in a table that writers change concurrently. The hit
-//! counts a use in two bits of the word that it read. A hit moves no block, and no word is written by all readers.
+//! A CLOCK cache with lock-free reads. A hit finds its block in a table while writers change the table. The hit
+//! counts the use of the block in two bits of the word that it read. A hit moves no block, and there is no word that
+//! all readers write.
 //!
-//! The two queues and the ghost list of S3-FIFO choose the victim. Each shard has a lock for them, which only misses
-//! take. With one thread, the cache makes the same decisions as `s3-fifo(small=5)`, and a test checks this. The
+//! The two queues and the ghost list of S3-FIFO decide which block is evicted. Each shard has a lock for its queues,
+//! and only misses take this lock. With one thread, the cache makes the same decisions as `s3-fifo(small=5)`. The
 //! small queue gets 5 % of the capacity instead of the paper's 10 %, because 5 % gives more hits on the workloads of
 //! this repository.
 //!
 //! Memory per block: 64 bytes of entry (96 with the alignment overhead of an allocator), 14 to 28 bytes of table, 24
 //! bytes of metadata and 17 bytes of queues. Memory per ghost: about 30 bytes. A hit reads three cache lines: the
-//! position in the table, the entry, and the reference count of the block. A hit writes the reference count. The hit
-//! also writes the position until three uses are counted. `read` skips the reference count, so it writes no cache
-//! line that threads share. Evicted blocks are freed in batches of 16. Up to 16 blocks per shard may therefore
-//! exceed the capacity. While a reader is stopped in the middle of a hit, more blocks may exceed it.
+//! position in the table, the entry, and the reference count of the block. A hit writes the reference count. Until
+//! three uses are counted, the hit also writes the position. A call of `read` skips the reference count, so threads
+//! that read the same block do not write a shared cache line. The memory of evicted blocks is freed in batches of 16,
+//! so the cache may use the memory of 16 more blocks per shard. While the kernel suspends a thread in the middle of a
+//! hit, the cache may use even more memory.
 //!
 //! Sources: RocksDB's `HyperClockCache` (`cache/clock_cache.h`), for counters in the words of a lock-free table;
 //! Yang et al. (SOSP 2023), for the queues; see `s3-fifo`.
@@ -87,7 +89,7 @@ impl WithHasher for WithShards {
 struct LockfreeClock<S> {
     shards: Box<[Index<Held>]>,
     hasher: S,
-    /// The capacity in bytes. A change of the capacity holds the lock, so all shards get the same change.
+    /// The capacity in bytes. A thread that changes the capacity holds the lock, so all shards get the same capacity.
     capacity: Mutex<u64>,
 }
 

@@ -1,15 +1,15 @@
 //! LRU (least recently used): evicts the block whose last use is the oldest.
 //!
-//! LRU is the textbook block cache, and the cache of the document cs265 (section 2.6: `RwLock<LruCache>` in shards,
+//! LRU is the usual textbook policy. The document cs265 also uses LRU (section 2.6: `RwLock<LruCache>` in shards,
 //! with an optional time to live). Memory per block: 16 bytes of links and 8 bytes for the request number at
-//! insertion. A hit moves the block to the newest end, which writes four list nodes. These nodes are in three or
-//! four cache lines, in addition to those of the sharded cache.
+//! insertion. A hit moves the block to the newest end, which writes four list nodes. These nodes are in three or four
+//! cache lines. In addition, a hit reads the cache lines of the sharded cache.
 //!
-//! `ttl` limits the age of a cached block. The age is a number of requests, not a time. Each shard counts its hits
-//! and insertions, and uses its part of `ttl`. The same requests therefore give the same hits in every run. An age
-//! in seconds would depend on the speed of the machine, and break invariant 3. Blocks of a tree never change under
-//! their name, so expiry never corrects an answer. The parameter exists because the document has it, and because it
-//! lets you measure the cost of expiry.
+//! The parameter `ttl` limits the age of a cached block. The age is a number of requests, not a time. Each shard
+//! counts its hits and insertions, and uses its part of `ttl`. The same requests therefore give the same hits in
+//! every run. An age in seconds would depend on the speed of the machine, and violate invariant 3 of
+//! [`Cache`](crate::Cache). A block of a tree never changes, so a cached block is never outdated. The parameter
+//! exists because the document has this parameter, and because you can measure the cost of expiry.
 
 use catalog::{Count, Variant};
 use serde::{Deserialize, Serialize};

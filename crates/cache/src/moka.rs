@@ -2,14 +2,16 @@
 //! queues asynchronously.
 //!
 //! Callers record their operations in channels. At intervals, one caller applies the recorded operations to the
-//! queues. This module applies them at each insertion, so that the weight is at most the capacity whenever no call
-//! is in progress (invariant 2). Hits wait in the channel until then. With one thread, the order is therefore equal
-//! in every run. The crate cannot change the capacity of a cache. A change of the capacity creates a new cache and
-//! moves the blocks to it. Every call takes the read side of a read-write lock, and the change takes the write side.
+//! queues. This module applies the recorded operations at each insertion, so that the cached blocks never exceed the
+//! capacity when no call is in progress (invariant 2 of the cache axis). Recorded hits wait in the channel until the
+//! next insertion. With one thread, the order of operations is therefore equal in every run. The crate `moka` cannot
+//! change the capacity of a cache. This module therefore creates a new cache for the new capacity, and moves the
+//! blocks to the new cache. Every call takes a read-write lock for reading, and a change of the capacity takes this
+//! lock for writing.
 //!
-//! Memory per block: about 200 bytes for an entry and its name (each with a reference count), the node of the queue,
-//! and the table. A hit reads about ten cache lines, and writes into a channel. Sources: the documentation of the
-//! crate; Einziger, Friedman and Manes (ACM TOS 13(4), 2017), see `w-tinylfu`.
+//! Memory per block: about 200 bytes. These bytes are an entry and a name (each with a reference count), a queue
+//! node, and a part of the hash table. A hit reads about ten cache lines, and writes into a channel. Sources: the
+//! documentation of the crate; Einziger, Friedman and Manes (ACM TOS 13(4), 2017), see `w-tinylfu`.
 
 use std::hash::BuildHasher;
 

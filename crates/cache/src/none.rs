@@ -1,5 +1,4 @@
-//! No cache: every block is read from storage. The variant `none` is the baseline for the benefit of every other
-//! cache.
+//! No cache: every block is read from storage. A comparison with this variant shows the benefit of another cache.
 
 use catalog::Variant;
 use types::Bytes;

@@ -1,5 +1,5 @@
-//! The interface between a textbook eviction policy and the sharded cache that uses the policy. A policy orders the
-//! numbered slots of one shard. A policy has no locks, hash tables or blocks.
+//! The interface between a textbook eviction policy and the sharded cache that uses the policy. A policy decides
+//! about the slots of one shard, which are numbers of cached blocks. A policy has no locks, hash tables or blocks.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -16,28 +16,28 @@ pub(crate) struct Incoming {
     pub(crate) weight: u64,
 }
 
-/// An eviction policy, which decides the order in which a shard evicts its blocks.
+/// An eviction policy: decides which block a shard evicts next.
 ///
-/// The sharded cache reports every hit by [`hit`](Self::hit). For every miss that ends in an insertion, it first
-/// calls [`announce`](Self::announce). The cache then calls [`victim`](Self::victim) as often as needed to make
-/// room, and finally [`admit`](Self::admit). The papers use the same order: evict first, then insert. Papers state
-/// target sizes in entries. Policies keep these targets in bytes, as fractions of the capacity.
+/// The sharded cache reports every hit by [`hit`](Self::hit). For every miss that ends in an insertion, the cache
+/// first calls [`announce`](Self::announce). The cache then calls [`victim`](Self::victim) as often as needed to make
+/// room, and finally [`admit`](Self::admit). The papers also evict blocks before the insertion. Papers state target
+/// sizes as numbers of blocks. Policies use target sizes in bytes, as fractions of the capacity.
 pub(crate) trait Policy: Send + Sized + 'static {
     /// The parameters of the policy. The parameters of the sharded cache are not included.
     type Params: Clone + Serialize + DeserializeOwned + Default;
 
-    /// Creates the policy of an empty shard, which has no capacity yet. The requests are divided among `shards`
-    /// policies.
+    /// Creates the policy of an empty shard, which has no capacity yet. The cache has `shards` shards, each with its
+    /// own policy and its share of the requests.
     ///
     /// # Errors
     /// Returns an error that names the parameter and its valid values.
     fn new(params: &Self::Params, shards: usize) -> Result<Self, String>;
 
-    /// Sets the shard's share of the capacity to `bytes`. If the share decreased, calls of `victim` follow.
+    /// Sets the shard's share of the capacity to `bytes`. If the share becomes smaller, the cache then calls
+    /// `victim`.
     fn set_share(&mut self, _bytes: u64) {}
 
-    /// Returns whether the block in `slot` has expired. The cache then removes the requested block and reports it as
-    /// absent.
+    /// Returns whether the block in `slot` has expired. If so, the cache removes the block and reports a miss.
     fn is_expired(&self, _slot: Slot) -> bool {
         false
     }
@@ -45,11 +45,11 @@ pub(crate) trait Policy: Send + Sized + 'static {
     /// Records a hit of the block in `slot`. `hash` is the hash of the block's name.
     fn hit(&mut self, slot: Slot, hash: u64);
 
-    /// Announces a miss of `incoming`. If `incoming` does not fit, calls of `victim` follow.
+    /// Announces a miss of `incoming`. If `incoming` does not fit, the cache then calls `victim`.
     fn announce(&mut self, _incoming: Incoming) {}
 
-    /// Returns the slot of the block to evict. At least one block is cached. The policy removes the block, and may
-    /// remember its hash. `hashes[slot]` is the hash of the block in `slot`.
+    /// Returns the slot of the block to evict, and removes this block from the policy. At least one block must be
+    /// cached. The policy may remember the hash of the block. `hashes[slot]` is the hash of the block in `slot`.
     fn victim(&mut self, hashes: &[u64]) -> Slot;
 
     /// Inserts `incoming` into `slot`. The cache has announced `incoming` before.

@@ -19,7 +19,7 @@ pub(crate) struct Links {
     nodes: Vec<Node>,
 }
 
-/// A queue of slots, with its two ends and the sum of its weights in bytes.
+/// A queue of slots, with its oldest and newest slot and the sum of the weights in bytes.
 pub(crate) struct Queue {
     newest: Slot,
     oldest: Slot,
@@ -106,7 +106,7 @@ impl Links {
     }
 }
 
-/// A value for every slot. The memory grows when it is needed.
+/// A value for every slot. The memory grows when a slot with a larger number is set.
 #[derive(Default)]
 pub(crate) struct PerSlot<T>(Vec<T>);
 

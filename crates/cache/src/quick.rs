@@ -1,8 +1,8 @@
-//! `quick_cache`: a new block is cold, and becomes hot by a second use. The cache remembers the names of evicted
-//! blocks for a while. If a block returns within that time, the block is hot at once.
+//! `quick_cache`: a new block is cold, and a second use makes the block hot. The cache remembers the names of
+//! recently evicted blocks. If such a block is inserted again, the block is hot at once.
 //!
-//! The policy is related to CLOCK-Pro (Jiang, Chen, Zhang, USENIX ATC 2005) and S3-FIFO (Yang et al., SOSP 2023). A
-//! scan that uses each block once only replaces blocks in the small cold part, and does not evict hot blocks. A hit
+//! The policy is related to CLOCK-Pro (Jiang, Chen, Zhang, USENIX ATC 2005) and S3-FIFO (Yang et al., SOSP 2023). If
+//! a scan uses each block once, the scan evicts only cold blocks, which take a small part of the capacity. A hit
 //! takes a read lock, sets a counter, and moves no block.
 
 use std::hash::BuildHasher;
@@ -21,12 +21,12 @@ pub(crate) const VARIANT: Variant<dyn Cache> = sized::variant::<QuickCaches>(
     "a scan-resistant CLOCK with a list of evicted blocks; few misses and cheap hits",
 );
 
-/// Maximum number of shards, each of which has a lock. The crate's default is four times the number of CPUs, but
-/// then hits would differ between machines. If a shard would have fewer than 32 blocks, the crate creates fewer
-/// shards.
+/// Maximum number of shards. Each shard has a lock. The default of the crate is four times the number of CPUs, but
+/// with this default, the number of hits would differ between machines. If a shard would have fewer than 32 blocks,
+/// the crate creates fewer shards.
 const SHARDS: u64 = 16;
 
-/// Block size in bytes, from which the number of blocks is estimated for the crate.
+/// Assumed block size in bytes, to estimate the number of blocks for the crate.
 const BLOCK_BYTES: u64 = 4096;
 
 /// A builder of `quick_cache` caches.
@@ -56,7 +56,8 @@ impl Weighter<BlockId, Bytes> for ByLength {
 /// A `quick_cache` cache, with the capacity that was requested.
 struct Quick<S> {
     blocks: QuickCache<BlockId, Bytes, ByLength, S>,
-    /// The capacity in bytes. A change of the capacity holds the lock, so concurrent changes cannot mix.
+    /// The capacity in bytes. A thread that changes the capacity holds the lock, so two changes never happen at the
+    /// same time.
     capacity: Mutex<u64>,
 }
 

@@ -1,16 +1,16 @@
-//! S3-FIFO: a small queue for new blocks (probation), a main queue for blocks that were used on probation, and a
-//! ghost list of blocks that were not used on probation. Blocks that are requested only once stay in the small
-//! queue, and do not evict blocks of the main queue.
+//! S3-FIFO has a small queue for new blocks. When a block leaves the small queue, the block moves to the main queue
+//! if it was used several times. Otherwise its name enters the ghost list. Blocks that are requested only once
+//! therefore do not evict blocks of the main queue.
 //!
-//! A hit increments a counter, at most to three, and moves no block. A block leaves the small queue when the queue
-//! is too large. If the block was used more than once, it moves to the main queue, otherwise to the ghost list. If a
-//! block returns while it is a ghost, it enters the main queue at once. The main queue is a CLOCK whose counters
-//! have two bits. If a promotion makes the main queue too large, the main queue evicts a block. Each eviction
-//! therefore frees exactly one block.
+//! A hit increments a counter, at most to three, and moves no block. When the small queue is too large, its oldest
+//! block leaves the queue. If the block was used more than once, the block moves to the main queue. Otherwise the
+//! block is evicted, and its name enters the ghost list. If a block in the ghost list is requested again, the block
+//! enters the main queue at once. The main queue is a CLOCK whose counters have two bits. If a promotion makes the
+//! main queue too large, the main queue evicts a block. Each eviction therefore frees exactly one block.
 //!
 //! Memory per block: 16 bytes of links and 2 bytes of counter and queue. Memory per ghost: about 30 bytes. A hit
-//! reads one cache line in addition to those of the sharded cache. Source: Yang et al., "FIFO Queues are All You
-//! Need for Cache Eviction" (SOSP 2023), algorithm 1.
+//! reads one cache line in addition to the cache lines that the sharded cache reads. Source: Yang et al., "FIFO
+//! Queues are All You Need for Cache Eviction" (SOSP 2023), algorithm 1.
 
 use catalog::Variant;
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<S3Fifo>>(
 /// Maximum count of uses.
 pub(crate) const MAX_USES: u8 = 3;
 
-/// Number of uses on probation after which a block is promoted to the main queue.
+/// Number of uses in the small queue that moves a block to the main queue.
 const PROMOTED_USES: u8 = 2;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -74,8 +74,8 @@ impl Uses for PerSlot<u8> {
     }
 }
 
-/// The small queue, the main queue and the ghost list. The ghosts have at most the total weight of the main queue.
-/// Uses are counted elsewhere.
+/// The small queue, the main queue and the ghost list. The total weight of the ghosts is at most the total weight of
+/// the main queue. The use counters are not in this type (see [`Uses`]).
 pub(crate) struct Queues {
     links: Links,
     small: Queue,
@@ -109,20 +109,21 @@ impl Queues {
         })
     }
 
-    /// Sets the shard's share of the capacity, as [`Policy::set_share`] does.
+    /// Sets the shard's share of the capacity (see [`Policy::set_share`]).
     pub(crate) fn set_share(&mut self, bytes: u64) {
         self.small_share = share(bytes, self.small_percent);
         self.main_share = bytes - self.small_share;
         self.ghosts.trim(self.main_share);
     }
 
-    /// Chooses the victim as [`Policy::victim`] does. Also returns the victim's weight.
+    /// Chooses the block to evict (see [`Policy::victim`]). Also returns the weight of this block.
     pub(crate) fn victim(&mut self, hashes: &[u64], uses: &mut impl Uses) -> (Slot, u64) {
         let victim = self.victim_of_small(hashes, uses).or_else(|| self.victim_of_main(uses));
         victim.expect("a block is held")
     }
 
-    /// Returns the block that the small queue evicts. `None` if promotions have made the queue small enough.
+    /// Returns the block that the small queue evicts. Returns `None` if the small queue is small enough after blocks
+    /// have moved to the main queue.
     fn victim_of_small(&mut self, hashes: &[u64], uses: &mut impl Uses) -> Option<(Slot, u64)> {
         while self.small.weight() >= self.small_share || self.main.is_empty() {
             let (slot, weight) = self.links.pop(&mut self.small)?;
@@ -151,7 +152,7 @@ impl Queues {
         }
     }
 
-    /// Inserts a block whose use counter is 0, as [`Policy::admit`] does.
+    /// Inserts a block whose use counter is 0 (see [`Policy::admit`]).
     pub(crate) fn admit(&mut self, slot: Slot, incoming: Incoming) {
         let is_main = self.ghosts.take(incoming.hash);
         self.is_main.set(slot, is_main);
@@ -159,7 +160,7 @@ impl Queues {
         self.links.push(queue, slot, incoming.weight);
     }
 
-    /// Removes a block as [`Policy::remove`] does, and returns the block's weight.
+    /// Removes a block (see [`Policy::remove`]), and returns the weight of the block.
     pub(crate) fn remove(&mut self, slot: Slot) -> u64 {
         let queue = if *self.is_main.get(slot) { &mut self.main } else { &mut self.small };
         self.links.remove(queue, slot)

@@ -1,10 +1,10 @@
 //! A sharded cache for any textbook eviction policy. Each shard has a lock, a hash table, a share of the capacity,
-//! and a policy that chooses the victims.
+//! and a policy that decides which blocks are evicted.
 //!
-//! With one shard, the cache follows its policy exactly. With several shards, each shard evicts the worst of its own
-//! blocks. A block that weighs more than the capacity of a shard is declined. An insertion replaces a cached block
-//! with the same name. If the weights are equal, such an insertion counts as a hit. Otherwise, it counts as a
-//! removal and an insertion.
+//! With one shard, the cache follows its policy exactly. With several shards, each shard evicts only its own blocks.
+//! If a block is larger than the capacity of a shard, the block is not cached. An insertion replaces a cached block
+//! with the same name. If both blocks have the same length, the replacement counts as a hit. Otherwise, the
+//! replacement counts as a removal and an insertion.
 //!
 //! Memory per cached block: 24 bytes of name, 40 bytes of handle, 8 bytes of hash, 4 to 10 bytes of hash table, and
 //! the data of the policy. A hit takes one lock. A hit reads the cache line of the lock, two cache lines of the hash
@@ -46,8 +46,7 @@ const MAX_SHARDS: usize = 256;
 /// Minimum capacity of a shard in bytes, which is the size of the largest block.
 const MIN_SHARE_BYTES: u64 = 64 << 10;
 
-/// The parameters of a sharded cache with policy `P`. The catalog rejects unknown parameters, because it knows all of
-/// them.
+/// The parameters of a sharded cache with policy `P`. The catalog rejects unknown parameters.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Sharded<P: Policy> {
@@ -89,7 +88,7 @@ pub(crate) fn check_shards(shards: usize) -> Result<(), String> {
     }
 }
 
-/// Reduces the number of shards until each shard has room for one block of the largest size.
+/// Reduces the number of shards until each shard has space for a block of the largest size.
 pub(crate) fn affordable_shards(shards: usize, capacity: u64) -> usize {
     shards.min(usize::try_from(capacity / MIN_SHARE_BYTES).unwrap_or(usize::MAX).max(1))
 }
@@ -113,7 +112,7 @@ impl<P: Policy> WithHasher for WithPolicies<P> {
 struct Shell<P, S> {
     shards: Vec<Mutex<Shard<P>>>,
     hasher: S,
-    /// The capacity in bytes. A change of the capacity holds the lock, so all shards get the same change.
+    /// The capacity in bytes. A thread that changes the capacity holds the lock, so all shards get the same capacity.
     capacity: Mutex<u64>,
 }
 
@@ -123,7 +122,8 @@ struct Held {
     block: Bytes,
 }
 
-/// One shard of a cache. A shard has the slot of each name, the block of each slot, and the eviction policy.
+/// One shard of a cache. A shard has a hash table from block names to slots, the blocks of all slots, and the
+/// eviction policy.
 struct Shard<P> {
     index: HashTable<Slot>,
     held: Vec<Option<Held>>,

@@ -1,10 +1,12 @@
 //! SIEVE: a queue in the order of insertion, in which no block moves. A hand moves from the oldest block to the
-//! newest block. The hand spares blocks that were used, and evicts blocks that were not used.
+//! newest block. If the block at the hand was used, the hand clears the mark of the block. Otherwise the block is
+//! evicted.
 //!
-//! SIEVE differs from CLOCK in one point: a spared block stays in its position. New blocks are soon used or evicted,
-//! while old good blocks stay. Memory per block: 16 bytes of links and 1 byte of mark. A hit reads one cache line in
-//! addition to those of the sharded cache. A scan evicts more good blocks from SIEVE than from a policy with a ghost
-//! list. Source: Zhang et al., "SIEVE is Simpler than LRU" (NSDI 2024), algorithm 1.
+//! SIEVE differs from CLOCK in one point: a block that is not evicted stays in its position. New blocks are therefore
+//! evicted soon if they are not used, while popular old blocks stay. Memory per block: 16 bytes of links and 1 byte
+//! of mark. A hit reads one cache line in addition to the cache lines that the sharded cache reads. A scan evicts
+//! more popular blocks from SIEVE than from a policy with a ghost list. Source: Zhang et al., "SIEVE is Simpler than
+//! LRU" (NSDI 2024), algorithm 1.
 
 use catalog::Variant;
 
@@ -19,7 +21,7 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Sieve>>(
     sharded_reference!(""),
 );
 
-/// The queue and the hand. The hand is the block that is examined next; `None` for the oldest block.
+/// The queue and the hand. The hand is the block that is examined next. `None` means the oldest block.
 #[derive(Default)]
 pub(crate) struct Sieve {
     links: Links,

@@ -1,8 +1,7 @@
 //! Replays of request traces in a cache, and the ideal bound on the hits that any cache can have.
 //!
-//! A cache in a tree gets one request at a time, and does not know the future. The upper bound on the hits of any
-//! policy therefore needs a second pass over a recorded trace. [`replay`] is the first pass, with any [`Cache`].
-//! [`belady`] is the second pass over the same trace.
+//! [`replay`] replays a trace in any [`Cache`], which does not know the future requests. [`belady`] computes the
+//! ideal bound for the same trace, and knows all requests.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -32,7 +31,7 @@ pub struct Score {
 }
 
 impl Score {
-    /// Returns the fraction of counted requests that are hits. 0 if no request was counted.
+    /// Returns the fraction of counted requests that are hits. The result is 0 if no request was counted.
     pub fn hit_rate(&self) -> f64 {
         self.hits as f64 / self.requests.max(1) as f64
     }
@@ -44,8 +43,8 @@ impl Score {
     }
 }
 
-/// Requests every block of `trace` from `cache`, one after the other, and inserts the missed blocks. The score
-/// counts the requests from number `warm_up` on.
+/// Replays `trace`: requests each block from `cache` in order, and inserts the block after a miss. The score counts
+/// the requests from number `warm_up` on.
 pub fn replay(cache: &dyn Cache, trace: &[BlockRequest], warm_up: usize) -> Score {
     let mut score = Score::default();
     let mut blocks: HashMap<u32, Bytes> = HashMap::new();
@@ -68,15 +67,15 @@ pub fn replay(cache: &dyn Cache, trace: &[BlockRequest], warm_up: usize) -> Scor
 /// Returns the ideal bound on the hits of a cache of `capacity` bytes. The score counts the requests of `trace` from
 /// number `warm_up` on.
 ///
-/// The bound lets the cache begin the counted requests with any subset of the warm-up's blocks. The reason is that a
-/// policy may give up hits of the warm-up to get later hits. The warm-up is therefore reduced to one request per
-/// block, which is always a miss. The algorithm keeps those blocks with which the most hits are possible.
+/// After the warm-up, the cache may contain any subset of the blocks of the warm-up, because a policy may lose hits
+/// in the warm-up to gain later hits. The warm-up is therefore reduced to one request per block, and these requests
+/// are always misses. The algorithm keeps the blocks with which the most hits are possible.
 ///
 /// The algorithm keeps the blocks whose next request is nearest, including the incoming block (Belady, "A study of
-/// replacement algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966; optimal by Mattson et
-/// al., 1970, also if a block may be declined). The bound is exact if all blocks have the same length. For different
-/// lengths, the exact bound is NP-hard (Chrobak et al., 2012). The result is then the score of a strong policy, not
-/// a bound.
+/// replacement algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966; proved optimal by Mattson
+/// et al., 1970, also if the cache may decline a block). The bound is exact if all blocks have the same length. For
+/// different lengths, the exact bound is NP-hard (Chrobak et al., 2012). In this case, the result is not a bound, but
+/// the score of a very good policy.
 pub fn belady(trace: &[BlockRequest], capacity: u64, warm_up: usize) -> Score {
     let (warm, scored) = trace.split_at(warm_up.min(trace.len()));
     let mut seen = HashSet::new();
@@ -201,7 +200,7 @@ mod tests {
     }
 
     /// Tests a warm-up whose blocks differ from the blocks of the counted requests. An algorithm that maximises the
-    /// hits of the whole trace would give up counted hits for hits of the warm-up.
+    /// hits of the whole trace would lose counted hits to gain hits in the warm-up.
     #[test]
     fn a_change_at_the_end_of_the_warm_up_leaves_the_bound_above_every_cache() {
         let phased = |random: &mut Xoshiro256PlusPlus, scored: u64| -> Vec<BlockRequest> {

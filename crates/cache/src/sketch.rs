@@ -1,11 +1,11 @@
-//! A count-min sketch with aging. The sketch estimates how often many names were requested recently. A counter takes
-//! half a byte, and each name has a few counters.
+//! A count-min sketch with aging. For any name, the sketch estimates the number of recent requests. The sketch takes
+//! little memory, because names share 4-bit counters.
 //!
 //! The sketch has four rows of 4-bit counters, and each name has one counter in each row. The estimated frequency of
-//! a name is the minimum of its four counters. Up to 15, the estimate is never too low, and rarely too high. After
-//! ten times as many increments as a row has counters, all counters are halved, so that old requests lose weight.
-//! Sources: Cormode and Muthukrishnan (2005); for the aging, the reset of `TinyLFU`, Einziger, Friedman and Manes
-//! (ACM TOS 13(4), 2017, section 3.3).
+//! a name is the minimum of its four counters. An estimate below 15 is never too low, and rarely too high. When the
+//! number of increments is ten times the number of counters of a row, all counters are halved, so that old requests
+//! have less effect. Sources: Cormode and Muthukrishnan (2005); for the aging, the reset of `TinyLFU`, Einziger,
+//! Friedman and Manes (ACM TOS 13(4), 2017, section 3.3).
 
 /// One odd multiplier per row, so that each row scrambles a hash differently. The values are arbitrary.
 const SCRAMBLERS: [u64; 4] =
@@ -14,7 +14,7 @@ const SCRAMBLERS: [u64; 4] =
 /// Maximum value of a counter.
 const MAX_COUNT: u64 = 15;
 
-/// A mask for a word of counters that were shifted right by one bit. The mask clears the bits that come from
+/// The bits that a word of counters keeps after a shift to the right by one bit. All other bits come from
 /// neighbouring counters.
 const HALVED: u64 = 0x7777_7777_7777_7777;
 
@@ -43,8 +43,8 @@ impl Sketch {
         Self { words: vec![0; SCRAMBLERS.len() * counters / COUNTERS_PER_WORD], counters, increments: 0 }
     }
 
-    /// Ensures that a row has at least `entries` counters. If the sketch must grow, its size doubles and all counts
-    /// are lost.
+    /// Ensures that a row has at least `entries` counters. If the sketch is too small, its size is doubled until it
+    /// suffices, and all counters are reset.
     pub(crate) fn grow(&mut self, entries: usize) {
         if entries > self.counters {
             *self = Self::with_counters(entries.next_power_of_two());

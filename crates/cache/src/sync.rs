@@ -1,11 +1,12 @@
-//! Atomics, cells per thread, and barriers. The model of this crate (in `crates/interleave`) replaces this module by
-//! its own, which has the same names.
+//! Atomics, cells per thread, and barriers. The interleaving model of this crate (in `crates/interleave`) replaces
+//! this module with its own module, which has the same names.
 
 pub(crate) use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 pub(crate) use thread_local::ThreadLocal as PerThread;
 
-/// Returns the size `real`. In the model, which tries all interleavings, this function returns the smaller size.
+/// Returns the size `real`. In the interleaving model, this function returns the smaller size, because the model
+/// tries all interleavings of threads.
 pub(crate) const fn sized(real: usize, _model: usize) -> usize {
     real
 }

@@ -1,9 +1,10 @@
-//! 2Q: a FIFO queue of new blocks, a ghost list of blocks that left the FIFO queue, and an LRU queue of blocks that
-//! were requested again while they were ghosts.
+//! 2Q has a FIFO queue of new blocks, a ghost list with the names of blocks that have left the FIFO queue, and an LRU
+//! queue. If a block in the ghost list is requested again, the block enters the LRU queue.
 //!
-//! Uses right after the first use carry little information, because they often belong to the same request of a user.
-//! Hits in the FIFO queue therefore do not count. A block enters the LRU queue only if it is requested again after
-//! it has left the FIFO queue. The FIFO queue has a fixed share of the capacity, and the LRU queue gets the rest.
+//! A use shortly after the first use says little about the popularity of a block, because both uses often belong to
+//! one request of a user. Hits in the FIFO queue therefore have no effect. A block enters the LRU queue only if it is
+//! requested again after it has left the FIFO queue. The FIFO queue has a fixed share of the capacity, and the LRU
+//! queue gets the rest.
 //!
 //! Memory per block: 16 bytes of links and 1 byte of queue. Memory per ghost: about 30 bytes. A hit in the LRU queue
 //! writes four list nodes, and a hit in the FIFO queue writes none. Source: Johnson and Shasha, "2Q: A Low Overhead
@@ -50,7 +51,7 @@ pub(crate) struct TwoQ {
     frequent: Queue,
     ghosts: Ghosts,
     is_frequent: PerSlot<bool>,
-    /// Whether the incoming block was in the ghost list.
+    /// Whether the ghost list contained the incoming block.
     comes_back: bool,
     newcomers_share: u64,
     ghosts_share: u64,

@@ -1,5 +1,5 @@
-//! A cache that never evicts. This cache is the ideal bound on the hit rate of every other cache at any capacity,
-//! because it misses only blocks that were never read before.
+//! A cache that never evicts. No other cache can have a higher hit rate, because this cache misses a block only at
+//! the first read of the block. This cache is therefore the ideal bound.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
@@ -20,7 +20,7 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
 )
 .oracle();
 
-/// Number of shards, each of which has a lock. With several shards, the ideal bound is not slower than other caches.
+/// Number of shards. Each shard has a lock. With only one shard, the ideal bound could be slower than other caches.
 const SHARDS: usize = 16;
 
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]

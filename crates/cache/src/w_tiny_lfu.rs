@@ -1,14 +1,16 @@
 //! W-TinyLFU: a small LRU window admits every block. When a block leaves the window, it enters the main part only if
 //! it was requested more often than the block that it would evict.
 //!
-//! The frequencies come from a sketch with aging, which covers far more names than the cache has blocks. The main
-//! part is a segmented LRU: a block is on probation until a hit, and then protected. Protected blocks take up to
-//! four fifths of the main part. The window absorbs bursts, and the blocks of a scan do not enter the main part.
+//! A sketch with aging estimates how often blocks are requested, including blocks that are not cached. The main part
+//! is a segmented LRU. Its blocks are first on probation, and a hit makes a block protected. Protected blocks take up
+//! to four fifths of the main part. Because of the window, new blocks that are used several times in a short time
+//! have hits. Blocks that a scan reads once do not enter the main part.
 //!
 //! Memory per block: 16 bytes of links, 1 byte of segment, and 2 bytes of sketch (four 4-bit counters for the
 //! largest number of blocks ever cached, rounded up to a power of two). A hit writes four list nodes and four
-//! counters: eight cache lines in addition to those of the sharded cache. Source: Einziger, Friedman and Manes,
-//! "`TinyLFU`: A Highly Efficient Cache Admission Policy" (ACM TOS 13(4), 2017), section 4, without the doorkeeper.
+//! counters. These are in eight cache lines, in addition to the cache lines of the sharded cache. Source: Einziger,
+//! Friedman and Manes, "`TinyLFU`: A Highly Efficient Cache Admission Policy" (ACM TOS 13(4), 2017), section 4,
+//! without the doorkeeper.
 
 use catalog::Variant;
 use serde::{Deserialize, Serialize};
@@ -44,7 +46,7 @@ impl Default for Params {
     }
 }
 
-/// The part of the cache in which a block is.
+/// The segment of the cache to which a block belongs.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Segment {
     #[default]

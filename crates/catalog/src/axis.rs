@@ -1,24 +1,24 @@
-//! Common interface to the catalogs of all axes, for components of any type.
+//! A common trait for the catalogs of all axes. The trait does not depend on the type of the components.
 
 use toml::{Table, Value};
 
 use crate::{Catalog, Choice, ChoiceError, Limit, Origin};
 
-/// The part of a catalog that does not depend on the component type: names, summaries and choices.
+/// The functions of a catalog that do not depend on the component type, such as names, summaries and choices.
 pub trait Axis: Sync {
     /// The name of the axis in TOML.
     fn name(&self) -> &'static str;
 
-    /// One line about the decision that this axis represents.
+    /// One line that says which part of a tree this axis is.
     fn summary(&self) -> &'static str;
 
-    /// Names, summaries, parameters and limits of all variants, in catalog order.
+    /// Returns names, summaries, parameters and limitations of all variants, in the order of the catalog.
     fn variants(&self) -> Vec<VariantInfo>;
 
-    /// The baseline: the first variant with its defaults.
+    /// Returns the baseline of the axis: the first variant with its default parameters.
     fn baseline(&self) -> Choice;
 
-    /// Returns the limitations of a choice. The list is empty if no variant has the kind of the choice.
+    /// Returns the limitations of a choice. The list is empty if the axis has no such variant.
     fn limits(&self, choice: &Choice) -> &'static [Limit];
 
     /// Reads a choice from TOML.
@@ -29,30 +29,30 @@ pub trait Axis: Sync {
         self.choose_beside(value, &[])
     }
 
-    /// Reads a choice from a TOML table that may also contain the keys `others`. The error message about an unknown key
-    /// lists `others`, too.
+    /// Reads a choice from a TOML table. The table may also have the keys `others`, which are not parameters. The
+    /// error message about an unknown key also lists `others`.
     ///
     /// # Errors
     /// See [`Catalog::choose`].
     fn choose_beside(&self, value: &Value, others: &[&str]) -> Result<Choice, ChoiceError>;
 }
 
-/// The description of a variant, without the means to build it.
+/// The description of a variant: all its data except its constructor.
 #[derive(Clone, Debug)]
 pub struct VariantInfo {
     /// Name of the variant.
     pub kind: &'static str,
-    /// One line that describes the variant and when it is useful.
+    /// One line that describes the variant and its use.
     pub summary: &'static str,
-    /// Parameters as commented TOML with their defaults.
+    /// The parameters with their defaults, as TOML with comments.
     pub reference: &'static str,
     /// Parameters with their defaults.
     pub defaults: Table,
-    /// Whether the variant is an ideal bound of the axis, which no real component reaches.
+    /// Whether the variant is an ideal bound of the axis, whose results no real component can exceed.
     pub oracle: bool,
-    /// Limitations of the variant with its default parameters.
+    /// Limitations that the variant has with its default parameters.
     pub limits: &'static [Limit],
-    /// Crate of the variant.
+    /// The crate that defines the variant.
     pub origin: Origin,
 }
 

@@ -1,4 +1,5 @@
-//! The list of the variants of an axis. Other crates can add variants until the first lookup.
+//! The catalog of an axis, which lists the variants of the axis. Other crates can add variants before the first
+//! lookup in the catalog.
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -7,26 +8,26 @@ use toml::{Table, Value};
 use crate::error::suggestion;
 use crate::{AdditionError, Choice, ChoiceError, Origin, Variant, label};
 
-/// Variants that need a feature of the package, because they depend on many other packages. Each tuple has the axis,
-/// the name and the feature.
+/// Variants that are available only with a feature of the package, because these variants depend on many other
+/// packages. Each tuple has the axis, the name of the variant and the feature.
 const OPTIONAL: &[(&str, &str, &str)] = &[("cache", "foyer", "foyer")];
 
-/// All variants of one axis, in the order of lists and charts: the baseline, the textbook variant, the other variants,
-/// the ideal bounds.
+/// All variants of one axis. The order is: the baseline, the textbook variant, the other variants, the ideal bounds.
+/// Lists and charts use this order.
 ///
-/// Other crates [add](Self::add) variants before the first lookup. The first lookup closes the catalog, so a process
-/// always sees one list. Added variants keep their order. Added variants come after the built-in variants, and before
-/// the ideal bounds at the end of the list.
+/// Other crates [add](Self::add) variants before the first lookup. The first lookup closes the catalog, so all
+/// lookups of a process use the same list. In the list, added variants are after the built-in variants and before the
+/// ideal bounds, in the order of their addition.
 pub struct Catalog<T: ?Sized + 'static> {
-    /// The name of the axis in TOML: `bloom`.
+    /// The name of the axis in TOML, such as `bloom`.
     pub axis: &'static str,
-    /// One line about the decision that this axis represents.
+    /// One line that says which part of a tree this axis is.
     pub summary: &'static str,
     /// The crate of the built-in variants.
     origin: Origin,
     built_in: &'static [Variant<T>],
     added: Mutex<Vec<&'static Variant<T>>>,
-    /// All variants in order. Set by the first lookup.
+    /// All variants in the order of lists and charts. The first lookup sets this field.
     closed: OnceLock<Box<[&'static Variant<T>]>>,
 }
 
@@ -44,8 +45,8 @@ impl<T: ?Sized> Catalog<T> {
     /// Adds a variant of another crate.
     ///
     /// # Errors
-    /// The variant does not name its crate, another variant has the name, or the catalog is closed because of an
-    /// earlier lookup.
+    /// The variant does not name its crate. Another variant has the same name. An earlier lookup has closed the
+    /// catalog.
     pub fn add(&self, variant: &'static Variant<T>) -> Result<(), AdditionError> {
         let (axis, kind) = (self.axis, variant.kind);
         if variant.origin.is_none() {
@@ -63,8 +64,8 @@ impl<T: ?Sized> Catalog<T> {
         Ok(())
     }
 
-    /// Adds a variant of another crate, unless the catalog already contains the variant. Then the call also succeeds on
-    /// a closed catalog.
+    /// Adds a variant of another crate. If the catalog already contains this variant, the call does nothing and
+    /// succeeds, even after the catalog was closed.
     ///
     /// # Errors
     /// See [`add`](Self::add).
@@ -107,11 +108,12 @@ impl<T: ?Sized> Catalog<T> {
         })
     }
 
-    /// Checks that two variants of different crates never have the same file code, which `code` returns. Variants that
-    /// cannot be built with their defaults are not checked. This call closes the catalog.
+    /// Checks that no two variants of different crates have the same code in files. The function `code` returns the
+    /// code of a variant. If a variant cannot be built with its defaults, the variant is not checked. This call
+    /// closes the catalog.
     ///
     /// # Errors
-    /// Two variants of different crates have one code.
+    /// Two variants of different crates have the same code.
     pub fn check_codes(&self, code: impl Fn(&T) -> Option<u8>) -> Result<(), AdditionError> {
         if self.added().is_empty() {
             return Ok(());
@@ -136,7 +138,7 @@ impl<T: ?Sized> Catalog<T> {
         Ok(())
     }
 
-    /// The crate of a variant of this catalog.
+    /// Returns the crate that defines a variant of this catalog.
     pub fn origin_of(&self, variant: &Variant<T>) -> Origin {
         variant.origin.unwrap_or(self.origin)
     }
@@ -144,7 +146,7 @@ impl<T: ?Sized> Catalog<T> {
     /// Returns the variant with this name.
     ///
     /// # Errors
-    /// No variant has the name. The message names the most similar variant and lists all.
+    /// No variant has the name. The message names the variant with the most similar name, and lists all variants.
     pub fn variant(&self, kind: &str) -> Result<&'static Variant<T>, ChoiceError> {
         let named = self.variants().iter().find(|variant| variant.kind == kind);
         named.copied().ok_or_else(|| {
@@ -165,23 +167,23 @@ impl<T: ?Sized> Catalog<T> {
         })
     }
 
-    /// The names of all variants, in order.
+    /// Iterates over the names of all variants, in the order of lists and charts.
     pub fn kinds(&self) -> impl Iterator<Item = &'static str> {
         self.variants().iter().map(|variant| variant.kind)
     }
 
     /// Reads a choice from TOML: `"blocked"`, `"blocked(bits_per_key=12)"` or `{ kind = "blocked", bits_per_key = 12
-    /// }`. Missing parameters take their defaults. The call builds the component once as a test, so every returned
-    /// choice can be built.
+    /// }`. If a parameter is missing, the choice has the default of this parameter. The call builds the component
+    /// once as a test, so a component can be built from every returned choice.
     ///
     /// # Errors
-    /// Unknown variants and parameters, values of the wrong type, values that the variant rejects.
+    /// The variant or a parameter is unknown, a value has the wrong type, or the variant rejects a value.
     pub fn choose(&self, value: &Value) -> Result<Choice, ChoiceError> {
         self.choose_beside(value, &[])
     }
 
-    /// Reads a choice from a TOML table that may also contain the keys `others`. The error message about an unknown key
-    /// lists `others`, too.
+    /// Reads a choice from a TOML table. The table may also have the keys `others`, which are not parameters. The
+    /// error message about an unknown key also lists `others`.
     ///
     /// # Errors
     /// See [`choose`](Self::choose).
@@ -216,12 +218,12 @@ impl<T: ?Sized> Catalog<T> {
         self.variants().first().expect("an axis has a baseline")
     }
 
-    /// The baseline: the first variant with its defaults.
+    /// Returns the baseline of the axis: the first variant with its default parameters.
     pub fn baseline(&self) -> Choice {
         self.baseline_variant().default_choice()
     }
 
-    /// Every variant with its defaults, in order.
+    /// Iterates over all variants in the order of lists and charts. Each variant has its default parameters.
     pub fn all(&self) -> impl Iterator<Item = Choice> {
         self.variants().iter().map(|variant| variant.default_choice())
     }

@@ -1,4 +1,4 @@
-//! The choice of a design on one axis: a variant with a value for every parameter.
+//! A choice: the variant that a design uses on one axis, with a value for every parameter.
 
 use std::fmt;
 
@@ -30,13 +30,13 @@ impl Choice {
         self.kind
     }
 
-    /// All parameters, defaults included.
+    /// Returns all parameters, including parameters with their default value.
     pub fn params(&self) -> &Table {
         &self.params
     }
 
     /// The label of the choice: the name with the parameters that differ from their defaults, such as
-    /// `blocked(bits_per_key=12)`. Parsing the label gives an equal choice.
+    /// `blocked(bits_per_key=12)`. The catalog parses the label to an equal choice.
     pub fn label(&self) -> String {
         let changed = self.params.iter().filter(|(key, value)| self.defaults.get(*key) != Some(value));
         label::write(self.kind, changed)

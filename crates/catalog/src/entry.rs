@@ -1,13 +1,14 @@
-//! Reference entries for TOML keys that are not derived from a type.
+//! Entries of the reference pages for TOML keys that do not come from the fields of a Rust type.
 
-/// A key of a table in TOML, as the reference describes it. Keys that serde reads have their doc comment instead.
+/// The description of a TOML key in the reference pages. If serde reads a key into a field, the doc comment of the
+/// field is the description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyEntry {
     /// The key, such as `threads`.
     pub key: &'static str,
     /// Values that the key accepts, with their unit, in Markdown.
     pub values: &'static str,
-    /// The default in TOML; empty if the key has no default.
+    /// The default value in TOML. The text is empty if the key has no default.
     pub default: &'static str,
     /// The meaning of the key, in one or two sentences.
     pub about: &'static str,
@@ -16,21 +17,21 @@ pub struct KeyEntry {
 /// A table in TOML with an entry for each of its keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyTable {
-    /// The path of the table: `phase.rate`.
+    /// The path of the table, such as `phase.rate`.
     pub name: &'static str,
-    /// A sentence: the purpose of the table.
+    /// The purpose of the table, as a sentence.
     pub about: &'static str,
-    /// Keys of the table, in listed order.
+    /// The keys of the table, in the order in which the reference pages list them.
     pub keys: &'static [KeyEntry],
 }
 
 impl KeyEntry {
-    /// An entry without a default.
+    /// Creates an entry for a key without a default.
     pub const fn new(key: &'static str, values: &'static str, about: &'static str) -> Self {
         Self { key, values, default: "", about }
     }
 
-    /// Returns this entry with a default, in TOML.
+    /// Returns this entry with the given default, which is written in TOML.
     #[must_use]
     pub const fn or(self, default: &'static str) -> Self {
         Self { default, ..self }

@@ -1,24 +1,25 @@
-//! Errors of choices. Each message names the problem and the valid values.
+//! Errors in choices of variants. Each message names the problem and the valid values.
 
 use thiserror::Error;
 
-/// A choice that names no variant, has an unknown parameter, or has an invalid value.
+/// The error of an invalid choice. The choice names no variant, has an unknown parameter, or has an invalid value.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{message}")]
 pub struct ChoiceError {
-    /// The wrong key in the choice's table, such as `bits_per_key`. `None` if the choice as a whole is wrong.
+    /// The key with the error in the table of the choice, such as `bits_per_key`. `None` if the error is not about
+    /// one key.
     pub key: Option<String>,
-    /// The problem, and how to correct it.
+    /// A description of the problem, and how to correct it.
     pub message: String,
 }
 
 impl ChoiceError {
-    /// An error about a choice, without a key.
+    /// Creates an error about a choice that is not about one key.
     pub fn whole(message: impl Into<String>) -> Self {
         Self { key: None, message: message.into() }
     }
 
-    /// An error about one key in the table of a choice.
+    /// Creates an error about one key in the table of a choice.
     pub fn at(key: impl Into<String>, message: impl Into<String>) -> Self {
         Self { key: Some(key.into()), message: message.into() }
     }
@@ -30,42 +31,43 @@ pub enum AdditionError {
     /// The variant does not name its crate.
     #[error("{axis}: variant \"{kind}\" does not name its crate; write Variant::new(…).from(origin!())")]
     NoOrigin {
-        /// The axis.
+        /// The name of the axis.
         axis: &'static str,
         /// The name of the variant.
         kind: &'static str,
     },
-    /// Another variant already has the name.
+    /// Another variant of the axis has the same name.
     #[error("{axis}: another variant has the name \"{kind}\"; rename your variant")]
     Taken {
-        /// The axis.
+        /// The name of the axis.
         axis: &'static str,
         /// The name of the variant.
         kind: &'static str,
     },
-    /// A variant of another crate has the same code, by which files name the variant.
+    /// Another variant of a different crate has the same code. A code identifies a variant in files.
     #[error("{axis}: \"{}\" and \"{}\" both have the file code {code}; give one of them another code", .kinds[0], .kinds[1])]
     SameCode {
-        /// The axis.
+        /// The name of the axis.
         axis: &'static str,
-        /// The names of the variants.
+        /// The names of the two variants.
         kinds: [&'static str; 2],
-        /// The code.
+        /// The code that both variants have.
         code: u8,
     },
-    /// The catalog is closed because of an earlier lookup.
+    /// An earlier lookup has closed the catalog.
     #[error(
         "{axis}: variant \"{kind}\" was added too late; add the variant before the first lookup on this axis"
     )]
     Closed {
-        /// The axis.
+        /// The name of the axis.
         axis: &'static str,
         /// The name of the variant.
         kind: &'static str,
     },
 }
 
-/// Returns `did you mean …? ` for the one of `names` that is most similar to `wrong`. Empty if no name is similar.
+/// Returns the text `did you mean …? ` with the name from `names` that is most similar to `wrong`. The text is empty
+/// if no name is similar.
 pub fn suggestion<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> String {
     names
         .map(|name| (strsim::damerau_levenshtein(wrong, name), name))

@@ -1,13 +1,13 @@
-//! Lazy access of a component to the catalog of its own axis.
+//! A type parameter that gives a component access to the catalog of its own axis.
 
 use crate::Catalog;
 
-/// A name for the catalog of an axis, as a type.
+/// A type that represents the catalog of an axis.
 ///
-/// A variant that contains other components of its axis must look them up in the catalog that lists the variant itself.
-/// Such a variant takes the handle as a type parameter. The file of the catalog implements the handle and fills in the
+/// Some variants contain other components of their axis, and must look up these components in their own catalog. Such
+/// a variant has this handle as a type parameter. The file of the catalog implements the handle and sets the type
 /// parameter. The file of the variant therefore does not depend on the file of the catalog.
 pub trait CatalogHandle<T: ?Sized + 'static>: Send + Sync + 'static {
-    /// The catalog that lists the variant.
+    /// Returns the catalog that lists the variant.
     fn catalog() -> &'static Catalog<T>;
 }

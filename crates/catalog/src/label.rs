@@ -25,8 +25,8 @@ pub(crate) fn parse(text: &str) -> Result<(String, Table), String> {
     Ok((kind.trim().to_owned(), params))
 }
 
-/// Writes a value of a label: strings without quotes where that is unambiguous, whole floats without a decimal
-/// point.
+/// Writes a parameter value of a label. A string has no quotes unless the text would be ambiguous without them. A
+/// float that is a whole number has no decimal point.
 fn write_value(value: &Value) -> String {
     match value {
         Value::String(text) if is_bare(text) => text.clone(),
@@ -49,7 +49,7 @@ fn is_bare(text: &str) -> bool {
         && read_toml(text).is_none()
 }
 
-/// Splits at commas outside of quotes and brackets.
+/// Splits a text at the commas that are outside of quotes and brackets.
 fn split_top_level(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut depth, mut quoted) = (Vec::new(), 0, 0usize, false);
     for (at, c) in text.char_indices() {

@@ -1,4 +1,4 @@
-//! Invariants of every catalog, as functions that the tests of an axis call.
+//! Checks of the invariants of every catalog. The tests of an axis call these functions.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -12,13 +12,14 @@ use crate::{Catalog, Variant, label};
 /// An invariant of an axis, with its name and its check. The check returns the description of a violation.
 pub type Invariant<S> = (&'static str, fn(&S) -> Result<(), String>);
 
-/// Whether tests run all their cases, because the environment variable `LSMBENCH_NIGHTLY` is set, as `just nightly`
-/// does.
+/// Whether tests must run all their cases. This is the case if the environment variable `LSMBENCH_NIGHTLY` is set.
+/// `just nightly` sets this variable.
 pub fn is_nightly() -> bool {
     std::env::var_os("LSMBENCH_NIGHTLY").is_some()
 }
 
-/// Whether a test with many cases runs case `number`. Only one of `every` cases runs, except in a [nightly run].
+/// Whether a test with many cases runs case `number`. One in `every` cases runs, and all cases run in a [nightly
+/// run].
 ///
 /// [nightly run]: is_nightly
 pub fn is_sampled(number: usize, every: usize) -> bool {
@@ -28,13 +29,14 @@ pub fn is_sampled(number: usize, every: usize) -> bool {
 /// Returns an error if `holds` is false.
 ///
 /// # Errors
-/// The text that `otherwise` returns, if `holds` is false.
+/// If `holds` is false, the error is the text that `otherwise` returns.
 pub fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(otherwise()) }
 }
 
 /// Checks a variant against the invariants of all axes ([`check_variant`]) and of its own axis (`invariants`). The
-/// component is built with default parameters. `subject` converts it to the input of the checks.
+/// component under test has default parameters. The function `subject` converts the component to the input of the
+/// checks.
 ///
 /// # Errors
 /// One line per broken invariant.
@@ -64,7 +66,8 @@ pub fn check_invariants<S>(name: &str, subject: &S, invariants: &[Invariant<S>])
     all_kept(&broken.collect::<Vec<_>>())
 }
 
-/// Checks a whole catalog: it is not empty, its names are unique, and every variant passes [`check_variant`].
+/// Checks a whole catalog. The catalog must not be empty, and the names of variants must be unique. Every variant
+/// must pass [`check_variant`].
 ///
 /// # Errors
 /// One line per broken invariant.
@@ -83,7 +86,8 @@ pub fn check<T: ?Sized>(catalog: &Catalog<T>) -> Result<(), String> {
     all_kept(&broken)
 }
 
-/// Checks a whole catalog ([`check`]), then every variant with the conformance check of its axis, on all CPU cores.
+/// Checks a whole catalog ([`check`]), and then checks every variant with the conformance check of its axis. The
+/// checks run on all CPU cores.
 ///
 /// # Errors
 /// One line per broken invariant, in the order of the catalog.
@@ -95,7 +99,7 @@ pub fn check_each<T: ?Sized>(
     check_all(catalog.variants(), |variant| conformance(variant))
 }
 
-/// Checks every case, on all CPU cores.
+/// Calls the check for every case, on all CPU cores.
 ///
 /// # Errors
 /// One line per broken invariant, in the order of `cases`.
@@ -120,10 +124,10 @@ pub fn check_all<C: Sync>(
     all_kept(&broken.into_iter().map(|(_, violations)| violations).collect::<Vec<_>>())
 }
 
-/// Checks the invariants of every variant of any axis:
+/// Checks a variant against the invariants that all axes share:
 ///
 /// * the name consists of lower-case words joined by hyphens, and the summary is one line without a full stop;
-/// * the reference text contains exactly the default parameters;
+/// * the reference text has all parameters with their defaults, and no other keys;
 /// * the variant can be built from its defaults, and rejects an unknown parameter; its label and its TOML parse to an
 ///   equal choice.
 ///
@@ -145,10 +149,10 @@ pub fn check_variant<T: ?Sized>(axis: &'static str, variant: &Variant<T>) -> Res
     all_kept(&broken)
 }
 
-/// Joins the violations into one error. Returns `Ok` if `broken` is empty.
+/// Joins descriptions of broken invariants into one error. Returns `Ok` if `broken` is empty.
 ///
 /// # Errors
-/// All of `broken`, one line each.
+/// All texts of `broken`, one text per line.
 pub fn all_kept(broken: &[String]) -> Result<(), String> {
     if broken.is_empty() { Ok(()) } else { Err(broken.join("\n")) }
 }

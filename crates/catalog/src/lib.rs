@@ -1,8 +1,10 @@
-//! The common structure of all axes. An axis is a list of [`Variant`]s. A variant is built from its own parameters, is
-//! chosen by name in TOML, and appears in results under a label that can be parsed again.
+//! The common structure of all axes. An axis is one part of a tree, such as the filter, with several [`Variant`]s.
+//! Each variant has its own parameters. A user chooses a variant by its name in TOML. Results identify a variant by a
+//! label, which lsmbench can parse again.
 //!
-//! To add a variant to an axis, add one new file and one line in the [`Catalog`] of the axis. TOML, `lsmbench list`,
-//! error texts, conformance suites, benches, charts and documentation all iterate over the catalog.
+//! To add a variant to an axis, add one new file and one line in the [`Catalog`] of the axis. All other parts of
+//! lsmbench use the catalog, such as TOML, `lsmbench list`, error messages, tests, benchmarks, charts and
+//! documentation.
 
 mod axis;
 mod catalog;

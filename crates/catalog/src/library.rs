@@ -1,8 +1,8 @@
-//! Shared libraries that implement a component in C: opening and checking.
+//! Opens and checks shared libraries that implement a component in C.
 //!
-//! A library exports one function without arguments. The function returns a table of functions that lives as long
-//! as the library. The first member of the table is a `uint32_t`: the ABI version that the library was compiled
-//! for.
+//! A library exports one function without arguments. The function returns a table of functions that lives as long as
+//! the library. The first member of the table is a `uint32_t` with the ABI version for which the library was
+//! compiled.
 #![allow(unsafe_code)]
 
 use std::ffi::CStr;
@@ -11,48 +11,49 @@ use std::path::PathBuf;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
-/// Return code: success.
+/// Return code of a function that was successful.
 pub const OK: i32 = 0;
-/// Return code: the input bytes are corrupt or come from another component.
+/// Return code of a function whose input bytes are corrupt or come from another component.
 pub const DAMAGED: i32 = 1;
-/// Return code: the output does not fit into its buffer.
+/// Return code of a function whose output does not fit into the buffer.
 pub const NO_SPACE: i32 = 3;
 
-/// The function, header and ABI version that a library of one axis must have.
+/// The function, the header and the ABI version that libraries of one axis must have.
 #[derive(Clone, Copy, Debug)]
 pub struct Interface {
-    /// The exported function: `lsmbench_filter`.
+    /// The name of the exported function, such as `lsmbench_filter`.
     pub symbol: &'static str,
     /// The header file that declares the table, such as `lsmbench_filter.h`.
     pub header: &'static str,
-    /// The ABI version that this program was compiled for.
+    /// The ABI version for which this program was compiled.
     pub abi: u32,
 }
 
-/// Owner of the functions in a table: a library, which stays loaded until this value is dropped, or this program.
+/// Owner of the functions in a table: this program or a library. The library stays loaded until this value is
+/// dropped.
 #[derive(Debug)]
 pub struct Provider {
-    /// The file of the library; empty for functions of this program.
+    /// The file of the library. The path is empty for functions of this program.
     path: PathBuf,
     /// The header that declares the table.
     header: &'static str,
-    /// Handle that keeps the functions mapped. `None` for functions of this program.
+    /// Handle that keeps the library loaded. `None` for functions of this program.
     _library: Option<Library>,
 }
 
-/// A table of functions as a C header declares it.
+/// The Rust type of a table of functions that a C header declares.
 ///
 /// # Safety
-/// The type is `repr(C)`. The first member of the type is a `u32` with the ABI version. Every other member accepts any
-/// bit pattern that a C compiler may write: functions are `Option`s, pointers are raw.
+/// The type is `repr(C)`. The first member of the type is a `u32` with the ABI version. Every other member accepts
+/// any bit pattern that a C compiler may write. Functions are therefore `Option`s, and pointers are raw pointers.
 pub unsafe trait FunctionTable: Copy {}
 
 /// Opens the library at `path` and reads its table of functions. Returns `built_in` if `path` is empty. A relative
-/// path starts at the current directory.
+/// path is relative to the current directory.
 ///
 /// # Errors
 /// The file is missing, is not a library, lacks the function, or was compiled for another ABI version. The message
-/// says how to correct it.
+/// explains how to correct the problem.
 pub fn open<T: FunctionTable>(
     path: &str,
     interface: Interface,
@@ -108,10 +109,10 @@ pub fn open<T: FunctionTable>(
 }
 
 impl Provider {
-    /// Returns a function of the table that must not be NULL.
+    /// Returns a mandatory function of the table.
     ///
     /// # Errors
-    /// Names the function that the library lacks.
+    /// The library lacks the function. The message names this function.
     pub fn require<F>(&self, function: Option<F>, name: &str) -> Result<F, String> {
         let (path, header) = (self.path.display(), self.header);
         let missing =
@@ -122,7 +123,7 @@ impl Provider {
     /// Checks the name under which the table stores its data: 1 to 32 printable ASCII characters.
     ///
     /// # Errors
-    /// The name is missing, or is anything else.
+    /// The name is missing, or is not such a text.
     ///
     /// # Safety
     /// `name` is NULL or points to a zero-terminated text that lives until the call returns.

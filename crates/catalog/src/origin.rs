@@ -1,17 +1,17 @@
-//! Origin of a variant: the crate and its version. Manifests record the origin.
+//! Origin of a variant: the name and the version of its crate. Manifests record the origin.
 
 use std::fmt;
 
-/// A crate at a version.
+/// The name and the version of a crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Origin {
-    /// The name of the package: `lsmbench-bloom`.
+    /// The name of the package, such as `lsmbench-bloom`.
     pub package: &'static str,
-    /// Version of the crate: `0.1.0`.
+    /// The version of the crate, such as `0.1.0`.
     pub version: &'static str,
 }
 
-/// The [`Origin`](crate::Origin) of the crate in which the macro is called.
+/// Returns the [`Origin`](crate::Origin) of the crate that calls the macro.
 #[macro_export]
 macro_rules! origin {
     () => {

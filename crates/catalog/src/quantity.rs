@@ -1,4 +1,4 @@
-//! Parameters with a unit: sizes, counts and times, each with the spellings that TOML accepts.
+//! Types of parameters with a unit: sizes, counts and times. In TOML, each type accepts several spellings.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,15 +8,15 @@ use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use types::quantity;
 
-/// A number of bytes: `4096` or `"4MiB"` in TOML.
+/// A number of bytes. Examples in TOML: `4096`, `"4MiB"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ByteSize(pub u64);
 
-/// A count: `1_000_000` or `"1M"` in TOML.
+/// A count. Examples in TOML: `1_000_000`, `"1M"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Count(pub u64);
 
-/// A time in nanoseconds: `"30s"` in TOML.
+/// A time in nanoseconds. Example in TOML: `"30s"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Time(pub u64);
 
@@ -75,7 +75,7 @@ impl<'de> Deserialize<'de> for Time {
     }
 }
 
-/// Describes a quantity in a schema, as text in the format with this name.
+/// Implements the schema of a quantity: a text in the format with this name.
 macro_rules! schemas {
     ($($quantity:ident = $format:literal;)+) => {
         $(impl JsonSchema for $quantity {
@@ -100,7 +100,7 @@ schemas! {
     Time = "time";
 }
 
-/// Reads an integer, or a string that `parse` accepts.
+/// A deserializer for an integer, or for a string that `parse` accepts.
 struct Quantity {
     parse: fn(&str) -> Result<u64, String>,
     expected: &'static str,
@@ -127,7 +127,7 @@ impl Visitor<'_> for Quantity {
     }
 }
 
-/// Reads a string with a unit of time. A number without a unit is an error.
+/// A deserializer for a string with a unit of time. A number without a unit is an error.
 struct Duration;
 
 impl Visitor<'_> for Duration {

@@ -1,11 +1,11 @@
-//! Conversion of TOML values to a type, with error messages in the words of TOML instead of Rust.
+//! Converts TOML values to a Rust type. Error messages use the terms of TOML instead of Rust.
 
 use toml::Value;
 use toml::de::Error;
 
 use crate::error::suggestion;
 
-/// Converts `value` with `read`.
+/// Converts `value` to a Rust type with the function `read`.
 ///
 /// # Errors
 /// The value has the wrong type, is out of range, or is not one of the valid names. The message says which values
@@ -35,7 +35,7 @@ fn no_such_name(given: &str, names: &[&str]) -> String {
     format!("unknown name \"{given}\"; {hint}Valid: {}", names.join(", "))
 }
 
-/// The unknown name and the valid names in a message of serde about an enum. `None` for other messages.
+/// Returns the unknown name and the valid names in a serde message about an enum. Returns `None` for other messages.
 fn unknown_name(message: &str) -> Option<(&str, Vec<&str>)> {
     let (given, expected) = message.strip_prefix("unknown variant `")?.split_once("`, expected ")?;
     Some((given, expected.split('`').skip(1).step_by(2).collect()))

@@ -1,7 +1,7 @@
-//! The work to time for the call cost of a component in another language or process.
+//! Calls for measuring the interface cost of a component in another language or process.
 
-/// Calls of a component through a foreign interface, and equal calls without the interface. The difference of their
-/// times is the cost of the interface.
+/// Calls of a component through an interface to another language or process, and the same calls without the
+/// interface. The difference of the two times is the cost of the interface.
 pub struct Seam {
     /// The axis of the variant.
     pub axis: &'static str,
@@ -9,10 +9,10 @@ pub struct Seam {
     pub kind: &'static str,
     /// A description of one call.
     pub call: &'static str,
-    /// The calls that [`through`](Self::through) and [`direct`](Self::direct) make.
+    /// The number of calls that [`through`](Self::through) makes, and that [`direct`](Self::direct) also makes.
     pub calls: u32,
     /// Makes the calls through the interface.
     pub through: Box<dyn FnMut()>,
-    /// Makes the same calls directly.
+    /// Makes the same calls without the interface.
     pub direct: Box<dyn FnMut()>,
 }

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Compiles `source` into a shared library in `folder`. The source can include the files of `examples/include` and
-/// of the folder `example` of `examples`. Returns `None` if the machine has no C compiler, and prints the skipped
-/// tests to standard error.
+/// Compiles `source` into a shared library in `folder`. The source can include files of `examples/include` and of the
+/// folder `examples/EXAMPLE`, where EXAMPLE is the argument `example`. If the machine has no C compiler, the function
+/// returns `None`, and prints to standard error that tests are skipped.
 ///
 /// # Panics
 /// The source does not compile, or `folder` is not writable.

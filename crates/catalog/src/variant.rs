@@ -12,22 +12,23 @@ use crate::{Choice, ChoiceError, Origin};
 
 /// A constructor of a component from its parameters.
 pub trait Build<T: ?Sized> {
-    /// The parameters with their defaults. The type must have `#[serde(deny_unknown_fields, default)]`.
+    /// The type of the parameters, with their defaults. This type must have `#[serde(deny_unknown_fields, default)]`.
     type Params: Serialize + DeserializeOwned + Default;
 
     /// Builds the component.
     ///
     /// # Errors
-    /// An invalid value. The message names the parameter and its valid values.
+    /// A value is invalid. The message names the parameter and its valid values.
     fn build(params: Self::Params) -> Result<Box<T>, String>;
 }
 
-/// A limitation of a variant. Sweeps skip combinations that need the missing ability, and report that.
+/// A limitation of a variant. If a configuration of a sweep needs the missing ability, the sweep skips this
+/// configuration and reports the skip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// Counters of the variant depend on time and differ from run to run.
+    /// Some counters of the variant depend on time, so they differ from run to run.
     NotDeterministic,
-    /// Data of the variant is lost when the process ends.
+    /// The variant loses data when the process ends.
     NotDurable,
     /// The variant drops data on purpose, so a get may miss a key that was written.
     DropsData,
@@ -43,37 +44,38 @@ impl fmt::Display for Limit {
     }
 }
 
-/// The function that builds the component of a variant.
+/// The constructor of a variant's component.
 #[derive(Clone, Copy)]
 enum Constructor<T: ?Sized> {
-    /// For a variant without parameters.
+    /// The constructor of a variant without parameters.
     Plain(fn() -> Box<T>),
-    /// For a variant with parameters, which arrive as TOML.
+    /// The constructor of a variant with parameters, which gets the parameters as TOML.
     FromParameters(fn(Table) -> Result<Box<T>, ChoiceError>),
 }
 
-/// The empty set of parameters, for a variant without parameters. An unknown key is an error, as for every variant.
+/// The parameters of a variant without parameters. Every key is an error.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NoParams {}
 
-/// A named alternative on an axis: its summary, its parameters and its constructor.
+/// A variant of an axis, with its name, its parameters and its constructor.
 pub struct Variant<T: ?Sized> {
-    /// The name in TOML, results and charts.
+    /// The name of the variant in TOML, results and charts.
     pub kind: &'static str,
-    /// One line that describes the variant and when it is useful.
+    /// One line that describes the variant and its use.
     pub summary: &'static str,
-    /// Parameters as commented TOML with their defaults. `laws::check` compares them with `Params::default()`.
+    /// The parameters with their defaults, as TOML with comments. `laws::check` checks that these defaults equal
+    /// `Params::default()`.
     pub reference: &'static str,
-    /// Whether the variant is an ideal bound of the axis, which no real component reaches.
+    /// Whether the variant is an ideal bound of the axis, whose results no real component can exceed.
     pub oracle: bool,
     /// Whether the variant selects among other variants of its axis for each call.
     pub selector: bool,
-    /// Limitations of the variant with its default parameters.
+    /// Limitations that the variant has with its default parameters.
     pub limits: &'static [Limit],
-    /// Whether parameters lift all limitations.
+    /// Returns whether the variant has no limitations with these parameters.
     lifted: fn(&Table) -> bool,
-    /// Crate of the variant; `None` means the crate of the catalog.
+    /// The crate that defines the variant. `None` means the crate that defines the catalog.
     pub origin: Option<Origin>,
     build: Constructor<T>,
     normalize: fn(Table) -> Result<Table, toml::de::Error>,
@@ -81,7 +83,7 @@ pub struct Variant<T: ?Sized> {
 }
 
 impl<T: ?Sized> Variant<T> {
-    /// Creates a variant with parameters, built by `B`.
+    /// Creates a variant with parameters. The builder `B` builds its component.
     pub const fn new<B: Build<T>>(
         kind: &'static str,
         summary: &'static str,
@@ -105,7 +107,8 @@ impl<T: ?Sized> Variant<T> {
         }
     }
 
-    /// Creates a variant without parameters. `build` cannot fail. A choice with a parameter is rejected.
+    /// Creates a variant without parameters. The function `build` cannot fail. The catalog rejects a choice that has
+    /// a parameter.
     pub const fn plain(kind: &'static str, summary: &'static str, build: fn() -> Box<T>) -> Self {
         Self {
             kind,
@@ -129,7 +132,7 @@ impl<T: ?Sized> Variant<T> {
         self
     }
 
-    /// Marks the variant as a selector among other variants of its axis.
+    /// Marks the variant as a selector, which selects among other variants of its axis.
     #[must_use]
     pub const fn selector(mut self) -> Self {
         self.selector = true;
@@ -143,7 +146,7 @@ impl<T: ?Sized> Variant<T> {
         self
     }
 
-    /// Declares that the limitations do not apply to parameters that fulfil `lifted`.
+    /// Declares that the limitations do not apply if `lifted` returns true for the parameters.
     #[must_use]
     pub const fn unless(mut self, lifted: fn(&Table) -> bool) -> Self {
         self.lifted = lifted;
@@ -155,20 +158,22 @@ impl<T: ?Sized> Variant<T> {
         if (self.lifted)(choice.params()) { &[] } else { self.limits }
     }
 
-    /// Sets the crate of the variant: `origin!()` in that crate. A variant that is [added](crate::Catalog::add) from
-    /// outside must have an origin, because manifests name its crate and version.
+    /// Sets the crate that defines the variant. This crate calls the function with `origin!()`. A variant that
+    /// another crate [adds](crate::Catalog::add) must have an origin, because manifests name the crate and version of
+    /// each variant.
     #[must_use]
     pub const fn from(mut self, origin: Origin) -> Self {
         self.origin = Some(origin);
         self
     }
 
-    /// Reads the parameters of a choice on `axis`. Missing parameters take their defaults. The component is built once
-    /// as a test, so that every existing choice can be built. `others` are keys that the table may also have. The
-    /// message about an unknown key lists them.
+    /// Reads the parameters of a choice on `axis`. If a parameter is missing, the choice has the default of this
+    /// parameter. The call builds the component once as a test, so a component can be built from every choice. The
+    /// table may also have the keys `others`, which are not parameters. The error message about an unknown key also
+    /// lists `others`.
     ///
     /// # Errors
-    /// Unknown parameters, values of the wrong type, values that the variant rejects.
+    /// A parameter is unknown, a value has the wrong type, or the variant rejects a value.
     pub fn choose(&self, axis: &'static str, given: Table, others: &[&str]) -> Result<Choice, ChoiceError> {
         let defaults = self.defaults();
         if let Some(key) = given.keys().find(|key| !defaults.contains_key(*key)) {
@@ -201,7 +206,7 @@ impl<T: ?Sized> Variant<T> {
     /// Builds the component of a choice on `axis`.
     ///
     /// # Errors
-    /// Values that the variant rejects.
+    /// The variant rejects a value.
     pub fn build_of(&self, axis: &str, choice: &Choice) -> Result<Box<T>, ChoiceError> {
         self.build(choice.params().clone()).map_err(|error| ChoiceError {
             message: format!("{axis}: {}: {}", self.kind, error.message),
@@ -209,10 +214,10 @@ impl<T: ?Sized> Variant<T> {
         })
     }
 
-    /// Builds the component from `params`. Missing parameters take their defaults.
+    /// Builds the component from `params`. If a parameter is missing, its default is used.
     ///
     /// # Errors
-    /// Unknown parameters, values of the wrong type, values that the variant rejects.
+    /// A parameter is unknown, a value has the wrong type, or the variant rejects a value.
     pub fn build(&self, params: Table) -> Result<Box<T>, ChoiceError> {
         match self.build {
             Constructor::Plain(build) => {
@@ -223,21 +228,22 @@ impl<T: ?Sized> Variant<T> {
         }
     }
 
-    /// The variant with its defaults.
+    /// Returns the choice of this variant with its default parameters.
     pub fn default_choice(&self) -> Choice {
         Choice::new(self.kind, self.defaults(), self.defaults())
     }
 
-    /// The parameters with their defaults.
+    /// Returns the parameters with their defaults.
     pub fn defaults(&self) -> Table {
         (self.defaults)()
     }
 
-    /// Returns `params` in canonical form, in which they are stored and compared. Missing parameters take their
-    /// defaults, a size `65536` becomes `"64KiB"`, and a fraction `10` becomes `10.0`.
+    /// Returns the parameters in the canonical spelling, in which parameters are stored and compared. Missing
+    /// parameters are added with their defaults. A size `65536` becomes `"64KiB"`, and a fraction `10` becomes
+    /// `10.0`.
     ///
     /// # Errors
-    /// Values of the wrong type.
+    /// A value has the wrong type.
     pub fn normalize(&self, params: Table) -> Result<Table, ChoiceError> {
         (self.normalize)(params).map_err(|error| params_error(&error))
     }
@@ -251,7 +257,7 @@ fn write_params<P: Serialize>(params: &P) -> Table {
     Table::try_from(params).expect("parameters are plain TOML values")
 }
 
-/// Converts a deserialisation error. The result has the key that the message names, if any.
+/// Converts a deserialisation error. If the message names a key, the result also has this key.
 fn params_error(error: &toml::de::Error) -> ChoiceError {
     let message = error.message().replace('`', "\"");
     let key = message

@@ -1,33 +1,36 @@
-//! A policy that adapts the size ratio and the numbers of runs to the observed operations.
+//! A policy that adapts the size ratio and the numbers of runs to the operations that the tree receives.
 //!
-//! The policy compacts as [`fluid`](crate::fluid) does with T, K and Z. For the operations since the first of the latest
-//! `window` flushes, a cost model computes the cost of every setting (see [`costs`](self::costs)). The policy changes its
-//! setting only if the predicted saving pays for the change:
+//! The policy compacts like [`fluid`](crate::fluid), which has the parameters T, K and Z. A setting is a combination
+//! of values for these parameters. The policy observes the operations since the first of the latest `window` flushes.
+//! For these operations, a cost model computes the cost of every setting (see [`costs`](self::costs)). The policy
+//! changes its setting only if the predicted saving is larger than the cost of the change:
 //!
 //! > cost(new) + bytes of the change ≤ (1 − margin) · cost(current)
 //!
-//! Another change is a read-triggered compaction, which merges the newest runs into one run with the current setting.
-//! The costs are those of `horizon` windows with the same operations. The bytes of the change are exact, because the
-//! policy plays the jobs of the new setting on the sizes of the runs. Only a tree without due jobs changes its setting.
-//! A setting with more runs and an equal size ratio needs no job, so the change is free. A setting with fewer runs needs
-//! merges. A phase without writes makes the window longer, so the reads of this phase pay for the merges after some time, as in ski rental. The
-//! total bytes of all changes are therefore at most the total predicted saving. The margin of 5 % keeps the setting if
-//! two settings cost almost the same.
+//! A second kind of change is a read-triggered compaction, which keeps the setting and merges the newest runs into
+//! one run. The cost model assumes that the observed operations repeat for `horizon` windows. The bytes of a change
+//! are exact, because the policy simulates the jobs of the change on the sizes of the runs. The policy changes its
+//! setting only when the tree needs no other job. A setting with more runs and an equal size ratio needs no job, so
+//! such a change costs nothing. A setting with fewer runs needs merges. In a phase without writes, the window becomes
+//! longer. The predicted saving for reads then grows until the saving exceeds the cost of the merges, as in the
+//! ski-rental problem. The total bytes of all changes are therefore at most the total predicted saving. Because of
+//! the margin of 5 %, the policy does not switch between settings with almost equal costs.
 //!
-//! Gets and scans trigger compactions, too. The tree asks the policy again after some thousand gets and after some
-//! dozens of scans. If the mix has no reads, no compaction is triggered by reads.
+//! Gets and scans can also trigger compactions. The tree calls the policy again after some thousand gets and after
+//! some dozens of scans.
 //!
-//! Without observed operations, the policy has its first setting, which is tiering with T = `largest_ratio`. This
-//! setting has the most runs per level, so it merges least in a tree that another setting built. A tree that is opened
-//! again therefore keeps most of its runs until operations were observed.
+//! Until the policy has observed operations, its setting is tiering with T = `largest_ratio`. This setting allows the
+//! most runs per level, so the policy merges few runs of a tree that another setting built. A tree that is opened
+//! again therefore keeps most of its runs at first.
 //!
 //! # Sources
 //! The settings and their costs: Dayan, Idreos, "Dostoevsky: Better Space-Time Trade-Offs for LSM-Tree Based Key-Value
 //! Stores via Adaptive Removal of Superfluous Merging" (SIGMOD 2018), sections 4.3 and 4.4; Huynh, Chaudhari, Terzi,
-//! Athanassoulis, "Endure" (VLDB 2022), section 3. Transitions at run time: Mo, Chen, Luo, Shan, "Learning to Optimize
-//! LSM-trees" (`RusKey`, SIGMOD 2023), whose flexible transition also leaves existing runs alone if the number of runs
-//! rises. The rule when to pay: Karlin, Manasse, Rudolph, Sleator, "Competitive Snoopy Caching" (Algorithmica 3, 1988).
-//! This policy learns nothing, so its decisions depend only on the sequence of operations.
+//! Athanassoulis, "Endure" (VLDB 2022), section 3. Transitions at run time: Mo, Chen, Luo, Shan, "Learning to
+//! Optimize LSM-trees" (`RusKey`, SIGMOD 2023), whose flexible transition also keeps existing runs unchanged if a
+//! setting allows more runs. The rule when a change is worth its cost: Karlin, Manasse, Rudolph, Sleator,
+//! "Competitive Snoopy Caching" (Algorithmica 3, 1988). Unlike `RusKey`, this policy trains no model, so its
+//! decisions depend only on the sequence of operations.
 
 mod costs;
 mod plan;
@@ -64,7 +67,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Adaptiv
      fpr = 0.01\n",
 );
 
-/// The share of the current cost that a change must save beyond its own cost.
+/// The fraction of the current cost by which a predicted saving must exceed the cost of a change.
 const MARGIN: f64 = 0.05;
 
 /// The size ratios from which the policy chooses.
@@ -119,7 +122,7 @@ impl Build<dyn CompactionPolicy> for Adaptive {
     }
 }
 
-/// A change of the tree.
+/// A change that the policy may choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
     /// The setting with this index replaces the current setting.
@@ -129,7 +132,7 @@ enum Change {
 }
 
 impl Adaptive {
-    /// Returns the change that saves most, and more than it costs. Returns `None` if no change is worth its cost.
+    /// Returns the change with the lowest predicted cost. Returns `None` if every change costs more than it saves.
     fn better(&self, shape: &Shape, current: usize) -> Option<Change> {
         if shape.operations.is_empty() {
             return None;

@@ -17,7 +17,7 @@ use types::SplitMix64;
 
 use crate::{CATALOG, CompactionPolicy};
 
-/// The number of random store histories with which each invariant is checked.
+/// The number of random store histories for the check of each invariant.
 const HISTORIES: u64 = 40;
 
 /// Checks every invariant of the axis for a policy with its default parameters, over random histories of a small store.

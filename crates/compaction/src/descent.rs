@@ -1,15 +1,15 @@
-//! Compaction of a level into the next level. SSTables without key overlap are moved and not merged.
+//! Compaction of a level into the next level. SSTables that overlap no other SSTable are moved instead of merged.
 
 use crate::job::{Action, Job};
 use crate::shape::{Run, Shape, TableShape};
 use crate::tables::{overlapping, push_down};
 use crate::whole;
 
-/// Picks the next job that compacts a level into the single run of the next deeper level. An SSTable that overlaps no
-/// older SSTable is moved without a read, unless a merge would drop its tombstones. If no SSTable can be moved, the
-/// oldest SSTable is merged. The merge includes all SSTables of both levels that overlap the oldest SSTable, directly
-/// or through other SSTables. Later jobs take the remaining SSTables. If keys are written in random order, all
-/// SSTables overlap, so one job takes all SSTables.
+/// Picks the next job that compacts a level into the single run of the next deeper level. If an SSTable overlaps no
+/// older SSTable, the job moves the SSTable without a read. Exception: if a merge would drop tombstones of the
+/// SSTable, the SSTable is merged. If no SSTable can be moved, the oldest SSTable is merged. The merge includes all
+/// SSTables of both levels that overlap the oldest SSTable, directly or through other SSTables. Later jobs compact
+/// the remaining SSTables. If keys are written in random order, all SSTables overlap, so one job takes all SSTables.
 pub(crate) fn hand_down(shape: &Shape, level: usize) -> Job {
     let runs = shape.runs_of(level);
     let below = match (runs, shape.runs_of(level + 1)) {
@@ -29,24 +29,24 @@ pub(crate) fn hand_down(shape: &Shape, level: usize) -> Job {
     Job { inputs, level: level + 1, run: below.map(|run| run.id), action: Action::Move }
 }
 
-/// Returns whether an SSTable of the run with index `at` overlaps no SSTable that it would pass in a move. If the
-/// next deeper level is empty, the SSTable must also overlap no newer SSTable. Without this rule, the oldest of
-/// several overlapping runs would be moved first, and a later job would merge this run with the next run.
+/// Returns whether a move of an SSTable of run number `at` would pass no overlapping SSTable. If the next deeper
+/// level is empty, the SSTable must also overlap no newer SSTable. Without this rule, the oldest of several
+/// overlapping runs would be moved first, and a later job would merge this run with the next run.
 fn is_free(table: &TableShape, runs: &[Run<TableShape>], at: usize, below: Option<&Run<TableShape>>) -> bool {
     let newer = if below.is_none() { &runs[..at] } else { &[] };
     let mut others = newer.iter().chain(&runs[at + 1..]).chain(below);
     others.all(|run| overlapping(run, &table.smallest, &table.largest).is_empty())
 }
 
-/// Returns whether tombstones of an SSTable may hide entries in `level` or in deeper levels. Such tombstones must be
-/// kept.
+/// Returns whether an SSTable has tombstones for keys that `level` or a deeper level may contain. A compaction must
+/// keep such tombstones.
 pub(crate) fn hides_something(shape: &Shape, level: usize, table: &TableShape) -> bool {
     let mut runs = shape.levels.runs().filter(|(at, _)| *at >= level).map(|(_, run)| run);
     runs.any(|run| !overlapping(run, &table.smallest, &table.largest).is_empty())
 }
 
-/// Returns the oldest SSTable of the oldest run, and all SSTables of both levels that overlap this SSTable directly
-/// or through other SSTables.
+/// Returns the oldest SSTable of the oldest run. The result also includes all SSTables of both levels that overlap
+/// this SSTable, directly or through other SSTables.
 fn those_that_meet_the_oldest(runs: &[Run<TableShape>], below: Option<&Run<TableShape>>) -> Vec<TableShape> {
     let above = || runs.iter().flat_map(|run| &run.tables);
     let mut tables: Vec<&TableShape> = above().chain(below.iter().flat_map(|run| &run.tables)).collect();

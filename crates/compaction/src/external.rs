@@ -1,8 +1,7 @@
 //! A compaction policy in another process, which can be written in any language.
 //!
 //! lsmbench starts `command` at the first pick, and uses the standard input and output of the process. Each line is
-//! one JSON value, and the process answers each line with one line. The following table shows version 1 of the
-//! protocol:
+//! one JSON value, and the process answers each line with one line. Version 1 of the protocol:
 //!
 //! ```text
 //! to the process                                        from the process
@@ -15,28 +14,28 @@
 //! job   {"inputs": [table id, …], "level": N, "run": run id or null, "action": "merge" or "move"}
 //! ```
 //!
-//! If `observed_flushes` is not 0, a shape also has the field `operations`, with the operations since the first of the
-//! latest `observed_flushes` flushes began: `{"flushes": N, "gets_found": N, "gets_missing": N, "scans": N}`. The field
-//! is missing if all four numbers are 0. lsmbench then also sends a shape after every 4,096 gets and every 64 scans of a
-//! thread, so that the process can request jobs in a phase without writes.
+//! If `observed_flushes` is not 0, a shape also has the field `operations`. This field counts the operations since
+//! the first of the latest `observed_flushes` flushes began: `{"flushes": N, "gets_found": N, "gets_missing": N,
+//! "scans": N}`. The field is missing if all four numbers are 0. lsmbench then also sends a shape after every 4,096
+//! gets and every 64 scans of a thread, so that the process can request jobs in a phase without writes.
 //!
-//! The first line is the greeting, and all other lines are shapes. [`Shape`] explains the parts of a shape. Level 0
-//! comes first, the runs of a level are ordered from newest to oldest, and the SSTables of a run are in key order.
-//! Keys are bytes, and are written in hexadecimal. [`Job`] explains the parts of a job. The fields `run` and `action`
-//! are optional, with the defaults `null` and `"merge"`. A job cannot drop SSTables, because the variant does not
-//! declare [`catalog::Limit::DropsData`]. Numbers are integers below 2^64.
+//! The first line to the process is the greeting, and all other lines are shapes. [`Shape`] explains the parts of a
+//! shape. Level 0 comes first, the runs of a level are ordered from newest to oldest, and the SSTables of a run are
+//! in key order. Keys are bytes, and are written in hexadecimal. [`Job`] explains the parts of a job. The fields
+//! `run` and `action` are optional, with the defaults `null` and `"merge"`. A job cannot drop SSTables, because the
+//! variant does not declare [`catalog::Limit::DropsData`]. Numbers are integers below 2^64.
 //!
-//! The process must answer equal consecutive shapes with equal jobs. Without `observed_flushes`, the process must answer
-//! all equal shapes with equal jobs. lsmbench therefore sends no time, no seed and no parameters.
-//! Pass the parameters of the policy as arguments of the command. The process must end when its input ends.
+//! The process must answer equal consecutive shapes with equal jobs. If `observed_flushes` is 0, the process must
+//! answer all equal shapes with equal jobs. lsmbench therefore sends no time, no seed and no parameters. Pass the
+//! parameters of the policy as arguments of the command. The process must end when its input ends.
 //!
 //! [`Job::validate`] checks every job before lsmbench applies it. The policy fails permanently if the process ends,
 //! takes longer than `timeout`, prints an invalid line or requests an invalid job. After a failure, lsmbench kills
 //! the process, [`pick`](CompactionPolicy::pick) returns no more jobs, and [`failure`](CompactionPolicy::failure)
 //! returns the reason.
 //!
-//! If `command` is empty, no process is started. lsmbench then encodes shapes for the built-in policy `identity`, and
-//! decodes the jobs of this policy. This configuration is the baseline for the cost of the encoding.
+//! If `command` is empty, no process is started. lsmbench then encodes shapes and decodes jobs for the built-in
+//! policy that the parameter `identity` names. This configuration shows the cost of the encoding.
 
 mod process;
 mod seam;
@@ -75,7 +74,7 @@ const REFERENCE: &str = "\
      # operations. Without a process, the policy in identity observes its own number of flushes.\n\
      observed_flushes = 0\n";
 
-/// Returns the variant `external`. `identity` can name the policies of the catalog `C`.
+/// Returns the variant `external`. The parameter `identity` may name any policy of the catalog `C`.
 pub(crate) const fn variant<C: CatalogHandle<dyn CompactionPolicy>>() -> Variant<dyn CompactionPolicy> {
     Variant::new::<Builder<C>>(
         KIND,
@@ -84,8 +83,8 @@ pub(crate) const fn variant<C: CatalogHandle<dyn CompactionPolicy>>() -> Variant
     )
 }
 
-/// The largest number of consecutive jobs without a flush. A process that requests more jobs seems never to stop, so
-/// the policy fails.
+/// The largest number of consecutive jobs without a flush. If a process requests more jobs, the policy fails, because
+/// the process would probably never stop.
 const MAX_JOBS_IN_A_ROW: u32 = 10_000;
 
 #[derive(Serialize, Deserialize)]
@@ -107,7 +106,7 @@ impl Default for Params {
 /// Builds policies of the variant. `C` is the catalog of the built-in policies.
 struct Builder<C>(PhantomData<C>);
 
-/// A policy that receives encoded shapes and returns encoded jobs.
+/// A policy for which lsmbench encodes shapes and decodes jobs.
 enum External {
     /// A built-in policy in this process.
     Identity(Box<dyn CompactionPolicy>),
@@ -177,7 +176,7 @@ impl CompactionPolicy for External {
 /// A process, the number of its consecutive jobs, and its failure, if there is one.
 struct Caller {
     process: PolicyProcess,
-    /// The number of jobs since the number of entries in the tree last increased. Only flushes add entries.
+    /// The number of jobs since the last flush. A flush is recognized by a larger number of entries in the tree.
     jobs: u32,
     /// The number of entries in the last shape.
     entries: u64,

@@ -1,14 +1,15 @@
 //! FIFO compaction merges no runs, and drops the oldest runs when the tree exceeds `capacity`.
 //!
-//! Source: the FIFO compaction style of `RocksDB` (`FIFOCompactionPicker::PickSizeCompaction`). FIFO compaction is for
-//! data that expire, such as logs, metrics and caches. A store with this policy keeps only the newest writes. The
-//! policy drops complete runs, the oldest run first, until the remaining runs fit into `capacity`. A lookup therefore
-//! does not find a key that was written long ago. A lookup never returns an old value, because a tombstone is dropped
-//! only together with all older data. The newest run always remains, for any size.
+//! Source: the FIFO compaction style of `RocksDB` (`FIFOCompactionPicker::PickSizeCompaction`). FIFO compaction is
+//! for data with limited lifetime, such as logs, metrics and caches. A store with this policy keeps only the newest
+//! writes. The policy drops complete runs, the oldest run first, until the remaining runs fit into `capacity`. A
+//! lookup therefore does not find a key that was written long ago. A lookup never returns an old value, because a
+//! tombstone is dropped only together with all older data. The newest run always remains, even if it is larger than
+//! `capacity`.
 //!
-//! The style of `RocksDB` has a second rule, which drops data that is older than a given time. Policies of this crate
-//! have no clock, so this policy measures age in bytes that were written later. A manual compaction makes one run of
-//! all data. This run is dropped as a whole when it is the oldest run and no longer fits.
+//! `RocksDB` can also drop data that is older than a given time. Policies of this crate have no clock, so this policy
+//! measures the age of data in bytes that were written later. A manual compaction merges all data into one run. The
+//! policy later drops this run as a whole, when the run no longer fits into `capacity`.
 //!
 //! # Costs
 //! Write amplification is exactly 1 if all keys are different, because only the flush writes each byte. A lookup

@@ -2,25 +2,24 @@
 //! most K runs.
 //!
 //! Source: Dayan, Idreos, "Dostoevsky: Better Space-Time Trade-Offs for LSM-Tree Based Key-Value Stores via Adaptive
-//! Removal of Superfluous Merging" (SIGMOD 2018), section 4.3. K = Z = 1 is leveling, and K = Z = T − 1 is tiering. K
+//! Removal of Superfluous Merging" (SIGMOD 2018), section 4.3. K = Z = 1 is leveling, K = Z = T − 1 is tiering, and K
 //! = T − 1 with Z = 1 is lazy leveling. All other combinations of K and Z are also valid.
 //!
 //! Sizes are in buffers, where a buffer is one full memtable. Level i receives runs of T^i buffers, called arrivals.
-//! The arrivals of level 0 are flushes, and the arrivals of any other level come from the level above. A run holds up
-//! to s arrivals: s = ⌈(T−1)/Z⌉ in the largest level, and s = ⌈(T−1)/K⌉ in every other level. An arrival is merged
-//! with the newest run of its level if the result has at most s arrivals. If the result would have more arrivals, the
-//! arrival becomes a new run. A level with T arrivals is compacted into one run of the next level. If keys are
-//! overwritten, a level with fewer than T arrivals but more than K runs is compacted too. In the largest level, more
-//! than Z runs are merged into one run, and T arrivals begin a new largest level. Level 0 never counts as the largest
-//! level.
+//! The arrivals of level 0 are flushes, and the arrivals of any other level come from the level above. A run has up
+//! to s arrivals, where s = ⌈(T−1)/Z⌉ in the largest level and s = ⌈(T−1)/K⌉ in every other level. If the newest run
+//! of a level has fewer than s arrivals, the next arrival is merged with this run. Otherwise the arrival becomes a
+//! new run. A level with T arrivals is compacted into one run of the next level. A level with more than K runs is
+//! also compacted into the next level. In the largest level, more than Z runs are merged into one run of this level.
+//! T arrivals in the largest level are compacted into a new largest level. Level 0 never counts as the largest level.
 //!
 //! # Write amplification
 //! Let N buffers with distinct keys be flushed. The j-th arrival since a level was empty is the p(j)-th arrival of
 //! its run, where p(j) = ((j−1) mod s) + 1. The merge of this arrival writes p(j)·T^i buffers. Level 0 writes nothing
 //! if p(j) = 1, because the flush wrote the run. Level 0 also writes nothing if j = T, because the level is then
 //! compacted into the next level at once. In a full level i ≥ 1, an entry costs Σ p(j) / T writes for j = 1 … T. At K
-//! = 1, this sum is (T−1)/2 plus 1/T. At K = T − 1, this sum is 1. The paper's terms are (T−1)/(K+1) for each level
-//! above the largest level, and (T−1)/(Z+1) for the largest level.
+//! = 1, this sum is (T−1)/2 plus 1/T. At K = T − 1, this sum is 1. In the paper, the cost is (T−1)/(K+1) writes for
+//! each level above the largest level, and (T−1)/(Z+1) writes for the largest level.
 //!
 //! # Read costs
 //! With L levels, the tree has at most K·(L−1) + Z runs. Stale data takes up to Z − 1 + 1/T times the size of the

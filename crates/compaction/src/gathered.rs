@@ -1,11 +1,11 @@
-//! Compaction of levels that collect data in a limited number of runs. Policies that differ only in these limits
-//! share this code.
+//! A compaction policy with a limited number of runs per level. Several policies share this code and differ only in
+//! the limits.
 //!
 //! Each level receives runs of one size, called arrivals. The arrivals of level 0 are flushes, and the arrivals of
 //! any other level come from the level above. An arrival is merged with the newest run of its level if the result
 //! fits into one run. A level that has its full number of arrivals, or more runs than its limit, is compacted into
-//! one run of the next level. If other limits left several small runs or several runs too many, one job merges them
-//! within their level.
+//! one run of the next level. If a tree was built with other limits, its levels may have too many runs or several
+//! small runs. One job merges such runs within their level.
 
 use crate::job::{Action, Job};
 use crate::policy::CompactionPolicy;
@@ -21,8 +21,8 @@ pub(crate) trait Limits: Send + Sync {
     fn most_runs(&self, shape: &Shape, level: usize) -> u64;
 }
 
-/// Returns the largest level. Too many runs of the largest level are merged within the level. Level 0 never counts as
-/// the largest level.
+/// Returns the largest level. If the largest level has too many runs, these runs are merged within this level. Level
+/// 0 never counts as the largest level.
 pub(crate) fn largest_level(shape: &Shape) -> usize {
     shape.last_level().max(1)
 }
@@ -94,7 +94,7 @@ fn merge_newest(level: usize, runs: &[Run<TableShape>]) -> Job {
 }
 
 impl<L: Limits> CompactionPolicy for Gathered<L> {
-    /// Picks the job of the deepest level first, so that the levels above can compact into a level with space.
+    /// Picks the job of the deepest level first, so that a job of an upper level finds space in the next level.
     fn pick(&self, shape: &Shape) -> Option<Job> {
         (0..shape.levels.levels.len()).rev().find_map(|level| self.job(shape, level))
     }

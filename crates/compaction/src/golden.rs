@@ -1,18 +1,18 @@
-//! Golden-ratio compaction has levels with a size ratio of φ ≈ 1.618. A job compacts a few SSTables into the next
-//! level.
+//! Golden-ratio compaction uses a size ratio of φ ≈ 1.618 between levels. A job compacts a few SSTables of a level
+//! into the next level.
 //!
 //! Source: the report of byron, section 1.2(D): "when level i grows to φ times level i−1, a small number of tables,
 //! usually two, is compacted into level i+1", so that compactions are many and small. This policy compares the size
-//! of a level with its capacity, which is φ^i full memtables. A comparison with the current size of level i−1 would
-//! request jobs without end, because level i−1 is empty right after its compaction. The SSTables are picked
+//! of a level with its capacity, which is φ^i full memtables. With a comparison of level i and level i−1, the policy
+//! would request jobs without end, because level i−1 is empty right after its compaction. The SSTables are picked
 //! round-robin in key order. Level 0 is compacted when it has two runs.
 //!
-//! The policy equals [`leveled-partial`](crate::leveled_partial) with other parameters. The ratio is the separate
+//! The policy equals [`leveled-partial`](crate::leveled_partial) with other parameters. The ratio has its own
 //! parameter `growth`, so that a `size_ratio` for another policy is not applied by mistake. The tree has about 4.8
-//! times as many levels as with T = 10. Lookups search all these levels, and data passes through all these levels.
-//! The writes of whole-level leveling are proportional to T/(2·log₂ T). This term is lowest near T = e (0.94). The
-//! term is 1.17 at T = φ, and 1.00 at T = 2 and at T = 4. The advantage of the policy is that its longest compaction
-//! is short.
+//! times as many levels as with T = 10. Lookups search all these levels, and each entry passes through all these
+//! levels. If complete levels are compacted, the number of writes is proportional to T/(2·log₂ T). This term is
+//! lowest near T = e (0.94). The term is 1.17 at T = φ, and 1.00 at T = 2 and at T = 4. The advantage of the policy
+//! is that each of its compactions is short.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};

@@ -1,25 +1,26 @@
-//! Guards: tiering by key range. Guard keys divide each level into key ranges, and a merge into a level does not
-//! rewrite the data of this level.
+//! The policy `guards`, which is tiering within key ranges. Guard keys divide each level into key ranges. A merge
+//! into a level does not rewrite the existing data of this level.
 //!
-//! A level has SSTables that may overlap, called fragments. All fragments that overlap each other, directly or
-//! through other fragments, form a group. A group with fragments from T runs is merged into the next level, and the
-//! output is divided at the guard keys. The output is added to the fragments of the next level without a merge.
-//! Source: Raju, Kadekodi, Chidambaram, Abraham, "`PebblesDB`: Building Key-Value Stores using Fragmented
+//! The SSTables of a level may overlap and are called fragments. All fragments that overlap each other, directly or
+//! through other fragments, form a group. If a group has fragments from T runs, the group is merged into the next
+//! level. The output is divided at the guard keys. The output is added to the fragments of the next level without a
+//! merge. Source: Raju, Kadekodi, Chidambaram, Abraham, "`PebblesDB`: Building Key-Value Stores using Fragmented
 //! Log-Structured Merge Trees" (SOSP 2017), section 3.
 //!
-//! `PebblesDB` selects guards among the inserted keys by a hash. A policy of this crate sees only SSTables, so the
-//! guards of a level are the first keys of groups. The first key of each group of the level is a guard, so groups
-//! never grow together. The first keys of groups in deeper levels can be guards too. For each level of distance, a
-//! hash selects one in T of these keys. Each level therefore has about T times as many guards as the level above. A
-//! guard of a level is a guard of all deeper levels.
+//! `PebblesDB` selects guards among the inserted keys by a hash. A policy of this crate receives only the key ranges
+//! of SSTables, so the first keys of groups are the guards. The first key of each group is a guard of its level, so
+//! two groups never become one group. A guard of a level can also be a guard of the level above, and a hash selects
+//! one in T guards for this. Each level therefore has about T times as many guards as the level above. A guard of a
+//! level is a guard of all deeper levels.
 //!
-//! Level 0 is merged as a whole when it has T runs. While the last level i and the level above together have less
-//! than T^(i+1) full memtables of data, merges of groups remain within the last level. Such merges remove overwritten
-//! data. If the SSTables of level 0 overlap neither each other nor SSTables of level 1, they are moved.
+//! Level 0 is merged as a whole when it has T runs. Let level i be the last level. While the last level and the level
+//! above together have less than T^(i+1) full memtables of data, a group of the last level is merged within this
+//! level. Such a merge removes overwritten data. SSTables of level 0 are moved if they overlap neither each other nor
+//! SSTables of level 1.
 //!
 //! # Costs
-//! Each level writes an entry once, as with [`tiered`](crate::tiered), and a lookup searches at most T − 1 SSTables
-//! per level. A merge takes only the SSTables of one key range, as with [`leveled-partial`](crate::leveled_partial).
+//! An entry is written once per level, as with [`tiered`](crate::tiered). A lookup searches at most T − 1 SSTables
+//! per level. A merge reads only the SSTables of one key range, as with [`leveled-partial`](crate::leveled_partial).
 //! Merges are therefore short, and need little temporary space. Key ranges without writes are not merged. If each run
 //! is one SSTable, each level has one group, and the policy equals `tiered`.
 
@@ -56,7 +57,7 @@ impl Build<dyn CompactionPolicy> for Guards {
     }
 }
 
-/// A group: the SSTables of a level that overlap each other, directly or through other SSTables.
+/// A group: SSTables of a level that overlap each other, directly or through other SSTables.
 struct Group<'a> {
     smallest: &'a Arc<[u8]>,
     largest: &'a [u8],
@@ -104,8 +105,8 @@ fn groups(shape: &Shape, level: usize) -> Vec<Group<'_>> {
     groups
 }
 
-/// Returns the oldest run of a level to which data of this key range can be added. Returns `None` if the data needs a
-/// new run.
+/// Returns the oldest run of a level that has no data in this key range, so that the output of a merge can join this
+/// run. Returns `None` if the output needs a new run.
 fn oldest_with_room(shape: &Shape, level: usize, smallest: &[u8], largest: &[u8]) -> Option<RunId> {
     let has_room = |run: &&crate::Run<TableShape>| overlapping(run, smallest, largest).is_empty();
     shape.runs_of(level).iter().take_while(has_room).last().map(|run| run.id)
@@ -153,8 +154,8 @@ impl Guards {
 }
 
 impl CompactionPolicy for Guards {
-    /// Picks the job of the deepest level first, so that the groups of deep levels do not grow while upper levels are
-    /// merged.
+    /// Picks the job of the deepest level first. Merges of upper levels would otherwise add fragments to groups that
+    /// are already full.
     fn pick(&self, shape: &Shape) -> Option<Job> {
         let due = (1..=shape.last_level()).rev().find_map(|level| {
             let groups = groups(shape, level);
@@ -273,8 +274,8 @@ mod tests {
         assert!(whole > 0.2 && group < 0.02, "{whole} {group} of the data in one merge");
     }
 
-    /// Merges within the last level change the first keys of its SSTables, and so the guards. Tests that merges
-    /// nevertheless remain short if keys are overwritten.
+    /// Tests that merges remain short if keys are overwritten. Merges within the last level change the first keys of
+    /// SSTables, and therefore the guards.
     #[test]
     fn merges_stay_short_where_keys_are_overwritten() {
         let load = SimulatedLoad {

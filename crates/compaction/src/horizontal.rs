@@ -1,31 +1,33 @@
-//! Horizontal growth limits the tree to K runs in order of age. The policy writes as few bytes as possible for this
-//! limit.
+//! Horizontal growth limits the tree to K runs, which are ordered by age. For this limit, the policy writes as few
+//! bytes as possible.
 //!
-//! Levels that grow by a fixed ratio limit the number of runs, but write more than this limit requires. This policy has
-//! no levels. After each flush, the policy merges the newest runs. The binomial transform determines the number of
-//! merged runs. Sources: Bentley, Saxe, "Decomposable Searching Problems I" (1980), section 3; Mathieu, Staelin,
-//! Young, Yousefi, "Bigtable Merge Compaction" (2014), for the proof of optimality; Mo, Luo, Idreos, "How to Grow an
-//! LSM-tree?" (SIGMOD 2025, arXiv 2504.17178), which calls the scheme horizontal growth.
+//! Levels with a fixed size ratio also limit the number of runs, but cause more writes than this limit requires. This
+//! policy has no levels. If there are too many runs after a flush, the policy merges the newest runs. The binomial
+//! transform determines the number of merged runs. Sources: Bentley, Saxe, "Decomposable Searching Problems I"
+//! (1980), section 3; Mathieu, Staelin, Young, Yousefi, "Bigtable Merge Compaction" (2014), for the proof of
+//! optimality; Mo, Luo, Idreos, "How to Grow an LSM-tree?" (SIGMOD 2025, arXiv 2504.17178), which calls the scheme
+//! horizontal growth.
 //!
 //! Sizes are in buffers, where a buffer is one full memtable. C(n, k) is the binomial coefficient. The oldest run has
-//! rank K, the next newer run has rank K − 1, and so on. The weight w of a run is the number of times that its first
-//! entries were written. A run of rank k and weight w has C(w−1+k, k) buffers. If a flush makes more than K runs, the
-//! policy searches for the newest run whose weight is below the weight of the next older run. This run, all newer
-//! runs and the flush are merged. If there is no such run, all data is merged into one run. The policy computes
-//! weights from sizes, so it stores no state. Overwritten keys make runs smaller, and the policy continues with the
-//! weight that fits the actual size.
+//! rank K, the next newer run has rank K − 1, and so on. The weight w of a run is the number of times that the oldest
+//! entries of the run were written. A run of rank k and weight w has C(w−1+k, k) buffers. If a flush makes more than
+//! K runs, the policy searches for the newest run whose weight is below the weight of the next older run. The policy
+//! merges this run, all newer runs and the new flush. If there is no such run, all data is merged into one run. The
+//! policy computes the weight of a run from the size of the run, so the policy has no state. If keys are overwritten,
+//! runs become smaller, and the weights follow from the smaller sizes.
 //!
 //! # Write amplification
 //! For each weight w, the policy is optimal after N = C(w+K, K) − 1 flushes. No schedule with at most K runs writes
 //! fewer bytes. If the number of flushes is known in advance (`flushes`), the schedule is optimal for this number. At
-//! most C(v+K−1, K−1) buffers can have the weight v. N buffers with the smallest possible weights therefore cost
+//! most C(v+K−1, K−1) buffers can have the weight v. If each flush is written directly into its run, the lowest
+//! possible cost of N buffers is
 //!
 //! > f(N) = Σ v·C(v+K−1, K−1) over v < w, plus w·r for the r remaining buffers
 //!
-//! buffers of writes if each flush is written directly into its run. This tree first writes each flush as a separate
-//! run, which adds one buffer per merge. Among all optimal schedules, this schedule has the fewest merges: C(w−2+K,
-//! K) − 1, plus one for each chain of buffers with the largest weight. Tests compare both numbers with a dynamic
-//! program.
+//! buffers of writes. In lsmbench, each flush is first written as a separate run, which adds one buffer of writes per
+//! merge. Among all optimal schedules, this policy has the fewest merges. The number of merges is C(w−2+K, K) − 1,
+//! plus one for each chain of buffers with the largest weight. Tests compare the cost and the number of merges with a
+//! dynamic program.
 //!
 //! # Costs
 //! Each merge reads complete runs. A merge of all runs needs as much temporary space as the size of the data.
@@ -83,12 +85,12 @@ impl Build<dyn CompactionPolicy> for Horizontal {
     }
 }
 
-/// The largest valid `flushes`. The work per flush grows with the square root of this number.
+/// The largest valid `flushes`. The computation per flush takes time proportional to the square root of this number.
 const MOST_FLUSHES: u64 = 1_000_000;
 
 impl Horizontal {
-    /// Returns the number of newest runs that the schedule for a known number of flushes merges. Returns `None` after
-    /// the last of these flushes.
+    /// Returns the number of newest runs that the schedule for a known number of flushes merges. Returns `None` if
+    /// more flushes have happened than the parameter `flushes`.
     fn scheduled(&self, sizes: &[f64]) -> Option<usize> {
         let flushed = sizes.iter().sum::<f64>().round() as u64;
         if flushed == 0 || flushed > self.flushes {
@@ -128,8 +130,8 @@ impl CompactionPolicy for Horizontal {
     }
 }
 
-/// Returns the weight of a run of `size` buffers with this rank. The result is the weight w for which C(w−1+rank,
-/// rank) is nearest to `size`.
+/// Returns the weight of a run that has `size` buffers and this rank. The result is the weight w for which
+/// C(w−1+rank, rank) is nearest to `size`.
 fn weight(size: f64, rank: u64) -> u64 {
     if rank == 1 {
         return size.round().max(1.0) as u64;
@@ -160,14 +162,14 @@ fn newest_run(mut flushed: u64, mut total: u64, mut runs: u64) -> u64 {
     }
 }
 
-/// Returns the size of the oldest run after `flushes` flushes, at least one, in the optimal schedule with `runs`
-/// runs.
+/// Returns the size of the oldest run after `flushes` flushes, in the optimal schedule with `runs` runs. `flushes` is
+/// at least one.
 ///
 /// The schedule is a binary tree of buffers. The root is the buffer whose flush wrote the oldest run. The buffers
-/// before the root form the left subtree, with the same number of runs and a weight that is larger by one. The
-/// buffers after the root form the right subtree, with one run less. All nodes with a weight below w exist. The
-/// possible nodes with weight w form chains: one left step and then right steps. Chains with fewer right steps before
-/// them are longer, so these chains are filled first.
+/// before the root form the left subtree. These buffers have the same limit of runs, and weights that are larger by
+/// one. The buffers after the root form the right subtree, and have one run less. Let w be the largest weight. All
+/// possible nodes with a weight below w exist. The possible nodes with weight w form chains of one left step and
+/// several right steps. A chain is longer if fewer right steps lead to it, and the longest chains are filled first.
 fn oldest_run(flushes: u64, runs: u64) -> u64 {
     let last = (1..=flushes).find(|weight| binomial(weight + runs, runs) > flushes).unwrap_or(1);
     if last == 1 {
@@ -189,8 +191,8 @@ fn oldest_run(flushes: u64, runs: u64) -> u64 {
     left + 1
 }
 
-/// Returns the binomial coefficient of `n` over `k`, limited to 2^60, so that a sum of a few results does not
-/// overflow.
+/// Returns the binomial coefficient of `n` over `k`, but at most 2^60. Because of this limit, a sum of a few results
+/// does not overflow.
 fn binomial(n: u64, k: u64) -> u64 {
     const MOST: u128 = 1 << 60;
     let k = k.min(n - k);
@@ -246,8 +248,9 @@ mod tests {
         assert_eq!(pick(2, 0, &[1, 5, 13]), Some(3));
     }
 
-    /// Returns the lowest cost of `flushes` flushes with at most k runs, for each k up to `runs`. The cost has two
-    /// parts: the writes in buffers if each flush is written directly into its run, and the number of merges.
+    /// Returns the lowest cost of `flushes` flushes with at most k runs, for each k up to `runs`. The cost is a pair.
+    /// The first number is the writes in buffers if each flush is written directly into its run. The second number is
+    /// the number of merges.
     fn dynamic_programme(flushes: usize, runs: usize) -> Vec<Vec<(u64, u64)>> {
         let mut fewer = vec![(u64::MAX / 4, 0); flushes + 1];
         fewer[0] = (0, 0);

@@ -1,30 +1,29 @@
 //! Incremental compaction divides the compaction of a full level into several jobs, each with a few neighbouring
-//! SSTables. Such a sequence of jobs is called a drain.
+//! SSTables. The sequence of these jobs is called a drain.
 //!
-//! A compaction of complete levels ([`leveled`](crate::leveled)) becomes longer with more data, and needs more
-//! temporary space for its output. A compaction of one SSTable at a time
-//! ([`leveled-partial`](crate::leveled_partial)) is short, but writes more, because levels are always full. This
-//! policy compacts a full level completely, but with several jobs in key order. Flushes and compactions of level 0
-//! run between these jobs.
+//! If a job compacts a complete level ([`leveled`](crate::leveled)), the job takes more time and temporary space as
+//! the data grows. If a job compacts one SSTable ([`leveled-partial`](crate::leveled_partial)), the job is short.
+//! However, levels are then always full, so compactions write more bytes in total. This policy compacts a full level
+//! completely, but with several jobs in key order. Flushes and compactions of level 0 run between these jobs.
 //!
-//! * **Begin and end.** The drain of a full level begins at its first key. The drain ends after the last SSTable of
-//!   the level, although the level is no longer full before that.
+//! * **Begin and end.** The drain of a full level begins at the first key of the level, and ends after the last
+//!   SSTable of the level. The drain does not end earlier, although the level is no longer full after the first job.
 //! * **State.** A policy has no state, so the policy recognizes a drain in progress by the SSTable numbers. The
 //!   newest SSTable of the next level is the last output of the previous job. If this SSTable is not the last one in
 //!   key order, the drain continues after its largest key. [`spooky`](crate::spooky) has a similar rule, but only for
 //!   the largest level.
-//! * **Size.** A job takes neighbouring SSTables and all SSTables that they overlap in the next level. The total size
-//!   is at most the parameter, but a job takes at least one SSTable of the level. Every compaction divides its
-//!   output, so that no SSTable overlaps many bytes of the next level. `LevelDB` has an equal limit for grandparents,
-//!   `kMaxGrandParentOverlapBytes`. The output of a job is also divided at the first key of the next job, so that the
-//!   next job rewrites less data.
+//! * **Size.** The inputs of a job are neighbouring SSTables and all SSTables that they overlap in the next level.
+//!   The parameter limits the total size of the inputs, but a job has at least one SSTable of the level. Every
+//!   compaction divides its output, so that no output SSTable overlaps many bytes of the next level. `LevelDB` has an
+//!   equal limit for grandparents, `kMaxGrandParentOverlapBytes`. The output of a job is also divided at the first
+//!   key of the next job, so that the next job rewrites less data.
 //! * **Order.** A drain has priority over level 0, until level 0 has more than twice the number of runs that triggers
-//!   its compaction. Without this rule, level 1 would be full at every compaction of level 0.
+//!   its compaction. Without this priority, level 1 would be full at every compaction of level 0.
 //!
 //! # Costs
 //! Reads cost as much as with `leveled`, because each level has one run. The policy writes about as much as
-//! `leveled`. If an SSTable of the next level overlaps the inputs of two jobs, its keys from the first key of the
-//! second job on are written twice.
+//! `leveled`. If an SSTable of the next level overlaps the inputs of two jobs, a part of its keys is written twice.
+//! These are the keys from the first key of the second job on.
 
 use std::sync::Arc;
 
@@ -37,7 +36,8 @@ use crate::tables::overlapping;
 /// of runs is more than this factor times the number that triggers its compaction.
 pub(crate) const DRAIN_FULLNESS: f64 = 2.0;
 
-/// An SSTable of the upper level may overlap at most the bytes of a job divided by this number.
+/// A divisor for the overlap of an SSTable with the next level. The overlap is at most the size limit of a job
+/// divided by this number.
 const OVERLAP_SHARE: u64 = 2;
 
 /// Incremental compaction with jobs of limited size.
@@ -48,8 +48,8 @@ pub(crate) struct Incremental {
 }
 
 impl Incremental {
-    /// Returns whether the level is being drained, so that SSTables of the level remain after the last output of the
-    /// drain.
+    /// Returns whether a drain of the level is in progress. In this case, the level has SSTables after the last
+    /// output of the drain.
     pub(crate) fn is_draining(shape: &Shape, level: usize) -> bool {
         let Some((above, below)) = pair(shape, level) else { return false };
         last_output(below).is_some_and(|output| {
@@ -58,8 +58,8 @@ impl Incremental {
         })
     }
 
-    /// Returns the next job of a level that is full or being drained. Returns `None` if the level or the next level
-    /// does not have exactly one run.
+    /// Returns the next job for a level that is full, or whose drain is in progress. Returns `None` if the level or
+    /// the next level does not have exactly one run.
     pub(crate) fn next(self, shape: &Shape, level: usize) -> Option<Job> {
         let (above, below) = pair(shape, level)?;
         let first = match last_output(below) {
@@ -76,7 +76,7 @@ impl Incremental {
         Some(Job { inputs, level: level + 1, run: Some(below.id), action })
     }
 
-    /// Returns the first SSTables of `tables` that one job takes.
+    /// Returns as many of the first SSTables of `tables` as one job can compact.
     fn tables_of_job<'a>(self, tables: &'a [TableShape], below: &Run<TableShape>) -> &'a [TableShape] {
         let bytes = |tables: &[TableShape]| tables.iter().map(|table| table.bytes).sum::<u64>();
         let is_free = overlapped_by(&tables[..1], below).is_empty();

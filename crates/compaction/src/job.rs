@@ -6,36 +6,37 @@ use thiserror::Error;
 
 use crate::shape::{Levels, OutputRun, Placed, Run, RunId, TableId, overlap};
 
-/// The deepest level to which a job may write. With a size ratio of 1.1, this level has a capacity of 10^10
-/// memtables.
+/// The deepest level to which a job may write. With the smallest size ratio of 1.1, this level already has a capacity
+/// of 10^10 memtables.
 pub const MAX_LEVEL: usize = 255;
 
 /// A compaction job that a policy requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// The SSTables that the job takes from their runs: a merge reads and removes them, and a move keeps their files.
+    /// The input SSTables, which the job removes from their runs. A merge reads the inputs and deletes their files. A
+    /// move keeps the files.
     pub inputs: Vec<TableId>,
     /// The level that receives the output.
     pub level: usize,
-    /// The run of the output level that the output SSTables join. With `None`, the output becomes a new run. A new
-    /// run takes the position of the newest input run of the level. If no input is from this level, the new run
-    /// becomes the newest run of the level.
+    /// The run of the output level that the output SSTables join. With `None`, the output becomes a new run. The new
+    /// run takes the position of the newest input run in the output level. If no input is from the output level, the
+    /// new run becomes the newest run of this level.
     pub run: Option<RunId>,
     /// Whether the SSTables are merged into new SSTables, moved unchanged, or dropped.
     pub action: Action,
 }
 
-/// The action that a job applies to its input SSTables.
+/// The effect of a job on its input SSTables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Merges the inputs into new SSTables. The output has the newest version of each key. Tombstones that hide no
-    /// older data are dropped.
+    /// Merges the inputs into new SSTables. The output has the newest version of each key. A tombstone is dropped if
+    /// no older data overlaps the output.
     Merge,
     /// Moves the inputs to another level without a read. No two inputs overlap.
     Move,
-    /// Drops the inputs without a read and without output. The inputs are the oldest runs of the tree, each complete,
-    /// so that no older data becomes visible. Only this action changes lookup results. Only policies that declare
-    /// [`catalog::Limit::DropsData`] may use this action.
+    /// Drops the inputs without a read and without output. The inputs must be all SSTables of the oldest runs of the
+    /// tree, so that no older data becomes visible. Only this action changes lookup results. Only policies that
+    /// declare [`catalog::Limit::DropsData`] may use this action.
     Drop,
 }
 
@@ -57,15 +58,15 @@ pub enum InvalidJob {
     /// A moved SSTable overlaps another SSTable, so the job needs a merge.
     #[error("tables {0} and {1} overlap and cannot be moved without a merge")]
     MoveOfOverlapping(TableId, TableId),
-    /// Data that is older than the dropped SSTables would remain and become visible.
+    /// Older data than the dropped SSTables would remain in the tree and become visible.
     #[error("table {0} may not be dropped, because other data of this age or older would stay")]
     DropsBeforeOlder(TableId),
-    /// Lookups would find older data before newer data of an equal key.
+    /// The job would change the order of age, so that lookups find older data before newer data of an equal key.
     #[error("table {input} overlaps table {passed} and cannot move past it")]
     OutOfOrder {
-        /// The input that would pass another SSTable.
+        /// The input that would move past another SSTable.
         input: TableId,
-        /// The remaining SSTable that the input would pass.
+        /// The SSTable in the tree that the input would move past.
         passed: TableId,
     },
     /// The output would overlap a remaining SSTable of the output run.
@@ -74,11 +75,11 @@ pub enum InvalidJob {
 }
 
 impl Job {
-    /// Checks that this job changes no lookup result in `levels`. For a drop, checks that no lookup returns an older
-    /// version.
+    /// Checks that this job changes no lookup result in `levels`. If the job drops SSTables, checks that no lookup
+    /// returns an older version.
     ///
     /// # Errors
-    /// Returns the first rule that the job violates.
+    /// The first rule that the job violates.
     pub fn validate<T: Placed>(&self, levels: &Levels<T>) -> Result<(), InvalidJob> {
         let inputs = self.input_set()?;
         if self.level > MAX_LEVEL {
@@ -112,8 +113,8 @@ impl Job {
         self.fits_output_run(&runs, &inputs)
     }
 
-    /// Returns whether all remaining SSTables that overlap the inputs are newer than the output. In this case the
-    /// tombstones hide no data and are dropped.
+    /// Returns whether the output is older than all remaining SSTables that overlap the inputs. In this case, the job
+    /// drops tombstones, because tombstones of the output hide no data.
     pub fn reaches_bottom<T: Placed>(&self, levels: &Levels<T>) -> bool {
         let inputs: HashSet<TableId> = self.inputs.iter().copied().collect();
         let runs: Vec<(usize, &Run<T>)> = levels.runs().collect();
@@ -128,7 +129,7 @@ impl Job {
         !stays.any(|table| table.smallest() <= largest && table.largest() >= smallest)
     }
 
-    /// Returns the position of the output. `new_run` is the number for a new run.
+    /// Returns the level and the run of the output. If the job needs a new run, the run gets the number `new_run`.
     pub fn place(&self, new_run: RunId) -> OutputRun {
         OutputRun { level: self.level, run: self.run.unwrap_or(new_run) }
     }
@@ -144,8 +145,9 @@ impl Job {
         }
     }
 
-    /// Returns the rank of the output among all runs from newest to oldest. If the output joins a run, the result is
-    /// the rank of this run. The rank of a new run is 0.5 below the rank of the run after it.
+    /// Returns the rank of the output among all runs from newest to oldest. If the output joins an existing run, the
+    /// result is the rank of this run. If the output is a new run, the result is the rank of the next older run minus
+    /// 0.5.
     fn output_rank<T: Placed>(
         &self,
         levels: &Levels<T>,
@@ -162,8 +164,8 @@ impl Job {
             .ok_or(InvalidJob::NoSuchRun(id, self.level))
     }
 
-    /// Checks that the output overlaps no remaining SSTable of the output run. A move is checked for each moved
-    /// SSTable. A merge is checked for the whole range from the smallest to the largest input key.
+    /// Checks that the output overlaps no remaining SSTable of the output run. For a move, each moved SSTable is
+    /// checked. For a merge, the whole range from the smallest to the largest input key is checked.
     fn fits_output_run<T: Placed>(
         &self,
         runs: &[(usize, &Run<T>)],

@@ -2,12 +2,12 @@
 //! report of cs265 (section 2.5.3) calls this policy lazy-leveled.
 //!
 //! The policy equals the textbook policy [`leveled`](crate::leveled), except that level 0 has more than one run. A
-//! compaction into level 1 merges several flushed memtables at once, so level 1 is rewritten less often. The
-//! disadvantage is that lookups search more runs. With R = `level0_runs` and size ratio T, level 1 writes an entry
-//! about (T/R+1)/2 times instead of (T+1)/2 times. The module `leveled` has the exact formula for keys in random
-//! order. With `trivial_moves`, SSTables without overlapping keys are moved to the next level unchanged, and only
-//! overlapping SSTables are merged. Data in key order then passes all levels without a rewrite. With
-//! `max_compaction`, several jobs compact a full level (see [`incremental`](crate::incremental)).
+//! compaction into level 1 merges several flushed memtables at once, so level 1 is rewritten less often. However,
+//! lookups search more runs. With R = `level0_runs` and size ratio T, an entry is written in level 1 about (T/R+1)/2
+//! times instead of (T+1)/2 times. The module `leveled` has the exact formula for keys in random order. With
+//! `trivial_moves`, SSTables without overlapping keys are moved to the next level unchanged, and only overlapping
+//! SSTables are merged. Data in key order then passes all levels without a rewrite. With `max_compaction`, several
+//! jobs compact a full level (see [`incremental`](crate::incremental)).
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};

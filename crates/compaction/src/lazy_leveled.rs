@@ -1,25 +1,25 @@
 //! Lazy leveling keeps one run in the largest level, and collects T runs in every other level.
 //!
 //! Source: Dayan, Idreos, "Dostoevsky: Better Space-Time Trade-Offs for LSM-Tree Based Key-Value Stores via Adaptive
-//! Removal of Superfluous Merging" (SIGMOD 2018), section 4.1. Most data is in the largest level, so one run in this
-//! level helps point lookups and space most. One run in each upper level would cost many more writes and help little.
-//! (cs265 uses the name lazy-leveled for another policy, which is `l0-tiered` here.)
+//! Removal of Superfluous Merging" (SIGMOD 2018), section 4.1. Most data is in the largest level, so a single run in
+//! this level improves point lookups and space most. A single run in each upper level would cost many more writes and
+//! improve little. (In cs265, the name lazy-leveled means another policy, which lsmbench calls `l0-tiered`.)
 //!
-//! Flushes go to level 0, which never counts as the largest level. The first T runs become the run of level 1. When
-//! the level right above the largest level L has T runs, these runs are merged with the run of level L. When the run
-//! of level L has T^(L+1) buffers (full memtables) of data, the run is moved to a new largest level. Level L then
+//! Flushes go to level 0, which never counts as the largest level. The first T runs are merged into the run of level
+//! 1. When the level above the largest level L has T runs, these runs are merged with the run of level L. When the
+//! run of level L has T^(L+1) buffers (full memtables) of data, the run is moved to a new largest level. Level L then
 //! collects runs.
 //!
 //! # Write amplification
 //! Sizes are in buffers, where a buffer is one full memtable. Let N buffers with distinct keys be flushed. Level i
-//! receives a = ⌊N / T^i⌋ runs of T^i buffers, called arrivals. The first T arrivals come while the level is the
-//! largest level, and the j-th arrival writes j·T^i buffers. Each later arrival writes T^i buffers. For i > 1, the
-//! first arrival is moved and writes nothing. Level i therefore writes
+//! receives a = ⌊N / T^i⌋ runs of T^i buffers, called arrivals. Level i is the largest level until its T-th arrival.
+//! During this time, the merge of the j-th arrival writes j·T^i buffers. Each later arrival writes T^i buffers. For i
+//! > 1, the first arrival is moved, so it causes no writes. The compactions into level i therefore write
 //!
 //! > W(i) = T^i · ( m·(m+1)/2 + (a − m) − (1 if i > 1 and a > 0) ),  m = min(a, T)
 //!
-//! buffers, and write amplification is exactly 1 + Σ W(i) / N, where the 1 is the flush. In the textbook model, an
-//! entry is written once per level above the largest level, as in this policy. The textbook cost of the largest level
+//! buffers, and write amplification is exactly 1 + Σ W(i) / N, where the 1 is the flush. In the textbook model and in
+//! this policy, an entry is written once per level above the largest level. For the largest level, the textbook cost
 //! is (T−1)/2 to T/2 writes. In this policy, a full largest level costs (T+1)/2 − 1/T writes. The module
 //! [`leveled`](crate::leveled) explains this difference.
 

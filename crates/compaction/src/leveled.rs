@@ -1,32 +1,32 @@
 //! Leveled compaction keeps one run per level. This run is up to T times as large as the run of the level above.
 //!
-//! Sources: O'Neil, Cheng, Gawlick, O'Neil, "The Log-Structured Merge-Tree" (1996), section 2. Complete levels are
-//! merged, as in Dayan, Athanassoulis, Idreos, "Monkey" (SIGMOD 2017), section 2, where this is called leveling.
-//! Flushes go to level 0. When level 0 has `level0_runs` runs, these runs are merged with the run of level 1. Level i
-//! ≥ 1 has one run and a capacity of C(i) = T^i buffers (full memtables). If level 1 has another capacity C(1), the
-//! capacity of level i is C(i) = C(1)·T^(i−1). When a run reaches the capacity of its level i, the complete run is
-//! merged into level i + 1. If level i + 1 is empty, the run is moved. If [`l0-tiered`](crate::l0_tiered) enables
-//! trivial moves, the SSTables of a level are moved separately.
+//! Sources: O'Neil, Cheng, Gawlick, O'Neil, "The Log-Structured Merge-Tree" (1996), section 2. A job merges complete
+//! levels, as in Dayan, Athanassoulis, Idreos, "Monkey" (SIGMOD 2017), section 2, under the name leveling. Flushes go
+//! to level 0. When level 0 has `level0_runs` runs, these runs are merged with the run of level 1. Level i ≥ 1 has
+//! one run and a capacity of C(i) = T^i buffers (full memtables). If level 1 has another capacity C(1), the capacity
+//! of level i is C(i) = C(1)·T^(i−1). When a run reaches the capacity of its level i, the complete run is merged into
+//! level i + 1. If level i + 1 is empty, the run is moved. If [`l0-tiered`](crate::l0_tiered) enables trivial moves,
+//! the SSTables of a level are moved separately.
 //!
 //! # Write amplification
 //! Sizes are in buffers. Let N buffers with distinct keys be flushed. Data arrives at level i in units of a(i)
 //! buffers, where a(1) = `level0_runs`. The level is full after n(i) = ⌈C(i) / a(i)⌉ arrivals and is then compacted
-//! into the next level, so a(i+1) = n(i)·a(i). The j-th arrival since the level was empty writes j·a(i) buffers. If
-//! the first arrival is one run, the run is moved and writes nothing. After q·n(i) + r arrivals with r < n(i), the
-//! level has written
+//! into the next level, so a(i+1) = n(i)·a(i). The merge of the j-th arrival since the level was empty writes j·a(i)
+//! buffers. If the first arrival is one run, the run is moved without writes. After q·n(i) + r arrivals with r <
+//! n(i), compactions into the level have written
 //!
 //! > W(i) = a(i) · ( q·S(n(i)) + S(r) ),  S(j) = j·(j+1)/2, minus 1 if the first arrival is moved and j > 0
 //!
 //! buffers, and write amplification is exactly 1 + Σ W(i) / N, where the 1 is the flush. With `level0_runs = 1` and
-//! an integer T, a(i) = T^(i−1) and n(i) = T. Data that has passed level i therefore cost
+//! an integer T, a(i) = T^(i−1) and n(i) = T. When data leaves level i, the data has therefore cost
 //!
 //! > (T+1)/2 − 1/T = (T−1)(T+2)/(2T) writes in level i, which is 2.25 at T = 4 and 5.4 at T = 10.
 //!
-//! The published terms per level are similar and smaller. The term (T−1)/2 (Dayan, Idreos, "Dostoevsky", SIGMOD 2018)
-//! counts the data that is rewritten for an arrival, but not the arrival itself. The term T/2 (Huynh et al.,
+//! The published costs per level are similar, but smaller. The term (T−1)/2 (Dayan, Idreos, "Dostoevsky", SIGMOD
+//! 2018) counts the data that is rewritten for an arrival, but not the arrival itself. The term T/2 (Huynh et al.,
 //! "Endure", VLDB 2022) assumes at most T − 1 arrivals per level. With this assumption, the last and most expensive
-//! merge before the compaction into the next level does not happen. The last level is only partly filled, so data in
-//! this level costs less than any of these terms.
+//! merge of a level does not occur. The last level is only partly filled, so data in this level costs less than each
+//! of these terms.
 
 use std::sync::Arc;
 
@@ -53,7 +53,8 @@ pub(crate) struct Leveled {
     level0_runs: usize,
     seek_price: ByteSize,
     trivial_moves: bool,
-    /// The limits of jobs that compact a full level in several steps. With `None`, a job compacts a complete level.
+    /// The size limit of the jobs that compact a full level in several steps. With `None`, one job compacts the
+    /// complete level.
     incremental: Option<Incremental>,
 }
 
@@ -95,7 +96,8 @@ impl Leveled {
         Self { trivial_moves, ..self }
     }
 
-    /// Sets the largest number of bytes of a job that compacts a full level. With 0, a job compacts a complete level.
+    /// Sets the largest number of bytes of a job that compacts a full level. With 0, one job compacts the complete
+    /// level.
     pub(crate) fn with_max_compaction(self, bytes: ByteSize) -> Self {
         Self { incremental: (bytes.0 > 0).then_some(Incremental { bytes: bytes.0 }), ..self }
     }

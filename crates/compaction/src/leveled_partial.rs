@@ -1,5 +1,5 @@
-//! Leveled compaction by single SSTables. A job compacts one SSTable of a level that exceeds its capacity into the
-//! next level.
+//! Leveled compaction by single SSTables. When a level exceeds its capacity, a job compacts one SSTable of the level
+//! into the next level.
 //!
 //! Sources: the levels of `LevelDB` and `RocksDB`; partial compaction in Sarkar, Staratzis, Zhu, Athanassoulis,
 //! "Constructing and Analyzing the LSM Compaction Design Space" (VLDB 2021), sections 3.3 and 3.4. Level 0 collects
@@ -9,23 +9,23 @@
 //!
 //! # Costs
 //! Reads and space cost as much as with [`leveled`](crate::leveled), because each level has one run. Stale data takes
-//! about 1/T of the size of live data. The longest compaction takes T + 1 SSTables instead of a complete level of T^i
-//! full memtables. The temporary space is also T + 1 SSTables. A byte from a full level overlaps about T bytes in the
-//! next level, or fewer if the picker finds gaps. A level therefore costs up to T + 1 writes per byte. A compaction
-//! of complete levels costs only (T+1)/2 writes on average, because the fill ratio of the next level varies from
-//! empty to full. With this policy, levels are always full. If each run is one SSTable, the policy writes exactly as
-//! much as `leveled`. For smaller SSTables there is no closed formula, but the simulator computes the numbers
-//! (`closed_forms`, second output table).
+//! about 1/T of the size of live data. The largest compaction has T + 1 input SSTables, and not a complete level of
+//! T^i full memtables. The largest compaction also needs temporary space for T + 1 SSTables. A byte of a full level
+//! overlaps about T bytes in the next level, or fewer bytes if the picker finds gaps. Each level therefore costs up
+//! to T + 1 writes per byte, because the next level is always full. A compaction of complete levels costs only
+//! (T+1)/2 writes per byte on average, because the next level is half full on average. If each run is one SSTable,
+//! the policy writes exactly as much as `leveled`. For smaller SSTables, no closed formula is known, but the
+//! simulator computes the writes (`closed_forms`, second output table).
 //!
 //! # Deletes
 //! Two pickers also trigger compactions of SSTables in levels that are below their capacity. `most-tombstones` (TSD
 //! in the study) triggers a compaction of an SSTable whose fraction of tombstones is at least `tombstone_share`.
 //! `tombstone-ttl` (TSA in the study; FADE in Sarkar et al., "Lethe", SIGMOD 2020) triggers a compaction of an
 //! SSTable whose tombstones are too old. The maximum age `tombstone_ttl` is divided among the levels in proportion to
-//! T^i. The last level has no part, because tombstones are dropped when they arrive in the last level. A policy has
-//! no clock except the SSTable numbers, so the age of tombstones is approximate (see [`Picker`]). A strict time limit
-//! would require the write time of the oldest tombstone of each SSTable. In the last level, an SSTable with old
-//! tombstones is rewritten in place, and its tombstones are dropped.
+//! T^i. The last level has no share of the maximum age, because a merge into the last level drops tombstones. A
+//! policy has no clock, and uses SSTable numbers instead, so the age of tombstones is approximate (see [`Picker`]).
+//! An exact age would require the write time of the oldest tombstone of each SSTable. In the last level, an SSTable
+//! with old tombstones is rewritten in place, and its tombstones are dropped.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,7 @@ pub(crate) struct LeveledPartial {
     pub(crate) tables_per_job: usize,
     /// The rule that selects the SSTables of a job.
     pub(crate) picker: Picker,
-    /// The trigger for compactions because of tombstones. `None` if only full levels are compacted.
+    /// The rule that compacts SSTables because of their tombstones. With `None`, only full levels are compacted.
     pub(crate) deletes: Option<DeleteTrigger>,
 }
 
@@ -79,8 +79,8 @@ pub(crate) struct LeveledPartial {
 pub(crate) enum DeleteTrigger {
     /// SSTables with at least this fraction of tombstones are compacted.
     Share(f64),
-    /// SSTables whose tombstones are too old are compacted. The age limit is a number of created SSTables, and is
-    /// divided among the levels.
+    /// SSTables whose tombstones are too old are compacted. The age limit is a number of SSTables that the tree has
+    /// created, and is divided among the levels.
     Age(u64),
 }
 
@@ -173,8 +173,8 @@ impl LeveledPartial {
     }
 
     /// Returns the part of `ttl` that a tombstone may spend in `level`. The parts are proportional to the capacities
-    /// of the levels. The sum of the parts of all levels above the last level is `ttl`. The result for the last level
-    /// is `ttl`, because a tombstone can come to the last level only by a move.
+    /// of the levels. The parts of all levels above the last level have the sum `ttl`. For the last level, the result
+    /// is `ttl`. Only a move can bring a tombstone to the last level.
     fn ttl_of_level(&self, ttl: u64, level: usize, bottom: usize) -> f64 {
         if level == bottom {
             return ttl as f64;

@@ -1,9 +1,8 @@
-//! The compaction axis of the workbench. A policy receives the shape of the tree as plain data and returns the next
-//! compaction job as plain data. A policy uses no file contents, files or threads, so the simulator and the tree run
-//! the same code.
+//! The compaction axis of the workbench. A policy receives the shape of the tree and returns the next compaction job,
+//! both as plain data. A policy uses no files or threads, so the simulator and the tree can run the same policy.
 //!
 //! A job changes no lookup result, with one exception. A policy that declares [`catalog::Limit::DropsData`] may drop
-//! the oldest runs, each completely.
+//! complete runs, beginning with the oldest run.
 
 mod adaptive;
 mod binary_counter;
@@ -100,9 +99,9 @@ impl CatalogHandle<dyn CompactionPolicy> for Policies {
 }
 
 /// Measures the interface cost of a policy in another process. The cost is the time to send a shape of 100 SSTables
-/// and to receive the answer. If `choice` has a command, the function runs the command `without_jobs` instead of the
-/// policy, so that the result excludes the time of the policy. `without_jobs` must do the work of
-/// [`answer_without_jobs`]. Returns `None` for other policies.
+/// and to receive the answer. If `choice` has a command, the function runs the command `without_jobs` instead, so
+/// that the result excludes the time of the policy. The command `without_jobs` must call [`answer_without_jobs`].
+/// Returns `None` for a policy that is not in another process.
 pub fn seam(choice: &Choice, without_jobs: &[String]) -> Option<Seam> {
     external::seam(&CATALOG, choice, without_jobs)
 }

@@ -1,4 +1,4 @@
-//! Merge-all compaction merges all runs into one run when the tree has n runs.
+//! Merge-all compaction: when the tree has n runs, the policy merges all runs into one run.
 //!
 //! Source: golsm, section Compaction. Merge-all is the simplest policy that limits the number of runs. All runs stay in
 //! level 0.
@@ -10,9 +10,9 @@
 //!
 //! > 1 + Σ (n + (n−1)·k) / N, k = 0 … m − 1 = 1 + m·(n + (n−1)·(m−1)/2) / N,
 //!
-//! which is about N / (2·(n−1)). Write amplification grows linearly with the data. With `leveled`, write
-//! amplification grows only with the logarithm of the data. Lookups search at most n − 1 runs. Stale entries are
-//! older versions of the keys in the n − 1 newest runs. A compaction needs as much temporary space as the size of the
+//! which is about N / (2·(n−1)). Write amplification grows linearly with the size of the data. With `leveled`, write
+//! amplification grows only with the logarithm of this size. Lookups search at most n − 1 runs. Only keys in the n −
+//! 1 newest runs can have stale versions in older runs. A compaction needs as much temporary space as the size of the
 //! data.
 
 use catalog::{Build, Variant};

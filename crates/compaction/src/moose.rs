@@ -1,10 +1,10 @@
-//! The compaction policy Moose gives each level its own size ratio r and about √r runs. The ratios are chosen for the
-//! final size of the tree.
+//! The compaction policy Moose gives each level its own size ratio r and about √r runs. The policy chooses the ratios
+//! for the expected final size of the tree.
 //!
 //! Source: Liu, Wang, Mo, Luo, "Structural Designs Meet Optimality: Exploring Optimized LSM-tree Structures in a
-//! Colossal Configuration Space" (SIGMOD 2024). The paper has two results. Point lookups need a large last level. The
-//! cost of writes and scans in a level with ratio r is lowest with n ≈ √r runs. This policy uses the rule in the
-//! published program of the authors, where n is √r, rounded. With b entries per data block, the level costs
+//! Colossal Configuration Space" (SIGMOD 2024). The paper has two results. First, point lookups need a large last
+//! level. Second, the cost of writes and scans in a level with ratio r is lowest with n ≈ √r runs. As in the
+//! published program of the authors, n is √r, rounded. With b entries per data block, the level costs
 //!
 //! > n + 16/b + (r − 1)/(b·n)
 //!
@@ -15,8 +15,8 @@
 //! The jobs are those of [`fluid`](crate::fluid), which has one ratio and two run limits for the whole tree.
 //!
 //! # Costs
-//! There is no closed formula for the costs, but the simulator computes the numbers. A level writes an entry about (r
-//! − 1)/n times for each of its n runs, and a lookup searches at most Σ n runs.
+//! There is no closed formula for the costs, but the simulator computes them. In a level with n runs, an entry is
+//! written about (r − 1)/n times. A lookup searches at most Σ n runs.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -40,8 +40,8 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Moose>(
 /// The largest valid value of `flushes` and of `last_ratio`.
 const MOST_FLUSHES: u64 = 1_000_000;
 
-/// The fixed cost of a level, as a number of entries that a scan reads. This cost does not depend on the ratio and
-/// the number of runs.
+/// The fixed cost of a level, which does not depend on the ratio or the number of runs. The unit is the cost of an
+/// entry that a scan reads.
 const LEVEL_ENTRIES: f64 = 16.0;
 
 /// The levels of the tree structure. The list is not empty.
@@ -115,7 +115,7 @@ impl Step {
     }
 }
 
-/// The levels with the lowest cost whose last level has a given size.
+/// The cheapest structure whose last level has a given size.
 #[derive(Clone, Copy)]
 struct Way {
     cost: f64,

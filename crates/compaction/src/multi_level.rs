@@ -1,23 +1,23 @@
-//! Multi-level compaction merges several levels in one job. A merge that would fill a level also merges this level
-//! into the next level.
+//! Multi-level compaction merges several levels in one job. If a merge would fill a level, the job also includes this
+//! level, and writes its output to the next level.
 //!
-//! A leveled tree writes a full level, and right afterwards merges this level into the next level. This policy does
-//! both merges with one job. The job takes level 0 and every following level that would become full. The output goes
-//! to the first level that does not become full. Sources: the multi-level (multi-way) merges that users of leveled
-//! stores request (fjall-rs/lsm-tree, issue 116). The policy works like the carry of a counter with base T, as in
-//! Bentley, Saxe, "Decomposable Searching Problems I" (1980). A level receives T − 1 arrivals, as in Huynh et al.,
-//! "Endure" (VLDB 2022).
+//! Leveled compaction first writes a full level, and then merges this level into the next level. This policy does
+//! both merges in one job. The inputs of the job are level 0 and every following level that would become full. The
+//! output goes to the first level that does not become full. Sources: the multi-level (multi-way) merges that users
+//! of leveled stores request (fjall-rs/lsm-tree, issue 116). The policy works like the carry of a counter with base
+//! T, as in Bentley, Saxe, "Decomposable Searching Problems I" (1980). A level receives T − 1 arrivals, as in Huynh
+//! et al., "Endure" (VLDB 2022).
 //!
 //! # Write amplification
 //! As in [`leveled`](crate::leveled), data arrives at level i in units of a(i) full memtables, and n(i) = ⌈T^i /
-//! a(i)⌉ arrivals would fill the level. The last of these arrivals passes the level, and is not written in this
-//! level. After q·n(i) + r arrivals with r < n(i), the level has written
+//! a(i)⌉ arrivals would fill the level. The last of these arrivals is merged into a deeper level at once, and is not
+//! written in this level. After q·n(i) + r arrivals with r < n(i), compactions into the level have written
 //!
 //! > W(i) = a(i) · ( q·S(n(i) − 1) + S(r) ),  S(j) = j·(j+1)/2
 //!
-//! full memtables. In level 1, the first arrival after the level was empty writes nothing if this arrival is one run,
-//! because the run is moved. An entry that has passed level i cost (T − 1)/2 writes in this level, which is the term
-//! of the Dostoevsky paper. With `leveled`, the entry is written once more.
+//! full memtables. If level 1 is empty and the next arrival is one run, the run is moved without writes. An entry
+//! costs (T − 1)/2 writes in level i before it leaves the level, as in the Dostoevsky paper. With `leveled`, the
+//! entry is written once more.
 //!
 //! # Costs
 //! Reads and space cost as much as with `leveled`. The duration and the temporary space of a merge are proportional
@@ -55,12 +55,12 @@ impl Build<dyn CompactionPolicy> for MultiLevel {
 }
 
 impl MultiLevel {
-    /// Returns whether `bytes` bytes fill a level.
+    /// Returns whether data of `bytes` bytes would fill a level.
     fn fill(&self, shape: &Shape, level: usize, bytes: u64) -> bool {
         bytes as f64 >= size_ratio::grown_bytes(shape.buffer_bytes, self.size_ratio, level)
     }
 
-    /// Returns the job that merges the levels from `first` on. The last of these levels is the first level that the
+    /// Returns the job that merges the levels from `first` on. The output goes to the first level that the merged
     /// data does not fill.
     fn merge_from(&self, shape: &Shape, first: usize) -> Job {
         let (mut level, mut bytes) = (first, shape.bytes_of(first));

@@ -1,8 +1,8 @@
-//! The recent operations of a tree, which a policy can observe in the [`Shape`](crate::Shape).
+//! The recent operations of a tree. A policy can observe these operations in the [`Shape`](crate::Shape).
 //!
-//! A window begins at a flush and ends now, so its length is a number of flushes and not a time. The counts of a window
-//! therefore depend only on the sequence of operations. In a phase without writes, the window becomes longer, and the
-//! share of reads in the window rises.
+//! A window begins at an earlier flush and ends at the current operation. The counts of a window depend only on the
+//! sequence of operations, because the length of a window is a number of flushes and not a time. In a phase without
+//! writes, the window becomes longer, and the fraction of reads in the window rises.
 
 use std::collections::VecDeque;
 
@@ -54,7 +54,7 @@ impl Operations {
     }
 }
 
-/// The operations since one of the latest flushes.
+/// The operations of a tree since one of the latest flushes.
 #[derive(Clone, Debug)]
 pub struct OperationWindow {
     flushes: usize,
@@ -69,13 +69,13 @@ impl OperationWindow {
         Self { flushes, marks: VecDeque::from([Operations::default()]) }
     }
 
-    /// Returns whether the window can contain operations.
+    /// Returns whether the window counts operations, which is false for a window of 0 flushes.
     #[inline]
     pub fn is_observed(&self) -> bool {
         self.flushes > 0
     }
 
-    /// Moves the window after a flush. `now` are the counts since the tree was opened, with this flush.
+    /// Moves the window after a flush. `now` is the counts since the tree was opened, including this flush.
     pub fn note_flush(&mut self, now: Operations) {
         if self.is_observed() {
             self.marks.push_back(now);
@@ -85,7 +85,7 @@ impl OperationWindow {
         }
     }
 
-    /// Returns the operations of the window. `now` are the counts since the tree was opened.
+    /// Returns the operations of the window. `now` is the counts since the tree was opened.
     pub fn operations(&self, now: &Operations) -> Operations {
         match self.marks.front() {
             Some(start) if self.is_observed() => now.since(start),
@@ -102,8 +102,8 @@ pub(crate) fn window_flushes(name: &str, flushes: u64) -> Result<usize, String> 
     }
 }
 
-/// Returns whether the policy picks again after some gets. `gets` is the number of gets so far, and the last `added` of
-/// these gets are new.
+/// Returns whether the policy picks again after some gets. `gets` is the number of all gets so far. The last `added`
+/// gets have happened since the previous call.
 #[inline]
 pub fn picks_after_gets(gets: u64, added: u64) -> bool {
     gets / GETS_BETWEEN_PICKS != (gets - added) / GETS_BETWEEN_PICKS

@@ -1,41 +1,41 @@
-//! Pickers for partial compaction. If a level exceeds its capacity, a picker selects the SSTable that is compacted
-//! first.
+//! Pickers for partial compaction. If a level exceeds its capacity, a picker selects the next SSTable to compact.
 //!
-//! Pickers are the data movement policies of Sarkar, Staratzis, Zhu, Athanassoulis, "Constructing and Analyzing the LSM
-//! Compaction Design Space" (VLDB 2021), section 3.4, and the `CompactionPri`s of `RocksDB`. A picker reads only the
-//! shape and has no state, so pickers use the SSTable numbers as times. A tree numbers its SSTables in the order of
-//! their creation, and a moved SSTable keeps its number. The number of an SSTable is therefore the time at which a
-//! compaction last wrote its data. A level with one run gets new SSTables only from the level above. Consider all
-//! SSTables that an SSTable overlaps in the next level. The lowest number of these SSTables is the time at which the
-//! key range was last compacted into the next level. This time is approximate, because a compaction of a neighbouring
-//! SSTable can also replace SSTables of the next level that overlap both neighbours.
+//! Sources: the data movement policies of Sarkar, Staratzis, Zhu, Athanassoulis, "Constructing and Analyzing the LSM
+//! Compaction Design Space" (VLDB 2021), section 3.4, and the `CompactionPri`s of `RocksDB`. A picker has no state
+//! and no clock, so pickers use SSTable numbers as times. A tree numbers its SSTables in the order of their creation,
+//! and a moved SSTable keeps its number. The number of an SSTable is therefore the time at which a compaction last
+//! wrote its data. Consider the SSTables of the next level that overlap a given SSTable. The lowest number of these
+//! SSTables is the time at which the key range of the given SSTable was last compacted into the next level. This time
+//! is approximate, because a compaction of a neighbouring SSTable can also replace SSTables of the next level that
+//! overlap both neighbours.
 
 use serde::{Deserialize, Serialize};
 
 use crate::shape::{Run, Shape, TableShape};
 use crate::tables::overlapped_by;
 
-/// A rule that selects an SSTable. Among SSTables with an equal rank, the SSTable with the least overlap is selected,
-/// and then the first one in key order.
+/// A rule that selects an SSTable. If several SSTables are equally good, the rule selects the SSTable with the least
+/// overlap, and then the first SSTable in key order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Picker {
-    /// Round-robin: selects the first SSTable after the end of the last compaction into the next level. This end is
-    /// the largest key of the newest SSTable in the next level (the compaction pointer of `LevelDB`).
+    /// Round-robin: selects the first SSTable after the end of the last compaction into the next level. The last
+    /// compaction ended at the largest key of the newest SSTable in the next level (the compaction pointer of
+    /// `LevelDB`).
     RoundRobin,
     /// Selects the SSTable with the fewest overlapping bytes in the next level, per byte of the SSTable
     /// (`kMinOverlappingRatio`).
     LeastOverlap,
-    /// Selects the SSTable with the fewest overlapping bytes two levels deeper, per byte of the SSTable. These
-    /// overlapping bytes are the cost of the following compaction.
+    /// Selects the SSTable with the fewest overlapping bytes two levels deeper, per byte of the SSTable. The next
+    /// compaction of the data will have to rewrite these overlapping bytes.
     LeastOverlapGrandparent,
     /// Selects the SSTable whose key range was not compacted into the next level for the longest time
     /// (`kOldestSmallestSeqFirst`).
     Oldest,
     /// Selects the SSTable that received no new data for the longest time (`kOldestLargestSeqFirst`), so that
-    /// frequently written data remains in upper levels. SSTables that are neighbours in key order and have
-    /// consecutive numbers came from one compaction, and count as equally cold. Without this rule, the smallest keys
-    /// would be selected every time.
+    /// frequently written data remains in upper levels. Neighbouring SSTables with consecutive numbers are the output
+    /// of one compaction, and count as equally cold. Without this rule, the SSTable with the smallest keys would be
+    /// selected every time.
     Coldest,
     /// Selects the SSTable with the most bytes.
     Largest,
@@ -59,7 +59,7 @@ impl Ratio {
     }
 }
 
-/// Returns an integer as a ratio.
+/// Returns a number of bytes as a ratio to 1.
 fn plain(bytes: u64) -> Ratio {
     Ratio { bytes, per_bytes: 1 }
 }
@@ -114,8 +114,8 @@ pub(crate) fn tombstones_since(shape: &Shape, level: usize, table: &TableShape) 
     Some(merged_down.unwrap_or(table.id).min(table.id))
 }
 
-/// Returns the time at which the complete key range of the SSTable was last compacted into the next level. Returns
-/// `None` if the next level has no data in this range.
+/// Returns the time at which the whole key range of the SSTable was last compacted into the next level. Returns
+/// `None` if the next level has no data in this key range.
 fn last_merge_down(shape: &Shape, level: usize, table: &TableShape) -> Option<u64> {
     overlapped_by(shape, level + 1, table).iter().map(|table| table.id).min()
 }

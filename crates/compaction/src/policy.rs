@@ -5,17 +5,17 @@ use std::sync::Arc;
 use crate::job::Job;
 use crate::shape::Shape;
 
-/// A policy that selects the next compaction job. A policy is a pure function of the shape, without side effects. Only a
-/// policy that observes operations may also use its decisions for earlier shapes. Such a policy is a pure function of
-/// the sequence of shapes.
+/// A policy that selects the next compaction job. The result of a policy depends only on the shape. There is one
+/// exception. If a policy observes operations, the result may also depend on earlier results of the policy, and
+/// therefore on the sequence of shapes.
 ///
 /// Invariants:
-/// 1. Every job is valid, which means that the job changes no lookup result (see [`Job::validate`]). A policy that
-///    declares [`catalog::Limit::DropsData`] may also drop the oldest runs. Keys may then be absent, but no lookup
-///    returns an older value.
-/// 2. Equal shapes always give equal jobs. If a policy observes operations, this holds for consecutive equal shapes, and
-///    for all shapes without operations.
-/// 3. For a tree without new flushes, the policy picks only a finite number of jobs.
+/// 1. Every job is valid: the job changes no lookup result (see [`Job::validate`]). A policy that declares
+///    [`catalog::Limit::DropsData`] may also drop the oldest runs. After a drop, lookups may find no value for a key,
+///    but they never find an older value.
+/// 2. Equal shapes always give equal jobs. If a policy observes operations, only two cases are required: consecutive
+///    equal shapes, and equal shapes without operations.
+/// 3. After a finite number of jobs without a new flush, the policy picks no further job.
 pub trait CompactionPolicy: Send + Sync {
     /// Returns the next job, or `None` if the shape needs no compaction.
     fn pick(&self, shape: &Shape) -> Option<Job>;
@@ -34,15 +34,15 @@ pub trait CompactionPolicy: Send + Sync {
         None
     }
 
-    /// Returns the cost of each additional source of a scan, as a number of bytes that a compaction writes (see
+    /// Returns the cost that each additional source adds to a scan. The unit is a byte that a compaction writes (see
     /// [`worth_merging`](crate::worth_merging)). Returns 0 if scans trigger no compactions.
     fn seek_price(&self) -> u64 {
         0
     }
 
-    /// Returns the number of latest flushes whose operations the policy observes in
-    /// [`Shape::operations`]. The tree then also asks the policy for jobs after some thousand gets and after some dozens
-    /// of scans (see [`picks_after_gets`](crate::picks_after_gets)). Returns 0 if the policy observes no operations.
+    /// Returns the number of latest flushes whose operations the policy observes in [`Shape::operations`]. If the
+    /// result is not 0, the tree also calls the policy after some thousand gets and after some dozens of scans (see
+    /// [`picks_after_gets`](crate::picks_after_gets)). Returns 0 if the policy observes no operations.
     fn observed_flushes(&self) -> usize {
         0
     }

@@ -1,10 +1,10 @@
-//! Read-triggered compaction compares the past cost of scans over several sources with the cost of one merge of these
-//! sources. A source is a memtable or a sorted run.
+//! Read-triggered compaction. A source of a scan is a memtable or a sorted run. When past scans over several sources
+//! have cost as much as a merge of these sources, the sources are merged.
 //!
 //! A get skips most runs with the help of filters. A scan opens every run that overlaps its range, and compares the
-//! entries of all these runs. The number of future scans is unknown. The decision to merge is therefore a ski-rental
-//! problem, where a skier rents skis until the total rent equals the price, and then buys skis. As long as the runs
-//! do not change, the total cost is at most twice the optimum (Karlin, Manasse, Rudolph, Sleator, "Competitive Snoopy
+//! entries of all these runs. The number of future scans is unknown, so the decision to merge is a ski-rental
+//! problem: a skier rents skis until the total rent equals the price, and then buys skis. As long as the runs do not
+//! change, the total cost is at most twice the optimal cost (Karlin, Manasse, Rudolph, Sleator, "Competitive Snoopy
 //! Caching", Algorithmica 3, 1988). When the runs change, the cost counters start at 0 again. `LevelDB` has a similar
 //! rule, `allowed_seeks`. In this rule, a seek costs as much as 16 KiB of compaction, based on the disks of its time.
 
@@ -21,8 +21,8 @@ pub struct RangeWork {
     pub extra_entries: u64,
 }
 
-/// The cost of an additional source per returned entry, as a number of bytes that a compaction writes in the same
-/// time. By the measurements in `docs/dev/lab-notebook.md`, an additional source costs 13 ns per entry, and a
+/// The cost of an additional source per returned entry of a scan. The unit is a byte that a compaction writes.
+/// According to the measurements in `docs/dev/lab-notebook.md`, an additional source costs 13 ns per entry, and a
 /// compaction takes 1 ns per byte.
 const ENTRY_BYTES: u64 = 16;
 
@@ -36,7 +36,7 @@ impl RangeWork {
         }
     }
 
-    /// Returns the cost of all additional sources, as a number of bytes that a compaction writes. Each opened
+    /// Returns the cost of all additional sources of scans. The unit is a byte that a compaction writes. To open an
     /// additional source costs `seek_price` bytes.
     fn rent(&self, seek_price: u64) -> u64 {
         let entries = self.extra_entries.saturating_mul(ENTRY_BYTES);
@@ -44,9 +44,9 @@ impl RangeWork {
     }
 }
 
-/// Returns the largest number of newest sources for which past scans have cost at least as much as a merge of these
-/// sources. Returns 0 if there is no such number. A result other than 0 is at least two. `sources` are the sizes of
-/// the sources in bytes, newest first.
+/// Returns the number of newest sources to merge, or 0 if no merge is worth its cost. A merge is worth its cost if
+/// past scans over the merged sources have cost at least as much as the merge. The result is the largest such number,
+/// and is never 1. `sources` is the size of each source in bytes, newest first.
 pub fn worth_merging(sources: &[u64], work: &RangeWork, seek_price: u64) -> usize {
     let rent = u128::from(work.rent(seek_price));
     let (mut price, mut worth) = (0, 0);
@@ -60,8 +60,8 @@ pub fn worth_merging(sources: &[u64], work: &RangeWork, seek_price: u64) -> usiz
     worth
 }
 
-/// Returns the job that merges the newest runs, down to the run with the SSTable `oldest`. The output takes the
-/// position of this run. Returns `None` if the SSTable does not exist or its run is the newest run.
+/// Returns the job that merges the run with the SSTable `oldest` and all newer runs. The output takes the position of
+/// the run with this SSTable. Returns `None` if the SSTable does not exist or its run is the newest run.
 pub fn merge_down_to(shape: &Shape, oldest: u64) -> Option<Job> {
     let runs: Vec<_> = shape.levels.runs().collect();
     let last = runs.iter().position(|(_, run)| run.tables.iter().any(|table| table.id == oldest))?;

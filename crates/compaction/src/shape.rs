@@ -1,6 +1,6 @@
-//! The shape of a tree as plain data. A tree has levels, a level has sorted runs, and a run has SSTables. The tree
-//! and the simulator use different types for SSTables, but the same type for levels. Both therefore share the code
-//! that changes levels.
+//! The shape of a tree as plain data. A tree has levels, a level has sorted runs, and a run has SSTables. The type of
+//! the levels has the type of SSTables as a parameter, so the tree and the simulator can share the code that changes
+//! levels.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub type TableId = u64;
 /// The number of a sorted run, which is unique in its tree.
 pub type RunId = u64;
 
-/// An SSTable with a number and a key range. Levels need no other data of an SSTable.
+/// An SSTable with a number and a key range, which is all that levels need to know about an SSTable.
 pub trait Placed {
     /// Returns the number of the SSTable.
     fn id(&self) -> TableId;
@@ -31,7 +31,7 @@ pub struct TableShape {
     /// The number of the SSTable.
     pub id: TableId,
     /// The size of all keys and values before encoding, plus [`types::ENTRY_CHARGE_BYTES`] for each entry. Policies
-    /// use this size, so that a change of the codec or the block format does not change the shape of the tree.
+    /// use this size, so that another codec or block format does not change the shape of the tree.
     pub bytes: u64,
     /// The number of entries, including tombstones.
     pub entries: u64,
@@ -74,13 +74,13 @@ pub(crate) fn overlap<'a, T: Placed>(tables: impl Iterator<Item = &'a T>) -> Opt
 /// The runs of one level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Level<T> {
-    /// The runs in the order of age, the newest first. Every entry in a run is newer than any entry of an equal key
-    /// in a later run of the list.
+    /// The runs in the order of age, the newest first. If two runs have entries of the same key, the run with the
+    /// newer entry comes first.
     pub runs: Vec<Run<T>>,
 }
 
-/// All levels of a tree. Flushes go to level 0. Every entry in a level is newer than any entry of an equal key in a
-/// deeper level.
+/// All levels of a tree. Flushes go to level 0. If two levels have entries of the same key, the entry in the upper
+/// level is newer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Levels<T> {
     /// The levels from level 0 on. The last level is never empty.
@@ -93,20 +93,20 @@ pub struct OutputRun {
     /// The level of the output run.
     pub level: usize,
     /// The number of the existing run that the SSTables join, or the number of a new run. A new run takes the
-    /// position of the newest input run of the level. If no input is from this level, the new run becomes the newest
-    /// run of the level.
+    /// position of the newest input run in the output level. If no input is from the output level, the new run
+    /// becomes the newest run of this level.
     pub run: RunId,
 }
 
 /// The shape of a tree, which is the input of a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// The smallest size in bytes of a flush of new keys, counted as in [`TableShape::bytes`]. The capacities of
-    /// levels are multiples of this size.
+    /// The capacity of a memtable in bytes, counted as in [`TableShape::bytes`]. A flush of distinct keys has at
+    /// least this size. The capacities of levels are multiples of this size.
     pub buffer_bytes: u64,
     /// The levels of the tree.
     pub levels: Levels<TableShape>,
-    /// The operations in the window of the policy. Without operations if the policy observes no operations (see
+    /// The operations in the window of the policy. All counts are 0 if the policy observes no operations (see
     /// [`CompactionPolicy::observed_flushes`](crate::CompactionPolicy::observed_flushes)).
     pub operations: Operations,
 }
@@ -202,7 +202,7 @@ impl<T> Levels<T> {
 }
 
 impl<T: Placed> Levels<T> {
-    /// Returns the index in `level` for a new run that replaces the SSTables `removed`.
+    /// Returns the index that a new run gets in `level`, if the new run replaces the SSTables `removed`.
     pub(crate) fn new_run_index(&self, removed: &HashSet<TableId>, level: usize) -> usize {
         let gives = |run: &Run<T>| run.tables.iter().any(|table| removed.contains(&table.id()));
         self.runs_of(level).iter().position(gives).unwrap_or(0)
@@ -214,14 +214,14 @@ impl<T: Placed + Clone> Levels<T> {
     /// lists may be empty.
     ///
     /// # Errors
-    /// An SSTable of `removed` does not exist, or `added` does not fit between the SSTables of its run.
+    /// An SSTable of `removed` does not exist, or an SSTable of `added` overlaps another SSTable of its run.
     pub fn edit(&self, removed: &[TableId], place: OutputRun, added: &[T]) -> Result<Self, InvalidEdit> {
         let mut next = self.clone();
         next.apply(removed, place, added)?;
         Ok(next)
     }
 
-    /// Applies the edit in place. The levels must not be used after an error.
+    /// Changes these levels as [`edit`](Self::edit) describes. After an error, the levels must not be used.
     pub(crate) fn apply(
         &mut self,
         removed: &[TableId],

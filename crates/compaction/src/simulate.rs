@@ -1,5 +1,5 @@
-//! The simulator, which runs a policy without files. The simulated tree is empty at first and receives repeated
-//! flushes.
+//! The simulator, which runs a policy without files. The simulated tree is empty at the start, and receives flushes
+//! one after another.
 
 mod contents;
 mod exact;
@@ -22,7 +22,7 @@ use crate::shape::{InvalidEdit, Levels, OutputRun, RunId, Shape, TableId, TableS
 /// policy seems to pick jobs without end.
 const MAX_JOBS_PER_FLUSH: u64 = 10_000;
 
-/// The load of the simulated tree. All numbers are at least 1.
+/// The writes that the simulated tree receives. All numbers are at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimulatedLoad {
     /// The number of writes in one flush.
@@ -32,7 +32,7 @@ pub struct SimulatedLoad {
     /// The largest number of entries in an SSTable. Longer runs are divided into several SSTables. With `u64::MAX`,
     /// each run is one SSTable.
     pub entries_per_table: u64,
-    /// The number of keys. Each key is equally likely to be written. `None` if no key is written twice.
+    /// The number of keys that are written with equal probability. With `None`, no key is written twice.
     pub distinct_keys: Option<u64>,
 }
 
@@ -65,7 +65,7 @@ pub struct SimulatedWrites {
     pub dropped_bytes: u64,
     /// The largest number of bytes that one merge job read.
     pub largest_merge_bytes: u64,
-    /// The largest number of runs at any time, including the time right after a flush.
+    /// The largest number of runs that the tree ever had, including the time right after a flush.
     pub worst_runs: usize,
     /// The current sizes of the levels.
     pub levels: Vec<LevelReport>,
@@ -78,7 +78,7 @@ pub struct Written {
     pub tables: u64,
     /// The number of entries, including tombstones.
     pub entries: u64,
-    /// The count of tombstones.
+    /// The number of tombstones.
     pub tombstones: u64,
 }
 
@@ -93,14 +93,14 @@ pub struct LevelReport {
     pub bytes: u64,
     /// The number of entries, including tombstones.
     pub entries: u64,
-    /// The count of tombstones.
+    /// The number of tombstones.
     pub tombstones: u64,
 }
 
 /// The reason why a simulation cannot continue.
 #[derive(Debug, Error)]
 pub enum SimulationError {
-    /// A number in the load is 0.
+    /// A number of the load is 0.
     #[error("{0} is 0; it must be at least 1")]
     ZeroLoad(&'static str),
     /// The policy picked an invalid job.
@@ -112,7 +112,7 @@ pub enum SimulationError {
     /// The output of a job does not fit its position.
     #[error("the output of a job does not fit into the tree: {0}")]
     InvalidEdit(#[from] InvalidEdit),
-    /// The policy picks jobs without end.
+    /// The policy picks more jobs than the limit without a flush.
     #[error("the policy does not stop: {MAX_JOBS_PER_FLUSH} jobs after flush {0}")]
     NeverRests(u64),
 }
@@ -133,10 +133,10 @@ impl SimulatedWrites {
 pub struct Simulator<'a, C = Spread> {
     policy: &'a dyn CompactionPolicy,
     contents: C,
-    /// The writes of each flush. All flushes of a load are equal.
+    /// The writes of each flush, which are equal for all flushes.
     writes: FlushedWrites,
     shape: Shape,
-    /// The lookups and scans so far.
+    /// The number of lookups and scans so far.
     reads: Operations,
     window: OperationWindow,
     next_table: TableId,
@@ -144,7 +144,8 @@ pub struct Simulator<'a, C = Spread> {
     report: SimulatedWrites,
 }
 
-/// Simulates `flushes` flushes into an empty tree. After each flush, all jobs of the policy run.
+/// Simulates `flushes` flushes into an empty tree. After each flush, the simulator runs all jobs that the policy
+/// picks.
 ///
 /// # Errors
 /// A number of the load is 0, or the policy violates an invariant of its axis.
@@ -197,7 +198,7 @@ impl<'a> Simulator<'a> {
 }
 
 impl<'a, C: Contents> Simulator<'a, C> {
-    /// Creates an empty tree with `contents`. `buffer_bytes` is the capacity of its memtable.
+    /// Creates an empty tree that stores its entries in `contents`. `buffer_bytes` is the capacity of the memtable.
     pub fn of(policy: &'a dyn CompactionPolicy, buffer_bytes: u64, contents: C) -> Self {
         let shape = Shape { buffer_bytes, levels: Levels::default(), operations: Operations::default() };
         let writes = FlushedWrites { adds: 0.0, draws: 0.0, deletes: 0.0, within: (0.0, 1.0) };
@@ -238,12 +239,12 @@ impl<'a, C: Contents> Simulator<'a, C> {
     }
 
     /// Sets the numbers of lookups and scans since the tree was created. The policy sees these numbers at its next
-    /// pick. The number of flushes in `reads` has no effect.
+    /// pick. The function ignores the number of flushes in `reads`.
     pub fn note_reads(&mut self, reads: Operations) {
         self.reads = reads;
     }
 
-    /// Runs the jobs that a policy picks because of the lookups and scans so far.
+    /// Runs the jobs that the policy picks because of the lookups and scans so far.
     ///
     /// # Errors
     /// The policy violates an invariant of the compaction axis.

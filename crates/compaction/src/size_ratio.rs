@@ -1,5 +1,5 @@
-//! Checks the parameter for the size ratio T between levels. T is a factor of bytes or a number of runs. The module
-//! also checks the number of runs in level 0.
+//! Checks the parameter `size_ratio` (T) of policies. T is a factor between the sizes of levels, or a number of runs.
+//! This module also checks the number of runs in level 0.
 
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,7 @@ impl Default for LeveledParams {
 }
 
 impl RunRatioParams {
-    /// Returns the number of runs after the check of [`runs`].
+    /// Returns the number of runs, or the error of [`runs`].
     pub(crate) fn runs(&self) -> Result<usize, String> {
         runs(self.size_ratio)
     }
@@ -72,8 +72,8 @@ pub(crate) fn level0_runs(runs: u64) -> Result<usize, String> {
     }
 }
 
-/// Returns `buffer_bytes` · `ratio`^`exponent`. The function uses only multiplications. Unlike `powf`,
-/// multiplications give equal results on every machine.
+/// Returns `buffer_bytes` · `ratio`^`exponent`. The function uses only multiplications, because `powf` gives
+/// different results on different machines.
 pub(crate) fn grown_bytes(buffer_bytes: u64, ratio: f64, exponent: usize) -> f64 {
     (0..exponent).fold(buffer_bytes.max(1) as f64, |bytes, _| bytes * ratio)
 }

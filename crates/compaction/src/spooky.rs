@@ -1,27 +1,28 @@
-//! The compaction policy Spooky merges complete levels, but merges the largest level in groups of SSTables with
-//! aligned boundaries.
+//! The compaction policy Spooky. A job merges complete levels. Merges into the largest level are divided into groups
+//! of SSTables with aligned boundaries.
 //!
 //! Source: Dayan, Weiss, Dashevsky, Pan, Bortnikov, Twitto, "Spooky: Granulating LSM-Tree Compactions Correctly" (VLDB
 //! 2022). A merge of the complete largest level, as in [`leveled`](crate::leveled), needs as much temporary space as
 //! the size of the data. Merges of single SSTables, as in [`leveled-partial`](crate::leveled_partial), need little
-//! space. These merges write more, because SSTables overlap each other only partly. This policy divides the level
-//! above the largest level at the SSTable boundaries of the largest level ([`CompactionPolicy::cuts`]). When the
-//! level above the largest level is full, its SSTables are merged into the largest level in key order. A job merges
-//! one SSTable of the largest level with all SSTables of the upper level within its boundaries. If such a group is
-//! smaller than an SSTable, the job includes the next group, so that SSTables remain large.
+//! space, but write more, because the boundaries of SSTables are not aligned. This policy divides the level above the
+//! largest level at the SSTable boundaries of the largest level ([`CompactionPolicy::cuts`]). When the level above
+//! the largest level is full, its SSTables are merged into the largest level in key order. A job merges one SSTable
+//! of the largest level with all SSTables of the upper level within its boundaries. If such a group is smaller than
+//! one SSTable, the job also includes the next group, so that output SSTables are not too small.
 //!
 //! The other levels are merged completely, and these merges need little temporary space. Level 0 and the capacities
 //! of levels are as with `leveled`.
 //!
-//! A policy has no state, so the policy recognizes such a sequence of jobs (a drain) by the SSTable numbers. During a
-//! drain, the largest level has an SSTable that is newer than all SSTables of the level above. A run that enters the
-//! level above the largest level is always merged and never moved, because the run must be divided.
+//! The sequence of jobs that merges a level into the largest level is called a drain. A policy has no state, so the
+//! policy recognizes a drain in progress by the SSTable numbers. During a drain, the largest level has an SSTable
+//! that is newer than all SSTables of the level above. A run that arrives in the level above the largest level is
+//! always merged, because a move cannot divide the run.
 //!
 //! # Costs
-//! Reads and writes cost as much as with `leveled`. In addition, the first run that enters the level above the
-//! largest level is written once. A merge into the largest level needs about as much temporary space as one SSTable
-//! of this level and the matching part of the level above. The level above the largest level has as many SSTables as
-//! the largest level.
+//! Reads and writes cost as much as with `leveled`. In addition, the first run that arrives in the level above the
+//! largest level is written once, because it is not moved. A merge into the largest level needs about as much
+//! temporary space as one SSTable of this level and the matching part of the level above. The level above the largest
+//! level has as many SSTables as the largest level.
 
 use std::sync::Arc;
 
@@ -93,7 +94,8 @@ fn newest(run: &Run<TableShape>) -> u64 {
 }
 
 /// Returns the job that merges the first SSTables of `level` with all SSTables that they overlap in the next level.
-/// The job includes all SSTables of `level` that overlap these SSTables of the next level. Both levels have one run.
+/// The job then also includes all SSTables of `level` that overlap these SSTables of the next level. Both levels have
+/// one run.
 fn first_group(shape: &Shape, level: usize) -> Job {
     let (above, below) = (&shape.runs_of(level)[0].tables, &shape.runs_of(level + 1)[0]);
     let whole = below.tables.iter().map(|table| table.bytes).max().unwrap_or(0);
@@ -156,8 +158,8 @@ mod tests {
         assert!(policy().cuts(&shape, &Job { level: 2, ..job }).is_empty());
     }
 
-    /// Tests the claim of the authors: the policy writes as much as merges of complete levels, and needs as little
-    /// temporary space as partial merges.
+    /// Tests the claim of the authors: the policy writes as many bytes as `leveled`, and needs as little temporary
+    /// space as partial merges.
     #[test]
     fn it_writes_as_leveled_and_needs_little_space() {
         let load = SimulatedLoad {

@@ -1,10 +1,10 @@
-//! Jobs that take some SSTables of a level, and the SSTables that they overlap in the next level.
+//! Jobs that compact some SSTables of a level together with the overlapping SSTables of the next level.
 
 use crate::job::{Action, Job};
 use crate::shape::{Run, Shape, TableShape};
 
-/// Returns the SSTables of `run` that overlap the key range from `smallest` to `largest`. The function does two
-/// binary searches.
+/// Returns the SSTables of `run` that overlap the key range from `smallest` to `largest`. The time is logarithmic in
+/// the number of SSTables.
 pub(crate) fn overlapping<'a>(run: &'a Run<TableShape>, smallest: &[u8], largest: &[u8]) -> &'a [TableShape] {
     let from = run.tables.partition_point(|table| *table.largest < *smallest);
     let to = run.tables.partition_point(|table| *table.smallest <= *largest);
@@ -19,8 +19,8 @@ pub(crate) fn overlapped_by<'a>(shape: &'a Shape, level: usize, table: &TableSha
 }
 
 /// Merges `tables` of `level` with all SSTables of the next level that overlap the range from their smallest to their
-/// largest key. The next level has one run, and its other SSTables remain unchanged. If there are no overlapping
-/// SSTables and the input comes from one run, the input is moved without any writes.
+/// largest key. The next level has at most one run, and its other SSTables remain unchanged. If no SSTables overlap
+/// and the input comes from one run, the job moves the input without writes.
 pub(crate) fn push_down(shape: &Shape, level: usize, tables: &[TableShape], from_one_run: bool) -> Job {
     let smallest = tables.iter().map(|table| &*table.smallest).min().unwrap_or_default();
     let largest = tables.iter().map(|table| &*table.largest).max().unwrap_or_default();

@@ -8,8 +8,8 @@ use crate::policy::CompactionPolicy;
 use crate::shape::{Levels, OutputRun, Shape, TableId, TableShape};
 use crate::simulate::{SimulatedLoad, simulate};
 
-/// Builds a tree whose memtable has one byte. For each level, `levels` has the sizes of its runs in bytes, newest
-/// first. Every run is one SSTable that covers all keys. SSTables are numbered from 1 in this order.
+/// Builds a tree whose memtable has one byte. Each element of `levels` is a level, as a list of run sizes in bytes,
+/// newest run first. Every run is one SSTable that covers all keys. SSTables are numbered from 1 in this order.
 pub(crate) fn shape(levels: &[&[u64]]) -> Shape {
     let mut id: TableId = levels.iter().map(|runs| runs.len() as u64).sum();
     let mut built = Levels::default();
@@ -24,7 +24,7 @@ pub(crate) fn shape(levels: &[&[u64]]) -> Shape {
     Shape { buffer_bytes: 1, levels: built, operations: Operations::default() }
 }
 
-/// A run of a tree: its level, its number minus 100, and the smallest and the largest key of each SSTable.
+/// A run for a test tree: its level, its run number minus 100, and the key range of each SSTable.
 pub(crate) type CutRun<'a> = (usize, u64, &'a [(u8, u8)]);
 
 /// Builds a tree whose memtable has 100 bytes. `runs` are the runs, newest first. Each SSTable has 100 bytes and ten

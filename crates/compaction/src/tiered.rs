@@ -1,4 +1,4 @@
-//! Tiered compaction collects T runs of similar size in a level. These runs are then merged into one run of the next
+//! Tiered compaction collects T runs of similar size in a level, and then merges these runs into one run of the next
 //! level.
 //!
 //! Sources: Jagadish et al., "Incremental Organization for Data Recording and Warehousing" (VLDB 1997); Dayan,
@@ -6,9 +6,10 @@
 //! Cassandra. Levels have no capacity in bytes, because a level is full when it has T runs.
 //!
 //! # Write amplification
-//! After N flushes of distinct keys, level i has received ⌊N / T^i⌋ runs of T^i full memtables, and has written each
-//! run once. Write amplification is therefore exactly 1 + Σ ⌊N / T^i⌋·T^i / N. The first term is the flush, and each
-//! level i with T^i ≤ N adds at most 1. The published range for L levels, L·(T−1)/T to L, agrees with this formula.
+//! After N flushes of distinct keys, level i has received ⌊N / T^i⌋ runs of T^i full memtables, and each run was
+//! written once. Write amplification is therefore exactly 1 + Σ ⌊N / T^i⌋·T^i / N. The first term is the flush, and
+//! each level i with T^i ≤ N adds at most 1. This formula agrees with the published range of L·(T−1)/T to L for L
+//! levels.
 
 use catalog::{Build, Variant};
 

@@ -3,11 +3,12 @@
 //!
 //! Source: the time-window compaction strategy of Cassandra (Jirsa, CASSANDRA-9666, 2016), for data that is written
 //! and read in the order of time. A policy has no clock, so this policy measures time in written bytes. A window has
-//! `window` full memtables of data. Level 0 is the open window. In the open window, `min_runs` neighbouring runs of
-//! similar size are merged into one run, smaller runs first. When level 0 has `window` full memtables, the policy
-//! closes the window: all runs are merged into one run of level 1. This run is not compacted again. If keys are
-//! overwritten within a window, the window lasts longer. Cassandra drops a window whose time is over. This policy
-//! drops no data, so it changes no lookup results. The policy `fifo` drops old data.
+//! `window` full memtables of data. Level 0 has the runs of the current window, called the open window. In the open
+//! window, the policy merges `min_runs` neighbouring runs of similar size into one run, and prefers small runs. When
+//! level 0 has `window` full memtables, the policy closes the window: all runs are merged into one run of level 1.
+//! This run is not compacted again. If keys are overwritten within a window, more writes fit into the window.
+//! Cassandra can drop windows that have expired. This policy drops no data, so lookup results do not change. The
+//! policy `fifo` drops old data.
 //!
 //! # Costs
 //! Let m be `min_runs` and W be `window`. After N flushes of distinct keys, q = ⌊N / W⌋ windows are closed, and the
@@ -15,9 +16,9 @@
 //!
 //! > 1 + ( q·(W + S(W − 1)) + S(r) ) / N,  S(j) = Σ ⌊j / m^i⌋·m^i, i ≥ 1,
 //!
-//! where the first W is left out if W = 1. Write amplification therefore does not grow with the data. The number of
-//! runs grows, because the tree has q runs plus the runs of the open window. A lookup must search every window whose
-//! key range contains the key. Stale data of closed windows is never removed.
+//! where q·S(W − 1) replaces q·(W + S(W − 1)) if W = 1. Write amplification therefore does not grow with the data.
+//! The number of runs grows, because the tree has q runs plus the runs of the open window. A lookup searches every
+//! window whose key range contains the key. The policy never removes stale data from closed windows.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -37,8 +38,8 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<TimeWin
      min_runs = 4\n",
 );
 
-/// The limit for similar sizes. Runs are similar if the largest run is smaller than this number times the smallest
-/// run.
+/// The limit for similar sizes. Several runs are similar in size if the largest run is smaller than this number times
+/// the smallest run.
 const LIKE: u64 = 2;
 
 /// The policy `time-window` with its parameters.
@@ -78,7 +79,7 @@ impl Build<dyn CompactionPolicy> for TimeWindow {
 }
 
 impl TimeWindow {
-    /// Returns the job that closes the open window, by a merge of all its runs into a run of level 1.
+    /// Returns the job that closes the open window. The job merges all runs of the window into a run of level 1.
     fn close(shape: &Shape) -> Job {
         let runs = shape.runs_of(0);
         let inputs = runs.iter().flat_map(|run| &run.tables).map(|table| table.id).collect();

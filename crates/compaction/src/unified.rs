@@ -1,4 +1,5 @@
-//! Unified compaction has one parameter per level, which selects tiering, leveling, or a policy between the two.
+//! Unified compaction. One parameter per level selects tiering, leveling, or a compromise between tiering and
+//! leveling.
 //!
 //! Source: the `UnifiedCompactionStrategy` of Apache Cassandra 5 (CEP-26), according to its documentation. Each level
 //! has a scaling parameter W, which determines the threshold T and the fan factor F of the level:
@@ -14,14 +15,14 @@
 //! the next level. A smaller run remains in the level. T = 2 is leveling, because each arriving run is merged at once
 //! with the single run of its level. The last parameter applies to all deeper levels.
 //!
-//! Two parts differ from Cassandra. The tree divides runs into SSTables by size, while Cassandra uses shards. The
-//! level of an output run depends on the size of its inputs, while Cassandra uses the size of the output.
+//! This policy differs from Cassandra in two ways. The tree divides runs into SSTables by size, while Cassandra uses
+//! shards. The level of an output run depends on the size of its inputs, while Cassandra uses the size of the output.
 //!
 //! # Costs
 //! Assume that all levels have the same parameter and that keys are distinct. The writes and runs then exactly equal
 //! those of [`tiered`](crate::tiered) with T, or of [`leveled`](crate::leveled) with F. Different parameters per
-//! level express a K-LSM in the notation of Cassandra. `T4, L10` writes little in the small levels and keeps one run
-//! in each large level.
+//! level correspond to a K-LSM. For example, `T4, L10` writes few bytes in the small levels, and has one run in each
+//! large level.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -69,7 +70,7 @@ impl Build<dyn CompactionPolicy> for Unified {
 /// The largest fan factor.
 const MOST_FAN: i64 = 1_000_000;
 
-/// Returns the scaling parameter W for its text, such as `T4`.
+/// Parses the text of a scaling parameter, such as `T4`, and returns W.
 fn parse(text: &str) -> Result<i64, String> {
     let number = |digits: &str| digits.parse::<i64>().ok();
     let scaling = match text.split_at_checked(1) {
@@ -98,8 +99,8 @@ impl Unified {
         2 + self.scaling(level).max(0)
     }
 
-    /// Returns the size in bytes from which on a run belongs to a deeper level. The result is the memtable size times
-    /// the product of F over all levels down to this level.
+    /// Returns the upper size limit for runs of the level, in bytes. A run of this size or more belongs to a deeper
+    /// level. The result is the memtable size times the product of F over all levels down to this level.
     fn end(&self, shape: &Shape, level: usize) -> f64 {
         let fans = (0..=level).map(|level| (2 + self.scaling(level).abs()) as f64);
         fans.fold(shape.buffer_bytes.max(1) as f64, |bytes, fan| bytes * fan)

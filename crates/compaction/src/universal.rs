@@ -1,24 +1,24 @@
-//! Universal compaction keeps all runs in one list in order of age. Three rules select the neighbouring runs to
-//! merge.
+//! Universal compaction keeps all runs in one list, ordered by age. Three rules select adjacent runs of this list for
+//! a merge.
 //!
 //! Source: the universal compaction style of `RocksDB`, according to its options and its wiki. With fewer than
 //! `num_runs` runs, no runs are merged. With `num_runs` or more runs, the policy uses the first of these rules that
 //! applies:
-//! 1. *Space*: if the total size of all runs except the oldest run is at least `max_size_amplification_percent`
-//!    percent of the oldest run, all runs are merged.
-//! 2. *Size ratio*: the policy merges the first group of at least `min_merge_width` neighbouring runs, starting from
-//!    the newest run. In a group, each run is at most `size_ratio_percent` percent larger than all newer runs of the
-//!    group together.
+//! 1. *Space*: all runs are merged if the runs except the oldest run together have at least
+//!    `max_size_amplification_percent` percent of the size of the oldest run.
+//! 2. *Size ratio*: the policy searches for a group of at least `min_merge_width` adjacent runs, beginning at the
+//!    newest run, and merges the first such group. In a group, each run is at most `size_ratio_percent` percent
+//!    larger than all newer runs of the group together.
 //! 3. *Number*: the policy merges as many of the newest runs as needed, so that `num_runs` runs remain.
 //!
 //! All runs stay in level 0. The output of a compaction takes the position of its oldest input.
 //!
 //! # Costs
 //! There is no closed formula for the costs. A merged group has about twice the size of its largest run. For small
-//! `num_runs`, the writes are therefore similar to those of [`binary-counter`](crate::binary_counter). For larger
-//! `num_runs`, the policy writes less, between tiered and leveled. Lookups search up to `num_runs` runs. The space
-//! rule keeps stale data below `max_size_amplification_percent` percent. A compaction of all data needs as much
-//! temporary space as the size of the data.
+//! `num_runs`, the writes are therefore similar to those of [`binary-counter`](crate::binary_counter). With larger
+//! `num_runs`, the policy writes fewer bytes. Lookups search up to `num_runs` runs. The space rule keeps stale data
+//! below `max_size_amplification_percent` percent. A compaction of all data needs as much temporary space as the size
+//! of the data.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -91,21 +91,21 @@ impl Build<dyn CompactionPolicy> for Universal {
     }
 }
 
-/// Returns `bytes` · `percent`. Callers compare the result with 100 times another size, so that no rounding occurs.
+/// Returns `bytes` · `percent`. Callers compare the result with 100 times another size, which avoids rounding.
 fn percent_of(bytes: u64, percent: u64) -> u128 {
     u128::from(bytes) * u128::from(percent)
 }
 
 impl Universal {
-    /// Returns whether all runs except the oldest run are together too large in relation to the oldest run.
+    /// Returns whether the size of all runs except the oldest run, relative to the oldest run, reaches the limit for
+    /// merging all runs.
     fn is_amplified(&self, runs: &[(usize, &Run<TableShape>)]) -> bool {
         let Some(((_, oldest), newer)) = runs.split_last() else { return false };
         let newer: u64 = newer.iter().map(|(_, run)| run.bytes()).sum();
         percent_of(newer, 100) >= percent_of(oldest.bytes(), self.max_size_amplification_percent)
     }
 
-    /// Returns the end of the group that begins at `start`. The end is the index after the last run that is not too
-    /// large for the group.
+    /// Returns the end of the group that begins at `start`. The result is the index after the last run of the group.
     fn group_end(&self, runs: &[(usize, &Run<TableShape>)], start: usize) -> usize {
         let mut together = runs[start].1.bytes();
         for (index, (_, run)) in runs.iter().enumerate().skip(start + 1) {

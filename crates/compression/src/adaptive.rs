@@ -1,10 +1,11 @@
-//! A selector by trial. At intervals, a light and a dense codec both compress a block, and the better codec compresses
-//! the blocks until the next trial.
+//! A selector that tries two codecs. In a trial, a light and a dense codec both compress a block. The better codec
+//! then compresses all blocks until the next trial.
 //!
-//! A trial costs several times as much as compressing the block once, so trials become rarer while their results stay
-//! equal. Blocks that barely shrink with the light codec are stored raw. The dense codec must save its margin over the
-//! light codec. The cs265 document (section 2.7.3) adapts to the load of the machine, which no run can repeat (the
-//! selector `by-load`). This selector adapts to the data.
+//! A trial takes several times as long as one compression of the block, so trials become rarer while their results
+//! stay the same. A block is stored raw if the light codec saves less than the parameter `margin`. The dense codec is
+//! used only if its output is smaller than the output of the light codec by at least the parameter `margin`. The
+//! selector of the cs265 document (section 2.7.3) adapts to the load of the machine, so its decisions differ from run
+//! to run (see the selector `by-load`). This selector adapts to the data.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -30,7 +31,7 @@ const REFERENCE: &str = "\
      # The dense codec.\n\
      dense = \"zstd(level=3)\"\n";
 
-/// The variant of the catalog `C`, which contains the codecs to choose from.
+/// Creates the variant for the catalog `C`, which contains the two codecs.
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "adaptive",
@@ -55,7 +56,7 @@ impl<C: CatalogHandle<dyn Compression>> Default for Params<C> {
     }
 }
 
-/// The codec that pays for the next blocks, until both codecs are tried again.
+/// The result of a trial: the codec for the next blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pays {
     Nothing,
@@ -74,18 +75,18 @@ struct Adaptive {
     /// The light codec and the dense codec.
     codecs: [Arc<dyn Compression>; 2],
     blocks: AtomicU64,
-    /// The number of the block at which the next trial begins; [`IN_TRIAL`] during a trial.
+    /// The number of the block at which the next trial begins. The value is [`IN_TRIAL`] during a trial.
     next_trial: AtomicU64,
-    /// The number of blocks from the last trial to the next.
+    /// The number of blocks between the last trial and the next trial.
     gap: AtomicU64,
     /// The result of the last trial, as an index into [`Pays::ALL`].
     found: AtomicU8,
 }
 
-/// A value that is no block number: a trial is in progress.
+/// A value for a trial in progress. This value is never the number of a block.
 const IN_TRIAL: u64 = u64::MAX;
 
-/// The maximum factor by which trials become rarer.
+/// The maximum number of periods between two trials.
 const MOST_PERIODS: u64 = 16;
 
 /// A builder of the selector of the catalog `C`.
@@ -109,13 +110,13 @@ impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {
 }
 
 impl Adaptive {
-    /// Creates a selector that has tried nothing yet.
+    /// Creates a selector that has not made any trial yet.
     fn new(margin: f64, period: u64, codecs: [Arc<dyn Compression>; 2]) -> Self {
         let [blocks, next_trial, gap] = [0, 0, period].map(AtomicU64::new);
         Self { margin, period, codecs, blocks, next_trial, gap, found: AtomicU8::new(Pays::Light as u8) }
     }
 
-    /// Whether this thread must try both codecs on this block.
+    /// Returns whether this thread must make a trial with this block.
     fn begins_trial(&self, block: u64) -> bool {
         let due = self.next_trial.load(Ordering::Relaxed);
         let claim = || self.next_trial.compare_exchange(due, IN_TRIAL, Ordering::Relaxed, Ordering::Relaxed);
@@ -131,7 +132,8 @@ impl Adaptive {
         self.next_trial.store(block.saturating_add(gap).min(IN_TRIAL - 1), Ordering::Relaxed);
     }
 
-    /// Compresses a block with both codecs, keeps the better result, and returns which codec paid off.
+    /// Compresses a block with both codecs, and appends the better result to `out`. Returns the codec for the next
+    /// blocks, and the tag of the block.
     fn try_both(&self, level: usize, block: &[u8], out: &mut Vec<u8>) -> (Pays, u8) {
         let (mut light, mut dense) = (Vec::new(), Vec::new());
         let light_tag = self.codecs[0].compress(level, block, &mut light);

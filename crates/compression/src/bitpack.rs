@@ -1,8 +1,9 @@
-//! Frame of reference and bit packing. Each frame of 128 8-byte words stores its minimum in full. For each word it
-//! stores the difference to the minimum, in as many bits as the largest difference needs.
+//! Frame of reference and bit packing. A block is divided into frames of 128 8-byte words. A frame stores its
+//! smallest word in full. For each word, the frame stores the difference to the smallest word, in as many bits as the
+//! largest difference needs.
 //!
-//! For columns of integers of similar size. Text and mixed blocks are stored raw. Source: Goldstein, Ramakrishnan and
-//! Shaft, "Compressing Relations and Indexes" (ICDE 1998).
+//! This codec is for columns of integers of similar size. Text and mixed blocks are stored raw. Source: Goldstein,
+//! Ramakrishnan and Shaft, "Compressing Relations and Indexes" (ICDE 1998).
 //!
 //! ```text
 //! u32 length of the block

@@ -1,8 +1,9 @@
-//! A selector by the kind of content: text, other structured bytes, or already compressed bytes.
+//! A selector by the content of a block: text, binary data, or already compressed data.
 //!
-//! The choice "by block content" of the cs265 document (section 2.7.4). The fraction of printable bytes and the entropy
-//! of the first 4 KiB determine the kind of content. As in the document, a level table can have the last word: the
-//! codecs of `levels` compress blocks that are neither text nor binary nor compressed.
+//! Source: the choice "by block content" of the cs265 document (section 2.7.4). The kind of content is determined
+//! from the first 4 KiB of a block, by the fraction of printable bytes and the entropy. For a block that is neither
+//! text nor binary nor compressed, the level of the SSTable selects a codec of the parameter `levels`, as in the
+//! document.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use crate::dictionaries::Dictionaries;
 use crate::entropy;
 use crate::picked::{self, Picked};
 
-/// The variant of the catalog `C`, which contains the codecs to choose from.
+/// Creates the variant for the catalog `C`, which contains the codecs.
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "by-content",
@@ -34,10 +35,10 @@ pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn 
     .selector()
 }
 
-/// The share of printable bytes at and above which a block is text.
+/// The smallest fraction of printable bytes in a text block.
 const TEXT_SHARE: f64 = 0.85;
 
-/// The entropy in bits per byte above which a block counts as already compressed.
+/// The entropy, in bits per byte, above which a block is treated as already compressed.
 const COMPRESSED_BITS: f64 = 7.5;
 
 #[derive(Serialize, Deserialize)]
@@ -60,9 +61,9 @@ impl<C: CatalogHandle<dyn Compression>> Default for Params<C> {
 struct ByContent {
     /// The codec for text, and the codec for binary blocks.
     codecs: [Arc<dyn Compression>; 2],
-    /// The share of printable bytes below which a block is binary.
+    /// The fraction of printable bytes below which a block is binary.
     binary_below: f64,
-    /// The codecs of other blocks by level, starting with level 0. At least one.
+    /// The codecs for other blocks, by level, beginning with level 0. The list is not empty.
     levels: Vec<Arc<dyn Compression>>,
 }
 

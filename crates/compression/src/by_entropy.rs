@@ -1,7 +1,8 @@
-//! A selector by the entropy of a block's first bytes. If the bytes look random, no codec is used; otherwise a lighter
-//! codec for small blocks and a denser codec for large blocks.
+//! A selector by the entropy of a block's first bytes. If these bytes look random, the block is stored raw. Otherwise
+//! a light codec compresses small blocks, and a dense codec compresses large blocks.
 //!
-//! The choice "by data" of the cs265 document (section 2.7.3), with its thresholds as defaults.
+//! Source: the choice "by data" of the cs265 document (section 2.7.3). The defaults are the thresholds of the
+//! document.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use crate::dictionaries::Dictionaries;
 use crate::entropy;
 use crate::picked::{self, Picked};
 
-/// The variant of the catalog `C`, which contains the codecs to choose from.
+/// Creates the variant for the catalog `C`, which contains the codecs.
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "by-entropy",
@@ -52,7 +53,7 @@ impl<C: CatalogHandle<dyn Compression>> Default for Params<C> {
     }
 }
 
-/// The thresholds, and a codec for each size of block.
+/// The thresholds, and a codec for each range of block sizes.
 struct ByEntropy {
     most_bits: f64,
     limits: [u64; 2],

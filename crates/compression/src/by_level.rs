@@ -1,8 +1,8 @@
-//! A selector by the level of the tree. The upper levels, whose data are young and soon rewritten, use cheap codecs.
-//! The lower levels, which contain most of the data, use dense codecs.
+//! A selector by the level of the tree. Blocks of the upper levels are soon rewritten by a compaction, so these
+//! levels use fast codecs. The lower levels contain most of the data, so these levels use dense codecs.
 //!
-//! The level table of the cs265 document (section 2.7.3). The document prints two different tables. Here the table is a
-//! parameter.
+//! Source: the level table of the cs265 document (section 2.7.3). The table is a parameter, because the document has
+//! two different tables.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::compression::{Compression, CorruptBlock};
 use crate::dictionaries::Dictionaries;
 use crate::picked::Picked;
 
-/// The variant of the catalog `C`, which contains the codecs to choose from.
+/// Creates the variant for the catalog `C`, which contains the codecs.
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "by-level",

@@ -1,4 +1,4 @@
-//! The invariants of compression as a check that the tests of any crate can call.
+//! Checks codecs against the invariants of compression. The tests of any crate can call this check.
 //!
 //! ```
 //! let zstd = lsmbench_compression::CATALOG.variant("zstd")?;
@@ -15,14 +15,14 @@ use catalog::{Variant, laws};
 
 use crate::{CATALOG, Compression};
 
-/// Checks every invariant for a codec with its default parameters. For example, every block is restored, no block
-/// grows, and corruption is an error.
+/// Checks every invariant for a codec with its default parameters. For example, decompression gives the original
+/// block, no block grows, and corruption is an error.
 ///
-/// Blocks are decoded by their tag, so the codec is added to the catalog unless it is there already.
+/// If the catalog does not contain the codec, the check adds the codec, because blocks are decompressed by their tag.
 ///
 /// # Errors
-/// The codec cannot be added to the catalog; or one line per broken invariant, in the form
-/// `kind: "invariant": failure`.
+/// The codec cannot be added to the catalog. Otherwise, one line per broken invariant, in the form `kind:
+/// "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn Compression>) -> Result<(), String> {
     CATALOG.add_once(variant).map_err(|error| error.to_string())?;
     laws::check_component(CATALOG.axis, variant, invariants::Subject, invariants::INVARIANTS)

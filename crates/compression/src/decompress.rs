@@ -1,13 +1,13 @@
-//! Decompression by the stored tag alone, so that any table can be read under any design.
+//! Decompression by the stored tag only. A store with any design can therefore read all SSTables.
 
 use std::sync::LazyLock;
 
 use crate::compression::{Compression, CorruptBlock, Decode, Learner};
 use crate::dictionaries::Dictionaries;
 
-/// The codecs and learners of the catalog, which can read any block.
+/// The codecs and readers of dictionaries in the catalog. Together, they can decompress any block.
 struct Known {
-    /// The codec of each tag.
+    /// All codecs, each with its tag.
     codecs: Vec<(u8, Box<dyn Compression>)>,
     /// The readers of dictionaries of the codecs that learn.
     learners: Vec<Learner>,
@@ -22,12 +22,12 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
     }
 });
 
-/// Decompresses bytes that were stored under `tag` into `out`, which must have the original length. The function
-/// decodes the output of any variant with any parameters, because a tag never changes its meaning.
+/// Decompresses bytes that were stored under `tag` into `out`, which must have the original length. The function can
+/// decompress the output of any variant with any parameters, because a tag never changes its meaning.
 ///
 /// # Errors
-/// If no codec has the tag, or the bytes do not decode to exactly that length. The content of `out` is then
-/// undefined, but no memory outside of it was touched.
+/// No codec has the tag, or the bytes do not decode to exactly this length. The content of `out` is then undefined,
+/// but no other memory has changed.
 pub fn decompress(tag: u8, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
     let codec = KNOWN.codecs.iter().find(|(own, _)| *own == tag);
     let (_, codec) = codec.ok_or_else(|| {
@@ -36,18 +36,19 @@ pub fn decompress(tag: u8, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptB
     codec.decompress(stored, out)
 }
 
-/// The decompressor of one table's blocks, with the dictionaries that the table stores.
+/// The decompressor for the blocks of one SSTable. The decompressor has the dictionaries that the SSTable stores.
 #[derive(Default)]
 pub struct Decompressor {
-    /// For each dictionary number, the tag of the codec and the function that decompresses its blocks.
+    /// For each dictionary number, the tag of the codec and the function that decompresses blocks with this
+    /// dictionary.
     learnt: Vec<(u8, Decode)>,
 }
 
 impl Decompressor {
-    /// Creates the decompressor of a table that stores these dictionaries.
+    /// Creates the decompressor of an SSTable that stores these dictionaries.
     ///
     /// # Errors
-    /// If the bytes are not dictionaries of known codecs.
+    /// The bytes are not dictionaries of known codecs.
     pub fn open(dictionaries: &[u8]) -> Result<Self, CorruptBlock> {
         let corrupt = || CorruptBlock("the dictionaries of the SSTable cannot be read".to_owned());
         let dictionaries = Dictionaries::decode(dictionaries).ok_or_else(corrupt)?;
@@ -58,10 +59,10 @@ impl Decompressor {
         Ok(Self { learnt: dictionaries.iter().map(open).collect::<Result<_, _>>()? })
     }
 
-    /// Decompresses a block as [`decompress`] does, with or without a dictionary.
+    /// Decompresses a block like [`decompress`]. The block may need a dictionary.
     ///
     /// # Errors
-    /// The errors of [`decompress`].
+    /// See [`decompress`].
     #[inline]
     pub fn decompress(&self, tag: u8, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
         if let Some((number, behind)) = stored.split_first()

@@ -1,8 +1,9 @@
-//! Delta coding: each 8-byte word is stored as the difference to the previous word, with few bytes for small
-//! differences.
+//! Delta coding: each 8-byte word is stored as the difference to the previous word. A small difference takes few
+//! bytes.
 //!
-//! For columns of integers that rise slowly, such as times. Text and mixed blocks are stored raw. The differences are
-//! zigzag-encoded (0, -1, 1, -2 …) and written as varints with seven bits per byte, as in Protocol Buffers.
+//! This codec is for columns of integers that increase slowly, such as times. Text and mixed blocks are stored raw.
+//! The differences are zigzag-encoded (0, -1, 1, -2 …) and written as varints with seven bits per byte, as in
+//! Protocol Buffers.
 //!
 //! ```text
 //! u32 length of the block

@@ -1,4 +1,5 @@
-//! The dictionaries that codecs learnt from a table's first blocks, as the table stores them.
+//! The dictionaries that codecs have learnt from the first blocks of an SSTable, in the format in which the SSTable
+//! stores them.
 //!
 //! ```text
 //! dictionary*   u8 tag of the codec, u32 length, bytes
@@ -6,7 +7,7 @@
 //!
 //! A block that needs a dictionary begins with the number of the dictionary in this list.
 
-/// The dictionaries of one table. Each dictionary is identified by its tag and its number.
+/// The dictionaries of one SSTable. Each dictionary has the tag of its codec and a number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dictionaries(Vec<(u8, Vec<u8>)>);
 
@@ -16,11 +17,11 @@ impl Dictionaries {
         self.0.is_empty()
     }
 
-    /// Adds the dictionary of a codec and returns its number. Codecs that learnt equal dictionaries share one
-    /// dictionary.
+    /// Adds the dictionary of a codec and returns its number. If codecs have learnt equal dictionaries, they share
+    /// one dictionary.
     ///
     /// # Panics
-    /// If there are already 255 dictionaries. No design has as many codecs.
+    /// There are already 255 dictionaries. No design has so many codecs.
     pub fn add(&mut self, tag: u8, bytes: Vec<u8>) -> u8 {
         let dictionary = (tag, bytes);
         let known = self.0.iter().position(|known| *known == dictionary);
@@ -32,7 +33,7 @@ impl Dictionaries {
         number as u8
     }
 
-    /// The dictionaries as bytes; empty without dictionaries.
+    /// Returns the dictionaries as bytes. The result is empty without dictionaries.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         for (tag, bytes) in &self.0 {
@@ -43,7 +44,7 @@ impl Dictionaries {
         out
     }
 
-    /// Reads dictionaries; `None` if the bytes are invalid.
+    /// Decodes dictionaries. Returns `None` if the bytes are invalid.
     pub(crate) fn decode(mut stored: &[u8]) -> Option<Self> {
         let mut dictionaries = Self::default();
         while !stored.is_empty() {
@@ -56,7 +57,7 @@ impl Dictionaries {
         (dictionaries.0.len() < usize::from(u8::MAX)).then_some(dictionaries)
     }
 
-    /// Each dictionary with its tag, by ascending number.
+    /// Iterates over the dictionaries in the order of their numbers. Each dictionary comes with its tag.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u8, &[u8])> {
         self.0.iter().map(|(tag, bytes)| (*tag, &bytes[..]))
     }

@@ -1,10 +1,10 @@
-//! The order-0 entropy of a block and its share of text. Selectors judge blocks by these values.
+//! The order-0 entropy of a block, and its fraction of text bytes. Selectors use these values to choose a codec.
 
-/// The number of bytes at the start of a block that are examined.
+/// The number of bytes, at the start of a block, from which the values are computed.
 const SAMPLE_BYTES: usize = 4096;
 
-/// The order-0 entropy of the first bytes of a block, in bits per byte. The entropy is 0 for a single value and 8 for a
-/// uniform distribution of all values (Shannon 1948).
+/// Returns the order-0 entropy of the first bytes of a block, in bits per byte. The entropy is 0 for a single value
+/// and 8 for a uniform distribution of all values (Shannon 1948).
 pub(crate) fn bits_per_byte(block: &[u8]) -> f64 {
     let sample = &block[..block.len().min(SAMPLE_BYTES)];
     let mut counts = [0u32; 256];
@@ -17,7 +17,7 @@ pub(crate) fn bits_per_byte(block: &[u8]) -> f64 {
     counts.iter().filter(|count| **count > 0).map(share).sum()
 }
 
-/// The share of the first bytes of a block that are printable ASCII, tabs or line ends.
+/// Returns the fraction of the first bytes of a block that are printable ASCII, tabs or line ends.
 pub(crate) fn text_share(block: &[u8]) -> f64 {
     let sample = &block[..block.len().min(SAMPLE_BYTES)];
     let is_text = |byte: &&u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();

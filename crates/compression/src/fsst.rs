@@ -1,10 +1,11 @@
-//! FSST (fast static symbol tables): up to 255 frequent strings of one to eight bytes are written as one byte each.
-//! Other bytes follow an escape byte. For text and keys. Decompression is one table look-up per code.
+//! FSST (fast static symbol tables): each of up to 255 frequent strings of one to eight bytes (symbols) is written as
+//! one byte (code). Any other byte is written after an escape byte. This codec is for text and keys. Decompression
+//! needs one table lookup per code.
 //!
-//! The symbols are trained on the first blocks of a table, and the table stores them once. A block outside of a table
-//! is stored with its own symbols. Training and compression are those of the `fsst-rs` crate. Decompression is
-//! implemented here, because corrupt codes must be an error. Source: Boncz, Neumann and Leis, "FSST: Fast Random Access
-//! String Compression" (PVLDB 13, 2020).
+//! The symbols are chosen from the first blocks of an SSTable, and the SSTable stores its symbols once. A block
+//! outside of an SSTable is stored with its own symbols. The crate `fsst-rs` chooses symbols and compresses. This
+//! module decompresses, because corrupt codes must be an error. Source: Boncz, Neumann and Leis, "FSST: Fast Random
+//! Access String Compression" (PVLDB 13, 2020).
 //!
 //! ```text
 //! symbol table   u8 count, u8 × count: length of each symbol, symbols
@@ -30,29 +31,30 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::plain(
 /// The tag of the codec on disk.
 const TAG: u8 = 8;
 
-/// A dictionary number that means that the block has its own symbols.
+/// A dictionary number for a block that has its own symbols.
 const OWN_SYMBOLS: u8 = u8::MAX;
 
-/// The number of bytes of a table that are sampled. Training draws about 16 KiB from them.
+/// The number of bytes, at the start of an SSTable, that are collected as samples. The choice of symbols uses about
+/// 16 KiB of these bytes.
 const SAMPLE_BYTES: usize = 256 << 10;
 
 /// The length of the longest symbol in bytes.
 const SYMBOL_BYTES: usize = 8;
 
-/// Free space that decompression of eight codes needs: 64 bytes, and one symbol more, because the last write may exceed
-/// the 64 bytes.
+/// Size in bytes of the output space for eight codes. Eight symbols have up to 64 bytes. The space has one symbol
+/// more, because the last write may exceed the 64 bytes.
 const WINDOW_BYTES: usize = 64 + SYMBOL_BYTES;
 
-/// The codec before it has learnt, with symbols for each block.
+/// The codec before it has learnt. Each block has its own symbols.
 struct Fsst;
 
-/// The codec of one table, with the table's symbols.
+/// The codec of one SSTable, with the symbols of the SSTable.
 struct Learnt {
     compressor: Compressor,
     number: u8,
 }
 
-/// The symbols of the codes; the escape code and codes without a symbol have length zero.
+/// The symbol of each code. For the escape code and for codes without a symbol, the length is zero.
 struct Symbols {
     /// The bytes of each symbol, padded with zeros.
     bytes: [[u8; SYMBOL_BYTES]; 256],
@@ -88,7 +90,7 @@ impl Symbols {
         Some((symbols, behind))
     }
 
-    /// Decodes to exactly the length of `out`.
+    /// Decodes the codes. The result must have exactly the length of `out`.
     fn decode(&self, codes: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
         self.fill(codes, out).ok_or_else(|| CorruptBlock::impossible("fsst"))
     }
@@ -117,7 +119,7 @@ impl Symbols {
         self.fill_end(codes, out)
     }
 
-    /// Writes the symbols of the lowest `count` bytes of `codes`. None of these codes may be an escape. Returns the
+    /// Writes the symbols of the codes in the lowest `count` bytes of `codes`. No code may be an escape. Returns the
     /// number of written bytes.
     #[inline]
     fn put(&self, codes: u64, count: usize, space: &mut [u8; WINDOW_BYTES]) -> usize {
@@ -132,7 +134,7 @@ impl Symbols {
         at
     }
 
-    /// Decodes the end of a block, if there is no room for eight symbols at once.
+    /// Decodes the end of a block, where the output has no space for eight symbols at once.
     fn fill_end(&self, codes: &[u8], mut out: &mut [u8]) -> Option<()> {
         let mut codes = codes.iter();
         while let Some(code) = codes.next() {
@@ -148,14 +150,15 @@ impl Symbols {
     }
 }
 
-/// The highest bit of the first escape among eight codes; later bits have no meaning. 0 without an escape.
+/// Marks the escapes among eight codes. In the result, the lowest set bit is the highest bit of the first escape
+/// code, and higher bits have no meaning. The result is 0 if there is no escape.
 #[inline]
 fn escapes(codes: u64) -> u64 {
     let inverted = !codes;
     inverted.wrapping_sub(0x0101_0101_0101_0101) & !inverted & 0x8080_8080_8080_8080
 }
 
-/// Opens the symbol table of a table.
+/// Opens the symbol table that an SSTable stores.
 fn open(dictionary: &[u8]) -> Result<Decode, CorruptBlock> {
     match Symbols::read(dictionary) {
         Some((symbols, [])) => Ok(Box::new(move |codes, out| symbols.decode(codes, out))),
@@ -203,7 +206,7 @@ impl Compression for Fsst {
 }
 
 impl Compression for Learnt {
-    /// Returns `None`, because blocks of this codec need the dictionaries of the table.
+    /// Returns `None`, because blocks of this codec need the dictionaries of the SSTable.
     fn tag(&self) -> Option<u8> {
         None
     }

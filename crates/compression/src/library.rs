@@ -1,13 +1,13 @@
 //! A codec in a shared library that implements the C ABI of `lsmbench_codec.h`.
 //!
 //! The library compresses and decompresses blocks. The library may be written in any language that has C functions.
-//! Every call goes through a table of function pointers. If `library` is empty, the table contains functions of this
-//! crate around the codec `lz4`, which isolates the cost of the ABI.
+//! Every call goes through a table of function pointers. If the parameter `library` is empty, the table has functions
+//! of this crate, which call the codec `lz4`. This configuration shows the cost of the ABI only.
 //!
-//! Blocks are decompressed only by their tag, and all libraries share one tag. Each block therefore begins with the
-//! name of its library, as one byte of length and the text. [`decompress`](crate::decompress()) searches for this name
-//! among the libraries that this process has loaded. A table stores no path of a library, because opening a table must
-//! not run code from a path in the table. The design of the store loads the library.
+//! Blocks are decompressed by their tag, and all libraries share one tag. Each block therefore begins with the name
+//! of its library: one byte for the length, and the text. [`decompress`](crate::decompress()) searches for this name
+//! among the libraries that this process has loaded. An SSTable does not store the path of a library, because opening
+//! an SSTable must not run code from a path in the SSTable. The design of the store names the library to load.
 
 mod identity;
 mod table;
@@ -38,8 +38,8 @@ const TAG: u8 = 10;
 const INTERFACE: Interface =
     Interface { symbol: "lsmbench_codec", header: "lsmbench_codec.h", abi: table::ABI };
 
-/// Libraries that this process has loaded, by name. If two libraries have equal names, the map contains the later
-/// library. Libraries stay loaded, because any SSTable may contain their blocks.
+/// Libraries that this process has loaded, by name. If two libraries have the same name, the map contains the library
+/// that was loaded later. Libraries stay loaded, because any SSTable may have blocks of these libraries.
 static LOADED: LazyLock<RwLock<BTreeMap<String, Arc<Functions>>>> = LazyLock::new(RwLock::default);
 
 #[derive(Default, Serialize, Deserialize)]
@@ -107,11 +107,11 @@ impl Compression for Library {
     }
 }
 
-/// The number of blocks that are timed together.
+/// The number of blocks in one time measurement.
 const CALLS: u32 = 100;
 
-/// Measures the cost of the C ABI for a codec in a library: a block of 4 KiB is compressed and decompressed by `lz4`
-/// through the C ABI, and without it. `None` for other codecs.
+/// Measures the cost of the C ABI for a codec in a library: The measurement compresses and decompresses a block of 4
+/// KiB with `lz4`, with and without the C ABI. Returns `None` for other codecs.
 pub fn seam(choice: &Choice) -> Option<Seam> {
     if choice.kind() != VARIANT.kind {
         return None;

@@ -1,9 +1,9 @@
-//! LZ4, block format: matches of at least four bytes are found through one hash table, without entropy coding.
-//! Decompression runs at several gigabytes per second.
+//! LZ4 in the block format. The codec finds matches of at least four bytes with one hash table, and uses no entropy
+//! coding. Decompression runs at several gigabytes per second.
 //!
-//! Uses `lz4_flex` in its safe build, which decodes short matches faster than its unchecked build. Incompressible input
-//! is skipped in growing steps, so a test for such input is not needed. Source of the format: Collet, "LZ4 Block Format
-//! Description".
+//! This codec uses the crate `lz4_flex` in its safe build, which decodes short matches faster than the unchecked
+//! build. If input is incompressible, the crate skips it in growing steps, so the codec needs no test for such input.
+//! Source of the format: Collet, "LZ4 Block Format Description".
 
 use catalog::Variant;
 use lz4_flex::block::{CompressTable, compress_into_with_table, decompress_into, get_maximum_output_size};

@@ -1,7 +1,7 @@
-//! LZ4 HC: LZ4 with more effort in the search for matches. The format is the LZ4 format. Decompression is as fast as
-//! with LZ4, and compression is several times slower.
+//! LZ4 HC: the LZ4 format with a more thorough search for matches. Decompression is as fast as with LZ4, and
+//! compression is several times slower.
 //!
-//! Uses the reference C library. Source: Collet, LZ4, `lz4hc.c`.
+//! This codec uses the reference C library. Source: Collet, LZ4, `lz4hc.c`.
 
 use ::lz4::block::{CompressionMode, compress_bound, compress_to_buffer};
 use catalog::{Build, Variant};
@@ -20,12 +20,12 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Lz4Hc>(
 /// The maximum compression level.
 const MAX_LEVEL: i32 = 12;
 
-/// The size in bytes of the state that the library allocates for each block: hash tables and chains
+/// The size in bytes of the hash tables and chains that the library allocates for each block
 /// (`LZ4_STREAMHC_MINSIZE`).
 const STATE_BYTES: usize = 262_200;
 
-/// Lowest level at which the library uses optimal parsing, and the size of the table for optimal parsing in bytes. The
-/// table has 4,099 positions of 16 bytes.
+/// The lowest level at which the library uses optimal parsing. The next constant is the size in bytes of the table
+/// for optimal parsing, with 4,099 positions of 16 bytes.
 const OPTIMAL_LEVEL: i32 = 10;
 const OPTIMAL_BYTES: usize = 4099 * 16;
 
@@ -58,7 +58,7 @@ impl Build<dyn Compression> for Lz4Hc {
 }
 
 impl Compression for Lz4Hc {
-    /// The tag of `lz4`, because both codecs have one format.
+    /// Returns the tag of `lz4`, because both codecs have the same format.
     fn tag(&self) -> Option<u8> {
         None
     }

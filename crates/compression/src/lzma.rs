@@ -1,12 +1,12 @@
-//! LZMA: matches over the whole block and a context-modelling range coder. LZMA is the densest codec here, and by far
-//! the slowest for both compression and decompression.
+//! LZMA: matches in the whole block, and a range coder with context modelling. LZMA has the smallest output of all
+//! codecs, and is by far the slowest codec for compression and decompression.
 //!
 //! ```text
 //! u32 length of the block, u32 length of the stream, stream without a header
 //! ```
 //!
-//! The lengths are stored because the stream does not distinguish a truncated block from a complete block. Source:
-//! Pavlov, LZMA specification; implemented by `lzma-rust2`.
+//! The lengths are stored, because a truncated stream may look complete. The crate `lzma-rust2` implements the
+//! format. Source: Pavlov, LZMA specification.
 
 use std::io::{Read, Write};
 
@@ -64,7 +64,8 @@ impl Build<dyn Compression> for Lzma {
     }
 }
 
-/// Dictionary size for a block of `block_len` bytes, large enough for the whole block.
+/// Returns the dictionary size in bytes for a block of `block_len` bytes. The dictionary is large enough for the
+/// whole block.
 fn dictionary_bytes(block_len: usize) -> u32 {
     (block_len as u32).max(MIN_DICTIONARY_BYTES)
 }

@@ -1,5 +1,5 @@
-//! No compression: blocks are stored raw. The baseline for the benefit of every codec, and the reader of the blocks
-//! that other codecs could not shrink.
+//! No compression: blocks are stored raw. This variant is the baseline. This variant also reads the blocks that other
+//! codecs have stored raw.
 
 use catalog::Variant;
 

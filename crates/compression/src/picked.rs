@@ -1,4 +1,5 @@
-//! A codec that a selector uses, named in TOML by its label. Selectors of other crates use these types too.
+//! The choice of a codec for a selector. In TOML, the codec is identified by its label. Selectors of other crates
+//! also use these types.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -11,14 +12,14 @@ use toml::Value;
 use crate::compression::Compression;
 use crate::dictionaries::Dictionaries;
 
-/// A codec of the catalog `C`, identified by its label. Other spellings of the choice are normalized to this label.
+/// A codec of the catalog `C`, identified by its label. Other spellings of the choice are converted to this label.
 pub struct Picked<C>(Choice, PhantomData<C>);
 
 impl<C: CatalogHandle<dyn Compression>> Picked<C> {
-    /// Returns the codec of a label that the catalog is known to contain.
+    /// Returns the codec with this label, which the catalog must contain.
     ///
     /// # Panics
-    /// If the catalog has no such codec.
+    /// The catalog has no such codec.
     pub fn of(label: &str) -> Self {
         Self::read(label).expect("a codec of this catalog")
     }
@@ -26,7 +27,7 @@ impl<C: CatalogHandle<dyn Compression>> Picked<C> {
     /// Parses the label of a codec.
     ///
     /// # Errors
-    /// If the catalog has no such codec, or the label names a selector.
+    /// The catalog has no such codec, or the label is the label of a selector.
     fn read(label: &str) -> Result<Self, String> {
         // Before the choice is made, because the selector's own defaults may be the text being read.
         let kind = label.split(['(', ' ']).next().unwrap_or_default();
@@ -46,17 +47,18 @@ impl<C: CatalogHandle<dyn Compression>> Picked<C> {
     }
 }
 
-/// The maximum number of bytes from which any of the codecs learns.
+/// Returns the maximum of [`Compression::sample_bytes`] over the codecs.
 pub fn sample_bytes(codecs: &[Arc<dyn Compression>], level: usize) -> usize {
     codecs.iter().map(|codec| codec.sample_bytes(level)).max().unwrap_or(0)
 }
 
-/// The total memory of all codecs for blocks of a level that is invisible to Rust allocators, in bytes.
+/// Returns the sum of [`Compression::foreign_bytes`] over the codecs, in bytes.
 pub fn foreign_bytes(codecs: &[Arc<dyn Compression>], level: usize) -> usize {
     codecs.iter().map(|codec| codec.foreign_bytes(level)).sum()
 }
 
-/// Lets each codec learn. A codec that has nothing to learn is kept unchanged. Returns `None` if no codec learnt.
+/// Calls [`Compression::learn`] for each codec. A codec that has learnt nothing is unchanged in the result. Returns
+/// `None` if no codec has learnt.
 pub fn learn<const N: usize>(
     codecs: &[Arc<dyn Compression>; N],
     level: usize,

@@ -1,8 +1,8 @@
-//! A pool of objects that are expensive to create and used by one thread at a time.
+//! A pool of objects that are expensive to create. Only one thread uses an object at a time.
 
 use parking_lot::Mutex;
 
-/// The idle objects of a pool, at most as many as threads that used the pool concurrently.
+/// The idle objects of a pool. The pool has at most one object for each thread that has used the pool concurrently.
 #[derive(Debug)]
 pub(crate) struct Pool<T>(Mutex<Vec<T>>);
 
@@ -12,7 +12,7 @@ impl<T> Pool<T> {
         Self(Mutex::new(Vec::new()))
     }
 
-    /// Lends an idle object to `work`, or creates one.
+    /// Calls `work` with an idle object of the pool. If there is no idle object, creates an object.
     pub(crate) fn with<R>(&self, make: impl FnOnce() -> T, work: impl FnOnce(&mut T) -> R) -> R {
         let idle = self.0.lock().pop();
         let mut lent = idle.unwrap_or_else(make);
@@ -21,7 +21,7 @@ impl<T> Pool<T> {
         result
     }
 
-    /// The sum of `bytes` over the idle objects.
+    /// Returns the sum of `bytes` over the idle objects.
     pub(crate) fn sum(&self, bytes: impl Fn(&mut T) -> usize) -> usize {
         self.0.lock().iter_mut().map(bytes).sum()
     }

@@ -1,12 +1,12 @@
-//! The rule that no block ever grows: a block that a codec does not shrink is stored raw.
+//! If a codec does not make a block smaller, the block is stored raw. No block therefore ever grows.
 
 use std::cell::RefCell;
 
 use crate::compression::RAW;
 
 thread_local! {
-    /// Output buffer that codecs reuse. A codec requests more space than it usually needs. Reuse avoids clearing the
-    /// buffer for each block.
+    /// An output buffer that the codecs of a thread reuse. Because of the reuse, the buffer need not be cleared for
+    /// each block.
     static SPACE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -19,8 +19,8 @@ pub fn make_room(block_bytes: usize) {
 }
 
 /// Appends the output of `codec` for `block` to `out` and returns `tag`. If the output is not smaller, or the codec
-/// fails, appends the block and returns [`RAW`]. The codec writes into a slice of `bound` bytes, and returns how many
-/// it wrote.
+/// fails, appends the block and returns [`RAW`]. The codec writes into a slice of `bound` bytes, and returns the
+/// number of written bytes.
 pub(crate) fn append(
     tag: u8,
     bound: usize,
@@ -38,8 +38,8 @@ pub(crate) fn append(
     })
 }
 
-/// Appends `stored` to `out` and returns `tag`; if `stored` is not smaller than `block`, appends the block and
-/// returns [`RAW`].
+/// Appends `stored` to `out` and returns `tag`. If `stored` is not smaller than `block`, appends the block instead
+/// and returns [`RAW`].
 pub(crate) fn append_whole(tag: u8, stored: &[u8], block: &[u8], out: &mut Vec<u8>) -> u8 {
     let is_smaller = stored.len() < block.len();
     out.extend_from_slice(if is_smaller { stored } else { block });

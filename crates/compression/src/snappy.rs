@@ -1,8 +1,8 @@
-//! Snappy, raw format: like LZ4 with smaller windows and cheaper codes. Decompression is slower than LZ4's, and
-//! compression about as fast.
+//! Snappy in the raw format. The codec is similar to LZ4, with smaller windows and simpler codes. Compression is
+//! about as fast as with LZ4, and decompression is slower.
 //!
-//! Uses the `snap` crate. Incompressible input is skipped in growing steps, so that no test for it is needed before.
-//! Source of the format: "Snappy compressed format description", 2011.
+//! This codec uses the crate `snap`. If input is incompressible, the crate skips it in growing steps, so the codec
+//! needs no test for such input. Source of the format: "Snappy compressed format description", 2011.
 
 use catalog::Variant;
 use snap::raw::{Decoder, Encoder, decompress_len, max_compress_len};
@@ -20,7 +20,7 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::plain(
 /// The tag of the codec on disk.
 const TAG: u8 = 2;
 
-/// The Snappy codec, with idle encoders for the next blocks; each has a hash table.
+/// The Snappy codec, with idle encoders for the next blocks. Each encoder has a hash table.
 struct Snappy {
     encoders: Pool<Encoder>,
 }

@@ -1,12 +1,13 @@
-//! Helpers of the codecs for integer columns: a block as 8-byte words, and bit-packed numbers.
+//! Functions for the codecs of integer columns. The functions split a block into 8-byte words, and pack numbers into
+//! bits.
 
-/// The first bytes of the stored form of a block. These bytes are the length of the block, so that decompression with
-/// another length fails.
+/// Returns the first stored bytes of a block, which are the length of the block. Because of this length,
+/// decompression with another length fails.
 pub(crate) fn begin(block: &[u8]) -> Vec<u8> {
     (block.len() as u32).to_le_bytes().to_vec()
 }
 
-/// The bytes after the stored length, if that length is `len`.
+/// Returns the bytes after the stored length. Returns `None` if the stored length is not `len`.
 pub(crate) fn behind_begin(stored: &[u8], len: usize) -> Option<&[u8]> {
     let (stored_len, behind) = stored.split_first_chunk::<4>()?;
     (u32::from_le_bytes(*stored_len) as usize == len).then_some(behind)
@@ -18,12 +19,12 @@ pub(crate) fn split(block: &[u8]) -> (impl ExactSizeIterator<Item = u64> + Clone
     (words.iter().map(|word| u64::from_le_bytes(*word)), rest)
 }
 
-/// The number of significant bits of `number`.
+/// Returns the number of significant bits of `number`.
 pub(crate) fn width(number: u64) -> u32 {
     u64::BITS - number.leading_zeros()
 }
 
-/// The number of bytes of `count` numbers with `width` bits each.
+/// Returns the number of bytes that `count` numbers of `width` bits take.
 pub(crate) fn packed_len(count: usize, width: u32) -> usize {
     (count * width as usize).div_ceil(8)
 }
@@ -45,7 +46,7 @@ pub(crate) fn pack(numbers: impl Iterator<Item = u64>, width: u32, out: &mut Vec
     }
 }
 
-/// The `count` numbers of `width` bits in `packed`, which has [`packed_len`] bytes.
+/// Iterates over the `count` numbers of `width` bits in `packed`, which has [`packed_len`] bytes.
 pub(crate) fn unpack(packed: &[u8], count: usize, width: u32) -> impl Iterator<Item = u64> {
     let mask = if width == u64::BITS { u64::MAX } else { (1 << width) - 1 };
     let (mut bits, mut held, mut bytes) = (0u128, 0, packed.iter());

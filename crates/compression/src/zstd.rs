@@ -1,13 +1,15 @@
-//! Zstandard: matches as in LZ4, found with more effort at higher levels, then entropy coding. The output is about a
-//! third smaller than LZ4's, and each direction is four times slower.
+//! Zstandard: matches as in LZ4, followed by entropy coding. At higher levels, the search for matches is more
+//! thorough. The output is about a third smaller than with LZ4. Compression and decompression are four times slower
+//! than with LZ4.
 //!
-//! Compression and decompression contexts are created once and kept, because creating one costs tens of microseconds,
-//! more than a block does. Source of the format: RFC 8878.
+//! The codec reuses the contexts for compression and decompression. Creating a context takes tens of microseconds,
+//! which is longer than the compression of a block. Source of the format: RFC 8878.
 //!
-//! With a dictionary, blocks refer to strings that are frequent in their table. The blocks need not store the byte
-//! frequencies, which would be the largest overhead of a small block. The dictionary is trained on the first blocks of
-//! a table by zstd's own trainer, FASTCOVER (after Liao, Petri, Moffat and Wirth, "Effective Construction of Relative
-//! Lempel-Ziv Dictionaries", WWW 2016), and stored once in the table.
+//! A dictionary has strings that are frequent in an SSTable, and blocks refer to these strings. With a dictionary,
+//! blocks also need not store byte frequencies, which would be the largest overhead of a small block. The dictionary
+//! is trained on the first blocks of an SSTable by zstd's own trainer, FASTCOVER (after Liao, Petri, Moffat and
+//! Wirth, "Effective Construction of Relative Lempel-Ziv Dictionaries", WWW 2016), and the SSTable stores the
+//! dictionary once.
 //!
 //! ```text
 //! block with a dictionary   u8 number of the table's dictionary, frame
@@ -45,10 +47,12 @@ const TAG: u8 = 3;
 /// The tag of blocks that need a dictionary.
 const DICTIONARY_TAG: u8 = 9;
 
-/// The maximum bytes of samples from a table per byte of dictionary; more samples cost time and gain little.
+/// The maximum number of sample bytes per byte of dictionary. More samples take more time, but give little
+/// improvement.
 const MOST_SAMPLES: usize = 32;
 
-/// The minimum bytes of a table per byte of dictionary, below which a dictionary does not pay.
+/// The minimum size of an SSTable per byte of dictionary. In a smaller SSTable, a dictionary takes more space than it
+/// saves.
 const LEAST_SAMPLES: usize = 8;
 
 /// The valid sizes of a dictionary. With a smaller size, the trainer fails. A larger dictionary does not fit if blocks
@@ -93,7 +97,7 @@ impl From<DictionarySize> for String {
 /// The Zstandard codec at a compression level, with idle contexts for the next blocks.
 struct Zstd {
     level: i32,
-    /// The size of the dictionary in bytes; 0 without a dictionary.
+    /// The size of the dictionary in bytes, or 0 without a dictionary.
     dictionary_bytes: usize,
     compressors: Pool<Compressor<'static>>,
     decompressors: Pool<Decompressor<'static>>,
@@ -168,7 +172,8 @@ impl Compression for Zstd {
         Some(Arc::new(Learnt { prepared, number }))
     }
 
-    /// The memory of the compression contexts; decompression contexts belong to readers.
+    /// Returns the memory of the compression contexts. Decompression contexts are not included, because they belong
+    /// to readers.
     fn foreign_bytes(&self, _: usize) -> usize {
         self.compressors.sum(|compressor| compressor.context_mut().sizeof())
     }
@@ -178,17 +183,17 @@ impl Compression for Zstd {
     }
 }
 
-/// Idle compression contexts for blocks with a dictionary, shared by all tables.
+/// Idle compression contexts for blocks with a dictionary. All SSTables share these contexts.
 static CONTEXTS: Pool<CCtx<'static>> = Pool::new();
 
-/// The codec of one table, with the table's dictionary.
+/// The codec of one SSTable, with the dictionary of the SSTable.
 struct Learnt {
     prepared: CDict<'static>,
     number: u8,
 }
 
 impl Compression for Learnt {
-    /// Returns `None`, because blocks of this codec need the dictionaries of the table.
+    /// Returns `None`, because blocks of this codec need the dictionaries of the SSTable.
     fn tag(&self) -> Option<u8> {
         None
     }
@@ -207,13 +212,14 @@ impl Compression for Learnt {
         Err(CorruptBlock::of_learner())
     }
 
-    /// The memory of the prepared dictionary, and of the contexts, which all tables share.
+    /// Returns the memory of the prepared dictionary, plus the memory of the contexts. All SSTables share the
+    /// contexts.
     fn foreign_bytes(&self, _: usize) -> usize {
         self.prepared.sizeof() + CONTEXTS.sum(|context| context.sizeof())
     }
 }
 
-/// Opens the dictionary of a table.
+/// Opens the dictionary that an SSTable stores.
 fn open(dictionary: &[u8]) -> Result<Decode, CorruptBlock> {
     static CONTEXTS: Pool<DCtx<'static>> = Pool::new();
     let corrupt = || CorruptBlock::impossible("the dictionary of zstd");

@@ -1,13 +1,14 @@
-//! A fence that selects a layout for each SSTable when the SSTable is written. The layouts are binary search for few
-//! separators, the Eytzinger layout for many separators, and prefix compression to save memory.
+//! A fence that selects a layout for each SSTable when the SSTable is written. There are three layouts: binary search
+//! for few separators, the Eytzinger layout for many separators, and prefix compression to save memory.
 //!
-//! Source: the fence-pointer factory of the document cs265, section 2.3.2, with two corrections. In the document,
-//! the test for little memory comes after two tests, one of which always succeeds. In the document, therefore, no
-//! fence is ever compressed. Here, the test for little memory comes first. In the document, SSTables of deep levels
-//! get the Eytzinger layout at any size. Here, SSTables in levels above `eytzinger_min_level` never get this layout.
-//! For all other SSTables, the number of separators decides, because the level only approximates this number.
+//! Source: the fence-pointer factory of the document cs265, section 2.3.2, with two corrections. First, the test for
+//! little memory comes after two other tests in the document. One of these tests always succeeds, so the document
+//! never compresses a fence. In lsmbench, the test for little memory comes first. Second, all SSTables in deep levels
+//! get the Eytzinger layout in the document. In lsmbench, SSTables in levels above `eytzinger_min_level` never get
+//! this layout, and the number of separators decides for all other SSTables.
 //!
-//! The selected layout determines the time and the memory. The byte after the tag names the layout.
+//! The time of a search and the memory depend on the selected layout. In the stored bytes, the byte after the tag
+//! identifies the layout.
 
 use std::ops::Range;
 
@@ -37,7 +38,7 @@ const TAG: stored::Tag = *b"fada";
 /// Number of bytes before the bytes of the selected fence: the tag, and the number of the layout.
 const HEAD_BYTES: u64 = 5;
 
-/// A policy that selects and builds the layout that suits an SSTable.
+/// A policy that selects a layout for each SSTable and builds the fence in this layout.
 struct Adaptive {
     eytzinger_threshold: u64,
     eytzinger_min_level: u64,
@@ -111,8 +112,8 @@ impl FencePolicy for Adaptive {
     }
 }
 
-/// The SSTable as the selected fence sees it. The stored bytes of the selected fence begin after the tag and the
-/// number of the layout.
+/// A view of an SSTable for the selected fence. In this view, the stored bytes begin after the tag and the number of
+/// the layout.
 struct Behind<'a>(&'a dyn TableView);
 
 impl TableView for Behind<'_> {

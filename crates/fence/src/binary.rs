@@ -1,7 +1,7 @@
 //! The textbook fence: sorted separators in memory, and a binary search that compares whole separators.
 //!
-//! This fence is the baseline of all other fences. The fence cuts no common prefix and compares no 8-byte prefixes
-//! first. All separators are in one buffer, so no separator has its own allocation.
+//! This fence is the baseline of all other fences. The fence does not remove the common prefix of separators, and has
+//! no separate array of 8-byte prefixes. All separators are in one buffer, so no separator has its own allocation.
 
 use catalog::Variant;
 
@@ -19,7 +19,7 @@ const TAG: stored::Tag = *b"fbin";
 /// A policy that builds fences of sorted separators.
 struct Binary;
 
-/// Returns the policy with its default parameters. A fence that contains another fence uses it.
+/// Returns the policy with its default parameters. Fences that contain another fence use this policy.
 pub(crate) fn policy() -> Box<dyn FencePolicy> {
     Box::new(Binary)
 }

@@ -1,11 +1,11 @@
 //! Prefix-compressed groups of separators in memory. Each separator omits the prefix that it shares with the
 //! previous separator.
 //!
-//! A search first bisects the first separators of the groups, which are stored in full. Then the search reads one
-//! group in order. A search never reconstructs a separator, because it knows how many bytes the key shares with the
-//! previous separator. In most cases, the shared length of the next separator suffices to compare the separator with
-//! the key. Sources: the document cs265, section 2.3.2, "Compressed"; the index blocks of LevelDB,
-//! `doc/table_format.md`.
+//! The first separator of each group is stored in full. A binary search over these first separators finds a group,
+//! and the search then reads this group in order. The search need not reconstruct separators, because it remembers
+//! how many bytes the key shares with the previous separator. Usually the stored shared length of the next separator
+//! is enough to compare this separator with the key. Sources: the document cs265, section 2.3.2, "Compressed"; the
+//! index blocks of LevelDB, `doc/table_format.md`.
 //!
 //! ```text
 //! tag [u8; 4] | count u32 | interval u32 | start of each group u32 | separators
@@ -13,8 +13,8 @@
 //! the others:                     shared length | length of the rest | rest
 //! ```
 //! Lengths are varints with seven bits per byte. The memory equals the stored size, which is 3 to 10 bytes per
-//! separator if neighbouring separators are similar. A search reads log2(n / interval) first separators, and one
-//! group.
+//! separator if neighbouring separators are similar. With n separators, a search reads log2(n / interval) first
+//! separators, and one group.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -63,7 +63,7 @@ impl Build<dyn FencePolicy> for Compressed {
     }
 }
 
-/// Returns the policy with its default parameters. A fence that contains another fence uses it.
+/// Returns the policy with its default parameters. Fences that contain another fence use this policy.
 pub(crate) fn policy() -> Box<dyn FencePolicy> {
     Box::new(Compressed { interval: Params::default().interval })
 }

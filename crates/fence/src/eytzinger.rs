@@ -1,13 +1,14 @@
 //! A fence whose heads (8-byte prefixes) are in the Eytzinger layout, which is the breadth-first order of a binary
 //! search tree.
 //!
-//! The first steps of every search share a few cache lines. A step doubles the slot number, without a branch that
-//! could be mispredicted. The eight heads that the search may need three steps later are on one cache line, so they
-//! can be prefetched. Source: Khuong & Morin, "Array layouts for comparison-based searching" (2015), sections 4 and
-//! 5.
+//! The heads for the first steps of every search are in a few cache lines. A step computes the next slot from the
+//! current slot without a branch, so no branch can be mispredicted. A search needs one of eight heads three steps
+//! later. These eight heads are on one cache line, which is prefetched. Source: Khuong & Morin, "Array layouts for
+//! comparison-based searching" (2015), sections 4 and 5.
 //!
-//! The tree is complete: all levels are full except the last level, which is filled from the left. The rank of a
-//! head therefore follows from its slot number. A map from slots to blocks would need memory and cause cache misses.
+//! The tree is complete: all levels are full except the last level, which is filled from the left. The rank of a head
+//! can therefore be computed from its slot number. A stored map from slots to blocks would need memory and cause
+//! cache misses.
 
 use std::hint::select_unpredictable;
 
@@ -33,7 +34,7 @@ const LINE: usize = 8;
 /// A policy that builds fences in the Eytzinger layout.
 struct Eytzinger;
 
-/// Returns the policy with its default parameters. A fence that contains another fence uses it.
+/// Returns the policy with its default parameters. Fences that contain another fence use this policy.
 pub(crate) fn policy() -> Box<dyn FencePolicy> {
     Box::new(Eytzinger)
 }
@@ -50,8 +51,8 @@ impl FencePolicy for Eytzinger {
 
 /// Heads in breadth-first order. The root is in slot 1, and the children of slot k are in slots 2k and 2k + 1.
 struct HeadTree {
-    /// The slots, after some unused elements that align slot 0 to a cache line. The eight descendants of slot k
-    /// three levels below (slots 8k to 8k + 7) then share one cache line.
+    /// Some unused elements, followed by all slots. The unused elements align slot 0 to a cache line. The eight
+    /// descendants of slot k three levels below (slots 8k to 8k + 7) are therefore on one cache line.
     arena: Vec<u64>,
     start: usize,
     shape: Shape,

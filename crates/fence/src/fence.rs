@@ -1,5 +1,4 @@
-//! The interface of fences. A fence knows the separators between an SSTable's blocks, and returns the block for a
-//! key.
+//! The trait of fences. A fence has the separators between an SSTable's blocks, and returns the block for a key.
 
 use std::ops::Range;
 
@@ -10,24 +9,24 @@ use crate::separators::Separators;
 
 /// A policy that builds fences for new SSTables, and opens fences of existing SSTables.
 pub trait FencePolicy: Send + Sync {
-    /// Builds the fence of one SSTable, and returns the bytes that the SSTable stores, possibly none. Equal inputs
-    /// give equal bytes on every machine.
+    /// Builds the fence of one SSTable, and returns the bytes that the SSTable stores. The result may be empty. Equal
+    /// inputs give equal bytes on every machine.
     fn build(&self, input: &FenceInput<'_>) -> Vec<u8>;
 
-    /// Returns the alignment in the file of the bytes that [`build`](Self::build) returns. The alignment is a power
-    /// of two. A fence that reads its pages from storage returns the page size, and any other fence returns 1.
+    /// Returns the alignment, in the file, of the bytes that [`build`](Self::build) returns. The alignment is a power
+    /// of two. If a fence reads its pages from storage, the alignment is the page size. Otherwise the alignment is 1.
     fn alignment(&self) -> u64 {
         1
     }
 
-    /// Returns whether [`build`](Self::build) needs the bounds of every block, in addition to the separators. A
-    /// writer then collects the bounds for [`FenceInput::bounds`].
+    /// Returns whether [`build`](Self::build) needs the bounds of every block, in addition to the separators. If so,
+    /// the writer of the SSTable collects the bounds for [`FenceInput::bounds`].
     fn needs_bounds(&self) -> bool {
         false
     }
 
-    /// Opens a stored fence. A fence in memory reads all stored bytes in this call. A fence on disk reads nothing,
-    /// or only its root. The fence checks all lengths before it uses them.
+    /// Opens a stored fence. A fence in memory reads all stored bytes in this call. A fence on disk reads only its
+    /// root, or nothing. A fence checks all lengths before it uses them.
     ///
     /// # Errors
     /// Returns an error if another policy wrote the bytes, if the bytes are corrupt, or if reading fails.
@@ -44,21 +43,21 @@ pub struct FenceInput<'a> {
     pub hashes: &'a [KeyHash],
     /// For each block, the number of its first entry, counted over the whole SSTable.
     pub block_starts: &'a [u32],
-    /// The level for which the SSTable is written, from 0. If the SSTable later moves to another level without
-    /// rewriting, the fence stays the same.
+    /// The level for which the SSTable is written, from 0. If the SSTable later moves to another level without a
+    /// rewrite, the fence does not change.
     pub level: usize,
-    /// The bounds of every block. Present if the policy [needs](FencePolicy::needs_bounds) them.
+    /// The bounds of every block. `None` if the policy does not [need](FencePolicy::needs_bounds) bounds.
     pub bounds: Option<&'a BlockBounds>,
 }
 
-/// The smallest key, the largest key and the place of every block of an SSTable, in the order of the blocks.
+/// The first key, the last key and the file offset of every block of an SSTable, in the order of the blocks.
 #[derive(Clone, Debug, Default)]
 pub struct BlockBounds {
     /// The first key of every block.
     pub first_keys: Separators,
     /// The last key of every block.
     pub last_keys: Separators,
-    /// The byte at which every block begins in the file.
+    /// The offset in the file at which every block begins.
     pub offsets: Vec<u64>,
 }
 
@@ -66,24 +65,24 @@ pub struct BlockBounds {
 ///
 /// Invariants:
 /// 1. [`seek`](Self::seek) splits the SSTable at the key. Every block before the returned block contains only
-///    smaller keys, and every block after the returned block only larger keys. If the key is between two blocks,
-///    both blocks fulfil this condition. The result is then the last block whose separator is at or below the key. A
-///    fence that stores no separators uses the first keys of the blocks instead, and may return the earlier block. A
-///    fence of largest keys may return the later block.
-/// 2. [`find`](Self::find) returns the block of every key that the SSTable contains. For any other key, it may
+///    smaller keys, and every block after the returned block only larger keys. If the key is between two blocks, both
+///    blocks fulfil this condition. In this case, the result is the last block whose separator is at or below the
+///    key. There are two exceptions. A fence without stored separators uses the first keys of the blocks instead, and
+///    may return the earlier block. A fence of largest keys may return the later block.
+/// 2. [`find`](Self::find) returns the block of every key that the SSTable contains. For any other key, `find` may
 ///    return any block.
 /// 3. [`find_batch`](Self::find_batch) returns the result of [`find`](Self::find) for every key.
 /// 4. Every returned block is a block of the SSTable, even if the stored bytes are corrupt.
 pub trait Fence: Send + Sync {
     /// Returns the block in which a scan from `key` starts, in either direction. The result is the last block whose
-    /// separator is at or below the key, or block 0 for a key below all separators. If a scan finds nothing in this
-    /// block, it must continue with the next block in its direction.
+    /// separator is at or below the key. For a key below all separators, the result is block 0. If a scan finds no
+    /// entry in this block, the scan must continue with the next block in its direction.
     ///
     /// # Errors
     /// Returns an error if a page cannot be read or is corrupt.
     fn seek(&self, key: &[u8], table: &dyn TableView) -> Result<u32, FenceError>;
 
-    /// Returns the only block that can contain `key`.
+    /// Returns the only block that can contain `key`. Other blocks cannot contain the key.
     ///
     /// # Errors
     /// Returns the errors that [`seek`](Self::seek) describes.
@@ -91,8 +90,8 @@ pub trait Fence: Send + Sync {
         self.seek(key.bytes, table)
     }
 
-    /// Executes [`find`](Self::find) for many keys, in any order. `blocks` has the length of `keys`, and receives
-    /// the results. The searches are interleaved, so that their cache misses overlap.
+    /// Executes [`find`](Self::find) for many keys, in any order. The function writes the results to `blocks`, which
+    /// must have the length of `keys`. The searches are interleaved, so that their cache misses overlap.
     ///
     /// # Errors
     /// Returns the errors that [`seek`](Self::seek) describes. The content of `blocks` is then undefined.
@@ -108,15 +107,15 @@ pub trait Fence: Send + Sync {
         Ok(())
     }
 
-    /// Returns the memory of the fence in bytes. An ideal bound returns 0, because it models a fence that needs no
-    /// memory.
+    /// Returns the memory of the fence in bytes. An ideal bound returns 0, because an ideal bound represents a fence
+    /// without cost.
     fn memory_bytes(&self) -> usize;
 }
 
 /// The parts of an SSTable that the SSTable's fence can read.
 ///
-/// The SSTable verifies the checksums of bytes that it reads from storage for the fence. A fence checks lengths, so
-/// that nothing can panic, but it cannot detect a flipped bit in a key.
+/// The SSTable verifies the checksums of bytes that it reads from storage for the fence. A fence checks all lengths,
+/// so that corrupt bytes cannot cause a panic. A fence cannot detect a flipped bit in a key.
 pub trait TableView {
     /// Returns the number of data blocks.
     fn block_count(&self) -> u32;
@@ -130,8 +129,8 @@ pub trait TableView {
     /// Returns an error if the range is outside of the stored bytes, or if reading fails.
     fn read_stored(&self, range: Range<u64>) -> Result<Bytes, TableReadError>;
 
-    /// Reads a part of the fence's stored bytes through the block cache. Each range is a separate object in the
-    /// cache, so a fence should always use the same ranges.
+    /// Reads a part of the fence's stored bytes through the block cache. The cache stores each range as a separate
+    /// object, so a fence should always use the same ranges.
     ///
     /// # Errors
     /// Returns the errors that [`read_stored`](Self::read_stored) describes.

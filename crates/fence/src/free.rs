@@ -1,10 +1,10 @@
-//! The ideal bound of fences. The bound returns the block of every stored key without a search, and the memory of
-//! the bound counts as zero.
+//! The ideal bound of fences, which returns the block of every stored key without a search. The reported memory is
+//! zero.
 //!
-//! This bound is the upper limit for the benefit of any fence. A present key is looked up by its hash. A scan needs
-//! an exact search. A lookup of an absent key also needs an exact search, and so does a lookup of a key whose hash
-//! equals the hash of a key in another block. The blocks that are read are therefore those of an exact fence. By the
-//! convention for ideal bounds, the memory counts as zero. The stored bytes, eight per key, count as stored.
+//! No other fence can save more time than this bound. A hash map returns the block of a present key. An exact search
+//! is needed in three cases: for a scan, for an absent key, and if keys of several blocks have the hash of the key.
+//! The blocks that are read are therefore the same as with any exact fence. The reported memory is zero, because the
+//! bound represents a fence without cost. The stored size of eight bytes per key is counted.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -1,8 +1,8 @@
-//! Common code of all fences that search 8-byte prefixes of separators (heads). The search algorithms are in other
-//! modules.
+//! Code for all fences that search 8-byte prefixes of separators (heads). The search algorithms are in other modules.
 //!
-//! A search first compares the key with the common prefix of the separators. Then it searches the key's head among
-//! the heads of the separators. The search reads a separator only if the separator's head equals the key's head.
+//! A search first compares the key with the common prefix of the separators. Then the search looks up the key's head
+//! among the heads of the separators. The search reads a separator only if the separator's head equals the key's
+//! head.
 
 use types::HashedKey;
 
@@ -15,9 +15,9 @@ pub(crate) trait HeadIndex: Send + Sync {
     /// Returns the position of the first stored head that is at or above `head`.
     fn lower_bound(&self, head: u64) -> Bound;
 
-    /// Computes the bounds of up to [`GROUP`] heads at once. `ranks` has the length of `heads`, and receives the
-    /// number of smaller stored heads for each head. Bit `i` of the result is set if head `i` may equal a stored
-    /// head.
+    /// Computes the bounds of up to [`GROUP`] heads at once. For each head, the function writes the number of smaller
+    /// stored heads to `ranks`, which must have the length of `heads`. Bit `i` of the result is set if head `i` may
+    /// equal a stored head.
     fn lower_bounds(&self, heads: &[u64], ranks: &mut [u32]) -> u32 {
         let mut ties = 0;
         for (at, (head, rank)) in heads.iter().zip(ranks).enumerate() {
@@ -31,7 +31,7 @@ pub(crate) trait HeadIndex: Send + Sync {
     /// Returns the memory of the index in bytes, including the heads.
     fn memory_bytes(&self) -> usize;
 
-    /// Returns the number of separators at or below `key`. The first separator does not count.
+    /// Returns the number of separators at or below `key`. The first separator is not counted.
     #[inline]
     fn rank(&self, suffixes: &Suffixes, key: &[u8]) -> usize {
         match suffixes.place(key) {
@@ -42,10 +42,10 @@ pub(crate) trait HeadIndex: Send + Sync {
     }
 }
 
-/// Number of keys of a batch whose searches are interleaved.
+/// Number of keys in a batch whose searches are executed together, step by step.
 pub(crate) const GROUP: usize = 32;
 
-/// Minimum number of keys for interleaved searches. With fewer keys, single searches are faster.
+/// Minimum number of keys for which searches are executed together. With fewer keys, single searches are faster.
 const FEW: usize = 8;
 
 /// The separators of one SSTable in memory, and an index of their heads.
@@ -68,8 +68,8 @@ impl<I: HeadIndex + 'static> HeadFence<I> {
         Ok(Box::new(Self { suffixes, index: index(heads) }))
     }
 
-    /// Computes the ranks of up to [`GROUP`] keys. The searches are interleaved, so that their cache misses overlap.
-    /// If heads are equal, the reads of separators are interleaved, too.
+    /// Computes the ranks of up to [`GROUP`] keys. The searches are executed together, step by step, so that their
+    /// cache misses overlap. If heads are equal, the reads of separators are also executed together.
     fn ranks(&self, keys: &[HashedKey<'_>], ranks: &mut [u32]) {
         let mut heads = [0; GROUP];
         for (key, head) in keys.iter().zip(&mut heads) {
@@ -132,7 +132,7 @@ impl<I: HeadIndex + 'static> Fence for HeadFence<I> {
 }
 
 /// Checks an index against the definition of a bound. The heads include equal heads and the largest possible head.
-/// The SSTables have up to 130 separators, and the numbers of separators in `more`.
+/// The check uses SSTables of each size up to 130 separators, and of the sizes in `more`.
 #[cfg(test)]
 pub(crate) fn check_index<I: HeadIndex>(more: &[usize], build: impl Fn(Vec<u64>) -> I) {
     let mut random = 1u64;

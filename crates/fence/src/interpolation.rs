@@ -1,13 +1,16 @@
-//! Interpolation search over sorted heads (8-byte prefixes), with a guard for keys that are not evenly spread.
+//! Interpolation search over sorted heads (8-byte prefixes), with a limit on the number of steps for keys that are
+//! not evenly spread.
 //!
-//! A step reads the position at which the head would be if the heads between the bounds were on a straight line. On
-//! evenly spread keys, a search takes log2(log2(n)) steps. On other keys, a search may advance slowly. If a step
-//! does not at least halve the remaining heads, the next step therefore goes to the middle. The guard limits the
-//! number of steps to 2 log2(n). The last few heads are scanned. Sources: Perl, Itai & Avni, "Interpolation search:
-//! a log log n search" (1978); Van Sandt, Chronis & Patel, "Efficiently searching in-memory sorted arrays: revenge
-//! of the interpolation search?" (2019), section 3, for the guard and the scan.
+//! A step assumes that the heads between the current bounds are evenly spread, and reads the position at which the
+//! searched head would then be. With evenly spread keys, a search takes log2(log2(n)) steps. With other keys,
+//! interpolation may be slow. If a step removes less than half of the remaining heads, the next step therefore reads
+//! the middle. This guard limits the number of steps to 2 log2(n). The last few heads are read one after another.
+//! Sources: Perl, Itai & Avni, "Interpolation search: a log log n search" (1978); Van Sandt, Chronis & Patel,
+//! "Efficiently searching in-memory sorted arrays: revenge of the interpolation search?" (2019), section 3, for the
+//! guard and the scan.
 //!
-//! Memory: 8 bytes per separator for the head, and the bytes after the head if they are needed.
+//! Memory: 8 bytes per separator for the head. If heads do not suffice to compare separators, the bytes after the
+//! heads take additional memory.
 
 use catalog::Variant;
 
@@ -24,7 +27,7 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
 
 const TAG: stored::Tag = *b"fint";
 
-/// Number of heads that are scanned at the end of a search, which fill two cache lines.
+/// Number of heads that are read one after another at the end of a search. These heads fill two cache lines.
 const SCANNED: usize = 16;
 
 /// A policy that builds sorted heads.
@@ -46,7 +49,7 @@ struct Sorted {
 }
 
 impl Sorted {
-    /// Returns the number of heads below `head`, and the number of heads that the search read before the scan.
+    /// Returns the number of heads below `head`, and the number of interpolation steps.
     #[inline]
     fn search(&self, head: u64) -> (usize, u32) {
         let heads = self.heads.as_slice();
@@ -68,8 +71,8 @@ impl Sorted {
     }
 }
 
-/// Returns the interpolated position of `head` between `low` and `high`, on the line between the first and the last
-/// head of that interval. `low` and `high` must be at least two apart.
+/// Returns the interpolated position of `head` between the positions `low` and `high`, for evenly spread heads in
+/// this interval. The difference of `high` and `low` must be at least two.
 #[inline]
 fn guess(heads: &[u64], low: usize, high: usize, head: u64) -> usize {
     let (first, last) = (heads[low], heads[high - 1]);
@@ -105,8 +108,9 @@ mod tests {
         check_index(&[1000, 5000], |heads| Sorted { heads });
     }
 
-    /// Tests the number of steps. Evenly spread heads take a few steps. For heads that double from one to the next,
-    /// and for heads that are equal except for two, a search takes at most twice as many steps as a binary search.
+    /// Tests the number of steps. With evenly spread heads, a search takes a few steps. Two other cases take at most
+    /// twice as many steps as a binary search: each head is twice the previous head, or all heads except two are
+    /// equal.
     #[test]
     fn uneven_heads_cost_no_more_than_two_binary_searches() {
         let most = |heads: Vec<u64>| {

@@ -1,14 +1,16 @@
-//! Lanes over sorted heads (8-byte prefixes). The first lane has every 4th head, the second lane every 16th head,
-//! and so on. A search begins in the lane with the fewest heads.
+//! Sorted heads (8-byte prefixes) with several lanes, which are lists of some of the heads. The first lane has every
+//! 4th head, the second lane every 16th head, and so on. A search begins in the lane with the fewest heads.
 //!
-//! In each lane, the search skips at most `stride` − 1 heads that are below the key's head. Then it continues at
-//! this position in the next lower lane. The lanes are a skip list whose towers have fixed heights. Source: the
-//! document cs265, section 3.4.2, `FastLane`. In the document, the lanes contain positions. Here, the lanes contain
-//! heads, so a step reads only its lane.
+//! In each lane, the search passes at most `stride` − 1 heads that are below the key's head. Then the search
+//! continues at the corresponding position in the next lower lane. The lanes correspond to a skip list in which every
+//! 4th node reaches the next level. Source: the document cs265, section 3.4.2, `FastLane`. In the document, the lanes
+//! contain positions of heads. In lsmbench, the lanes contain the heads, so a step reads no other memory than its
+//! lane.
 //!
 //! Memory: 8 bytes per separator for the lowest lane, and 8 / (`stride` − 1) bytes for all other lanes. With the
-//! default stride, these are 10.7 bytes in total. The bytes after the head are added if they are needed. A search
-//! reads one or two cache lines per lane. The number of lanes is log n, to the base `stride`.
+//! default stride, heads and lanes take 10.7 bytes per separator. If heads do not suffice to compare separators, the
+//! bytes after the heads take additional memory. A search reads one or two cache lines per lane. For n separators,
+//! the number of lanes is the logarithm of n to the base `stride`.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};

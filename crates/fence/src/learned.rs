@@ -1,19 +1,20 @@
 //! A learned index (PGM-index). Lines predict the position of a head (8-byte prefix) with an error of at most
-//! `epsilon`. Further lines predict the positions of these lines.
+//! `epsilon`. On the next level, other lines predict the positions of these lines.
 //!
 //! The heads are split into as few segments as possible. For each segment, one line predicts the positions of the
-//! heads with an error of at most `epsilon`. The first heads of the segments are split again, until one line
-//! remains. A search computes a position on each level, and searches around the position. Sources: Ferragina &
-//! Vinciguerra, "The PGM-index" (PVLDB 2020), sections 3 and 4; for splitting in one pass, O'Rourke, "An on-line
-//! algorithm for fitting straight lines between data ranges" (CACM 1981).
+//! heads with an error of at most `epsilon`. The first heads of the segments are split into segments again, and so
+//! on, until there is only one segment. On each level, a search computes a position with a line, and then searches
+//! around this position. Sources: Ferragina & Vinciguerra, "The PGM-index" (PVLDB 2020), sections 3 and 4; for
+//! splitting in one pass, O'Rourke, "An on-line algorithm for fitting straight lines between data ranges" (CACM
+//! 1981).
 //!
 //! If a head occurs several times, a line predicts the position of its first occurrence, and the position just after
-//! its last occurrence. A search does not rely on the lines. A search checks the ends of the range that it has read,
-//! and continues if the result is outside of the range.
+//! its last occurrence. A search is right even if a prediction is wrong. The search checks the ends of the range that
+//! it has read, and continues if the result is outside of the range.
 //!
-//! Memory: 8 bytes per separator for the head, 24 bytes per segment, and the bytes after the head if they are
-//! needed. One segment covers about `epsilon`² evenly drawn heads. A search reads one or two cache lines per level,
-//! and about log2(2 `epsilon`) heads.
+//! Memory: 8 bytes per separator for the head, and 24 bytes per segment. If heads do not suffice to compare
+//! separators, the bytes after the heads take additional memory. One segment covers about `epsilon`² heads, if heads
+//! are random numbers. A search reads one or two cache lines per level, and about log2(2 `epsilon`) heads.
 
 use std::hint::select_unpredictable;
 use std::ops::Range;
@@ -36,7 +37,7 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Learned>(
 
 const TAG: stored::Tag = *b"fpgm";
 
-/// Maximum error, in positions, of the lines in the upper levels. Lines of the upper levels predict positions of
+/// Maximum error, in positions, of the lines in the upper levels. The lines of the upper levels predict positions of
 /// segments.
 const UPPER_EPSILON: u64 = 4;
 
@@ -117,7 +118,7 @@ impl Pgm {
         Self { heads, epsilon, levels }
     }
 
-    /// Returns the segment of the lowest level that covers `head`. `None` for a head below all segments.
+    /// Returns the segment of the lowest level that covers `head`. Returns `None` if the head is below all segments.
     #[inline]
     fn segment(&self, head: u64) -> Option<&Segment> {
         let (top, levels) = self.levels.split_last()?;
@@ -149,8 +150,8 @@ impl HeadIndex for Pgm {
     }
 }
 
-/// Returns the range of positions around a predicted position. The range has one additional position on each side,
-/// because of rounding.
+/// Returns the range of positions around a predicted position. Because predictions are rounded, the range has one
+/// additional position on each side.
 #[inline]
 fn around(place: usize, epsilon: u64, count: usize) -> Range<usize> {
     let reach = epsilon as usize + 1;
@@ -158,9 +159,9 @@ fn around(place: usize, epsilon: u64, count: usize) -> Range<usize> {
     start..place.saturating_add(reach + 1).min(count)
 }
 
-/// Returns the number of `items` for which `comes_before` is true. All items for which `comes_before` is true must
-/// come first. The search begins in the range `around`. If the result is outside of this range, the search continues
-/// there.
+/// Returns the number of `items` for which `comes_before` is true. All items for which `comes_before` is true must be
+/// before all other items. The search begins in the range `around`. If the result is outside of this range, the
+/// search continues outside.
 #[inline]
 fn partition_around<T>(items: &[T], around: Range<usize>, comes_before: impl Fn(&T) -> bool) -> usize {
     let Range { mut start, mut end } = around;
@@ -183,7 +184,8 @@ fn partition_around<T>(items: &[T], around: Range<usize>, comes_before: impl Fn(
 }
 
 /// Returns the points that a line must fit. Each distinct head gives one point, at the position of its first
-/// occurrence. A repeated head gives a second point: the next larger value, at the position of the next head.
+/// occurrence. If a head occurs several times, there is a second point. The second point has the next larger value,
+/// and the position of the next head.
 fn steps(heads: &[u64]) -> impl Iterator<Item = (u64, u64)> {
     let mut next = 0;
     heads.chunk_by(|a, b| a == b).flat_map(move |equal| {
@@ -195,8 +197,8 @@ fn steps(heads: &[u64]) -> impl Iterator<Item = (u64, u64)> {
 }
 
 /// Splits points into segments. The points are in the order of their heads. Each segment is as long as possible,
-/// while one line passes all its points at a distance of at most `epsilon`. If several points have equal heads, only
-/// the first point counts.
+/// under the condition that one line predicts all its points with an error of at most `epsilon`. If several points
+/// have equal heads, only the first point is used.
 fn cut(points: impl Iterator<Item = (u64, u64)>, epsilon: u64) -> Vec<Segment> {
     let mut segments = Vec::new();
     let mut corridor: Option<Corridor> = None;
@@ -215,8 +217,8 @@ fn cut(points: impl Iterator<Item = (u64, u64)>, epsilon: u64) -> Vec<Segment> {
     segments
 }
 
-/// A point of a segment: the difference of a head from the segment's first head, and a position. The position may be
-/// below the first position.
+/// A point of a segment. The first coordinate is the difference between a head and the segment's first head. The
+/// second coordinate is a position, which may be below the position of the segment's first head.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     x: i128,
@@ -231,14 +233,14 @@ impl Point {
     }
 }
 
-/// All lines that pass the points of a segment within the allowed distance.
+/// All lines that predict the points of a segment with the allowed error.
 struct Corridor {
     first: u64,
     place: u64,
     epsilon: i128,
-    /// Convex chain of the points' upper limits, which bound a line from above.
+    /// Convex chain of the points' upper limits, which are an upper limit for the lines.
     upper: Vec<Point>,
-    /// Convex chain of the points' lower limits, which bound a line from below.
+    /// Convex chain of the points' lower limits, which are a lower limit for the lines.
     lower: Vec<Point>,
     /// End points of the flattest line. This line goes from the upper limit of one point to the lower limit of a
     /// later point.
@@ -261,8 +263,8 @@ impl Corridor {
         }
     }
 
-    /// Adds a point to the right of all other points. Returns whether one line can still pass all points within the
-    /// allowed distance.
+    /// Adds a point to the right of all other points. Returns whether one line can still predict all points with the
+    /// allowed error.
     fn admit(&mut self, head: u64, place: u64) -> bool {
         let (x, y) = (i128::from(head - self.first), i128::from(place) - i128::from(self.place));
         let (above, below) = (Point { x, y: y + self.epsilon }, Point { x, y: y - self.epsilon });
@@ -286,8 +288,8 @@ impl Corridor {
         true
     }
 
-    /// Returns the line halfway between the flattest and the steepest line, through the point where these two lines
-    /// cross.
+    /// Returns the line whose slope is the mean of the flattest and the steepest slope. The line goes through the
+    /// point where the flattest and the steepest line cross.
     fn segment(&self) -> Segment {
         let [flat, to] = self.flattest;
         let [steep, up] = self.steepest;
@@ -308,7 +310,7 @@ impl Corridor {
 }
 
 /// Returns the point at which the line from `end` touches a chain. Removes the earlier points of the chain, because
-/// they no longer bound any line.
+/// these points no longer limit any line.
 fn touch(chain: &mut Vec<Point>, end: Point, is_passed: impl Fn(i128) -> bool) -> Point {
     let mut at = 0;
     while at + 1 < chain.len() && is_passed(chain[at].turn(chain[at + 1], end)) {
@@ -333,8 +335,7 @@ mod tests {
     use super::*;
     use crate::heads::check_index;
 
-    /// Returns heads of several shapes: randomly drawn, evenly spread, in steep and flat stretches, and with equal
-    /// heads.
+    /// Returns several kinds of heads: random, evenly spread, with steep and flat parts, and with equal heads.
     fn shapes() -> Vec<Vec<u64>> {
         let mut random = 1u64;
         let mut draw = || {
@@ -371,7 +372,7 @@ mod tests {
         }
     }
 
-    /// Tests that every line passes its points within the allowed distance, so that no search leaves the predicted
+    /// Tests that every line predicts its points with the allowed error, so that no search leaves the predicted
     /// range.
     #[test]
     fn lines_are_off_by_epsilon_at_most() {
@@ -387,8 +388,8 @@ mod tests {
         }
     }
 
-    /// Tests that segments are as long as possible. No line can fit two segments, because the first point of a
-    /// segment does not fit the line of the previous segment.
+    /// Tests that segments are as long as possible. The first point of a segment must not fit to any line of the
+    /// previous segment.
     #[test]
     fn segments_are_as_long_as_can_be() {
         let even: Vec<u64> = (0..50_000).map(|i| i * 1_000_003).collect();

@@ -1,5 +1,5 @@
-//! Fences (fence pointers). A fence is the index that returns the only block of an SSTable that can contain a key,
-//! or the block in which a scan starts.
+//! Fences (fence pointers). A fence is the index of an SSTable. For a lookup, a fence returns the only block that can
+//! contain the key. For a scan, a fence returns the block in which the scan starts.
 
 mod adaptive;
 mod binary;

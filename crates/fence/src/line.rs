@@ -1,23 +1,23 @@
-//! A cache line of eight sorted heads (8-byte prefixes). The widest instructions of the CPU compare all eight heads
-//! at once.
+//! A cache line of eight sorted heads (8-byte prefixes). If the CPU has AVX-512, one instruction compares all eight
+//! heads.
 //!
-//! The fastest comparison that the CPU supports is selected when a fence is opened. A search is written once, as a
-//! [`Search`], and compiled for each method of comparison.
+//! When a fence is opened, the fastest comparison that the CPU supports is selected. The code of a search is generic
+//! (see [`Search`]), and is compiled for each method of comparison.
 #![cfg_attr(target_arch = "x86_64", allow(unsafe_code))]
 #![allow(clippy::inline_always)] // a search is compiled for a processor only where all of it is inlined
 
 /// Number of heads per cache line.
 pub(crate) const LINE: usize = 8;
 
-/// Eight heads in ascending order, which fill one aligned cache line.
+/// Eight heads in ascending order, in one aligned cache line.
 ///
-/// Heads are stored as signed numbers with unchanged order, because AVX2 compares only signed numbers.
+/// AVX2 compares only signed numbers. Heads are therefore stored as signed numbers that have the same order.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct Line([i64; LINE]);
 
 impl Line {
-    /// A cache line without heads. All values are the largest number, so no head is above them.
+    /// A cache line without heads. All values are the largest number, so no head is above these values.
     pub(crate) const EMPTY: Self = Self([i64::MAX; LINE]);
 
     /// Stores `head` at position `at`, which must be below 8.
@@ -48,11 +48,11 @@ pub(crate) trait Compare: Copy + Send + Sync + 'static {
     fn run<S: Search>(self, search: S, input: S::Input) -> S::Output;
 }
 
-/// A search through cache lines. The method `run` must always be inlined, because only then is the search compiled
-/// for each method of comparison.
+/// A search through cache lines. The method `run` must always be inlined. Otherwise the compiler would not compile
+/// the search for each method of comparison.
 pub(crate) trait Search {
-    /// The head or heads that are searched. The heads are separate from the searched structure, so that both are
-    /// passed in registers.
+    /// The head or heads that are searched. This type is separate from the searched structure, so that both arguments
+    /// are passed in registers.
     type Input;
 
     /// The result of the search.
@@ -62,7 +62,7 @@ pub(crate) trait Search {
     fn run<C: Compare>(self, compare: C, input: Self::Input) -> Self::Output;
 }
 
-/// Comparison of one head after the other, for CPUs without SIMD instructions.
+/// Comparison of the heads one after another, for CPUs without SIMD instructions.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable;
 

@@ -6,10 +6,10 @@
 //! | end of each suffix u32 × (children − 1)
 //! | common prefix | suffixes, end to end | padding
 //! ```
-//! Child i of a leaf is the data block `first + i`. Child i of an inner page is the page that starts where child i −
-//! 1 ends; child 0 starts at `first`. Starts and ends are page numbers in the file. Separator i is between child i
-//! and child i + 1. A key at or above separator i belongs to child i + 1 or to a later child. The common prefix of
-//! the separators is stored once (Bayer & Unterauer, "Prefix B-trees", 1977).
+//! Child i of a leaf is the data block `first + i`. Child 0 of an inner page starts at the page `first`, and each
+//! other child starts where the previous child ends. Starts and ends are page numbers in the file. Separator i is
+//! between child i and child i + 1. A key at or above separator i belongs to child i + 1 or to a later child. The
+//! common prefix of the separators is stored once (Bayer & Unterauer, "Prefix B-trees", 1977).
 
 use std::ops::Range;
 
@@ -91,10 +91,11 @@ fn shared_by(separators: &[&[u8]]) -> usize {
 /// Splits the children of a layer into pages, and returns the range of children of each page. `firsts[i]` is the
 /// first separator under child i. A page stores the first separators of all its children except the first child.
 ///
-/// A page is filled up to `unit_bytes`. A page has at least two children if two children remain. Every layer is
-/// therefore at most half as wide as the next lower layer. If the separator between these two children is longer
-/// than `unit_bytes`, the page is filled up to the next multiple. A long separator is not moved to the next higher
-/// layer, where more lookups would read it. Instead, the previous page ends one child earlier.
+/// A page is filled up to `unit_bytes`. If at least two children remain, a page has at least two children. A layer
+/// therefore has at most half as many pages as the next lower layer. If the separator between the first two children
+/// is longer than `unit_bytes`, the page is filled up to the next multiple of `unit_bytes`. A long separator must not
+/// become a separator of the next higher layer, because more lookups would read it there. If necessary, the previous
+/// page therefore ends one child earlier.
 pub(crate) fn split(kind: Kind, firsts: &[&[u8]], unit_bytes: usize) -> Vec<Range<usize>> {
     let mut pages = Vec::new();
     let mut start = 0;
@@ -133,7 +134,7 @@ pub(crate) fn encoded_bytes(kind: Kind, separators: &[&[u8]]) -> usize {
 }
 
 /// Returns the length in bytes of a page with a number of separators and their total length, without padding. The
-/// common prefix counts once.
+/// common prefix is counted once.
 fn page_bytes(kind: Kind, separators: usize, separator_bytes: usize) -> usize {
     let child_ends = if kind == Kind::Inner { separators + 1 } else { 0 };
     HEAD_BYTES + (child_ends + separators) * U32 + separator_bytes
@@ -180,8 +181,8 @@ impl<'a> Page<'a> {
         self.count_separators(key, |separator, key| separator <= key)
     }
 
-    /// Returns the number of the child for `key` in a page whose separators are the largest keys of its children: the
-    /// number of separators below the key.
+    /// Returns the number of the child for `key`, if the separators of the page are the largest keys of its children.
+    /// The result is the number of separators below the key.
     ///
     /// # Errors
     /// Returns an error if a separator is outside of the page.
@@ -189,8 +190,8 @@ impl<'a> Page<'a> {
         self.count_separators(key, |separator, key| separator < key)
     }
 
-    /// Returns the number of separators that are `before` the key. If a separator is before the key, all separators
-    /// below this separator are also before the key.
+    /// Returns the number of separators for which `before` is true. If `before` is true for a separator, it must be
+    /// true for all smaller separators.
     #[inline]
     fn count_separators(
         &self,

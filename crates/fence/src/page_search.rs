@@ -1,4 +1,4 @@
-//! A fence without an index, which bisects the data blocks.
+//! A fence without an index. A search is a binary search over the data blocks.
 //!
 //! Every step reads the first key of a block through the block cache. The fence stores nothing and needs no memory,
 //! but each step reads one block. Source: the binary-search lookup of the document csc443, section 4.2.3.
@@ -14,7 +14,7 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
     || Box::new(PageSearch),
 );
 
-/// The policy and the fence as one type, because neither has data.
+/// The policy and also the fence. Both have no data, so one type suffices.
 struct PageSearch;
 
 impl FencePolicy for PageSearch {

@@ -1,15 +1,16 @@
 //! A table of the leading bits of heads (8-byte prefixes). A search reads only the few heads that share their
 //! leading bits with the key.
 //!
-//! The bits that follow the bits common to all heads select an entry of the table. The entry is the number of
-//! smaller heads. Two neighbouring entries are the bounds of the search. On evenly spread keys, the bounds are one
-//! or two heads apart. A lookup then costs two cache misses at any size: one in the table and one in the heads. If
-//! many heads share their leading bits, the search between the bounds is a binary search. This binary search is
-//! never longer than a binary search of all heads. Source: the radix table of Kipf et al., "`RadixSpline`: A
-//! Single-Pass Learned Index" (aiDM 2020), applied directly to the heads.
+//! All heads share their first bits. The bits after these shared bits select an entry of the table. The entry is the
+//! number of heads with smaller leading bits. The selected entry and the next entry are the bounds of the search.
+//! With evenly spread keys, one or two heads are between the bounds. In this case, a lookup costs two cache misses
+//! for any number of separators: one in the table and one in the heads. If many heads share their leading bits, the
+//! search between the bounds is a binary search. This binary search has at most as many steps as a binary search of
+//! all heads. Source: the radix table of Kipf et al., "`RadixSpline`: A Single-Pass Learned Index" (aiDM 2020),
+//! applied directly to the heads.
 //!
 //! Memory: 8 bytes per separator for the head, 1 to 4 bytes per separator for the table, and the bytes after the
-//! head if they are needed.
+//! heads if heads do not suffice to compare separators.
 
 use catalog::Variant;
 use prefetch::large;
@@ -105,8 +106,8 @@ mod tests {
         check_index(&[1000, 5000], Table::of);
     }
 
-    /// Tests the number of heads between the bounds. If heads are evenly spread, a few heads remain, wherever the
-    /// heads begin. If heads are crowded, at most all heads remain.
+    /// Tests the number of heads between the bounds. With evenly spread heads, a few heads are between the bounds,
+    /// whatever the smallest head is. In the worst case, all heads are between the bounds.
     #[test]
     fn evenly_spread_heads_leave_a_few_to_search() {
         let most = |heads: Vec<u64>| {

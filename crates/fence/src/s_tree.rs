@@ -1,17 +1,19 @@
 //! A static B-tree in memory, in which a node is one cache line. The sorted heads (8-byte prefixes) are in leaves of
 //! eight heads. Above the leaves are layers of nodes with nine children each.
 //!
-//! One comparison of eight lanes and a bit count search a node, without a branch that could be mispredicted. A
-//! search reads one cache line per layer. The upper layers stay in the innermost CPU cache. 16 K separators have 5
-//! layers. 4 M separators have 7 layers, two of which do not fit a cache of 1 MiB. A single search skips the
-//! uppermost layers, and reads four adjacent cache lines instead. The positions of children are computed, so there
-//! are no pointers. In a batch, the searches are interleaved, and each search prefetches its cache line of the next
-//! layer. Sources: Slotin, "Algorithms for Modern Hardware" (2022), chapter "Static B-Trees"; Groot Koerkamp,
-//! "Static search trees: 40x faster than binary search" (2024).
+//! To search a node, the CPU compares all eight heads at once and counts the bits of the result. This needs no branch
+//! that could be mispredicted. A search reads one cache line per layer. The upper layers stay in the L1 cache. 16 K
+//! separators have 5 layers. 4 M separators have 7 layers, and the two lowest layers do not fit into a cache of 1
+//! MiB. A single search skips the uppermost layers, and reads four adjacent cache lines instead. Nodes have no
+//! pointers, because the positions of children are computed. In a batch, the searches are executed together, step by
+//! step, and each search prefetches its cache line of the next layer. Sources: Slotin, "Algorithms for Modern
+//! Hardware" (2022), chapter "Static B-Trees"; Groot Koerkamp, "Static search trees: 40x faster than binary search"
+//! (2024).
 //!
-//! Memory: 9 bytes per separator, of which 8 are for the head in a leaf and 1 is for the layers above. If the bytes
-//! after the common prefix do not fit into eight bytes, all of these bytes are kept, too, with 4 bytes per separator
-//! for the offset. A search reads separators only if their heads equal the key's head.
+//! Memory: 9 bytes per separator, of which 8 are for the head in a leaf and 1 is for the layers above. If the part of
+//! a separator after the common prefix is longer than eight bytes, the fence also stores these parts of all
+//! separators, with 4 bytes per separator for the offset. A search reads separators only if their heads equal the
+//! key's head.
 
 #![allow(clippy::inline_always)] // see `line`
 #![allow(unsafe_code)] // without it a search takes a fifth longer
@@ -38,10 +40,10 @@ const TAG: stored::Tag = *b"fstr";
 /// Number of children of an inner node: one more than the number of its heads.
 const CHILDREN: usize = LINE + 1;
 
-/// Number of cache lines of the entry table, with which a single search skips the upper layers.
+/// Number of cache lines of the entry table. A single search begins with this table and skips the upper layers.
 const ENTRY_LINES: usize = 4;
 
-/// Number of searches of a batch whose steps the compiler unrolls together.
+/// Number of searches of a batch that are in one unrolled loop.
 const UNROLLED: usize = 16;
 
 /// A policy that builds static B-trees.
@@ -66,7 +68,7 @@ impl FencePolicy for STree {
     }
 }
 
-/// Builds the tree without separators, for fences that contain such a tree.
+/// Builds a static B-tree without separators. Fences that contain such a tree call this function.
 pub(crate) fn index(heads: &[u64]) -> Box<dyn HeadIndex> {
     #[cfg(target_arch = "x86_64")]
     {
@@ -83,13 +85,13 @@ pub(crate) fn index(heads: &[u64]) -> Box<dyn HeadIndex> {
 /// Sorted heads in a static B-tree.
 struct Tree {
     /// The nodes of each layer above the leaves. The first layer is the root. Head `i` of a node is the largest head
-    /// under its child `i`. The last child of a node has no such head.
+    /// in the subtree of child `i`. For the last child, no head is stored.
     inner: Vec<Box<[Line]>>,
     /// All heads in sorted order, in leaves of eight heads.
     leaves: Box<[Line]>,
-    /// Entry table: the largest head under each node of one layer, except the last node. The layer is the widest
-    /// layer whose heads fit this table. The CPU loads these cache lines at the same time. A search therefore skips
-    /// the layers above, whose nodes it would load one after the other.
+    /// Entry table: the largest head in the subtree of each node of one layer, except the last node. The layer is the
+    /// largest layer whose heads fit into this table. The CPU loads the cache lines of the table at the same time. A
+    /// search that starts at this table skips the layers above, whose nodes the CPU would load one after another.
     entry: [Line; ENTRY_LINES],
     /// Number of inner layers above the layer of the entry table.
     skipped: usize,
@@ -125,7 +127,7 @@ impl Tree {
         Self { skipped: inner.len() - entered, inner, leaves, entry }
     }
 
-    /// Returns the index of the leaf that contains the bound of `head`.
+    /// Returns the index of the leaf that contains the first head at or above `head`.
     #[inline(always)]
     fn leaf<C: Compare>(&self, compare: C, head: i64) -> usize {
         let mut place = 0;
@@ -154,8 +156,8 @@ impl Tree {
         Bound { rank: (place + below) as u32, may_tie: leaf.get(below) == head }
     }
 
-    /// Computes the number of smaller stored heads for each of up to [`GROUP`] heads. Returns one bit per head,
-    /// which is set if the head may equal a stored head.
+    /// Computes, for each of up to [`GROUP`] heads, the number of smaller stored heads. The result has one bit per
+    /// head, which is set if the head may equal a stored head.
     #[inline(always)]
     fn ranks<C: Compare>(&self, unsigned: &[u64], compare: C, ranks: &mut [u32]) -> u32 {
         let (mut heads, mut places) = ([0; GROUP], [0; GROUP]);
@@ -193,7 +195,7 @@ impl Tree {
     }
 }
 
-/// Returns the index of the leaf for `head`. The search starts at the node `place` in the first of `layers`.
+/// Returns the index of the leaf for `head`. The search starts in the first layer of `layers`, at the node `place`.
 #[inline(always)]
 fn descend<C: Compare>(layers: &[Box<[Line]>], mut place: usize, compare: C, head: i64) -> usize {
     // A loop is used instead of a fold, because a closure would not be compiled for the CPU's vector instructions.
@@ -209,7 +211,7 @@ fn child<C: Compare>(layer: &[Line], place: usize, compare: C, head: i64) -> usi
     place * CHILDREN + compare.below(line(layer, place), head) * LINE
 }
 
-/// Returns the cache line at `place`. `place` is the number of heads before the cache line in its layer.
+/// Returns the cache line at `place`. `place` is the number of heads of the layer that are before this cache line.
 #[inline(always)]
 fn line(layer: &[Line], place: usize) -> &Line {
     debug_assert!(place / LINE < layer.len() && place.is_multiple_of(LINE));
@@ -265,7 +267,7 @@ impl Search for One<'_> {
     }
 }
 
-/// The search for one key. The search is compiled together with the comparison of the key's prefix.
+/// The search for one key. This search also compares the key with the common prefix of the separators.
 struct Key<'a>(&'a Tree, &'a Suffixes);
 
 impl<'a> Search for Key<'a> {
@@ -283,7 +285,8 @@ impl<'a> Search for Key<'a> {
     }
 }
 
-/// Returns the rank of a key whose head equals a stored head. This code is separate, because the case is rare.
+/// Returns the rank of a key whose head equals a stored head. This rare case is in a separate function, so that the
+/// code of the common case stays small.
 #[cold]
 #[inline(never)]
 fn settle(suffixes: &Suffixes, bound: Bound, key: &[u8]) -> usize {
@@ -319,8 +322,8 @@ mod tests {
     use super::*;
     use crate::heads::check_index;
 
-    /// Sizes around the sizes at which the tree gets another layer: 264, 2376 and 21384 heads. The test adds three
-    /// heads to each size.
+    /// Sizes around the sizes at which the tree gets another layer: 264, 2376 and 21384 heads. [`check_index`] adds
+    /// three heads to each size.
     const SIZES: [usize; 9] = [261, 262, 648, 2373, 2374, 5829, 21_381, 21_400, 200_000];
 
     #[test]

@@ -3,12 +3,13 @@
 //!
 //! The root is page 0. The inner layers follow from top to bottom, and then the leaves. A footer of 20 bytes
 //! describes the sizes of the tree. A lookup reads and searches one page per layer. Source: the SSTs of the document
-//! csc443, section 4.2.3. Here, separators are byte strings of any length instead of integer keys. By default, they are
-//! the shortest keys that separate two children. The document uses the largest key of each child.
+//! csc443, section 4.2.3. In lsmbench, separators are byte strings of any length instead of integer keys. By default,
+//! a separator is the shortest key that separates two children. In the document, a separator is the largest key of a
+//! child.
 //!
 //! A page is `page_bytes` long, unless the separator between two children does not fit. A longer page takes several
-//! consecutive page lengths, and its parent stores their number. Each layer still costs one read. A long separator
-//! is stored as low in the tree as possible, so that only few searches read it.
+//! consecutive page lengths, and its parent stores this number. A search still makes one read per layer. A long
+//! separator is stored in a low layer, so that few searches read it.
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
@@ -29,15 +30,16 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<StaticBTree>
      separators = \"shortest\"\n",
 );
 
-/// The last bytes of a tree with the shortest separators, and of a tree with the largest keys.
+/// The tag at the end of the stored bytes, for trees with the shortest separators and for trees with the largest
+/// keys.
 const TAGS: [Tag; 2] = [*b"sbtr", *b"sbtl"];
 const FOOTER_BYTES: u64 = 20;
 
-/// Maximum number of layers of a tree. Each layer is at most half as wide as the next lower layer, and block numbers
-/// have 32 bits.
+/// Maximum number of layers of a tree. The limit follows from two facts: a layer has at most half as many pages as
+/// the next lower layer, and block numbers have 32 bits.
 const MAX_LAYERS: u32 = 33;
 
-/// The keys between the children of a page.
+/// The kind of separator between two children of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Between {
@@ -125,7 +127,8 @@ impl StaticBTree {
         layers
     }
 
-    /// Returns the key between each block and the block before it. No page stores the key before the first block.
+    /// Returns the key between each block and the block before it. The result includes a key before the first block,
+    /// which no page stores.
     fn keys_before_blocks<'a>(&self, input: &FenceInput<'a>) -> Vec<&'a [u8]> {
         match input.bounds {
             Some(bounds) if self.separators == Between::Largest => {
@@ -136,7 +139,7 @@ impl StaticBTree {
         }
     }
 
-    /// Builds the layer above some children. `firsts` has the first separator of each child.
+    /// Builds the layer above some children. `firsts` has the first separator in the subtree of each child.
     fn layer<'a>(&self, kind: Kind, firsts: &[&'a [u8]]) -> Layer<'a> {
         let mut layer = Layer { nodes: Vec::new(), starts: vec![0] };
         for children in page::split(kind, firsts, self.page_bytes as usize) {
@@ -168,7 +171,7 @@ struct Node<'a> {
     kind: Kind,
     /// The number of the node's first child, in the next lower layer.
     first: usize,
-    /// The first separator under each child.
+    /// The first separator in the subtree of each child.
     firsts: Vec<&'a [u8]>,
 }
 
@@ -193,7 +196,7 @@ impl Node<'_> {
     }
 }
 
-/// The kind of separators and the sizes of a tree, from the tree's footer.
+/// The content of the footer: the kind of separators and the sizes of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Geometry {
     separators: Between,

@@ -1,9 +1,9 @@
-//! The stored form of separators, for fences that read all separators when an SSTable is opened.
+//! The stored format of separators, for fences that read all separators when an SSTable is opened.
 //!
 //! ```text
 //! tag [u8; 4] | count u32 | lengths u32 × count | separators, end to end | whatever the fence adds
 //! ```
-//! Separators are stored in full, so that the memory after reading never exceeds the stored size.
+//! Separators are stored in full, so the separators never need more memory than their stored size.
 
 use types::Bytes;
 

@@ -1,9 +1,11 @@
-//! Separators in a form for fast searches: without their common prefix, and with 8-byte prefixes (heads).
+//! Separators in memory, prepared for fast searches. Each separator has a head (8-byte prefix) and lacks the common
+//! prefix of all separators.
 //!
-//! Memory accesses to strings, not the number of steps, dominate the time of a search over byte strings. A head is
-//! the next eight bytes after the common prefix, as one big-endian number. Two separators nearly always have
-//! different heads. The strings are compared only if two heads are equal. If all suffixes have the same length of at
-//! most eight bytes, the heads contain the whole suffixes, and nothing else is stored. Integer keys are an example.
+//! In a search over byte strings, most of the time is spent on memory accesses to the strings. A head is the next
+//! eight bytes after the common prefix, as one big-endian number. Two separators nearly always have different heads.
+//! The strings are compared only if two heads are equal. A suffix is the part of a separator after the common prefix.
+//! If all suffixes have the same length of at most eight bytes, the heads contain the complete suffixes, and no other
+//! bytes are stored. Integer keys are an example.
 #![allow(clippy::inline_always)] // see `line`
 
 use types::{common_prefix, head};
@@ -13,11 +15,11 @@ use prefetch::prefetch;
 
 /// All separators of an SSTable except the first, without their common prefix, and with their heads.
 ///
-/// The first separator is not needed, because a key below the first separator also belongs to block 0. The number of
-/// other separators at or below a key is therefore the block number of the key.
+/// The first separator is not needed, because a key below the first separator also belongs to block 0. The block
+/// number of a key is therefore the number of other separators at or below the key.
 pub(crate) struct Suffixes {
     prefix: Box<[u8]>,
-    /// The first eight bytes of the prefix, and a mask whose 1 bits cover the prefix.
+    /// The first eight bytes of the common prefix, and a mask with a 1 bit for each bit of the prefix.
     prefix_head: u64,
     prefix_mask: u64,
     count: usize,
@@ -26,7 +28,7 @@ pub(crate) struct Suffixes {
 
 /// The bytes of the suffixes that are not in the heads.
 enum Rest {
-    /// The heads contain the whole suffixes. All suffixes have this length, which is at most eight bytes.
+    /// The heads contain the whole suffixes. The field is the length of all suffixes, which is at most eight bytes.
     OfLength(usize),
     /// All suffixes in full, including the bytes in the heads.
     Arena(Separators),
@@ -80,7 +82,7 @@ impl Suffixes {
         (Self { prefix: shared.into(), prefix_head: head(shared), prefix_mask, count, rest }, heads)
     }
 
-    /// Returns the number of separators. The first separator does not count.
+    /// Returns the number of separators. The first separator is not counted.
     pub(crate) fn len(&self) -> usize {
         self.count
     }
@@ -91,9 +93,8 @@ impl Suffixes {
         self.head_behind(key).map_or_else(|| self.place_at_length(key), PrefixOrder::Within)
     }
 
-    /// Returns the head of the bytes after the prefix in `key`, if the fast path can compute the head. The fast path
-    /// needs a short prefix, a key that has the prefix, and eight more bytes of the key. Nearly all keys fulfil
-    /// these conditions.
+    /// Returns the head of the bytes after the common prefix in `key`. Returns `None` if the prefix is long, if the
+    /// key does not have the prefix, or if the key has fewer than eight bytes after the prefix. These cases are rare.
     #[inline(always)]
     pub(crate) fn head_behind(&self, key: &[u8]) -> Option<u64> {
         let length = self.prefix.len();
@@ -112,8 +113,8 @@ impl Suffixes {
         }
     }
 
-    /// Returns the number of separators at or below a key that has the common prefix. `bound` is the bound of the
-    /// key's head.
+    /// Returns the number of separators at or below a key that has the common prefix. `bound` is the result of the
+    /// search for the key's head.
     #[inline(always)]
     pub(crate) fn settle(&self, bound: Bound, key: &[u8]) -> usize {
         let rank = bound.rank as usize;
@@ -153,7 +154,8 @@ impl Suffixes {
     }
 }
 
-/// Advances in steps that double, because most SSTables have few equal heads.
+/// Returns the number of separators at or below the suffix. All separators before `rank` are below the suffix. The
+/// search doubles its steps, because most SSTables have few equal heads.
 #[inline(never)]
 fn settle(arena: &Separators, rank: usize, suffix: &[u8]) -> usize {
     let at_or_below = |rank: usize| rank < arena.len() && arena.get(rank) <= suffix;
@@ -233,8 +235,8 @@ mod tests {
         assert_eq!(suffixes.settle(Bound { rank: 1, may_tie: true }, b"same-head"), 1);
     }
 
-    /// Tests suffixes of equal length, which equal their heads. A key is at or above the separator with an equal
-    /// head, unless the key is a proper prefix of the separator.
+    /// Tests suffixes of equal length, which equal their heads. If a key has the same head as a separator, the key is
+    /// below the separator only if the key is a proper prefix of the separator.
     #[test]
     fn integers_are_their_heads() {
         let numbers: Vec<[u8; 8]> = [0u64, 0, 256, 512, u64::MAX].map(u64::to_be_bytes).to_vec();

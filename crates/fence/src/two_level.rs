@@ -1,15 +1,16 @@
-//! A partitioned fence. One separator per page is in memory, and the pages are read through the block cache.
+//! A partitioned fence. The separators are in pages, which are read through the block cache. Only one separator per
+//! page is in memory.
 //!
-//! A search finds its page by the heads of the separators in memory, which form a static tree. Then it reads the
-//! page. Compared with a fence in memory, the memory is smaller by the number of separators per page, about two
-//! hundred. Frequently searched pages stay in the cache. Source: RocksDB, "Partitioned Index Filters"
+//! A search first finds a page with a static B-tree over the separators in memory. Then the search reads this page. A
+//! page has about two hundred separators, so the memory is about 1/200 of the memory of a fence in memory. Frequently
+//! searched pages stay in the cache. Source: RocksDB, "Partitioned Index Filters"
 //! (`docs/_posts/2017-05-12-partitioned-index-filter.markdown`).
 //!
 //! ```text
 //! pages | top | page length u32 | page lengths of all pages u32 | pages u32 | tag
 //! top: end of each page u32 | its first block u32 | length of its first separator u32 | first separators
 //! ```
-//! Pages have the format of the leaves of a static B-tree. A page with a separator that is longer than a page takes
+//! Pages have the format of the leaves of a static B-tree. If a separator is longer than a page, its page takes
 //! several page lengths.
 
 use std::ops::Range;
@@ -36,7 +37,7 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<TwoLevel>(
 const TAG: stored::Tag = *b"f2lv";
 const FOOTER_BYTES: u64 = 16;
 
-/// Bytes per page in the upper part of the fence, without the first separator of the page.
+/// Bytes per page in the upper part of the fence, in addition to the first separator of the page.
 const TOP_BYTES: usize = 12;
 
 /// A policy that builds partitioned fences.
@@ -98,7 +99,7 @@ impl FencePolicy for TwoLevel {
     }
 }
 
-/// A partitioned fence: its upper part is in memory.
+/// A partitioned fence, whose upper part is in memory.
 struct TwoLevelFence {
     page_bytes: u64,
     /// The end of each page, as a number of page lengths. A page starts where the previous page ends.

@@ -1,18 +1,18 @@
-//! An append-only store of bytes in chunks that never move. A record needs no separate allocation, and a growing
-//! arena copies no bytes.
+//! An append-only store of bytes in chunks that never move. A record needs no allocation of its own, and the arena
+//! copies no bytes when it grows.
 //!
-//! The next arena of the same tree reuses the chunks of a dropped arena. New memory costs a page fault per 4 KiB, and
-//! a page fault takes longer than the rest of an append.
+//! When an arena is dropped, the next arena of the tree reuses its chunks. New memory would cost a page fault per 4
+//! KiB, and a page fault takes longer than the rest of an append.
 
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use types::PADDING;
 
-/// The smallest and the largest size of chunks for ordinary records, in bytes.
+/// The smallest and the largest size of a chunk in bytes, unless a record is larger than a chunk.
 const CHUNK_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=1 << 20;
 
-/// The number of chunks for the expected size of a memtable. At most one chunk of memory is unused.
+/// The number of chunks that a memtable of the expected size fills. At most one chunk is unused.
 const CHUNKS_PER_CAPACITY: usize = 16;
 
 /// The position of a record in the arena: the index of the chunk, and the byte offset in the chunk.
@@ -29,8 +29,8 @@ pub(crate) struct ChunkPool {
 }
 
 impl ChunkPool {
-    /// Returns a chunk for `len` bytes and the padding. The function takes an unused chunk of the right size from the
-    /// pool, or allocates a new chunk.
+    /// Returns a chunk with space for `len` bytes and the padding. The function takes an unused chunk of the right
+    /// size from the pool, or allocates a new chunk.
     fn take(&self, len: usize) -> Vec<u8> {
         let wanted = len + PADDING;
         let idle = self.idle.lock().pop();
@@ -65,8 +65,8 @@ pub(crate) struct Arena {
 }
 
 impl Arena {
-    /// Creates an empty arena for about `capacity_bytes` bytes. When the arena is dropped, it leaves at most this
-    /// number of bytes in `pool`.
+    /// Creates an empty arena for about `capacity_bytes` bytes. When the arena is dropped, its chunks go to `pool`,
+    /// until the pool has `capacity_bytes` bytes.
     pub(crate) fn new(capacity_bytes: usize, pool: &Arc<ChunkPool>) -> Self {
         let chunk_bytes =
             (capacity_bytes / CHUNKS_PER_CAPACITY).clamp(*CHUNK_BYTES.start(), *CHUNK_BYTES.end());
@@ -83,7 +83,8 @@ impl Arena {
     /// Appends a record that is the concatenation of `parts`.
     ///
     /// # Panics
-    /// The record is longer than 4 GiB. Keys and values within the limits of the tree cannot make such a record.
+    /// The record is longer than 4 GiB. A record cannot be so long if its key and value are within the limits of the
+    /// tree.
     #[inline]
     pub(crate) fn append<const PARTS: usize>(&mut self, parts: [&[u8]; PARTS]) -> RecordAddress {
         let len = parts.iter().map(|part| part.len()).sum();
@@ -99,7 +100,7 @@ impl Arena {
         RecordAddress { chunk: index as u32, offset }
     }
 
-    /// Returns the bytes from `place` to the end of its chunk. The record is at the begin of these bytes.
+    /// Returns the bytes from `place` to the end of its chunk. The record is at the start of these bytes.
     #[inline]
     pub(crate) fn bytes_from(&self, place: RecordAddress) -> &[u8] {
         &self.chunks[place.chunk as usize][place.offset as usize..]

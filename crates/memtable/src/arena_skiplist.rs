@@ -1,17 +1,18 @@
 //! A lock-free skip list in an arena. The tower, the key and the value of a node are contiguous in memory.
 //!
-//! Writers and readers take no lock. An insert links a version into the list from the lowest level up, with one
-//! compare-and-swap per level. Versions are never removed. As in the `InlineSkipList` of RocksDB, the tower is before
-//! the header, and the key is after the header. In addition, each link has the first four bytes of its target's key.
-//! A search therefore detects most links that lead too far without a cache miss. Each other step costs one cache miss
-//! if the list is far larger than the caches. A level costs (1 - p) / p steps, where p is the probability that a node
-//! of the next lower level reaches this level. On the lowest levels, whose nodes are not in the caches, p is 3/4. On
-//! higher levels, p is 1/2, because each further level would cost more time than the steps that it saves. If the
-//! first four bytes of two keys are equal, the search reads the stored key, which doubles the cache misses.
+//! Writers and readers take no lock. An insert links a version into the list level by level, beginning at the lowest
+//! level, with one compare-and-swap per level. Versions are never removed. As in the `InlineSkipList` of RocksDB, the
+//! tower of links is before the header in memory, and the key is after the header. In addition, each link has the
+//! first four bytes of the key to which the link points. With these bytes, a search usually recognizes a link that
+//! goes too far, without a cache miss. Each other step of a search costs one cache miss if the list is far larger
+//! than the caches. A search takes (1 - p) / p steps per level, where p is the probability that a node of the next
+//! lower level also has a link on this level. On the lowest levels, whose nodes are not in the caches, p is 3/4. On
+//! higher levels, p is 1/2, because more levels would cost more time than they save. If the first four bytes of two
+//! keys are equal, the search reads the stored key, which doubles the cache misses.
 //!
-//! An entry takes the bytes of its key and value, 16 bytes of header and 29 bytes of links on average, rounded up to
-//! a multiple of 8. Sources: Pugh, "Skip Lists: A Probabilistic Alternative to Balanced Trees", CACM 1990; Herlihy
-//! and Shavit, "The Art of Multiprocessor Programming", 14.4, for the lock-free insert; RocksDB,
+//! An entry takes the bytes of its key and value, 16 bytes for the header, and on average 29 bytes for links. The sum
+//! is rounded up to a multiple of 8. Sources: Pugh, "Skip Lists: A Probabilistic Alternative to Balanced Trees", CACM
+//! 1990; Herlihy and Shavit, "The Art of Multiprocessor Programming", 14.4, for the lock-free insert; RocksDB,
 //! `memtable/inlineskiplist.h`, for the layout.
 
 use std::borrow::Borrow;
@@ -48,7 +49,7 @@ struct ArenaSkipList {
     list: List,
 }
 
-/// The skip list. The list has its own arena, or shares an arena with other lists through an `Arc`.
+/// The skip list. The type `A` is the list's own arena, or an `Arc` of an arena that several lists share.
 pub(crate) struct List<A = SharedArena> {
     arena: A,
     /// The tower at which all searches begin. The front tower precedes all other towers, and its key is never
@@ -60,8 +61,8 @@ pub(crate) struct List<A = SharedArena> {
     most_height: usize,
 }
 
-/// The result of a search. For each level, the path has the last version before the searched position, and the link
-/// of this version to the next version.
+/// The path of a search. For each level, the path has the last version before the position, and the link from this
+/// version to the next version.
 struct Path {
     before: [Ref<Version>; MAX_HEIGHT],
     links: [LinkWord; MAX_HEIGHT],
@@ -103,7 +104,7 @@ impl<A: Borrow<SharedArena>> List<A> {
         self.arena().link(version, level)
     }
 
-    /// Whether `link` points to a version before the position `place`.
+    /// Whether `link` points to a version that is before the position `place`.
     #[inline]
     fn leads_before(&self, link: LinkWord, place: Probe<'_>, place_hint: u32) -> bool {
         let Some(target) = link.target() else { return false };
@@ -125,7 +126,7 @@ impl<A: Borrow<SharedArena>> List<A> {
     }
 
     /// Searches the position `place`, or the end of the list if `place` is `None`. On each level, calls `passed` with
-    /// the last version before the position and the link of this version.
+    /// the last version before the position, and with the link of this version.
     #[inline]
     fn search(&self, place: Option<Probe<'_>>, mut passed: impl FnMut(usize, Ref<Version>, LinkWord)) {
         let place_hint = place.map_or(0, |place| hint(place.key));
@@ -153,8 +154,8 @@ fn hint(key: &[u8]) -> u32 {
     (head(key) >> 32) as u32
 }
 
-/// The number of levels that three quarters of the nodes of the next lower level reach. Half of the nodes reach each
-/// higher level.
+/// The number of levels for which p is 3/4: three quarters of the nodes of the next lower level also have a link on
+/// this level. For each higher level, p is 1/2.
 const DENSE_LEVELS: usize = 6;
 
 /// Returns the height of a version's tower. Heights are geometrically distributed. The result depends only on the

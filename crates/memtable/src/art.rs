@@ -1,14 +1,15 @@
 //! An adaptive radix tree (ART) with one lock. The bytes of a key determine the path from the root to the key.
 //!
-//! A node branches on one byte and has space for 4, 16, 48 or 256 children, depending on their number. Bytes without
-//! a branch are stored in the node as its prefix. A leaf is the newest version of a key, and has a link to the next
-//! older version. A lookup among 500,000 random keys visits three nodes and one record for any key length, and
-//! compares one key. A scan searches each next key from the root. The record of an entry takes the bytes of the key
-//! and value and 24 bytes of header and link, rounded up to a multiple of 8. Nodes take about 40 bytes per entry.
+//! A node selects a child by one byte of the key. A node has space for 4, 16, 48 or 256 children. If all keys below a
+//! node share further bytes, these bytes are stored as the prefix of the node. A leaf is the newest version of a key.
+//! Each version has a link to the next older version. A lookup among 500,000 random keys visits three nodes and one
+//! record for any key length, and compares one key. A scan searches every key from the root. An entry takes the bytes
+//! of the key and value and 24 bytes of header and link, rounded up to a multiple of 8. Nodes take about 40 bytes per
+//! entry.
 //!
 //! Source: Leis, Kemper, Neumann, "The Adaptive Radix Tree: `ARTful` Indexing for Main-Memory Databases", ICDE 2013,
-//! but with one lock instead of the synchronization methods of the paper. A key may be a prefix of another key. A
-//! node has a slot for the key that ends at the node, while the paper appends a terminator to each key.
+//! but with one lock instead of the synchronization methods of the paper. Because a key may be a prefix of another
+//! key, a node has a slot for the key that ends at the node. The paper appends a terminator to each key instead.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -75,13 +76,13 @@ struct Node {
     branches: Branches,
 }
 
-/// The children of a node by their byte.
+/// The children of a node, each with the byte that selects the child.
 enum Branches {
     /// Up to 4 children. The bytes are in ascending order, and the children are in the order of their bytes.
     Four(Few<4>),
     /// Up to 16 children, in the layout of `Four`.
     Sixteen(Box<Few<16>>),
-    /// Up to 48 children. For each byte value, the node has the number of the child, or 48 if there is no child.
+    /// Up to 48 children. For each byte value, the node stores the index of the child, or 48 if there is no child.
     FortyEight(Box<Indexed>),
     Full(Box<[Option<Child>; 256]>),
 }
@@ -177,7 +178,7 @@ impl Branches {
         *slot.expect("the byte has a child") = Some(child);
     }
 
-    /// Adds a child for a byte without a child. A full node grows to the next larger kind.
+    /// Adds a child for a byte without a child. If the node is full, it becomes a node of the next larger kind.
     fn insert(&mut self, byte: u8, child: Child) {
         match self {
             Self::Four(few) if few.len == 4 => {
@@ -251,7 +252,8 @@ impl Node {
         }
     }
 
-    /// Returns the first or the last key or child of the node. A key that ends at this node precedes all longer keys.
+    /// Returns the first or the last entry of the node: a child, or the key that ends at this node. This key is
+    /// before the keys of all children.
     fn outermost(&self, side: Side) -> Option<Child> {
         let end = self.end.map(Child::Leaf);
         match side {
@@ -318,7 +320,7 @@ impl Tree {
         }
     }
 
-    /// Adds `version` to a leaf at `depth`. Returns the child that replaces the leaf.
+    /// Adds `version` to the leaf `newest` at `depth`. Returns the leaf or the new node that replaces this leaf.
     fn joined(&mut self, newest: Ref<Version>, version: Ref<Version>, depth: usize) -> Child {
         let (old, new) = (&self.key(newest)[depth..], &self.key(version)[depth..]);
         if old == new {
@@ -351,8 +353,8 @@ impl Tree {
         Child::Node(number)
     }
 
-    /// Inserts `version` into the chain of its key, which is ordered from newest to oldest. Returns the newest
-    /// version.
+    /// Inserts `version` into the chain of versions of its key. The chain is ordered from newest to oldest. Returns
+    /// the newest version.
     fn chained(&self, newest: Ref<Version>, version: Ref<Version>) -> Ref<Version> {
         if self.sequence(newest) > self.sequence(version) {
             chain::add(&self.arena, newest, version);

@@ -1,12 +1,13 @@
 //! An AVL tree with one lock. An AVL tree is a binary search tree in which the heights of sibling subtrees differ by
 //! at most one.
 //!
-//! This is the memtable of the csc443 report (section 4.1.2), with byte strings instead of integers and versions
-//! instead of values. Nodes are in one vector and refer to their children by number. Each node has the head of its
-//! key, which is the first eight bytes as an integer. A search step therefore reads one node and compares two
-//! integers. A lookup visits at most 1.44 log2(n) nodes and one record. In a tree of 500,000 keys, about ten of these
-//! nodes cause a cache miss. The record of an entry takes the bytes of the key and value and 16 bytes of header,
-//! rounded up to a multiple of 8. A node takes 24 to 48 bytes, because the vector doubles when it grows.
+//! Source: the memtable of the csc443 report (section 4.1.2). In lsmbench, keys are byte strings instead of integers,
+//! and the tree stores all versions of a key. Nodes are in one vector and refer to their children by number. Each
+//! node has the head of its key, which is the first eight bytes as an integer. A search step therefore reads one node
+//! and compares two integers. A lookup visits at most 1.44 log2(n) nodes and one record. In a tree of 500,000 keys,
+//! about ten of these nodes cause a cache miss. An entry takes the bytes of the key and value and 16 bytes of header,
+//! rounded up to a multiple of 8. The node of an entry takes 24 to 48 bytes, because the vector doubles its capacity
+//! when it grows.
 //!
 //! Source: Adelson-Velsky and Landis, "An algorithm for the organization of information", 1962; Knuth, TAOCP 3,
 //! 6.2.3, for the rebalancing.
@@ -54,7 +55,7 @@ const LEFT: usize = 0;
 /// The index of the right child in a node.
 const RIGHT: usize = 1;
 
-/// The largest path length in a tree of 2^32 nodes, which is 1.44 times 32, rounded up.
+/// The largest number of nodes on a path in a tree of 2^32 nodes: 1.44 times 32, rounded up.
 const MAX_DEPTH: usize = 48;
 
 /// A node of the tree with one version of a key.
@@ -148,7 +149,7 @@ impl Tree {
         self.rebalance(path);
     }
 
-    /// Restores heights and balance from the end of `path` to the root. The function stops at a node whose height
+    /// Restores heights and balance from the end of `path` to the root. The function stops when the height of a node
     /// does not change.
     fn rebalance(&mut self, mut path: Path) {
         while let Some(at) = path.pop() {
@@ -198,8 +199,8 @@ impl Tree {
         self.nodes[at as usize].height = left.max(right) + 1;
     }
 
-    /// Returns the path to the first or the last node in the subtree `at`. `side` selects which of the two, and
-    /// `path` is the path to the parent of `at`.
+    /// Returns the path to the first or the last node in the subtree `at`. The argument `side` selects the first or
+    /// the last node. `path` is the path to the parent of `at`.
     fn outermost(&self, mut path: Path, mut at: u32, side: usize) -> Option<Path> {
         while at != NONE {
             path.push(at);
@@ -224,7 +225,7 @@ impl Tree {
     }
 
     /// Returns the paths to the last node before `probe` and to the first node at or after `probe`. Both paths are
-    /// prefixes of one common path, so the result has the common path and two lengths.
+    /// prefixes of one longer path, so the function returns the longer path and two lengths.
     #[inline]
     fn around(&self, probe: Probe<'_>) -> (Path, usize, usize) {
         let head = head(probe.key);

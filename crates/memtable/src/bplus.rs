@@ -4,22 +4,22 @@
 //! prefix of the node. A node has the heads of its entries, references to their records, and links to children. A
 //! leaf has a link to the next leaf instead. A search prefetches all cache lines of a node together, and then does a
 //! binary search over the heads. The search reads a record only if heads are equal. A lookup among 500,000 entries
-//! visits three or four nodes and one record. The leaf, the record and sometimes the parent of the leaf are not in
-//! the cache, which causes 2 to 3 dependent cache misses. The record of an entry takes the bytes of the key and value
-//! and 16 bytes of header, rounded up to a multiple of 8. In addition, an entry takes on average 1/43 of a 1 KiB
+//! visits three or four nodes and one record. A lookup causes 2 to 3 cache misses one after another, because the
+//! leaf, the record and sometimes the parent of the leaf are not in the cache. An entry takes the bytes of the key
+//! and value and 16 bytes of header, rounded up to a multiple of 8. In addition, an entry takes on average 1/43 of a
 //! node. After inserts in random order, leaves are two thirds full. After inserts in ascending order, leaves are
 //! full.
 //!
-//! Synchronization: each node has a version number, which is odd while a writer has locked the node. A reader reads
-//! the version number before and after it reads the node. If the number has changed, the reader discards its result
-//! and restarts the search. After a reader has read the version number of a child, the reader checks the parent
-//! again. A reader therefore never follows a link that a split has made invalid. A writer locks only the nodes that
-//! it changes, by an increment of the version number that it has read. A search for an insert splits full nodes on
-//! its way to the leaf, so a split changes at most one parent. All fields are atomics, and nodes and records are
-//! never freed, so stored references remain valid. During a concurrent change, a reader may compute a wrong result,
-//! which it discards, but a reader never accesses invalid memory. A scan keeps the version number of its leaf between
-//! entries. If this number has changed, the scan checks whether its entry is still at the same position, and
-//! otherwise searches the entry again.
+//! Synchronization: each node has a version number, which is odd while a writer has locked the node. A reader checks
+//! the version number before and after the read of a node. If the version number has changed, the reader discards its
+//! result and restarts the search. After a reader has read the version number of a child, the reader checks the
+//! parent again. A reader therefore never follows a link that a split has made invalid. A writer locks only the nodes
+//! that it changes. To lock a node, the writer increments the version number that it has read. An insert splits full
+//! nodes on the way to the leaf, so a split changes at most one parent. All fields are atomics, and nodes and records
+//! are never freed, so references always remain valid. During a concurrent change, a reader may therefore compute a
+//! wrong result, but never accesses invalid memory. The reader discards the wrong result. A scan remembers the
+//! version number of its leaf between entries. If this number has changed, the scan checks whether its entry is still
+//! at the same position. If not, the scan searches the entry again.
 //!
 //! Source: Leis, Haubenschild, Neumann, "Optimistic Lock Coupling: A Scalable and Efficient General-Purpose
 //! Synchronization Method", IEEE Data Engineering Bulletin 42(1), 2019; Graefe, "B-tree Indexes and CPU Caches", ICDE
@@ -73,18 +73,19 @@ struct BPlus {
 struct Tree {
     arena: SharedArena,
     root: AtomicRef<Node>,
-    /// The number of levels of inner nodes. The version number of the root protects this field.
+    /// The number of levels of inner nodes. A reader that checks the version number of the root also detects a change
+    /// of this field.
     height: AtomicUsize,
-    /// The last leaf, if the previous insert appended an entry to this leaf. Keys are often inserted in order, so the
-    /// next insert may not need a search.
+    /// The last leaf, if the previous insert appended an entry to this leaf. If keys are inserted in order, the next
+    /// insert needs no search.
     last: AtomicRef<Node>,
-    /// The number of bytes that a scan prefetches per record. The number is the size of a recent record, up to
-    /// [`RECORD_BYTES`], and is only a hint. The field has its own cache line, because splits write the field often
-    /// if values vary in size.
+    /// The number of bytes that a scan prefetches per record. The number is a hint: the size of a recent record, up
+    /// to [`RECORD_BYTES`]. The field has its own cache line, because splits often write this field if values vary in
+    /// size.
     asked_bytes: CachePadded<StdAtomicU32>,
 }
 
-/// A node on the search path, with the version number that the node had when it was read.
+/// A node on the search path, and its version number at the time of the read.
 #[derive(Clone, Copy)]
 struct Visited<'a> {
     node: &'a Node,
@@ -101,7 +102,7 @@ impl Tree {
         Self { arena, root, height: AtomicUsize::new(0), last: AtomicRef::default(), asked_bytes }
     }
 
-    /// Repeats `attempt` until the attempt is not disturbed by a concurrent change.
+    /// Calls `attempt` again until no concurrent change disturbs the attempt.
     #[inline]
     fn retry<T>(attempt: impl Fn() -> Optimistic<T>) -> T {
         loop {
@@ -188,8 +189,8 @@ impl Tree {
         }
     }
 
-    /// Inserts the first version of `new`, or as many versions as can be appended. Returns the number of inserted
-    /// versions.
+    /// Inserts the first version of `new`. If versions can be appended to the last leaf, inserts as many as possible.
+    /// Returns the number of inserted versions.
     fn place_some(&self, new: &[New<'_>]) -> Optimistic<usize> {
         let appended = self.append_some(new)?;
         if appended > 0 {
@@ -222,8 +223,9 @@ impl Tree {
         unreachable!("level 0 returns")
     }
 
-    /// Appends as many versions of `new` as possible to the last leaf without a search. This needs a previous insert
-    /// that was an append, sorted new keys above all existing keys, and free slots in the leaf.
+    /// Appends as many versions of `new` as possible to the last leaf without a search. The function appends a
+    /// version only if three conditions hold. The previous insert was an append. The new keys are sorted and above
+    /// all existing keys. The leaf has free slots.
     #[inline]
     fn append_some(&self, new: &[New<'_>]) -> Optimistic<usize> {
         let Some(at) = self.last.load() else { return Ok(0) };
@@ -286,7 +288,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Stores the size of the record as the prefetch hint. If all records have equal sizes, no writer writes this
+    /// Stores the size of the record as the prefetch hint. If all records have equal sizes, writers do not write this
     /// shared cache line.
     fn note_bytes(&self, record: &VersionRecord<'_>) {
         let bytes = (HEADER_BYTES + record.entry().user_bytes()).min(RECORD_BYTES) as u32;
@@ -398,8 +400,9 @@ struct Cursor {
     entry: Ref<Version>,
     /// The number of versions that the scan will read, including the current version.
     expected: usize,
-    /// The end of the prefetched records in the leaf. In a forward scan, all entries below this index are prefetched.
-    /// In a backward scan, all entries from this index on are prefetched.
+    /// The end of the prefetched records in the leaf, as an index. In a forward scan, the records of all entries
+    /// below this index are prefetched. In a backward scan, the records of all entries from this index on are
+    /// prefetched.
     asked: usize,
 }
 
@@ -408,8 +411,8 @@ impl Cursor {
         Self { leaf: leaf.at, version: leaf.version, at, entry, expected: 0, asked: at }
     }
 
-    /// Moves the cursor to entry `at` of the leaf. Returns `false` and does not move if there is no such entry or the
-    /// leaf has changed.
+    /// Moves the cursor to entry `at` of the leaf. If there is no such entry or the leaf has changed, the cursor does
+    /// not move, and the function returns `false`.
     #[inline]
     fn step(&mut self, leaf: &Node, at: usize) -> bool {
         match leaf.entry(at) {

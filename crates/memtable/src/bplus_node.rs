@@ -1,4 +1,4 @@
-//! A node of the B+-tree [`bplus`](crate::bplus), with its heads, its entries, and the version number that readers
+//! A node of the B+-tree [`bplus`](crate::bplus). A node has heads, entries, and the version number that readers
 //! check.
 
 use std::cmp::Ordering as Order;
@@ -14,7 +14,7 @@ use crate::versions::Probe;
 /// The largest number of entries of a node. A node with this capacity takes 1 KiB.
 pub(crate) const FANOUT: usize = sized(62, 3);
 
-/// The number of bytes of a node that a search may read, which is the whole node except the links.
+/// The number of bytes of a node that a search may read: the whole node without the links.
 pub(crate) const SEARCHED_BYTES: usize = 24 + FANOUT * 12;
 
 /// The largest number of bytes that are prefetched per record.
@@ -23,8 +23,8 @@ pub(crate) const RECORD_BYTES: usize = 192;
 /// The number of spins on a locked node before the thread yields its CPU.
 const SPINS: usize = 100;
 
-/// A leaf or an inner node. An inner node with `count` separators has `count + 1` children. Entries at or after
-/// separator `i` are in the subtree of child `i + 1`.
+/// A leaf or an inner node. An inner node with `count` separators has `count + 1` children. Child `i + 1` has entries
+/// at or after separator `i`.
 #[repr(C, align(64))]
 pub(crate) struct Node {
     pub(crate) version: AtomicU64,
@@ -56,15 +56,15 @@ impl Default for Node {
     }
 }
 
-/// The error of a read during a concurrent change. The caller must restart the read.
+/// The error of a read that a concurrent change has disturbed. The caller must restart the read.
 pub(crate) struct Changed;
 
 pub(crate) type Optimistic<T> = Result<T, Changed>;
 
-/// A version in the arena that is not in the tree yet, with its position in the order.
+/// A version in the arena that is not in the tree yet, with its position in the order of versions.
 pub(crate) type New<'a> = (Probe<'a>, Ref<Version>);
 
-/// Whether a search ends before or after an entry that equals the probe.
+/// The position of a search result relative to an entry that equals the probe: before or after this entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Before,
@@ -119,8 +119,8 @@ impl Node {
         head(at) == head(at + 1)
     }
 
-    /// Returns the head of a key in this node. The result is arbitrary if a concurrent split has moved the key to
-    /// another node.
+    /// Returns the head of a key in this node. If a concurrent split has moved the key to another node, the result
+    /// has no meaning.
     #[inline]
     pub(crate) fn head_of(&self, key: &[u8]) -> u64 {
         head(key.get(self.prefix_len.load(Relaxed) as usize..).unwrap_or_default())
@@ -200,8 +200,9 @@ impl Locked<'_> {
         node.count.store(count as u32 + 1, Relaxed);
     }
 
-    /// Appends the first version of `new` to this last leaf. This version follows all entries of the leaf. Appends
-    /// further versions while they are sorted and the leaf has space. Returns the number of appended versions.
+    /// Appends the first version of `new` to this leaf, which is the last leaf. The first version must follow all
+    /// entries of the leaf. The function then appends the next versions of `new`, as long as the versions are sorted
+    /// and the leaf has space. Returns the number of appended versions.
     pub(crate) fn append(&self, new: &[New<'_>]) -> usize {
         let (node, count) = (self.0, self.0.count());
         let (mut before, version) = new[0];

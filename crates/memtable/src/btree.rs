@@ -1,7 +1,7 @@
-//! One `BTreeMap` with one reader-writer lock. This standard structure is the baseline of the axis.
+//! A `BTreeMap` with a reader-writer lock. This simple memtable is the baseline of the axis.
 //!
-//! Readers share the lock, and a writer has the lock exclusively, as in a textbook memtable. In addition, the nodes
-//! of the tree store keys of up to 30 bytes, and one arena stores all values (see [`VersionMap`]).
+//! Several readers can have the lock at the same time, and a writer has the lock exclusively. The nodes of the tree
+//! store keys of up to 30 bytes, and one arena stores all values (see [`VersionMap`]).
 
 use std::ops::Bound;
 use std::sync::Arc;

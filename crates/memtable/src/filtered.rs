@@ -1,5 +1,5 @@
-//! A memtable of any kind with a Bloom filter of its keys. With this filter, most lookups of absent keys read only
-//! one 64-bit word.
+//! A Bloom filter for the keys of any memtable. With this filter, most lookups of absent keys read only one 64-bit
+//! word.
 //!
 //! A key sets five bits of one 64-bit word. A filter lookup is therefore one load, and an insert changes at most one
 //! word. With 16 bits per key, the false-positive rate is 1 in 200. Scans do not use the filter.
@@ -16,7 +16,7 @@ use types::{Direction, Entries, EntryBatch, HashedKey, KeyHash, Lookup, Sequence
 use crate::memtable::{Memtable, MemtablePolicy, NewEntry};
 use crate::pass_on::pass_on;
 
-/// The number of bits that each key sets in its word. Six bits of the hash select each of these bits. The upper half
+/// The number of bits that each key sets in its word. Six bits of the hash select one of these bits. The upper half
 /// of the hash selects the word.
 const BITS_PER_KEY: u32 = 5;
 

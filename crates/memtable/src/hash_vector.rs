@@ -1,5 +1,5 @@
-//! An append-only list with a hash index for lookups. The list is sorted when the memtable becomes immutable. The
-//! index avoids the slow lookups of `vector`.
+//! An append-only list with a hash index for lookups. The memtable sorts the list when it becomes immutable. Because
+//! of the hash index, lookups are fast, unlike the lookups of `vector`.
 //!
 //! All versions are in one arena. The hash of a key selects one of 16 shards. A shard has a lock, a hash table with
 //! linear probing, and the list of its entries in insertion order. A slot of the hash table has 32 bits of the hash
@@ -8,14 +8,15 @@
 //! than the snapshot, the lookup costs `n` more cache misses. An insert of a new key costs one cache miss in the hash
 //! table.
 //!
-//! The order of keys is computed on demand. When the memtable becomes immutable, a radix sort on all CPUs sorts all
-//! keys by their heads, the first eight bytes as integers. A scan before that time sorts the entries that were added
-//! since the last scan, and merges these entries into the existing order. The record of an entry takes the bytes of
-//! the key and value, and 24 bytes of header and link. In addition, an entry takes 16 bytes in the list, and 11 to 21
-//! bytes in the hash table. When an order exists, an entry takes 16 more bytes.
+//! The memtable computes the order of keys only when this order is needed. When the memtable becomes immutable, a
+//! parallel radix sort sorts all keys by their heads. The head of a key is the integer of its first eight bytes. A
+//! scan of a mutable memtable sorts the entries that were added since the last scan, and merges these entries into
+//! the existing order. The record of an entry takes the bytes of the key and value, and 24 bytes of header and link.
+//! In addition, an entry takes 16 bytes in the list, and 11 to 21 bytes in the hash table. After the order was
+//! computed, an entry takes 16 more bytes.
 //!
-//! The structure is the hash index over a log of FASTER (Chandramouli et al., SIGMOD 2018), but with shards instead
-//! of latches. `VectorRep` of RocksDB also sorts before the flush.
+//! Sources: FASTER (Chandramouli et al., SIGMOD 2018), which has a hash index over a log, with latches instead of
+//! shards; `VectorRep` of RocksDB, which also sorts before the flush.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -91,17 +92,18 @@ impl MemtablePolicy for Policy {
 struct HashVector<S> {
     arena: SharedArena,
     shards: [S; SHARDS],
-    /// The order that the last scan, or making the memtable immutable, has computed.
+    /// The sorted order of the entries. The last scan has computed this order, or the order was computed when the
+    /// memtable became immutable.
     order: RwLock<Arc<Order>>,
 }
 
-/// One shard: its index and the lock of the index. Shards of different types have different alignments in memory.
+/// A shard: its index and the lock of the index. Each type of shard has another alignment in memory.
 trait Shard: Default + Send + Sync + 'static {
     /// Returns the lock with the index.
     fn index(&self) -> &RwLock<Index>;
 }
 
-/// Defines shards, each with its alignment in bytes.
+/// Defines the types of shards. Each type has its own alignment in bytes.
 macro_rules! shards {
     ($($name:ident: $alignment:literal,)+) => {
         $(
@@ -130,8 +132,8 @@ shards! {
 /// The hash index of a shard, and the list of its versions.
 #[derive(Default)]
 struct Index {
-    /// The slots of the hash table, whose number is a power of two. A slot has the lower half of a hash in its upper
-    /// bits, and the reference to the newest version in its lower bits.
+    /// The slots of the hash table, whose number is a power of two. The upper bits of a slot are the lower half of a
+    /// hash. The lower bits are the reference to the newest version of the key.
     slots: Vec<LinkWord>,
     keys: usize,
     /// All versions in insertion order, with the heads of their keys.
@@ -162,8 +164,8 @@ impl Index {
         }
     }
 
-    /// Returns the slot at which the search for a tag begins. A tag is 32 bits of a hash. The slot depends on the
-    /// upper bits of the tag, so that entries keep their order when the table grows.
+    /// Returns the slot at which the search for a tag begins. A tag is 32 bits of a hash. The upper bits of the tag
+    /// select the slot, so that entries keep their order when the table grows.
     #[inline]
     fn home(&self, tag: u32) -> usize {
         ((u64::from(tag) * self.slots.len() as u64) >> 32) as usize
@@ -240,7 +242,7 @@ impl Index {
     }
 }
 
-/// The sorted order of all versions that existed when the order was computed.
+/// The sorted order of all versions at the time when the order was computed.
 #[derive(Default)]
 struct Order {
     /// For each shard, the number of list entries that the order includes.
@@ -250,7 +252,7 @@ struct Order {
     sorted: Vec<Headed<Option<Ref<Version>>>>,
 }
 
-/// Returns the record of an item. The items of orders and lists always have a version.
+/// Returns the record of an item. An item of an order or a list always has a version.
 #[inline]
 fn record(arena: &SharedArena, item: Option<Ref<Version>>) -> VersionRecord<'_> {
     arena.record(item.expect("a version"))
@@ -290,8 +292,8 @@ impl Order {
         Self { taken, prefix, sorted: new }
     }
 
-    /// Returns the common prefix of the ordered keys and the `new` keys. The heads of the new keys begin at the first
-    /// byte of the key.
+    /// Returns the common prefix of the ordered keys and the `new` keys. The heads of the `new` keys begin at the
+    /// first byte of each key.
     fn common_prefix(&self, arena: &SharedArena, new: &[Headed<Option<Ref<Version>>>]) -> Vec<u8> {
         let Some(first) = new.first() else { return self.prefix.clone() };
         let first_key = record(arena, first.item).key;

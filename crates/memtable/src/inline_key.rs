@@ -1,8 +1,10 @@
-//! A key in 32 bytes. Short keys are stored inline as integers, so a comparison needs no further memory access.
+//! A key that takes 32 bytes in a map. Short keys are stored inline as integers, so a comparison of two short keys
+//! follows no pointer.
 //!
 //! Ordered maps of byte strings are slow, because every comparison follows a pointer. A key of up to [`INLINE_BYTES`]
-//! bytes is stored as big-endian words with zero padding, and its length. A comparison of the words and then of the
-//! lengths gives the order of the keys. Two different keys have equal words only if they differ in trailing zeros.
+//! bytes is stored as big-endian words with zero padding, and its length. To compare two keys, the words are compared
+//! first, and then the lengths. The words of two different keys are equal only if the keys differ in the number of
+//! trailing zero bytes.
 
 use std::cmp::Ordering;
 
@@ -11,8 +13,9 @@ use types::head;
 /// The length of the longest inline key in bytes.
 pub(crate) const INLINE_BYTES: usize = 30;
 
-/// A key that owns its bytes, or a probe that borrows its bytes. Maps are covariant in their key type. A lookup in a
-/// map of `InlineKey<'static>` can therefore use a probe with a shorter lifetime, and needs no allocation.
+/// A key that owns its bytes, or a probe that borrows its bytes. Because maps are covariant in their key type, a
+/// lookup in a map of `InlineKey<'static>` can use a probe with a shorter lifetime. The lookup therefore needs no
+/// allocation.
 #[derive(Clone, Debug)]
 pub(crate) struct InlineKey<'a> {
     /// The first eight bytes of the key as a big-endian integer, with zero padding.
@@ -23,7 +26,8 @@ pub(crate) struct InlineKey<'a> {
 /// The bytes of a key after its head.
 #[derive(Clone, Debug)]
 enum Rest<'a> {
-    /// The rest of a short key: bytes 8 to 24 (`middle`), 24 to 28 (`low`) and 28 to 30 (`last`).
+    /// The bytes of a short key after its head. The fields are in the order of the key: `middle` (16 bytes), `low` (4
+    /// bytes) and `last` (2 bytes).
     Short { len: u8, last: u16, low: u32, middle: [u64; 2] },
     /// All bytes of a long key, including the head, so that the key is available as a byte slice.
     Owned(Box<[u8]>),
@@ -149,8 +153,8 @@ mod tests {
         assert_eq!(size_of::<InlineKey<'_>>(), 32);
     }
 
-    /// Generates keys with long common prefixes and trailing zeros. The lengths are near those at which the layout
-    /// changes.
+    /// Generates keys with long common prefixes and trailing zeros. The lengths of the keys are near the lengths at
+    /// which the layout changes.
     fn keys() -> impl Strategy<Value = Vec<u8>> {
         let lengths = prop_oneof![0..=9usize, 14..=18usize, 22..=34usize, Just(100)];
         (lengths, 0..3u8, any::<u8>()).prop_map(|(len, fill, last)| {

@@ -1,12 +1,14 @@
-//! A memtable of any kind with the range of its keys. A lookup of a key outside of this range ends at once.
+//! Key ranges for any memtable. If a looked-up key is outside of the key range of a memtable, the lookup ends at
+//! once.
 //!
-//! Source: cs265, section 2.2.2, where each memtable stores its smallest and its largest key. This variant stores
-//! only the heads of both keys, which are the first eight bytes as integers. An insert can therefore extend the range
-//! without a lock. A key outside of the range of heads is also outside of the range of keys.
+//! Source: cs265, section 2.2.2, where each memtable stores its smallest and its largest key. In lsmbench, a memtable
+//! stores only the heads of both keys. The head of a key is the integer of its first eight bytes. An insert can
+//! therefore extend the range without a lock. If the head of a key is outside of the range of heads, the key is
+//! outside of the key range.
 //!
 //! The range costs 16 bytes of memory, and two loads and two comparisons per call. The range helps if lookups and
-//! writes use different parts of the key space. With random keys, the first few inserts extend the range to nearly
-//! the whole key space.
+//! writes use different parts of the key space. With random keys, the range is useless, because after a few inserts
+//! it includes nearly the whole key space.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -62,7 +64,7 @@ impl Ranged {
         }
     }
 
-    /// Whether all keys from a bound on in `direction` are outside of the range.
+    /// Whether all keys that a scan in `direction` from a bound would read are outside of the range.
     #[inline]
     fn is_past(&self, from: Bound<&[u8]>, direction: Direction) -> bool {
         let (Bound::Included(key) | Bound::Excluded(key)) = from else { return false };

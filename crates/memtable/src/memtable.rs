@@ -1,4 +1,4 @@
-//! The memtable trait, with concurrent inserts, lookups and scans.
+//! The memtable trait. Several threads can insert, look up and scan concurrently.
 
 use std::ops::Bound;
 
@@ -14,27 +14,27 @@ pub trait MemtablePolicy: Send + Sync {
 /// An entry to insert: a key with its value, or with `None` for a tombstone.
 pub type NewEntry<'a> = (HashedKey<'a>, Option<&'a [u8]>);
 
-/// A memtable, which stores writes until they are flushed.
+/// A memtable, which stores writes in memory until a flush.
 ///
 /// Every method takes `&self`, and several threads may call methods concurrently. A memtable keeps all versions of a
 /// key with their sequence numbers, because a reader with an older snapshot needs older versions. No two inserts have
 /// equal keys and equal sequence numbers.
 ///
 /// Invariants:
-/// 1. For each key, a reader at `snapshot` sees exactly the version with the highest sequence number that is not
-///    above `snapshot`.
+/// 1. A reader at `snapshot` sees one version of each key: the version with the highest sequence number up to
+///    `snapshot`.
 /// 2. A read sees every insert that returned before the read began, and [`len`](Self::len) counts these inserts. A
 ///    concurrent insert is completely visible or not visible.
 /// 3. A scan returns one entry per key in strict key order, including tombstones.
 /// 4. [`freeze`](Self::freeze) changes no result of a lookup or scan.
-/// 5. After a batch of inserts has returned, its effect equals that of single inserts.
+/// 5. A complete batch of inserts has the same effect as single inserts.
 pub trait Memtable: Send + Sync {
     /// Adds a version of a key. The version is a tombstone if `value` is `None`. Callers must not call this function
     /// after [`freeze`](Self::freeze).
     fn insert(&self, key: HashedKey<'_>, sequence: SequenceNumber, value: Option<&[u8]>);
 
-    /// Adds versions with consecutive sequence numbers from `first` on. The effect equals that of an
-    /// [`insert`](Self::insert) for each entry.
+    /// Adds versions with consecutive sequence numbers from `first` on. The effect is the same as that of one
+    /// [`insert`](Self::insert) per entry.
     fn insert_all(&self, first: SequenceNumber, entries: &mut dyn Iterator<Item = NewEntry<'_>>) {
         for (sequence, (key, value)) in (first..).zip(entries) {
             self.insert(key, sequence, value);
@@ -50,10 +50,10 @@ pub trait Memtable: Send + Sync {
     fn sequence_of(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<SequenceNumber>;
 
     /// Copies up to `limit` entries, as of `snapshot`, into `batch`. The entries are in the order of `direction`. A
-    /// forward scan starts at the first key at or above `from` (`Included`) or above `from` (`Excluded`). A backward
-    /// scan starts at the last key at or below `from`, or below `from`. `Unbounded` starts at the first or the last
-    /// key. If the call copies fewer than `limit` entries, the scan is complete. To continue a scan, call the
-    /// function again with `Excluded(last key)`.
+    /// forward scan starts at the first key that is at or above the key in `from` (`Included`), or above this key
+    /// (`Excluded`). A backward scan starts at the last key that is at or below the key in `from`, or below this key.
+    /// With `Unbounded`, the scan starts at the first or the last key of the memtable. If the call copies fewer than
+    /// `limit` entries, the scan is complete. To continue a scan, call the function again with `Excluded(last key)`.
     fn scan(
         &self,
         from: Bound<&[u8]>,
@@ -76,8 +76,9 @@ pub trait Memtable: Send + Sync {
         batch.into()
     }
 
-    /// Makes the memtable immutable. Memtables without a sorted structure sort their entries now. The thread that
-    /// will flush the memtable calls this function once, while other threads continue to read.
+    /// Makes the memtable immutable. If a memtable does not keep its entries in order, this function sorts the
+    /// entries. The thread that will flush the memtable calls this function once, while other threads continue to
+    /// read.
     fn freeze(&self) {}
 
     /// Passes the newest version of every key to `sink` in key order, including tombstones. Callers call this
@@ -98,7 +99,7 @@ pub trait Memtable: Send + Sync {
         }
     }
 
-    /// Returns the number of inserted versions. A concurrent insert may be counted twice.
+    /// Returns the number of inserted versions. The function may count a concurrent insert twice.
     fn len(&self) -> usize;
 
     /// Whether no version was inserted.
@@ -112,7 +113,7 @@ pub trait Memtable: Send + Sync {
         Vec::new()
     }
 
-    /// Returns the number of keys that moved from shard to shard because the memtable added shards. `None` if the
+    /// Returns how many keys have moved to another shard because the memtable added shards. Returns `None` if the
     /// memtable never adds shards.
     fn moved_keys(&self) -> Option<usize> {
         None

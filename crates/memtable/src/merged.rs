@@ -1,4 +1,4 @@
-//! A merging scan over several structures that have their versions in order.
+//! A scan that merges several structures. Each structure has its versions in order.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -38,7 +38,8 @@ impl<'a, V: Versions> Part<'a, V> {
     }
 }
 
-/// Returns the first visible version at or after `at`. Moves `at` after this version.
+/// Returns the first visible version at or after the cursor `at`. Moves the cursor to the position after this
+/// version.
 fn visible<'a, V: Versions>(
     versions: &'a V,
     at: &mut Option<V::Cursor>,
@@ -51,8 +52,8 @@ fn visible<'a, V: Versions>(
 }
 
 impl<V: Versions> Ord for Part<'_, V> {
-    /// Orders parts so that the part with the next version is the greatest, because the heap is a max-heap. Of two
-    /// versions with equal keys, the newer version comes first.
+    /// Orders parts for a max-heap, so the part with the next version is the greatest part. If two versions have
+    /// equal keys, the newer version comes first.
     fn cmp(&self, other: &Self) -> Ordering {
         let by_key = match self.direction {
             Direction::Forward => other.record.key.cmp(self.record.key),

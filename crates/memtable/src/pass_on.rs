@@ -1,7 +1,7 @@
-//! Common code for memtables that wrap another memtable.
+//! Code for memtables that contain another memtable.
 
-/// Implements the methods of [`Memtable`](crate::Memtable) that a wrapper does not change. The methods call the field
-/// `memtable`.
+/// Implements the methods of [`Memtable`](crate::Memtable) that a wrapper does not change. Each method calls the same
+/// method of the field `memtable`.
 macro_rules! pass_on {
     () => {
         fn freeze(&self) {

@@ -1,15 +1,14 @@
-//! A skip list per thread, so that two writers never write the same list. The lists are merged into one sorted array
-//! when the memtable becomes immutable.
+//! A skip list per thread. Two writers never write to the same list. When the memtable becomes immutable, the lists
+//! are merged into one sorted array.
 //!
-//! A thread writes only into the list of its partition. If there are no more threads than partitions, no two writers
-//! change the same tower, and no compare-and-swap fails. The disadvantage is that reads are slower. A lookup searches
-//! every list that has entries, and a scan merges all lists. When the memtable becomes immutable, a radix sort sorts
-//! the references to all versions. The flush and later readers then use this single order.
+//! A thread writes only into the list of its partition. If there are at least as many partitions as threads, each
+//! list has only one writer, and no compare-and-swap fails. However, reads are slower. A lookup searches every list
+//! that has entries, and a scan merges all lists. When the memtable becomes immutable, a radix sort sorts the
+//! references to all versions. The flush and later readers then use this single order.
 //!
-//! Each writer has its own delta, which is merged later, as in Krueger et al., "Fast Updates on Read-Optimized
-//! Databases Using Multi-Core CPUs" (VLDB 2011), section 4. The lists are those of
-//! [`arena-skiplist`](crate::arena_skiplist). All lists share one arena, in which each thread already has its own
-//! block.
+//! Source: Krueger et al., "Fast Updates on Read-Optimized Databases Using Multi-Core CPUs" (VLDB 2011), section 4,
+//! where each writer has its own delta, which is merged later. The lists are the lists of
+//! [`arena-skiplist`](crate::arena_skiplist). All lists share one arena, in which each thread has its own block.
 //!
 //! An entry takes the memory of an entry in `arena-skiplist`. In an immutable memtable, an entry takes 16 more bytes.
 
@@ -37,10 +36,10 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
      partitions = 16\n",
 );
 
-/// The largest number of lists, because a lookup searches each list.
+/// The largest number of lists. The number is limited, because a lookup searches each list.
 const MAX_PARTITIONS: u32 = 256;
 
-/// The number for the next thread that writes for the first time.
+/// The number that the next new writer thread will get.
 static NEXT_THREAD: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
@@ -103,7 +102,8 @@ impl PerThread {
         self.order.get().map(|order| Frozen { arena: &self.arena, order })
     }
 
-    /// Passes the newest version of `key` whose sequence number is not above `snapshot` to `look`.
+    /// Searches the newest version of `key` whose sequence number is not above `snapshot`, and passes this version to
+    /// `look`.
     fn visible<R>(
         &self,
         key: &[u8],
@@ -190,7 +190,7 @@ impl Memtable for PerThread {
     }
 }
 
-/// Returns the record of an item. The items of an order always have a version.
+/// Returns the version record of an item. An item of an order always has a version.
 fn record(arena: &SharedArena, item: Option<Ref<Version>>) -> VersionRecord<'_> {
     arena.record(item.expect("a version"))
 }

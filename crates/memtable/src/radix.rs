@@ -1,10 +1,10 @@
-//! Parallel sort by heads, which are 8-byte key prefixes as integers. One radix pass distributes the items into
-//! buckets by the bits that distinguish the heads. Then several threads sort the buckets.
+//! Parallel sort by heads. A head is the integer of eight key bytes. One radix pass distributes the items into
+//! buckets, by the highest bits in which heads differ. Then several threads sort the buckets.
 //!
-//! The radix pass costs one read and one scattered write per item. A bucket fits into the first-level CPU cache, so
-//! the following comparison sort of the bucket is fast. If all heads are in few buckets, the sort costs as much as a
-//! comparison sort. Sources: Knuth, TAOCP 3, 5.2.5; for a radix pass with the most significant digit first, Bentley
-//! and `McIlroy`, "Engineering Radix Sort", 1993.
+//! The radix pass costs one read and one scattered write per item. The comparison sort of a bucket is fast, because a
+//! bucket fits into the L1 cache. If most heads are in a few buckets, the sort takes as long as a comparison sort.
+//! Sources: Knuth, TAOCP 3, 5.2.5; for a radix pass with the most significant digit first, Bentley and `McIlroy`,
+//! "Engineering Radix Sort", 1993.
 
 use std::cmp::Ordering;
 use std::thread;
@@ -29,17 +29,17 @@ impl<T> Headed<T> {
 /// The approximate number of items per bucket.
 const BUCKET_ITEMS: usize = 256;
 
-/// The largest number of bucket bits. The radix pass writes to all buckets, so the write positions of all buckets
-/// must fit into the second-level CPU cache.
+/// The largest number of bucket bits. The radix pass writes to all buckets, so the cache lines at the write positions
+/// of all buckets must fit into the L2 cache.
 const MAX_BUCKET_BITS: u32 = 12;
 
-/// The smallest number of items for which another thread is used.
+/// The smallest number of items per thread. With fewer items, the sort uses fewer threads.
 const ITEMS_PER_THREAD: usize = 1 << 15;
 
 /// The largest number of threads. The limit leaves CPUs for other work during a flush.
 const MAX_THREADS: usize = 8;
 
-/// Sorts `items` by their heads. Sorts items with equal heads by `tie`, which must never return `Equal`.
+/// Sorts `items` by their heads. The function `tie` compares items with equal heads, and must never return `Equal`.
 pub(crate) fn sort<T, F>(items: &mut Vec<Headed<T>>, tie: F)
 where
     T: Copy + Default + Send,

@@ -1,11 +1,11 @@
-//! A consistent-hash ring, which maps hashes to shards. If the number of shards changes, as few keys as possible move
-//! to another shard.
+//! A consistent-hash ring, which maps hashes to shards. When the number of shards changes, only the minimum number of
+//! keys move to another shard.
 //!
 //! Each shard has virtual nodes, which are points on the ring of all 128-bit numbers. The position of a point is the
-//! XXH3-128 hash of the shard number and the point number. A hash belongs to the first point at or after the hash.
-//! The number of keys of a shard is proportional to its number of points, with a deviation of about `1 /
-//! sqrt(points)`. Source: Karger et al., "Consistent Hashing and Random Trees", STOC 1997. The cs265 paper, section
-//! 2.2.1, also uses XXH3-128.
+//! XXH3-128 hash of the shard number and the point number. The hash of a key belongs to the shard of the first point
+//! at or after this hash. The number of keys of a shard is proportional to its number of points, with a relative
+//! deviation of about `1 / sqrt(points)`. Source: Karger et al., "Consistent Hashing and Random Trees", STOC 1997.
+//! The cs265 paper, section 2.2.1, also uses XXH3-128.
 
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -13,8 +13,8 @@ use xxhash_rust::xxh3::xxh3_128;
 #[derive(Debug)]
 pub(crate) struct Ring {
     points: Vec<Point>,
-    /// For each value of the highest `bucket_bits` bits of a hash, the index of the first point at or after the
-    /// smallest hash with these bits. A lookup therefore needs only one or two steps.
+    /// A table that speeds up lookups, indexed by the highest `bucket_bits` bits of a hash. Each element is the index
+    /// of the first point at or after the smallest hash with these bits. A lookup then needs only one or two steps.
     buckets: Vec<u32>,
     bucket_bits: u32,
 }

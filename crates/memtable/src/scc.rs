@@ -8,8 +8,8 @@
 //!
 //! Anchors keep lookups fast. In scc 3.8.8, a range query that begins at an absent key reads many leaves. Such a
 //! query takes 0.7 ms among 100,000 random keys, while a query that begins at a present key takes 0.5 µs. For this
-//! reason, lookups do not search the tree for a pair of key and snapshot. Scans that begin at an absent key still
-//! have this cost.
+//! reason, lookups search the anchor of a key, which is present, and not a pair of key and snapshot. Scans that begin
+//! at an absent key are still slow.
 //!
 //! Source: the documentation of `scc` 3.8, `TreeIndex`.
 
@@ -35,7 +35,7 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     || Box::new(Policy { pool: Arc::default() }),
 );
 
-/// The number of node bytes per key. Slots take 48 bytes, and two thirds of all slots are used.
+/// The number of node bytes per key. A slot takes 48 bytes, and two thirds of all slots are used.
 const NODE_BYTES: usize = 72;
 
 /// Creates [`Index`]es that reuse the memory of earlier memtables.
@@ -94,7 +94,7 @@ impl Index {
     }
 }
 
-/// The tree during one operation, with the guard that keeps removed memory readable.
+/// The tree during one operation. A guard keeps removed memory readable.
 struct Open<'a> {
     index: &'a Index,
     guard: &'a Guard,

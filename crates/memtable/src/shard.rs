@@ -1,13 +1,13 @@
-//! The allocation cursors of a [shared arena](crate::shared_arena). Each shard of threads fills its own block of the
-//! arena.
+//! The allocation cursors of a [shared arena](crate::shared_arena). A shard is a group of threads that fill the same
+//! block of the arena.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
 
-/// A shard, which is a cursor into the current block of its threads. A shard has its own cache lines. Units are
-/// numbered from the begin of the arena, and no block is used twice.
+/// The cursor of a shard into its current block. Each shard has its own cache lines. Units are numbered from the
+/// start of the arena, and no block is used twice.
 #[repr(align(128))]
 #[derive(Default)]
 pub(crate) struct Shard {
@@ -18,7 +18,7 @@ pub(crate) struct Shard {
     refill: Mutex<()>,
 }
 
-/// Returns the cursor word for a block with the free units `left`.
+/// Returns the cursor word for a block whose free units are `left`.
 #[inline]
 fn cursor(left: Range<u32>) -> u64 {
     u64::from(left.end) << 32 | u64::from(left.start)
@@ -31,9 +31,9 @@ fn left(cursor: u64) -> Range<u32> {
 }
 
 impl Shard {
-    /// Takes `units` units from the block. Returns `None` if the block has too few free units. A failed request
-    /// leaves the cursor after the end of the block, so that no smaller request succeeds until the shard gets the
-    /// next block.
+    /// Takes `units` units from the block. Returns `None` if the block has too few free units. A failed request moves
+    /// the cursor after the end of the block. All later requests therefore also fail, until the shard gets the next
+    /// block.
     #[inline]
     pub(crate) fn bump(&self, units: u32) -> Option<u32> {
         let left = left(self.cursor.fetch_add(u64::from(units), Ordering::Acquire));
@@ -58,7 +58,7 @@ impl Shard {
         }
     }
 
-    /// Gives units back to the block that ends at `block_end`. The units are lost if the block is no longer the
+    /// Gives units back to the block that ends at `block_end`. The units remain unused if the block is no longer the
     /// current block, or if other units were taken after these units.
     pub(crate) fn give_back(&self, units: Range<u32>, block_end: u32) {
         let (before, after) = (cursor(units.end..block_end), cursor(units.start..block_end));
@@ -70,7 +70,7 @@ impl Shard {
         left(self.cursor.load(Ordering::Relaxed))
     }
 
-    /// Locks the shard, for a thread that assigns another block to the shard.
+    /// Locks the shard. A thread locks the shard before it assigns another block to the shard.
     pub(crate) fn lock(&self) -> MutexGuard<'_, ()> {
         self.refill.lock()
     }
@@ -80,7 +80,7 @@ impl Shard {
         self.cursor.store(cursor(block), Ordering::Release);
     }
 
-    /// Adds to the number of appended versions.
+    /// Increases the number of appended versions.
     #[inline]
     pub(crate) fn count(&self, versions: usize) {
         self.versions.fetch_add(versions, Ordering::Relaxed);

@@ -1,11 +1,11 @@
 //! Several B-trees (shards), each with its own lock. Writers of different shards do not wait for each other.
 //!
 //! By default, the hash of a key selects its shard. The router is a consistent-hash ring with virtual nodes as in the
-//! cs265 paper (sections 2.2.1 and 2.2.2). The router `modulo` is an alternative without a ring, to measure the cost
-//! of the ring. Hash routing does not keep the order of keys, so every scan merges all shards. With the router
+//! cs265 paper (sections 2.2.1 and 2.2.2). The router `modulo` has no ring, so a comparison of both routers shows the
+//! cost of the ring. Hash routing does not keep the order of keys, so every scan merges all shards. With the router
 //! `range`, each shard has a key range, and a scan reads one shard after another. The borders of these ranges are
-//! quantiles of the keys of the last immutable memtable, so that the borders adapt to the keys. For the first
-//! memtable, the borders divide all possible first eight bytes into equal parts.
+//! quantiles of the keys in the last immutable memtable. For the first memtable, the borders divide all possible
+//! first eight bytes into equal parts.
 
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
@@ -178,7 +178,7 @@ struct Shard(RwLock<VersionMap>);
 struct ShardedBTree {
     shards: Vec<Shard>,
     router: Arc<Router>,
-    /// The place for the router of the next memtable, whose borders are computed from the keys of this memtable.
+    /// The router of the next memtable. Its borders are computed from the keys of this memtable.
     next_router: SharedRouter,
 }
 
@@ -187,7 +187,7 @@ impl ShardedBTree {
         &self.shards[self.router.shard(key.bytes)].0
     }
 
-    /// Locks all shards for reading. No deadlock is possible, because a writer has only one lock at a time.
+    /// Locks all shards for reading. No deadlock is possible, because a writer never holds more than one lock.
     fn read_all(&self) -> Vec<RwLockReadGuard<'_, VersionMap>> {
         self.shards.iter().map(|shard| shard.0.read()).collect()
     }
@@ -214,8 +214,8 @@ impl ShardedBTree {
         }
     }
 
-    /// Returns the borders that divide all keys of the memtable into equal parts, one part per shard. If there are
-    /// fewer keys than shards, there are fewer parts.
+    /// Returns the borders that divide all keys of the memtable into equal parts, one part per shard. With fewer keys
+    /// than shards, there is one part per key.
     fn quantiles(&self) -> Vec<Vec<u8>> {
         let shards = self.read_all();
         let keys = shards.iter().map(|map| map.keys()).sum::<usize>();
@@ -284,7 +284,7 @@ struct Cursor<'m, I> {
 }
 
 impl<I> Ord for Cursor<'_, I> {
-    /// Orders cursors so that the cursor with the next key is the greatest, because the heap is a max-heap.
+    /// Orders cursors for a max-heap, so the cursor with the next key is the greatest cursor.
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         match self.direction {
             Direction::Forward => other.slot.0.cmp(self.slot.0),

@@ -1,16 +1,17 @@
-//! A lock-free arena that several threads fill at the same time. Records and nodes never move, live as long as the
-//! arena, and have 32-bit references.
+//! A lock-free arena that several threads fill at the same time. Records and nodes never move, are freed together
+//! with the arena, and have 32-bit references.
 //!
 //! The arena is one address range of 8-byte units, which is divided into chunks. The first chunk has about the
-//! capacity of the memtable, and each further chunk doubles the total size. Chunks are memory-mapped, so unused
-//! memory costs nothing. The chunks request huge pages. Without huge pages, a search in an ordered structure of 64
-//! MiB spends most of its time on address translation. A thread takes blocks from the address range, and fills a
-//! block through the cursor of its shard. Only the threads of a shard write the cache line of its cursor.
+//! capacity of the memtable, and each further chunk doubles the total size. Chunks are memory-mapped, so unused parts
+//! of a chunk take no physical memory. The arena requests huge pages for its chunks. Without huge pages, a search in
+//! an ordered structure of 64 MiB spends most of its time on address translation. Each thread belongs to a shard. The
+//! threads of a shard take a block from the address range, and fill this block through the cursor of the shard. Only
+//! the threads of a shard write the cache line of its cursor.
 //!
 //! Reads are safe for three reasons. First, only the arena creates references, because [`Ref`] has no other
 //! constructor. Second, the arena writes the target of a reference before it returns the reference. Third, the arena
-//! frees no record or node before the arena itself is dropped. To pass a reference to another thread, store the
-//! reference in an [`AtomicRef`] or a link word (release, acquire).
+//! frees no record or node before the arena itself is dropped. Threads pass references to each other through an
+//! [`AtomicRef`] or a link word, with release and acquire ordering.
 
 #![allow(unsafe_code)]
 
@@ -37,20 +38,21 @@ const UNIT_BYTES: usize = 8;
 /// The number of units per cache line. Nodes are aligned to cache lines.
 const LINE_UNITS: u32 = 8;
 
-/// The number of units in a block, which is taken by a shard at once.
+/// The number of units in a block. A shard takes a whole block at once.
 const BLOCK_UNITS: u32 = (16 << 10) / UNIT_BYTES as u32;
 
 /// The largest record in units that is allocated in a block. Larger records are allocated outside of blocks.
 const LARGEST_IN_BLOCK_UNITS: usize = BLOCK_UNITS as usize / 4;
 
-/// The smallest and the largest size of the first chunk, as powers of two of units. The sizes are 64 KiB and 256 MiB.
+/// The smallest and the largest size of the first chunk, as base-2 logarithms of numbers of units. The sizes are 64
+/// KiB and 256 MiB.
 const FIRST_CHUNK_BITS: std::ops::RangeInclusive<u32> = 13..=25;
 
-/// The number of chunks that together have 2^32 units, if the first chunk has the smallest size.
+/// The maximum number of chunks. If the first chunk has the smallest size, this number of chunks has 2^32 units.
 const MAX_CHUNKS: usize = 20;
 
-/// The number of units in the whole address range, which is 32 GiB minus a reserve. The reserve prevents the overflow
-/// of a cursor that has moved after the end of its block.
+/// The number of units in the whole address range, which is 32 GiB minus a reserve. Because of the reserve, a cursor
+/// that has moved after the end of its block does not overflow.
 const LINE_END: u64 = (1 << 32) - (1 << 20);
 
 /// The number of shards, each with a cursor. If there are more threads than shards, several threads share a cursor.
@@ -66,12 +68,12 @@ const HEADER_UNITS: usize = 2;
 /// The number of header bytes of a version, in addition to its key and value.
 pub(crate) const HEADER_BYTES: usize = HEADER_UNITS * UNIT_BYTES;
 
-/// The largest number of unused first chunks in a pool. A tree that waits for flushes has one or two immutable
-/// memtables, and frees these memtables in quick succession.
+/// The largest number of unused first chunks in a pool. If flushes are slow, a tree has one or two immutable
+/// memtables, and frees them shortly after one another.
 const MOST_IDLE: usize = 2;
 
-/// A pool of unused mapped memory for the next arenas of a tree. The kernel need not zero the pages of reused memory
-/// again.
+/// A pool of unused mapped memory for the next arenas of a tree. Reused memory is faster, because the kernel need not
+/// fill its pages with zeros.
 #[derive(Debug, Default)]
 pub(crate) struct MapPool {
     idle: Mutex<Vec<MmapMut>>,
@@ -96,7 +98,8 @@ impl MapPool {
 
 /// The lock-free arena. See the documentation of this module.
 pub(crate) struct SharedArena {
-    /// For each chunk, the address that unit 0 would have if the chunk began at unit 0.
+    /// For each chunk, a base address. The address of a unit in the chunk is the base address plus the offset of the
+    /// unit from the start of the arena.
     bases: [AtomicPtr<u64>; MAX_CHUNKS],
     first_chunk_bits: u32,
     /// The number of units that blocks and large records have taken.
@@ -130,7 +133,7 @@ impl SharedArena {
         }
     }
 
-    /// Appends a version with a tower of `height` links. Each link is the end of the list.
+    /// Appends a version with a tower of `height` links. Each link of the tower initially marks the end of the list.
     ///
     /// # Panics
     /// `height` is above [`MAX_HEIGHT`], or the arena has no free unit left (32 GiB).
@@ -158,8 +161,8 @@ impl SharedArena {
     /// Writes a version to the units that begin at `from`.
     ///
     /// # Safety
-    /// The caller must have allocated [`record_units`] units. No other thread may read or write these units before
-    /// this function has returned the reference.
+    /// The caller must have allocated [`record_units`] units at `from`. No other thread may read or write these units
+    /// before this function has returned the reference.
     #[inline]
     unsafe fn write_record(
         &self,
@@ -221,7 +224,8 @@ impl SharedArena {
         }
     }
 
-    /// Stores a node in the arena. The destructor of the node never runs, because the arena only frees its memory.
+    /// Stores a node in the arena. The destructor of the node never runs, because the arena only frees the memory of
+    /// its nodes.
     #[inline]
     pub(crate) fn place<T: Send + Sync>(&self, node: T) -> Ref<T> {
         const { assert!(align_of::<T>() <= LINE_UNITS as usize * UNIT_BYTES && !std::mem::needs_drop::<T>()) };
@@ -304,8 +308,8 @@ impl SharedArena {
         }
     }
 
-    /// Assigns a new block with at least `units` free units to the shard, unless another thread has already assigned
-    /// one.
+    /// Assigns a new block with at least `units` free units to the shard. Does nothing if another thread has already
+    /// assigned such a block.
     #[cold]
     fn refill(&self, shard: &Shard, units: u32) {
         let _guard = shard.lock();
@@ -350,8 +354,8 @@ fn record_units(key: &[u8], value: Option<&[u8]>, height: usize) -> usize {
     height + HEADER_UNITS + (key.len() + value.map_or(0, <[u8]>::len)).div_ceil(UNIT_BYTES)
 }
 
-/// An appender, which reserves units in advance and appends versions to these units. At the end, the appender gives
-/// unused units back to the shard.
+/// An appender, which reserves units in advance for many versions. At the end, the appender gives unused units back
+/// to the shard.
 pub(crate) struct Appender<'a> {
     arena: &'a SharedArena,
     shard: &'a Shard,
@@ -359,7 +363,7 @@ pub(crate) struct Appender<'a> {
     own: Range<u32>,
     /// The end of the block that has the reserved units.
     block_end: u32,
-    /// The number of appended versions, which is added to the counter of the shard at the end.
+    /// The number of appended versions. At the end, this number is added to the counter of the shard.
     appended: usize,
 }
 
@@ -404,8 +408,8 @@ impl Appender<'_> {
         }
     }
 
-    /// Gives the reserved units back to the shard. The units are lost if another thread has allocated units after
-    /// them.
+    /// Gives the reserved units back to the shard. If another thread has allocated units after the reserved units,
+    /// the reserved units remain unused.
     pub(crate) fn give_back(&mut self) {
         if !self.own.is_empty() {
             self.shard.give_back(std::mem::take(&mut self.own), self.block_end);

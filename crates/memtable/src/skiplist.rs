@@ -1,9 +1,9 @@
 //! A lock-free skip list of the crate `crossbeam-skiplist`. Readers and writers never wait for each other.
 //!
-//! The list has pairs of key and sequence number in ascending order of keys. The newest version of each key comes
-//! first. A lookup is therefore one search for the first pair at or after the pair of key and snapshot. The memtable
-//! of the cs265 paper (section 2.2.3) and the second memtable of byron (1.2 B) are skip lists. Source of the
-//! structure: Pugh, "Skip Lists: A Probabilistic Alternative to Balanced Trees", CACM 1990.
+//! The list has an element for each version: a pair of key and sequence number. Keys are in ascending order, and the
+//! newest version of each key comes first. A lookup is therefore one search for the first pair at or after the pair
+//! of key and snapshot. The memtable of the cs265 paper (section 2.2.3) and the second memtable of byron (1.2 B) are
+//! skip lists. Source of the structure: Pugh, "Skip Lists: A Probabilistic Alternative to Balanced Trees", CACM 1990.
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
@@ -25,8 +25,8 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     || Box::new(Policy),
 );
 
-/// The number of bytes of a node in addition to its key and value. A node has a reference count and a height, on
-/// average two tower pointers, and on average 8 bytes of padding.
+/// The number of bytes of a node in addition to its key and value. These bytes are a reference count, a height, on
+/// average two pointers, and on average 8 bytes of padding.
 const NODE_BYTES: usize = 8 + 16 + 8;
 
 /// Creates [`SkipList`] memtables.
@@ -53,8 +53,8 @@ struct VersionedKey<'a> {
     sequence: SequenceNumber,
 }
 
-/// A trait that stored keys and borrowed probes share, with the order of the list. The list is invariant in its key
-/// type, so only this trait makes a comparison with a probe of a shorter lifetime possible.
+/// The order of the list, as a trait of stored keys and borrowed probes. The list is invariant in its key type.
+/// Because of this trait, a key can be compared with a probe of a shorter lifetime.
 trait Versioned {
     fn versioned(&self) -> &VersionedKey<'_>;
 }
@@ -120,8 +120,8 @@ impl<'a> VersionedKey<'a> {
         Self { key, sequence: SequenceNumber::MAX }
     }
 
-    /// Returns the position after all versions of `key`. The position has the sequence number 0, because the first
-    /// write has the number 1.
+    /// Returns the position after all versions of `key`. The position has the sequence number 0, because real
+    /// sequence numbers begin at 1.
     fn oldest(key: InlineKey<'a>) -> Self {
         Self { key, sequence: 0 }
     }

@@ -1,4 +1,4 @@
-//! The atomics and sizes that the interleaving models (`crates/interleave`) replace by their own.
+//! Atomics and sizes. The interleaving models (`crates/interleave`) replace this module with their own.
 
 pub(crate) use std::hint::spin_loop;
 pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};

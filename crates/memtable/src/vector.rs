@@ -1,13 +1,13 @@
-//! An append-only list that is sorted once, when the memtable becomes immutable. Inserts are the cheapest of all
-//! memtables, but reads before the sort are slow.
+//! An append-only list, which is sorted once, when the memtable becomes immutable. No other memtable has faster
+//! inserts, but reads before the sort are slow.
 //!
-//! The memtable is the double-buffered vector of byron (section 1.2 B, figure 5). The active buffer receives appends,
-//! while the immutable buffer is sorted and flushed. Then the tree switches the buffers. A lookup in the active
-//! buffer searches all entries from the newest to the oldest. A lookup in an immutable buffer is a binary search.
+//! Source: the double-buffered vector of byron (section 1.2 B, figure 5). The active buffer receives appends, while
+//! the immutable buffer is sorted and flushed. Then the tree exchanges the two buffers. A lookup in the active buffer
+//! searches all entries from the newest to the oldest. A lookup in an immutable buffer is a binary search.
 //!
-//! A scan needs sorted entries at any time. A scan sorts the entries that were appended since the last scan, and
-//! merges these entries into the existing order. If there were no inserts since the last scan, a scan has no
-//! additional cost. A scan after inserts costs one pass over the buffer, like a lookup.
+//! A scan of the active buffer needs sorted entries. The scan therefore sorts the entries that were appended since
+//! the last scan, and merges these entries into the existing order. This costs one pass over the buffer, like a
+//! lookup. Without inserts since the last scan, the scan has no additional cost.
 
 use std::cmp::{Ordering, Reverse};
 use std::ops::{Bound, Range};
@@ -142,8 +142,8 @@ struct Log {
     hashes: Vec<KeyHash>,
     slots: Vec<Slot>,
     records: Arena,
-    /// Whether every sequence number was above the previous sequence number. Concurrent writers may append sequence
-    /// numbers out of order.
+    /// Whether every sequence number was above the previous sequence number. Concurrent writers may append versions
+    /// out of the order of their sequence numbers.
     is_ascending: bool,
 }
 
@@ -298,7 +298,8 @@ impl Order {
         })
     }
 
-    /// Returns the log position of the newest version of `key` whose sequence number is not above `snapshot`.
+    /// Returns the position, in the log, of the newest version of `key` whose sequence number is not above
+    /// `snapshot`.
     fn visible(&self, log: &Log, key: &[u8], snapshot: SequenceNumber) -> Option<usize> {
         let found = position(self.sorted.get(self.rank(log, key, snapshot))?);
         (log.key(found) == key).then_some(found)
@@ -366,8 +367,8 @@ impl Order {
         })
     }
 
-    /// Passes one version of a key to `sink`. This is the first version whose sequence number is not above
-    /// `snapshot`. Passes nothing if there is no such version.
+    /// Passes one version of a key to `sink`. The passed version is the newest version whose sequence number is not
+    /// above `snapshot`. Passes nothing if there is no such version.
     fn emit<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         log: &Log,

@@ -1,8 +1,8 @@
 //! A `BTreeMap` from keys to their versions. The B-tree memtables use this single-threaded map under a lock.
 //!
 //! The map stores short keys inline. If a key was written once, the map stores the address of its only version in an
-//! arena. If a key was written several times, its versions are in a list in the order of sequence numbers. A binary
-//! search finds the version for a snapshot, for any number of versions.
+//! arena. If a key was written several times, its versions are in a list in the order of sequence numbers. A lookup
+//! finds the version for a snapshot by a binary search of this list.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map;
@@ -22,15 +22,15 @@ const TOMBSTONE: u32 = u32::MAX;
 const HEADER_BYTES: usize = 12;
 
 /// The size of tree nodes per entry, as a multiple of the size of a map key and map value. After inserts in random
-/// order, nodes of eleven slots are two thirds full. The factor includes the edges of inner nodes.
+/// order, a node uses two thirds of its eleven slots. The factor also includes the pointers of inner nodes.
 const NODE_FILL: f64 = 1.6;
 
 /// The location of the versions of one key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Versions {
-    /// The key was written once. The address is that of its only version.
+    /// The key was written once. The field is the address of its only version.
     One(RecordAddress),
-    /// The key was written several times. The number is the index of its list of versions.
+    /// The key was written several times. The field is the index of its list of versions.
     Many(u32),
 }
 
@@ -156,8 +156,8 @@ impl VersionMap {
         self.len
     }
 
-    /// Returns the memory of the map in bytes. Records and lists count as allocated, and the size of tree nodes is
-    /// estimated from their average fill.
+    /// Returns the memory of the map in bytes. Records and lists count with their allocated size. The size of tree
+    /// nodes is an estimate for nodes of average fill.
     pub(crate) fn memory_bytes(&self) -> usize {
         let slots = self.keys.len() * (size_of::<InlineKey<'_>>() + size_of::<Versions>());
         let listed = self.len - (self.keys.len() - self.lists.len());
@@ -189,8 +189,8 @@ impl VersionMap {
     }
 }
 
-/// Returns the versions of `key`. This is a free function, so that the lifetime of the keys in the map can shrink to
-/// the lifetime of the probe.
+/// Returns the versions of `key`. This function is not a method, so that the compiler can shorten the lifetime of the
+/// keys in the map to the lifetime of the probe.
 fn find<'k>(keys: &BTreeMap<InlineKey<'k>, Versions>, key: &'k [u8]) -> Option<Versions> {
     keys.get(&InlineKey::probe(key)).copied()
 }

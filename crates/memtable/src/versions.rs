@@ -1,9 +1,9 @@
-//! The total order of all versions, and the operations that all memtables with this order share.
+//! The order of all versions in a memtable, and operations for all memtables that keep versions in this order.
 //!
 //! Keys are in ascending order, and the newest version of each key comes first. A lookup is therefore one search for
 //! the first version at or after the pair of key and snapshot. No version has the sequence number 0 or the highest
-//! possible number. The pair of a key and the highest number therefore precedes all versions of the key. The pair of
-//! the key and 0 follows all versions.
+//! possible sequence number. The pair of a key and the highest number is therefore before all versions of the key.
+//! The pair of a key and 0 is after all versions of the key.
 
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -43,8 +43,8 @@ impl<'a> Probe<'a> {
     }
 }
 
-/// A structure with all versions in order. A cursor is at a version. A cursor may see or miss versions that are
-/// inserted concurrently.
+/// A structure that keeps all versions in order. The position of a cursor is a version. If versions are inserted
+/// concurrently, a cursor may or may not see them.
 pub(crate) trait Versions {
     type Cursor;
 
@@ -54,18 +54,18 @@ pub(crate) trait Versions {
     /// Returns a cursor at the last version before `end`, or at the last version of all if `end` is `None`.
     fn seek_before(&self, end: Option<Probe<'_>>) -> Option<Self::Cursor>;
 
-    /// Moves a cursor to the next version. After the last version, the cursor becomes `None`.
+    /// Moves a cursor to the next version. If there is no next version, the cursor becomes `None`.
     fn next(&self, cursor: &mut Option<Self::Cursor>);
 
-    /// Moves a cursor as [`next`](Self::next) does. Returns `false` if the next version certainly has another key, so
-    /// that the caller need not compare the keys.
+    /// Moves a cursor like [`next`](Self::next). If the result is `false`, the next version certainly has another
+    /// key, so the caller need not compare the keys.
     #[inline]
     fn next_may_share_key(&self, cursor: &mut Option<Self::Cursor>) -> bool {
         self.next(cursor);
         true
     }
 
-    /// Moves a cursor to the previous version. Before the first version, the cursor becomes `None`.
+    /// Moves a cursor to the previous version. If there is no previous version, the cursor becomes `None`.
     fn previous(&self, cursor: &mut Option<Self::Cursor>);
 
     fn record<'a>(&'a self, cursor: &Self::Cursor) -> VersionRecord<'a>;
@@ -85,8 +85,8 @@ pub(crate) trait Versions {
     }
 }
 
-/// Converts the version that a lookup has found to the result of the lookup. If the version has a value, the function
-/// appends this value to `value`.
+/// Returns the result of a lookup that has found `version`. If the version has a value, appends this value to
+/// `value`.
 #[inline]
 pub(crate) fn lookup(version: Option<VersionRecord<'_>>, value: &mut Vec<u8>) -> Lookup {
     match version.map(|record| record.value) {
@@ -134,8 +134,8 @@ pub(crate) fn begin<V: Versions>(
     }
 }
 
-/// Passes up to `limit` versions from `at` on that are visible at `snapshot` to `sink`. Moves `at` after these
-/// versions.
+/// Passes up to `limit` versions from `at` on that are visible at `snapshot` to `sink`. Moves the cursor `at` to the
+/// position after these versions.
 pub(crate) fn go_on<'a, V: Versions, S: FnMut(VersionRecord<'a>) + ?Sized>(
     versions: &'a V,
     at: &mut Option<V::Cursor>,
@@ -254,8 +254,8 @@ impl<'a, V: Versions<Cursor: Send + Sync> + Sync> Rest<'a> for Scan<'a, V> {
     }
 }
 
-/// Returns up to `limit` versions that are visible at `snapshot`. The function searches the versions under a lock.
-/// The result borrows from `arena`, so the result needs no lock.
+/// Returns up to `limit` versions that are visible at `snapshot`. The caller holds the lock of `versions`. The result
+/// borrows from `arena`, so the caller can release the lock before it uses the result.
 pub(crate) fn found_in<'a, V: Versions>(
     arena: &'a SharedArena,
     versions: &V,
@@ -271,8 +271,8 @@ pub(crate) fn found_in<'a, V: Versions>(
 }
 
 /// Implements the methods of [`Memtable`](crate::Memtable) that need only an order of versions. The method `versions`
-/// returns the order. The order comes with a lock guard and an `arena`, or without a guard (`unguarded`), so that a
-/// scan can continue later.
+/// of the memtable returns this order. If a lock protects the order, the method also returns a lock guard, and the
+/// memtable has a field `arena`. Without a lock (`unguarded`), a scan can continue later.
 macro_rules! read_versions {
     (guarded) => {
         $crate::versions::read_versions!();

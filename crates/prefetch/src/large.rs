@@ -1,13 +1,14 @@
-//! Vectors for large filters and fence pointers, on huge pages if the kernel provides them.
+//! Vectors for large filters and fence pointers, in huge pages if the kernel provides huge pages.
 //!
-//! A structure of tens of megabytes has more 4 KiB pages than the TLB covers, so every probe pays for a page walk in
-//! addition to its cache miss. With huge pages, a search through 4 M key prefixes is about 10 % faster.
+//! A structure of tens of megabytes has more 4 KiB pages than the TLB has entries, so nearly every probe costs a page
+//! walk in addition to its cache miss. With huge pages, a search through 4 M key prefixes is about 10 % faster.
 #![allow(unsafe_code)]
 
-/// Minimum size for requesting huge pages (one 2 MiB page).
+/// Minimum size of a vector, in bytes, for which huge pages are requested. This size is one huge page of 2 MiB.
 const LARGE_BYTES: usize = 2 << 20;
 
-/// Creates an empty vector with capacity for `len` elements. A large vector is on huge pages if they are available.
+/// Creates an empty vector with capacity for `len` elements. A large vector is in huge pages, if huge pages are
+/// available.
 pub fn with_room<T>(len: usize) -> Vec<T> {
     let mut vec = Vec::with_capacity(len);
     if len.saturating_mul(size_of::<T>()) >= LARGE_BYTES {
@@ -16,26 +17,26 @@ pub fn with_room<T>(len: usize) -> Vec<T> {
     vec
 }
 
-/// A vector of `len` times `item`, as [`with_room`].
+/// Creates a vector with `len` copies of `item`. The memory is allocated like that of [`with_room`].
 pub fn filled<T: Clone>(len: usize, item: T) -> Vec<T> {
     let mut vec = with_room(len);
     vec.resize(len, item);
     vec
 }
 
-/// A vector of `len` zeros, as [`with_room`].
+/// Creates a vector with `len` zeros. The memory is allocated like that of [`with_room`].
 pub fn zeros<T: Clone + Default>(len: usize) -> Vec<T> {
     filled(len, T::default())
 }
 
-/// The elements of `source` in a vector, as [`with_room`].
+/// Collects the elements of `source` in a vector. The memory is allocated like that of [`with_room`].
 pub fn collected<T>(source: impl ExactSizeIterator<Item = T>) -> Vec<T> {
     let mut vec = with_room(source.len());
     vec.extend(source);
     vec
 }
 
-/// Requests huge pages for the vector's memory, which must be untouched.
+/// Requests huge pages for the vector's memory. The program must not have accessed this memory before.
 #[cfg(target_os = "linux")]
 fn ask_for_huge_pages<T>(vec: &mut Vec<T>) {
     use rustix::mm::{Advice, madvise};

@@ -1,4 +1,4 @@
-//! Memory hints for structures that are read at random: huge pages for large arrays, and prefetching of cache lines.
+//! Memory hints for structures with random accesses: huge pages for large arrays, and prefetching of cache lines.
 //! Both hints change only the time of an access.
 
 pub mod large;

@@ -1,16 +1,17 @@
 //! A hint to the CPU that a cache line will be read soon.
 //!
-//! With prefetching, batched probes of a filter larger than the caches take a quarter to a third of the time.
-//! Prefetched probes take half to two thirds of the time of the safe alternative, which reads one word of each cache
-//! line ahead. A search through 16 K key prefixes is about 15 % faster with prefetching, and a search through 250 K
-//! prefixes 40 %.
+//! Consider batched probes of a filter that is larger than the caches. With prefetching, these probes take a quarter
+//! to a third of the time without prefetching. An alternative without `unsafe` code reads one word of each cache line
+//! in advance. With prefetching, the probes take half to two thirds of the time of this alternative. With
+//! prefetching, a search in 16 K key prefixes is about 15 % faster, and a search in 250 K key prefixes is about 40 %
+//! faster.
 #![allow(unsafe_code)]
 
 /// Size of a cache line in bytes.
 pub const LINE_BYTES: usize = 64;
 
 /// Prefetches the cache line of element `index` of `slice`. The index may be out of bounds. The call never faults and
-/// has no visible effect. On CPUs other than x86-64, it does nothing.
+/// has no visible effect. On CPUs other than x86-64, the call does nothing.
 #[inline]
 pub fn prefetch<T>(slice: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -23,8 +24,8 @@ pub fn prefetch<T>(slice: &[T], index: usize) {
     let _ = (slice, index);
 }
 
-/// Prefetches every cache line of `bytes`, so that a following pass over the bytes does not wait for one line after
-/// another.
+/// Prefetches every cache line of `bytes`, so that a later pass over the bytes does not wait for each cache line
+/// separately.
 #[inline]
 pub fn prefetch_all(bytes: &[u8]) {
     (0..bytes.len()).step_by(LINE_BYTES).for_each(|at| prefetch(bytes, at));

@@ -1,7 +1,7 @@
-//! Memory at addresses that direct I/O accepts.
+//! Memory whose address is suitable for direct I/O.
 
-/// Alignment of the offsets, lengths and addresses of direct reads and writes, in bytes. Every device with sectors
-/// of 512 or 4096 bytes accepts this alignment.
+/// Alignment in bytes. The offsets, lengths and addresses of direct reads and writes are multiples of this number.
+/// Every device with sectors of 512 or 4096 bytes accepts this alignment.
 pub(crate) const ALIGNMENT: usize = 4096;
 
 /// Zeroed memory whose address is a multiple of [`ALIGNMENT`]. The memory is a part of a larger allocation.
@@ -29,7 +29,7 @@ impl AlignedBuffer {
         &self.memory[self.start..][..self.len]
     }
 
-    /// Returns the content of the buffer for changes.
+    /// Returns the content of the buffer as a mutable slice.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.memory[self.start..][..self.len]
     }

@@ -1,4 +1,5 @@
-//! The write method for files with small appends, which is a parameter of the back ends on POSIX files.
+//! The method by which small records are appended to files. The method is a parameter of the back ends on POSIX
+//! files.
 
 use std::path::Path;
 
@@ -30,7 +31,7 @@ pub(crate) enum Appending {
 }
 
 impl Appending {
-    /// Creates a file that is written through the page cache. The file has any [`Purpose`] except `Table`.
+    /// Creates a file that is written through the page cache. The purpose of the file must not be `Table`.
     pub(crate) fn create(self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
         match (purpose, self) {
             (Purpose::Log, Self::Mapped) => mapped_log::create(path),

@@ -1,5 +1,5 @@
-//! A file that is written in whole aligned blocks, as direct I/O requires. Appends are buffered. The last block is
-//! padded, and the padding is truncated afterwards.
+//! A file that is written in whole aligned blocks, as direct I/O requires. Appends are collected in a buffer. The
+//! last block is padded, and the file is then truncated to remove the padding.
 
 use std::fs::File;
 use std::io;
@@ -10,7 +10,7 @@ use crate::aligned::{ALIGNMENT, AlignedBuffer};
 use crate::fuse::Fuse;
 use crate::storage::{StorageError, WriteFile};
 
-/// Number of bytes that are written to the file at a time.
+/// Number of bytes that one write writes to the file.
 pub(crate) const WRITE_BYTES: usize = 1 << 20;
 
 /// A file to which whole blocks are written.
@@ -21,7 +21,7 @@ pub(crate) trait BlockFile: Send {
     /// Truncates the file to the length `len`.
     fn set_len(&mut self, len: u64) -> io::Result<()>;
 
-    /// Makes the written data durable.
+    /// Syncs the file, so that written data is durable.
     fn sync_data(&mut self) -> io::Result<()>;
 }
 
@@ -39,7 +39,7 @@ impl BlockFile for File {
     }
 }
 
-/// A file that is written in whole blocks. The file contains the appended bytes after a sync, or after the writer is
+/// A file that is written in whole blocks. The file contains all appended bytes after a sync, or after the writer was
 /// dropped.
 pub(crate) struct BlockWriter<F: BlockFile> {
     fuse: Fuse,
@@ -47,7 +47,7 @@ pub(crate) struct BlockWriter<F: BlockFile> {
 }
 
 impl<F: BlockFile> BlockWriter<F> {
-    /// Creates a writer of the new file `file`, whose path is `path`.
+    /// Creates a writer for the new file `file`, whose path is `path`.
     pub(crate) fn new(path: &Path, file: F) -> Self {
         Self { fuse: Fuse::new(path), blocks: Blocks::new(file) }
     }
@@ -71,8 +71,7 @@ impl<F: BlockFile> WriteFile for BlockWriter<F> {
 }
 
 impl<F: BlockFile> Drop for BlockWriter<F> {
-    /// Writes the data that was not synced, as far as possible. Errors are ignored, because no caller was promised
-    /// that this data is durable.
+    /// Writes the buffered data. Errors are ignored, because unsynced data need not be durable.
     fn drop(&mut self) {
         if !self.fuse.is_blown() {
             let _ = self.blocks.write_tail();
@@ -84,11 +83,11 @@ impl<F: BlockFile> Drop for BlockWriter<F> {
 struct Blocks<F> {
     file: F,
     buffer: AlignedBuffer,
-    /// Number of bytes in the buffer. In the file, these bytes follow the written bytes.
+    /// Number of bytes in the buffer. The position of these bytes in the file is after the written bytes.
     buffered: usize,
-    /// Number of bytes in complete blocks that the file contains in their final form.
+    /// Number of bytes in complete blocks that were written to the file.
     written: u64,
-    /// Whether the buffer contains bytes that were not written.
+    /// Whether the buffer has bytes that the file does not have yet.
     dirty: bool,
 }
 
@@ -139,8 +138,7 @@ mod tests {
     use super::*;
     use crate::posix::create_new;
 
-    /// Tests the arithmetic with a file in the page cache, on any file system. For other files, the kernel checks
-    /// the alignment.
+    /// Tests the computation of offsets with a file in the page cache. Such a test runs on any file system.
     #[test]
     fn tails_are_padded_cut_and_completed() {
         let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The invariants of the storage axis, as a check that the tests of any crate can call.
+//! Checks back ends against the invariants of the storage axis. The tests of any crate can call this check.
 //!
 //! ```
 //! let memory = lsmbench_storage::CATALOG.variant("memory")?;
@@ -20,11 +20,11 @@ use catalog::{Variant, laws};
 use crate::{CATALOG, Purpose, Storage, StorageError};
 
 /// Checks every invariant of the axis for a back end with its default parameters. For example, reads return the
-/// appended bytes, an open file keeps its content after its name is removed, and only one holder has a lock.
+/// appended bytes, an open file keeps its content after its name was removed, and only one process has a lock.
 ///
-/// The files are in a new folder below [`std::env::temp_dir`]. The check removes the folder at its end. A system may
-/// reject a back end with [`ErrorKind::Unsupported`]. For example, some kernels reject `io_uring`, and some file
-/// systems reject `O_DIRECT`. In this case, only the invariants that every axis has are checked.
+/// The files are in a new folder below [`std::env::temp_dir`]. The check removes the folder at its end. Some kernels
+/// reject `io_uring`, and some file systems reject `O_DIRECT`. If the system rejects the back end with
+/// [`ErrorKind::Unsupported`], only the invariants that all axes share are checked.
 ///
 /// # Errors
 /// Returns one line per broken invariant, in the form `kind: "invariant": failure`.
@@ -62,8 +62,8 @@ impl Drop for Home {
     }
 }
 
-/// Returns whether the back end can create a file in the folder `home` on this operating system. Creates the folder
-/// if it is missing.
+/// Returns whether the back end can create a file in the folder `home`. Creates the folder if the folder does not
+/// exist.
 fn runs_in(storage: &dyn Storage, home: &Path) -> Result<bool, StorageError> {
     storage.create_directory(home)?;
     match storage.create(&home.join("probe"), Purpose::Table) {

@@ -1,4 +1,4 @@
-//! A decorator that counts storage calls. Each purpose of files has its own counts.
+//! A decorator that counts storage calls. The decorator has separate counters for each purpose of files.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -59,7 +59,8 @@ impl Counting {
         Self { inner, counters: Default::default() }
     }
 
-    /// Returns the current counts. A concurrent call of another thread may be counted only in part.
+    /// Returns the current counts. If another thread makes a call at the same time, the result may include only a
+    /// part of this call.
     pub fn counts(&self) -> FileCounts {
         FileCounts { by_purpose: self.counters.each_ref().map(|counters| counters.snapshot()) }
     }
@@ -126,7 +127,8 @@ struct Counters {
     syncs: AtomicU64,
 }
 
-/// Number of calls and number of bytes. Aligned to two cache lines, because CPUs fetch such pairs together.
+/// Number of calls and number of bytes. The type is aligned to two cache lines, because CPUs fetch cache lines in
+/// pairs.
 #[derive(Default)]
 #[repr(align(128))]
 struct Calls {

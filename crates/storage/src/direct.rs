@@ -1,10 +1,10 @@
 //! SSTables that are read and written with `O_DIRECT`, without the page cache. The block cache is then the only
 //! cache.
 //!
-//! Offsets, lengths and addresses are multiples of 4096. Appends are buffered and written in whole blocks. The last
-//! block is padded, and the file is then truncated to its length. A read is extended to whole blocks, and the
-//! requested part is copied. A cached block therefore uses no more memory than its length. See open(2), section
-//! "NOTES".
+//! The offsets, lengths and addresses of reads and writes are multiples of 4096. Appends are collected in a buffer
+//! and written in whole blocks. The last block is padded, and the file is then truncated to its length. A read is
+//! extended to whole blocks, and the requested part is copied to separate memory. A block in the block cache
+//! therefore takes only its own length. See open(2), section "NOTES".
 
 use std::cell::RefCell;
 use std::fs::{self, File};
@@ -98,7 +98,7 @@ fn is_refusal(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::InvalidInput
 }
 
-/// Adds an explanation to an `EINVAL` error.
+/// Adds an explanation to an error of the kernel with the code `EINVAL`.
 fn explain(error: io::Error) -> io::Error {
     if !is_refusal(&error) {
         return error;
@@ -141,8 +141,8 @@ impl ReadFile for DirectFile {
 }
 
 impl DirectFile {
-    /// Reads from the aligned `offset` until the first `needed` bytes of `buffer` are filled. `buffer` has whole
-    /// blocks, so its end may be after the end of the file.
+    /// Reads at the aligned `offset`, until at least the first `needed` bytes of `buffer` are filled. The length of
+    /// `buffer` is a multiple of the block size, so the buffer may be longer than the rest of the file.
     fn fill(&self, buffer: &mut [u8], offset: u64, needed: usize) -> io::Result<()> {
         let mut filled = 0;
         while filled < needed {
@@ -159,7 +159,7 @@ impl DirectFile {
     }
 }
 
-/// Calls `use_buffer` with aligned memory of `len` bytes and unspecified content.
+/// Calls `use_buffer` with aligned memory of `len` bytes. The content of the memory is unspecified.
 fn with_scratch<R>(len: usize, use_buffer: impl FnOnce(&mut [u8]) -> R) -> R {
     if len > KEPT_BYTES {
         return use_buffer(AlignedBuffer::new(len).bytes_mut());

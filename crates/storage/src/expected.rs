@@ -1,5 +1,5 @@
-//! The access pattern of SSTables that is announced to the kernel. The pattern is a parameter of the back ends that
-//! read through the page cache.
+//! The access pattern of SSTables, which lsmbench announces to the kernel. The access pattern is a parameter of the
+//! back ends that read through the page cache.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,12 +17,12 @@ macro_rules! advice_reference {
 }
 pub(crate) use advice_reference;
 
-/// Access pattern that is announced to the kernel.
+/// An access pattern that lsmbench announces to the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Expected {
     /// Random access (`POSIX_FADV_RANDOM`).
     Random,
-    /// No announced pattern; the kernel detects the pattern (`POSIX_FADV_NORMAL`).
+    /// No pattern is announced, so the kernel detects the pattern (`POSIX_FADV_NORMAL`).
     Normal,
 }

@@ -1,8 +1,9 @@
-//! A decorator that makes selected calls fail. Tests use it to check how a store handles errors.
+//! A decorator that makes selected calls fail. With this decorator, tests check how a store handles errors.
 //!
-//! Every call has a position, counted from 0. A test first runs a task without faults, and reads [`Faulty::calls`].
-//! Then the test runs the task again, with a fault at each selected position. A loop over all positions thus tests
-//! an error at every write and sync. The task must make the same calls each time.
+//! Every call has a position, counted from 0. A test first runs a task without faults, and gets the calls of the task
+//! from [`Faulty::calls`]. For each position to be tested, the test then runs the task again with a fault at this
+//! position. In this way, a test can check an error at every write and sync. The task must make the same calls each
+//! time.
 
 use std::io;
 use std::path::Path;
@@ -26,11 +27,11 @@ pub struct Faulty {
 pub struct Call {
     /// Operation of the call.
     pub operation: FileOperation,
-    /// File or directory of the call. A rename has the old name here, and a link has the new name.
+    /// File or directory of the call. For a rename, this is the old name. For a link, this is the new name.
     pub path: Arc<Path>,
-    /// Purpose of the file, if the call states it.
+    /// Purpose of the file. `None` if the call has no argument for the purpose.
     pub purpose: Option<Purpose>,
-    /// Number of bytes that the call reads or appends; 0 for other calls.
+    /// Number of bytes that the call reads or appends, or 0 for other calls.
     pub bytes: usize,
 }
 
@@ -98,7 +99,7 @@ impl FileOperation {
 pub struct InjectedFault {
     /// Index of the first call to which the fault may apply.
     pub at: usize,
-    /// Whether only one call fails, or also all later calls.
+    /// The number of failing calls: only one call, or also all later calls.
     pub extent: FaultExtent,
     /// Error that the call returns.
     pub error: DiskError,
@@ -106,31 +107,31 @@ pub struct InjectedFault {
     pub effect: FaultEffect,
 }
 
-/// Which calls fail because of a fault.
+/// The calls that fail because of a fault: one call, or all later calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultExtent {
-    /// Only the first possible call at or after the position fails.
+    /// Only one call fails: the first possible call at or after the position.
     Once,
-    /// The first possible call at or after the position fails, and so do all later calls, as after the loss of a
-    /// disk.
+    /// The first possible call at or after the position and all later calls fail, as after the loss of a disk.
     Onwards,
 }
 
 /// Error that a failed call returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiskError {
-    /// The device failed (`EIO`). Possible for every call.
+    /// The device failed (`EIO`). Every call can return this error.
     Io,
-    /// The device is full (`ENOSPC`). Possible for calls that allocate space.
+    /// The device is full (`ENOSPC`). Only calls that allocate space can return this error.
     NoSpace,
-    /// The file system became read-only after an error (`EROFS`). Possible for calls that write.
+    /// The file system became read-only after an error (`EROFS`). Only calls that write can return this error.
     ReadOnly,
-    /// A signal interrupted the call (`EINTR`). Possible for every call. Back ends retry reads, writes, syncs and
-    /// opens after this error. A store therefore sees this error only for other calls, and must treat it like any
-    /// other error.
+    /// A signal interrupted the call (`EINTR`). Every call can return this error. Back ends retry reads, writes,
+    /// syncs and opens after this error. A store therefore gets this error only from other calls, and must handle it
+    /// like any other error.
     Interrupted,
     /// Fewer bytes than requested were read or written, and the retry returned 0. The error has the kind
-    /// [`io::ErrorKind::UnexpectedEof`] or [`io::ErrorKind::WriteZero`]. Possible for reads and appends.
+    /// [`io::ErrorKind::UnexpectedEof`] or [`io::ErrorKind::WriteZero`]. Only reads and appends can return this
+    /// error.
     Short,
 }
 
@@ -138,7 +139,7 @@ impl DiskError {
     /// All errors.
     pub const ALL: [Self; 5] = [Self::Io, Self::NoSpace, Self::ReadOnly, Self::Interrupted, Self::Short];
 
-    /// Returns whether `operation` can return this error.
+    /// Returns whether a call of `operation` can return this error.
     pub fn hits(self, operation: FileOperation) -> bool {
         match self {
             Self::Io | Self::Interrupted => true,
@@ -148,7 +149,7 @@ impl DiskError {
         }
     }
 
-    /// Returns the error as `operation` reports it.
+    /// Returns the error that a call of `operation` returns because of this fault.
     pub fn reported_by(self, operation: FileOperation) -> io::Error {
         match self {
             Self::Io => Errno::IO.into(),
@@ -164,11 +165,11 @@ impl DiskError {
 /// The effect of a call that returns an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultEffect {
-    /// The call has no effect.
+    /// The call does nothing and returns the error.
     Nothing,
-    /// An append writes only this number of its first bytes. Other calls have no effect.
+    /// An append writes only the first bytes. The field is the number of these bytes. Other calls do nothing.
     Prefix(usize),
-    /// The call has its full effect, and then returns the error.
+    /// The call does all its work, and then returns the error.
     Whole,
 }
 
@@ -188,7 +189,8 @@ impl Faulty {
         self.script.state.lock().faults.clear();
     }
 
-    /// Returns all calls so far in order, including failed calls. The index of a call is the call's position.
+    /// Returns all calls so far in order, including failed calls. The index of a call in the result is the position
+    /// of the call.
     pub fn calls(&self) -> Vec<Call> {
         self.script.state.lock().calls.clone()
     }
@@ -272,7 +274,7 @@ impl Storage for Faulty {
     }
 }
 
-/// The recorded calls and the faults that have not occurred yet.
+/// The recorded calls, and the faults that have not been applied yet.
 #[derive(Default)]
 struct Script {
     state: Mutex<State>,
@@ -305,7 +307,7 @@ impl Script {
     }
 }
 
-/// The data that an open file needs to record its calls.
+/// The data that is needed to record the calls on an open file.
 struct File {
     path: Arc<Path>,
     purpose: Purpose,
@@ -395,7 +397,7 @@ mod tests {
     use super::*;
     use crate::{Memory, Unsynced};
 
-    /// Writes two pieces and reads them back. Returns the first error, if any.
+    /// Writes a file in two pieces and reads the file. Returns the first error, if there is an error.
     fn task(storage: &dyn Storage) -> Result<Vec<u8>, StorageError> {
         let path = Path::new("file");
         let mut writer = storage.create(path, Purpose::Log)?;

@@ -5,19 +5,19 @@ use std::path::{Path, PathBuf};
 
 use crate::storage::StorageError;
 
-/// The path of a file that is being written, and whether a write to the file has failed.
+/// The path of a file that is being written. Also records whether a write to the file has failed.
 pub(crate) struct Fuse {
     path: PathBuf,
     blown: bool,
 }
 
 impl Fuse {
-    /// Creates the state of the file at `path`, to which no write has failed.
+    /// Creates the state of the file at `path`. No write to the file has failed yet.
     pub(crate) fn new(path: &Path) -> Self {
         Self { path: path.to_owned(), blown: false }
     }
 
-    /// Executes `write`, unless an earlier write to the file has failed.
+    /// Executes `write`. If an earlier write to the file has failed, returns an error instead.
     pub(crate) fn attempt(
         &mut self,
         operation: &'static str,

@@ -1,4 +1,4 @@
-//! Finds the process that holds the lock of a file, so that an error message can name the process.
+//! Finds the process that has the lock of a file. An error message can then name this process.
 
 use std::fmt;
 use std::fs::{self, File, Metadata};
@@ -7,26 +7,26 @@ use std::os::unix::fs::MetadataExt;
 
 use rustix::fs::{major, minor};
 
-/// A lock that another process or another handle holds.
+/// A lock of a file that another process has, or another handle of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
-    /// The process ID of the holder, if the kernel reports the holder.
+    /// The ID of the process that has the lock. `None` if the kernel does not report the process.
     pub holder: Option<u32>,
 }
 
 impl Held {
-    /// Finds the holder of the lock of `file`.
+    /// Finds the process that has the lock of `file`.
     pub fn by(file: &File) -> Self {
         Self { holder: holder(file) }
     }
 
-    /// Returns the holder that an error of kind [`io::ErrorKind::WouldBlock`] names.
+    /// Returns the process that an error of kind [`io::ErrorKind::WouldBlock`] names.
     pub fn of(error: &io::Error) -> Self {
         let known = error.get_ref().and_then(|inner| inner.downcast_ref::<Self>());
         known.copied().unwrap_or(Self { holder: None })
     }
 
-    /// Returns the holder as text, such as `process 1234`.
+    /// Returns the process as text, such as `process 1234`.
     pub fn user(self) -> String {
         self.holder.map_or_else(|| "another process".to_owned(), |holder| format!("process {holder}"))
     }
@@ -46,14 +46,15 @@ impl From<Held> for io::Error {
     }
 }
 
-/// Returns the ID of the process that holds the lock of `file`, as Linux lists it. See `proc_locks(5)`.
+/// Returns the ID of the process that has the lock of `file`. On Linux, the kernel lists the process in
+/// `/proc/locks`; see `proc_locks(5)`.
 fn holder(file: &File) -> Option<u32> {
     let (locked, locks) = (file.metadata().ok()?, fs::read_to_string("/proc/locks").ok()?);
     locks.lines().find_map(|line| holder_of(line, &locked))
 }
 
-/// Returns the process ID in a line such as `1: FLOCK  ADVISORY  WRITE 2849 fe:00:5399081 0 EOF`. `None` if the line
-/// is about another file.
+/// Returns the process ID in a line such as `1: FLOCK  ADVISORY  WRITE 2849 fe:00:5399081 0 EOF`. Returns `None` if
+/// the line is about another file.
 fn holder_of(line: &str, locked: &Metadata) -> Option<u32> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [_, "FLOCK", _, _, process, place, ..] = words[..] else { return None };

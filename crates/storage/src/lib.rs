@@ -1,4 +1,5 @@
-//! Access to files through a trait. Back ends store files, and decorators count, fail and record the calls.
+//! The storage axis: access to files through a trait. A back end stores files. A decorator counts calls, records
+//! calls, or makes calls fail.
 
 mod aligned;
 mod appending;

@@ -1,17 +1,18 @@
 //! WALs to which records are appended through a memory map. An append copies a record into the page cache, without a
 //! system call.
 //!
-//! The kernel keeps the copied bytes. Like bytes that were written with write(2), they survive the end of the
-//! process, and a sync makes them durable. If a device is full, a memory map only reports this by the signal SIGBUS,
-//! which ends the process. Space is therefore reserved ahead. A file system that writes every page to a new place
-//! (btrfs with snapshots, ZFS) cannot guarantee reservations. Use `log = "write"` on such a file system. Until the
-//! writer is dropped, the file ends with unused reserved zeros. The zeros remain if the process of the writer died.
+//! The copied bytes are in the page cache of the kernel. Like bytes that were written with write(2), these bytes
+//! survive the end of the process, and a sync makes them durable. If the device is full, an access to a memory map
+//! causes the signal SIGBUS, which ends the process. The writer therefore reserves space in advance. A file system
+//! that writes every page to a new place (btrfs with snapshots, ZFS) cannot guarantee reserved space. Use `log =
+//! "write"` on such a file system. Until the writer is dropped, the file ends with unused reserved zeros. If the
+//! process of the writer dies, the zeros remain in the file.
 //!
-//! The first access to a page that the file does not have yet takes 4 µs. If write(2) has filled the page cache with
-//! 64 KiB of zeros before, in folios of the same size, the access takes a seventh of this time. The writer therefore
-//! writes zeros ahead. The writer writes no zeros ahead if the WAL is synced, because a sync writes whole folios.
-//! Large appends use write(2), and so do appends right after a sync. A record of 140 bytes takes about 40 ns.
-//! Without the zeros it takes 140 ns, and with write(2) 650 ns.
+//! The first access to a page that the file does not have yet takes 4 µs. If write(2) has written 64 KiB of zeros to
+//! these pages before, in folios of this size, the first access takes a seventh of this time. The writer therefore
+//! writes zeros in advance. If the WAL is synced, the writer writes no zeros, because a sync writes whole folios.
+//! Large appends and appends right after a sync use write(2). To append a record of 140 bytes takes about 40 ns. The
+//! append would take 140 ns without the zeros, and 650 ns with write(2).
 
 use std::fs::File;
 use std::io;
@@ -26,14 +27,14 @@ use crate::page_cached;
 use crate::posix::create_new_mappable;
 use crate::storage::{Purpose, StorageError, WriteFile};
 
-/// Minimum number of bytes that are reserved and mapped at a time. The next constant is the maximum. Between these
-/// limits, the number is the size of the WAL. Windows begin and end at multiples of the minimum, which is a multiple
-/// of the page size.
+/// Minimum size in bytes of a window, which is a reserved and mapped part of the file. The next constant is the
+/// maximum size. Between these limits, a window is as large as the WAL. Windows begin and end at multiples of the
+/// minimum size, which is a multiple of the page size.
 const FEWEST_BYTES: u64 = 64 << 10;
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Zeros that are written to the page cache at once. The zeros are as long as the smallest window, so they never
-/// cross the end of a window.
+/// Zeros for one write to the page cache. The zeros have the size of the smallest window, so they never extend beyond
+/// the end of a window.
 static ZEROS: [u8; FEWEST_BYTES as usize] = [0; FEWEST_BYTES as usize];
 
 /// Minimum size in bytes of an append for which write(2) is faster than a copy.
@@ -59,20 +60,21 @@ struct MappedLog {
     len: u64,
 }
 
-/// The end of a WAL that is being written.
+/// The state at the end of a WAL that is being written.
 struct Tail {
     file: File,
     window: Window,
     /// Number of bytes of the file that contain records.
     end: u64,
-    /// End of the zeros that were written last. If all of them are used up, this number is less than `end`.
+    /// End offset of the zeros that were written last. If records have replaced all zeros, this number is less than
+    /// `end`.
     zeroed: u64,
-    /// Whether a sync was requested before. If so, no zeros are written ahead, and every append goes to reserved
-    /// space.
+    /// Whether a sync was requested before. If so, the writer writes no zeros in advance, and every append goes to
+    /// reserved space.
     is_synced: bool,
-    /// Whether the last call was a sync. After a sync, a copy through the map would cause a page fault, and write(2)
-    /// does not. If all appends are synced, every append uses write(2). An occasional sync costs one additional
-    /// system call and one page fault.
+    /// Whether the last call was a sync. After a sync, a copy to the map would cause a page fault, so the next append
+    /// uses write(2). If every append is synced, all appends therefore use write(2). An occasional sync costs one
+    /// additional system call and one page fault.
     is_clean: bool,
 }
 
@@ -84,8 +86,8 @@ struct Window {
 }
 
 impl Window {
-    /// Reserves and maps the part of `file` around the offset `at`. The part is as long as the file. If that is not
-    /// possible, the part has the minimum size.
+    /// Reserves and maps the part of `file` around the offset `at`. The part is as long as the file. If a part of
+    /// this length cannot be mapped, the part has the minimum size.
     fn at(file: &File, at: u64) -> io::Result<Self> {
         let start = at - at % FEWEST_BYTES;
         let reserve = |len| fallocate(file, FallocateFlags::empty(), start, len).map(|()| len);
@@ -105,8 +107,8 @@ impl Window {
 }
 
 impl Tail {
-    /// Appends with write(2). If a sync will follow, the bytes go to reserved space. Otherwise the file would grow,
-    /// and a sync of a file that has grown also writes the file length.
+    /// Appends with write(2). If a sync will follow, the bytes go to reserved space, so that the file does not grow.
+    /// The sync of a file that has grown is slower, because it must also write the file length.
     fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let room = if self.is_synced { (self.ready()? - self.end) as usize } else { bytes.len() };
@@ -185,8 +187,8 @@ impl WriteFile for MappedLog {
 }
 
 impl Drop for MappedLog {
-    /// Truncates unused reserved space and partial appends. If the truncation fails, zeros remain, which readers of
-    /// a WAL ignore.
+    /// Truncates the file to remove unused reserved space and partial appends. If the truncation fails, zeros remain.
+    /// Readers of a WAL ignore such zeros.
     fn drop(&mut self) {
         let _ = self.tail.file.set_len(self.len);
     }

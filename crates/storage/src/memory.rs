@@ -1,12 +1,13 @@
-//! Files in the memory of the process, which are the fastest possible storage. Such files are also the base of crash
-//! tests, because they record which data is durable.
+//! Files in the memory of the process, which are the fastest possible storage. Crash tests also use such files,
+//! because they record which data is durable.
 //!
-//! For every file, the number of synced bytes is recorded. For every name, the disk records whether the directory
-//! was synced after the change of the name. [`Memory::after_crash`] can then return any state that a disk may have
-//! after a power failure. The model is the weakest model that engines support (Pillai et al., "All File Systems Are
-//! Not Created Equal: On the Complexity of Crafting Crash-Consistent Applications", OSDI 2014). Changes of different
-//! names reach the disk in any order. Changes of one name reach the disk in their order. A rename is atomic. Of the
-//! unsynced bytes, a prefix survives, or any set of sectors.
+//! For every file, the simulated disk records the number of synced bytes. For every change of a name, the disk
+//! records whether the directory was synced after this change. [`Memory::after_crash`] can therefore return any state
+//! that a real disk may have after a power failure. The model makes as few guarantees as the file systems that
+//! storage engines support (Pillai et al., "All File Systems Are Not Created Equal: On the Complexity of Crafting
+//! Crash-Consistent Applications", OSDI 2014). Changes of different names reach the disk in any order, but changes of
+//! one name reach the disk in their original order. A rename is atomic. Of the unsynced bytes, a prefix or any set of
+//! sectors survives.
 
 mod content;
 mod names;
@@ -38,7 +39,7 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Memory>(
 )
 .limited(&[Limit::NotDurable]);
 
-/// Files in memory. Each value of this type is a separate disk, whose files exist only as long as the value.
+/// Files in memory. Each value of this type is a separate disk. The files are lost when the value is dropped.
 ///
 /// A removed file keeps its memory until its directory is synced, because a crash before the sync may restore the
 /// file.
@@ -49,14 +50,14 @@ pub struct Memory {
     is_mapped: bool,
 }
 
-/// The fate of unsynced bytes and names when the power fails.
+/// A rule that decides which unsynced bytes and names survive a power failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsynced {
     /// All unsynced bytes and names are lost.
     Dropped,
     /// All unsynced bytes and names survive, as when a process ends but the machine continues.
     Kept,
-    /// A random generator with this seed decides for each change whether it is lost, kept, or partially kept.
+    /// For each change, a random generator decides whether the change is lost, kept, or partially kept.
     Torn {
         /// The seed of the generator. Equal seeds give equal states.
         seed: u64,
@@ -78,15 +79,15 @@ impl Build<dyn Storage> for Memory {
 }
 
 impl Memory {
-    /// Creates an empty disk whose files are [mapped](ReadFile::mapped).
+    /// Creates an empty disk. The content of its files is available as a [mapping](ReadFile::mapped).
     #[must_use]
     pub fn mapped() -> Self {
         Self { is_mapped: true, ..Self::default() }
     }
 
-    /// Returns the disk after a power failure at this point. Synced bytes of files with durable names survive.
-    /// `unsynced` decides which other bytes and names survive. The result is a separate disk on which everything is
-    /// durable and nothing is locked. The original disk does not change.
+    /// Returns the disk after a power failure at the current time. Synced bytes of files with durable names survive.
+    /// The rule `unsynced` decides which other bytes and names survive. The result is a separate disk on which
+    /// everything is durable and nothing is locked. The original disk does not change.
     #[must_use]
     pub fn after_crash(&self, unsynced: Unsynced) -> Self {
         let names = self.names.lock();
@@ -209,7 +210,7 @@ impl WriteFile for MemoryWriter {
     }
 }
 
-/// A file with the content that it had when it was opened.
+/// A file that is open for reading. The content is the content at the time when the file was opened.
 struct MemoryFile {
     path: PathBuf,
     bytes: Arc<Vec<u8>>,

@@ -1,9 +1,9 @@
 //! SSTables that are read through memory maps. A read returns a part of the mapping and copies nothing.
 //!
-//! The page cache stores the blocks, so the measured reads do not include the cost of the page cache. If a page is
-//! not in memory, an access causes a page fault that waits for the device. If another program truncates a file, or
-//! if the device fails to read, SIGBUS ends the process. See Crotty, Leis, Pavlo, "Are You Sure You Want to Use MMAP
-//! in Your Database Management System?" (CIDR 2022).
+//! The page cache of the kernel stores the blocks, so a read makes no system call. If a page is not in memory, an
+//! access causes a page fault, which waits for the device. If another program truncates a file, or if the device
+//! fails to read, SIGBUS ends the process. See Crotty, Leis, Pavlo, "Are You Sure You Want to Use MMAP in Your
+//! Database Management System?" (CIDR 2022).
 
 use std::fs::File;
 use std::io;

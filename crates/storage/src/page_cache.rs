@@ -1,4 +1,4 @@
-//! Reports which pages of files are in the page cache of the kernel, and evicts pages from it.
+//! Reports which pages of files are in the page cache of the kernel, and evicts pages from the page cache.
 //!
 //! Neither the report nor the eviction needs privileges. `posix_fadvise(2)` with `POSIX_FADV_DONTNEED` evicts the
 //! clean pages of a file. `mincore(2)` reports for each page of a mapping whether the page is in memory.
@@ -12,7 +12,7 @@ use memmap2::Mmap;
 use rustix::fs::{Advice, fadvise, fsync};
 use rustix::param::page_size;
 
-/// The number of pages of a file, and the number of its pages that are in memory.
+/// The number of pages of a file, and how many of these pages are in the page cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Resident {
     /// Number of pages of the file.
@@ -22,7 +22,7 @@ pub struct Resident {
 }
 
 impl Resident {
-    /// Returns the fraction of the pages that are in memory. `None` for an empty file.
+    /// Returns the fraction of the pages that are in memory. Returns `None` for an empty file.
     pub fn share(self) -> Option<f64> {
         (self.pages > 0).then(|| self.resident as f64 / self.pages as f64)
     }
@@ -38,7 +38,7 @@ impl Resident {
 /// cache; see [`page_out_mapped`].
 ///
 /// # Errors
-/// Returns an error if the file cannot be opened or synced.
+/// The file cannot be opened or synced.
 pub fn let_go_of(path: &Path) -> io::Result<()> {
     let file = File::open(path)?;
     // The kernel would not evict dirty pages, so they are written first.
@@ -46,11 +46,11 @@ pub fn let_go_of(path: &Path) -> io::Result<()> {
     Ok(fadvise(&file, 0, None, Advice::DontNeed)?)
 }
 
-/// Requests that the kernel reclaims the pages of this process's mappings of files below `folder`. No data is lost:
-/// a page that is used later is read again, and changed pages are written back.
+/// Requests that the kernel removes the mapped pages of files below `folder` from the memory of this process. No data
+/// is lost, because the kernel reads a page again when it is used, and writes changed pages back.
 ///
 /// # Errors
-/// Returns an error if the system does not list mappings, or cannot reclaim pages on request (Linux before 5.4).
+/// The system does not list mappings, or cannot reclaim pages on request (Linux before 5.4).
 pub fn page_out_mapped(folder: &Path) -> io::Result<()> {
     let maps = std::fs::read_to_string("/proc/self/maps")?;
     maps.lines().filter_map(|line| mapping_below(line, folder)).try_for_each(page_out)
@@ -67,8 +67,8 @@ fn mapping_below(line: &str, folder: &Path) -> Option<Range<usize>> {
     Some(address(start)?..address(end)?)
 }
 
-/// Requests that the kernel reclaims the pages at these addresses. If the range was unmapped meanwhile, it has no
-/// pages, and nothing happens.
+/// Requests that the kernel reclaims the pages at these addresses. If the range is no longer mapped, the call has no
+/// effect.
 #[allow(unsafe_code)]
 fn page_out(addresses: Range<usize>) -> io::Result<()> {
     let start = std::ptr::without_provenance_mut(addresses.start);
@@ -82,11 +82,10 @@ fn page_out(addresses: Range<usize>) -> io::Result<()> {
     }
 }
 
-/// Counts the pages of a file, and those of its pages that are in memory.
+/// Counts the pages of a file, and counts how many of these pages are in memory.
 ///
 /// # Errors
-/// Returns an error if the file cannot be opened or mapped, or if the system does not report which pages are in
-/// memory.
+/// The file cannot be opened or mapped, or the system does not report which pages are in memory.
 pub fn resident(path: &Path) -> io::Result<Resident> {
     let file = File::open(path)?;
     if file.metadata()?.len() == 0 {
@@ -101,20 +100,21 @@ pub fn resident(path: &Path) -> io::Result<Resident> {
     Ok(Resident { pages: pages.len() as u64, resident })
 }
 
-/// Returns whether the byte at `offset` of a mapping is in memory. Returns `true` if the kernel does not report
-/// this.
+/// Returns whether the byte at `offset` of a mapping is in memory. Returns `true` if the kernel does not report which
+/// pages are in memory.
 pub(crate) fn is_in_memory(map: &Mmap, offset: usize) -> bool {
     let mut page = [0];
     in_core(map, offset / page_size(), &mut page).is_ok() && is_resident(page[0])
 }
 
-/// Returns whether a page is in memory. `page` is the byte that `mincore(2)` returned for the page, in which only
-/// the lowest bit is defined.
+/// Returns whether a page is in memory. The argument `page` is the byte that `mincore(2)` has returned for the page.
+/// Only the lowest bit of this byte is defined.
 fn is_resident(page: u8) -> bool {
     page & 1 == 1
 }
 
-/// Fills `pages` with one byte per page of a mapping, from page `first` on. The content of the mapping is not read.
+/// Fills `pages` with one byte per page of a mapping, from page `first` on. The function does not read the content of
+/// the mapping.
 ///
 /// # Panics
 /// Returns an error if the mapping has fewer pages.

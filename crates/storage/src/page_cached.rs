@@ -1,4 +1,4 @@
-//! Files that are written with write(2), which writes into the page cache.
+//! Files that are written through the page cache with write(2).
 
 use std::fs::File;
 use std::io::Write;
@@ -18,7 +18,7 @@ pub(crate) fn create(path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>
     Ok(Box::new(Appender { file, fuse: Fuse::new(path), len: 0, begun }))
 }
 
-/// Minimum number of bytes for which writeback is started before a sync.
+/// Minimum number of unsynced bytes at which the writer starts writeback before a sync.
 const WRITEBACK_BYTES: u64 = 256 << 10;
 
 /// A file that is written through the page cache with write(2).
@@ -26,8 +26,8 @@ struct Appender {
     file: File,
     fuse: Fuse,
     len: u64,
-    /// Offset up to which writeback was started. `None` if no early writeback is useful, because the whole file will
-    /// not be synced soon.
+    /// Offset up to which writeback was started. `None` if early writeback has no benefit, because the file will not
+    /// be synced soon.
     begun: Option<u64>,
 }
 
@@ -55,8 +55,8 @@ impl WriteFile for Appender {
     }
 }
 
-/// Starts writeback of a part of a file, as a sync would do. If that is not possible, the later sync writes
-/// everything.
+/// Starts writeback of a part of a file, as a sync would do. If writeback cannot be started, the later sync writes
+/// all data.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
 fn begin_writeback(file: &File, offset: u64, len: u64) {

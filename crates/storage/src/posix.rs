@@ -1,5 +1,4 @@
-//! Common code of the back ends on POSIX files. The code contains all operations except reading and writing the
-//! content of files.
+//! Code that the back ends on POSIX files share: all operations except reads and writes of the content of files.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
@@ -17,15 +16,15 @@ use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile};
 const FILE_MODE: u32 = 0o600;
 const DIRECTORY_MODE: u32 = 0o700;
 
-/// Flag that makes `open` reject a symbolic link.
+/// Flag with which `open` rejects a symbolic link.
 const NO_FOLLOW: i32 = OFlags::NOFOLLOW.bits().cast_signed();
 
 /// The part of a back end that reads and writes files. [`Posix`] provides all other methods of [`Storage`].
 pub(crate) trait Files: Send + Sync {
-    /// Creates a file as [`Storage::create`] specifies.
+    /// Creates a file. See [`Storage::create`].
     fn create(&self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError>;
 
-    /// Opens a file as [`Storage::open`] specifies.
+    /// Opens a file. See [`Storage::open`].
     fn open(&self, path: &Path, purpose: Purpose) -> Result<Arc<dyn ReadFile>, StorageError>;
 }
 
@@ -110,13 +109,13 @@ impl<F: Files> Storage for Posix<F> {
     }
 }
 
-/// Creates a file for writing. If a file with this name exists, it is unlinked instead of truncated, because it may
-/// be mapped or have other names.
+/// Creates a file for writing. If a file with this name exists, the function removes its name and does not truncate
+/// the file, because the file may be mapped or have other names.
 pub(crate) fn create_new(path: &Path, flags: i32) -> io::Result<File> {
     create_with(path, OpenOptions::new().write(true).custom_flags(flags))
 }
 
-/// Creates a file as [`create_new`] does, but for writes through a memory map.
+/// Creates a file like [`create_new`], but for writes through a memory map.
 pub(crate) fn create_new_mappable(path: &Path) -> io::Result<File> {
     create_with(path, OpenOptions::new().read(true).write(true))
 }
@@ -155,7 +154,7 @@ fn or_here(directory: &Path) -> &Path {
     if directory.as_os_str().is_empty() { Path::new(".") } else { directory }
 }
 
-/// Returns whether the path still leads to the open file.
+/// Returns whether the name `path` still refers to the open file.
 fn is_at(file: &File, path: &Path) -> bool {
     let metadata = file.metadata().ok().zip(fs::symlink_metadata(path).ok());
     metadata.is_some_and(|(open, now)| (open.dev(), open.ino()) == (now.dev(), now.ino()))

@@ -1,4 +1,4 @@
-//! Positional reads and plain writes through the page cache, which most engines use by default.
+//! Reads with pread(2) and writes with write(2), through the page cache. Most engines use this method by default.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;

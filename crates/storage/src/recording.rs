@@ -1,5 +1,5 @@
 //! A decorator that records every call that changes stored data. The recorded calls can be replayed on another disk,
-//! up to any step.
+//! up to any call.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -17,20 +17,21 @@ pub struct RecordingStorage {
 
 /// A change of stored data or of its durability.
 ///
-/// A number identifies each file that is written: the position of the step that created the file.
+/// Each recorded change is a step. The position of the step that created a file identifies this file in later steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StorageChange {
     /// A call of [`Storage::create`].
     Create(Arc<Path>, Purpose),
-    /// A call of [`WriteFile::append`] with these bytes, on the file that the given step created.
+    /// A call of [`WriteFile::append`]. The fields are the position of the step that created the file, and the
+    /// appended bytes.
     Append(usize, Arc<[u8]>),
-    /// A call of [`WriteFile::sync`] on the file that the given step created.
+    /// A call of [`WriteFile::sync`]. The field is the position of the step that created the file.
     Sync(usize),
-    /// A call of [`Storage::rename`], with the old name and the new name.
+    /// A call of [`Storage::rename`]. The fields are the old name and the new name.
     Rename(Arc<Path>, Arc<Path>),
     /// A call of [`Storage::remove`].
     Remove(Arc<Path>),
-    /// A call of [`Storage::hard_link`], with the existing name and the new name.
+    /// A call of [`Storage::hard_link`]. The fields are the existing name and the new name.
     Link(Arc<Path>, Arc<Path>),
     /// A call of [`Storage::create_directory`].
     CreateDirectory(Arc<Path>),
@@ -152,7 +153,8 @@ pub struct StorageReplay<'a> {
 }
 
 impl<'a> StorageReplay<'a> {
-    /// Creates a replay of `steps` on `disk`. The disk must be in the state in which the recorded disk was at first.
+    /// Creates a replay of `steps` on `disk`. At the start, the disk must be in the same state as the recorded disk
+    /// before the first step.
     pub fn new(steps: &'a [StorageChange], disk: &'a dyn Storage) -> Self {
         Self { steps, disk, position: 0, writers: HashMap::new() }
     }
@@ -165,7 +167,7 @@ impl<'a> StorageReplay<'a> {
     /// Replays steps until `position` steps are done. If there are fewer steps, replays all of them.
     ///
     /// # Errors
-    /// Returns an error if the disk rejects a step, because its first state differs.
+    /// The disk rejects a step, because the states of the two disks differed at the start.
     pub fn advance_to(&mut self, position: usize) -> Result<(), StorageError> {
         while self.position < position.min(self.steps.len()) {
             self.take(&self.steps[self.position])?;

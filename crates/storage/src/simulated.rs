@@ -1,42 +1,43 @@
-//! Files in memory, with a model of a device. The model shows the time that a design would need on devices that the
-//! machine does not have.
+//! Files in memory, with a model of a device. The model computes the time that a design would need on a device that
+//! the machine does not have.
 //!
-//! In `timed` mode, callers wait as long as the device would take. If the device is busy, they wait one after
-//! another. In `counted` mode, no caller waits. The device only sums up the time, which is equal on every machine
-//! and in every run.
+//! In `timed` mode, callers wait as long as the device would take. If the device is busy, callers also wait for
+//! earlier requests. In `counted` mode, no caller waits. The device only adds up the time of all requests, which is
+//! equal on every machine and in every run.
 //!
-//! **The model.** A request first takes its latency in one of `queue_depth` lanes. The bytes of the request then
-//! pass through one pipe that all lanes share. After that, the lane is free again. Requests are served in the order
-//! of arrival:
+//! **The model.** The device has `queue_depth` lanes and one pipe, which all lanes share. A request first occupies a
+//! lane for the latency of the device. The bytes of the request then pass through the pipe, which limits the
+//! bandwidth. After the last byte, the lane is free again. Requests are served in the order of arrival:
 //!
 //! > arrived = max(now, lane free) + latency; done = max(arrived, pipe free) + bytes / bandwidth
 //!
-//! A single read therefore takes latency + bytes / bandwidth. If there are as many concurrent reads as lanes, all
-//! reads together take the latency once, and the sum of their bytes / bandwidth. On a device with an arm, an access
-//! has no latency if it begins where the last access ended, in the same open file. Appends to a file are buffered
-//! until they reach 1 MiB, the file is synced, or the file's writer is dropped. The buffered appends form one
-//! request. A sync then adds its own latency, unless nothing was appended since the last sync. A sync of a directory
-//! takes the latency of a sync. All other calls, such as open and rename, take no time.
+//! A single read therefore takes latency + bytes / bandwidth. If there are at most as many concurrent reads as lanes,
+//! all reads together take the latency once, plus the sum of their bytes / bandwidth. On a device with an arm (a hard
+//! disk), an access has no latency if it begins at the end of the last access in the same open file. Appends to a
+//! file are buffered until 1 MiB is reached, the file is synced, or the writer of the file is dropped. The buffered
+//! appends form one request. A sync then adds its own latency, if bytes were appended since the last sync. A sync of
+//! a directory takes the latency of a sync. All other calls, such as open and rename, take no time.
 //!
-//! The device sums up the time of each call as if the call were alone, without queueing.
+//! The reported device time is the sum of the times of all calls. The time of each call is computed without other
+//! requests in the queue.
 //!
-//! If `pause` is set, the device serves nothing for that time at the end of every period of its clock. A request
-//! that arrives in a pause, or would finish in a pause, finishes after the pause. Pauses depend on the clock, so
-//! `counted` mode has none.
+//! If `pause` is set, the device serves no request for this time at the end of every period of its clock. A request
+//! that arrives in a pause, or that would finish in a pause, finishes after the pause. The mode `counted` has no
+//! pauses, because pauses depend on the clock.
 //!
-//! **The presets** are round numbers for classes of devices:
-//! * `hdd`: data sheets of 7200 rpm drives (average seek 8 ms, half a turn 4.2 ms, 200 to 270 MB/s). A sync waits
-//!   for a turn;
+//! **The presets** are rounded values for classes of devices:
+//! * `hdd`: data sheets of 7200 rpm drives (average seek 8 ms, half a turn 4.2 ms, 200 to 270 MB/s). A sync waits for
+//!   one turn of the disk;
 //! * `sata-ssd`: data sheets of consumer drives (one random read in 77 µs at depth 1, 98 k/s at depth 32, 560 and
 //!   530 MB/s). Without power-loss protection, a sync takes milliseconds;
-//! * `nvme`: data sheets of server drives (80 µs and 20 µs, 0.8 to 1 M reads/s, 6 and 3 GB/s). The capacitors of
-//!   such drives make a sync almost free;
+//! * `nvme`: data sheets of server drives (80 µs and 20 µs, 0.8 to 1 M reads/s, 6 and 3 GB/s). Because of their
+//!   capacitors, a sync of such drives takes almost no time;
 //! * `object-store`: Durner, Leis, Neumann, "Exploiting Cloud Object Storage for High-Performance Analytics" (VLDB
-//!   2023). The first byte takes about 30 ms, and 100 Gbit/s need hundreds of concurrent requests. A completed put
-//!   is durable.
+//!   2023). The first byte arrives after about 30 ms, and a bandwidth of 100 Gbit/s needs hundreds of concurrent
+//!   requests. A completed put is durable.
 //!
-//! **Not modelled**: a page cache for reads, caches in the device, zones and seek distances, reordering in the
-//! queue, wear and variance. Unless a pause is set, tail latencies of the model are meaningless.
+//! **Not modelled**: a page cache for reads, caches in the device, zones and seek distances, reordering in the queue,
+//! wear and variance. Without a pause, the model gives no meaningful tail latencies.
 
 mod device;
 mod setting;
@@ -80,7 +81,7 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Simulated>(
 )
 .limited(&[Limit::NotDurable]);
 
-/// Number of buffered bytes at which a write to the device begins.
+/// Number of buffered bytes at which the buffered appends are written to the device.
 const WRITE_BYTES: u64 = 1 << 20;
 
 /// Storage of files in memory, with a model of a device.
@@ -251,7 +252,7 @@ struct SimulatedWriter {
     inner: Box<dyn WriteFile>,
     device: Arc<Device>,
     file: u64,
-    /// Number of bytes that were sent to the device. All other bytes are buffered.
+    /// Number of bytes that were sent to the device. All other appended bytes are still in the buffer.
     written: u64,
     /// Whether nothing was written since the last sync.
     is_synced: bool,
@@ -259,7 +260,7 @@ struct SimulatedWriter {
 
 impl SimulatedWriter {
     /// Writes the buffered bytes to the device in pieces of at least `least` bytes. Returns the time at which the
-    /// last piece is complete.
+    /// device has written the last piece.
     fn write(&mut self, least: u64) -> Option<u64> {
         let mut done = None;
         while self.inner.len() - self.written >= least.max(1) {
@@ -299,7 +300,7 @@ impl WriteFile for SimulatedWriter {
 }
 
 impl Drop for SimulatedWriter {
-    /// Writes the remaining bytes in the background. The device is busy, but no caller waits.
+    /// Writes the buffered bytes in the background. The device is busy during this write, but no caller waits.
     fn drop(&mut self) {
         self.write(1);
     }
@@ -500,8 +501,8 @@ mod tests {
         assert!(refused.contains("pause_every"), "{refused}");
     }
 
-    /// Tests eight threads that read once each. With one lane, they read one after the other. With two lanes, two
-    /// threads read at a time.
+    /// Tests eight threads that read once each. With one lane, the device serves one read after the other. With two
+    /// lanes, the device serves two reads at a time.
     #[test]
     fn a_busy_device_makes_threads_wait_for_each_other() {
         for (depth, rounds) in [(1, 8), (2, 4), (8, 1)] {

@@ -1,4 +1,4 @@
-//! The storage trait. Files are appended to by one writer, and read by any number of readers.
+//! The storage trait. A file has one writer, which appends to the file, and any number of readers.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,28 +7,29 @@ use std::sync::Arc;
 use thiserror::Error;
 use types::Bytes;
 
-/// A storage of files. Implementations use all paths unchanged.
+/// A storage of files. Implementations use each path as it is given.
 ///
 /// Invariants:
-/// 1. A file that is opened after an append has returned contains the appended bytes unchanged. For a
-///    [`Purpose::Table`], this holds after the file's writer was synced or dropped. In a [`Purpose::Log`], zeros may
-///    follow the bytes until the writer is dropped. If the writer is never dropped, the zeros remain.
+/// 1. After an append has returned, a reader that opens the file reads the appended bytes unchanged. If the file is a
+///    [`Purpose::Table`], this is guaranteed only after the writer was synced or dropped. If the file is a
+///    [`Purpose::Log`], zeros may follow the appended bytes until the writer is dropped. If the process dies before
+///    that, the zeros remain.
 /// 2. Synced bytes survive a crash if [`sync_directory`](Self::sync_directory) made the file's name durable. Other
 ///    bytes may survive completely, partially, or not at all.
 /// 3. [`rename`](Self::rename) replaces its target atomically.
 /// 4. A file never changes while it has readers. A call that replaces or removes a file only removes its name. The
 ///    file is deleted when its last name and its last reader are gone.
-/// 5. If parts of a file are read together, the result for each part equals the result of a separate read, including
-///    errors.
+/// 5. If several parts of a file are read with one call, each part has the result or the error of a separate read.
 pub trait Storage: Send + Sync {
-    /// Creates a file. If a file with this name exists, it loses the name first, so a crash may leave neither file.
-    /// To replace a file atomically, write the new file under another name, and then rename it.
+    /// Creates a file. If a file with this name exists, the name is first removed from the old file. A crash may
+    /// therefore leave neither the old nor the new file. To replace a file atomically, write the new file under
+    /// another name, and then rename it.
     fn create(&self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError>;
 
     /// Opens a file for reading.
     fn open(&self, path: &Path, purpose: Purpose) -> Result<Arc<dyn ReadFile>, StorageError>;
 
-    /// Renames a file atomically. If a file with the new name exists, it is replaced.
+    /// Renames a file atomically. If a file with the new name exists, the renamed file replaces it.
     fn rename(&self, from: &Path, to: &Path) -> Result<(), StorageError>;
 
     /// Removes the name of a file. Open readers and other names of the file keep the content.
@@ -38,8 +39,8 @@ pub trait Storage: Send + Sync {
     /// [`io::ErrorKind::AlreadyExists`].
     fn hard_link(&self, existing: &Path, new: &Path) -> Result<(), StorageError>;
 
-    /// Returns the names of the files in a directory, sorted. Directories are left out. Names that are not UTF-8 are
-    /// also left out, because no store writes such names.
+    /// Returns the names of the files in a directory, sorted. The result has no directories. The result also has no
+    /// names that are not UTF-8, because no store writes such names.
     fn list(&self, directory: &Path) -> Result<Vec<String>, StorageError>;
 
     /// Creates a directory and its missing parents, and makes their names durable.
@@ -48,12 +49,13 @@ pub trait Storage: Send + Sync {
     /// Makes creations, renames and removals in a directory durable.
     fn sync_directory(&self, directory: &Path) -> Result<(), StorageError>;
 
-    /// Locks a file until the returned guard is dropped. If the file is missing, it is created. If this process or
-    /// another process has locked the file, the error has the kind [`io::ErrorKind::WouldBlock`].
+    /// Locks a file until the returned guard is dropped. If the file does not exist, the call creates it. If this
+    /// process or another process has locked the file, the error has the kind [`io::ErrorKind::WouldBlock`].
     fn lock(&self, path: &Path) -> Result<Box<dyn Send + Sync>, StorageError>;
 
-    /// Locks an existing file as [`lock`](Self::lock) does, but creates no file. Returns `None` if the file is
-    /// missing. If possible, back ends lock without write access, so that read-only directories work, too.
+    /// Locks an existing file like [`lock`](Self::lock), but creates no file. Returns `None` if the file does not
+    /// exist. If possible, a back end locks without write access, so that the call also works in read-only
+    /// directories.
     fn lock_existing(&self, path: &Path) -> Result<Option<Box<dyn Send + Sync>>, StorageError> {
         match self.open(path, Purpose::Manifest) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -61,18 +63,18 @@ pub trait Storage: Send + Sync {
         }
     }
 
-    /// Sets whether callers wait as long as the modelled device would take. If not, the back end only sums up the
-    /// time. Back ends without a device model ignore this call.
+    /// Sets whether callers wait as long as the modelled device would take. If callers do not wait, the back end only
+    /// adds up the device time. Back ends without a device model ignore this call.
     fn set_waiting(&self, _is_waiting: bool) {}
 
-    /// Returns the time that a modelled device has needed so far. `None` without a device model.
+    /// Returns the time that a modelled device has needed so far. Returns `None` if the back end has no device model.
     fn device_time(&self) -> Option<DeviceTime> {
         None
     }
 }
 
-/// The time that a modelled device has needed, in nanoseconds. The time is the sum over all calls, each as if the
-/// call were alone.
+/// The time that a modelled device has needed, in nanoseconds. This time is the sum of the times of all calls. The
+/// time of each call is computed without other requests in the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceTime {
     /// Total device time of reads, in nanoseconds.
@@ -94,7 +96,7 @@ impl DeviceTime {
 pub enum Purpose {
     /// An SSTable, which is written once from front to back, and then read at random.
     Table,
-    /// A write-ahead log (WAL), to which small pieces are appended. After a crash, it is read once from front to
+    /// A write-ahead log (WAL), to which small pieces are appended. After a crash, the WAL is read once from front to
     /// back.
     Log,
     /// The manifest and other small files.
@@ -109,13 +111,13 @@ impl Purpose {
 /// A file that is written from front to back.
 ///
 /// If a call returns an error, every later append and every later sync of the file fails. The reason is that the
-/// kernel reports a lost write only once, to one call. Otherwise, a later sync could succeed although data is lost.
+/// kernel reports a lost write to only one call. Without this rule, a later sync could succeed although data is lost.
 pub trait WriteFile: Send {
-    /// Appends bytes. If an error occurs, any part of these bytes may be in the file.
+    /// Appends bytes. After an error, any part of these bytes may be in the file.
     fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError>;
 
-    /// Makes all appended bytes durable. If an error occurs, only the data up to the last successful sync is known
-    /// to be durable.
+    /// Makes all appended bytes durable. After an error, only the data before the last successful sync is certainly
+    /// durable.
     fn sync(&mut self) -> Result<(), StorageError>;
 
     /// Returns the number of bytes that successful calls have appended.
@@ -132,23 +134,24 @@ pub trait ReadFile: Send + Sync {
     /// Reads exactly `len` bytes at `offset`.
     ///
     /// # Errors
-    /// Returns an error if the range reaches beyond the end of the file, the error has the kind
-    /// [`io::ErrorKind::UnexpectedEof`]. The error is detected before memory is allocated.
+    /// The range extends beyond the end of the file, or reading fails. In the first case, the error has the kind
+    /// [`io::ErrorKind::UnexpectedEof`], and no memory is allocated.
     fn read(&self, offset: u64, len: usize) -> Result<Bytes, StorageError>;
 
-    /// Reads several parts, each given by its offset and its length. Returns the results in the order of the parts.
+    /// Reads several parts of the file. A part is a pair of offset and length. Returns the results in the order of
+    /// the parts.
     fn read_many(&self, parts: &[(u64, usize)]) -> Vec<Result<Bytes, StorageError>> {
         parts.iter().map(|(offset, len)| self.read(*offset, *len)).collect()
     }
 
-    /// Returns the number of parts that [`read_many`](Self::read_many) reads concurrently. If the number is 1,
+    /// Returns the number of parts that [`read_many`](Self::read_many) reads concurrently. If the result is 1,
     /// `read_many` is not faster than separate reads.
     fn queue_depth(&self) -> usize {
         1
     }
 
     /// Returns the content of the whole file, if the file is mapped for the lifetime of this reader. Reads of a
-    /// mapped file copy nothing.
+    /// mapped file make no copies.
     fn mapped(&self) -> Option<&[u8]> {
         None
     }
@@ -158,8 +161,8 @@ pub trait ReadFile: Send + Sync {
         let _ = (offset, len);
     }
 
-    /// Returns whether the byte at `offset` is in memory. If so, an access to the mapping does not wait for a
-    /// device. Returns `true` if this is unknown.
+    /// Returns whether the byte at `offset` is in memory. If the result is true, an access to this byte of the
+    /// mapping does not wait for a device. Returns `true` if the state of the byte is unknown.
     fn is_in_memory(&self, offset: u64) -> bool {
         let _ = offset;
         true
@@ -205,7 +208,7 @@ impl From<StorageError> for types::Problem {
     }
 }
 
-/// Returns an error if a read reaches beyond the end of a file of `file_len` bytes.
+/// Returns an error if a read extends beyond the end of a file of `file_len` bytes.
 pub(crate) fn check_bounds(path: &Path, offset: u64, len: usize, file_len: u64) -> Result<(), StorageError> {
     if offset.checked_add(len as u64).is_some_and(|end| end <= file_len) {
         return Ok(());

@@ -1,12 +1,12 @@
-//! Combines reads of adjacent parts of a file into one read.
+//! Combines reads of adjacent parts of a file into one call.
 
 use types::Bytes;
 
 use crate::storage::StorageError;
 
-/// Reads parts of a file, each given by its offset and its length. Adjacent parts share one call of `read`, but each
-/// part gets its own memory. If a shared call fails, its parts are read one by one, so that each part has its own
-/// result.
+/// Reads several parts of a file. A part is a pair of offset and length. Adjacent parts share one call of `read`, but
+/// each part gets its own memory. If a shared call fails, its parts are read separately, so that each part has its
+/// own result.
 pub(crate) fn read_together(
     parts: &[(u64, usize)],
     read: impl Fn(u64, usize) -> Result<Bytes, StorageError>,

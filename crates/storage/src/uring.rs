@@ -1,13 +1,14 @@
-//! Reads and writes SSTables through `io_uring(7)`. One system call reads all parts that are requested together,
-//! concurrently.
+//! Reads and writes SSTables through `io_uring(7)`. If several parts of a file are requested together, one system
+//! call starts all reads concurrently.
 //!
-//! A device that takes 50 µs for one block takes only a little longer for sixteen concurrent blocks. `io_uring` has
-//! no other gain here. A single read costs as much as pread(2), and a read from the page cache costs more. Unless
-//! `direct` is false, SSTables therefore bypass the page cache. WALs and the manifest are written one piece at a
-//! time, so nothing could be concurrent. The parameter `log` selects how WALs and the manifest are written.
+//! If a device takes 50 µs for one block, it takes only slightly longer for sixteen concurrent blocks. This
+//! concurrency is the only benefit of `io_uring` in lsmbench. A single read takes as long as with pread(2), and a
+//! read from the page cache takes longer. Reads of SSTables therefore bypass the page cache, unless the parameter
+//! `direct` is false. WALs and the manifest do not use `io_uring`, because they are written in one small write after
+//! another. The parameter `log` selects how WALs and the manifest are written.
 //!
-//! Each call takes a ring that is not in use, or creates a ring. A store therefore has as many rings as concurrent
-//! calls. Each ring has up to 1 MiB of memory for the kernel's reads and writes. See Axboe, "Efficient IO with
+//! Each call uses a ring that no other call uses, or creates a new ring. A store therefore has as many rings as
+//! concurrent calls. Each ring has up to 1 MiB of memory for reads and writes. See Axboe, "Efficient IO with
 //! `io_uring`" (2019), and Didona et al., "Understanding Modern Storage APIs" (SYSTOR 2022).
 
 mod ring;
@@ -47,7 +48,7 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Uring>(
 /// Valid queue depths.
 const DEPTHS: std::ops::RangeInclusive<u32> = 1..=4096;
 
-/// Maximum memory, in bytes, of the reads that run at the same time. A single larger read is allowed.
+/// Maximum total size in bytes of the reads that run at the same time. If one read is larger, this read runs alone.
 const WAVE_BYTES: usize = 1 << 20;
 
 /// Storage that reads and writes SSTables through rings, and all other files through the page cache.
@@ -150,7 +151,7 @@ impl BlockFile for RingFile {
     }
 }
 
-/// Returns the result of the only step.
+/// Returns the result of a single step. `results` must have exactly one element.
 fn one(mut results: Vec<io::Result<usize>>) -> io::Result<usize> {
     results.pop().unwrap_or(Ok(0))
 }
@@ -167,9 +168,9 @@ struct RingReader {
 
 /// A part of a file that is being read.
 struct Part {
-    /// Index of the part in the request.
+    /// Index of the part among the requested parts.
     place: usize,
-    /// Offset in the file at which the read starts, a multiple of the alignment.
+    /// Offset in the file at which the read starts. The offset is a multiple of the alignment.
     offset: u64,
     /// Number of bytes that are read before the requested bytes.
     before: usize,
@@ -182,8 +183,8 @@ struct Part {
 }
 
 impl Part {
-    /// Returns the number of bytes that the part takes in the ring's memory. The part has whole blocks, so it may
-    /// extend beyond the end of the file.
+    /// Returns the number of bytes that the part takes in the ring's memory. This number is a multiple of the
+    /// alignment, so the read may extend beyond the end of the file.
     fn room(&self, alignment: usize) -> usize {
         self.needed.next_multiple_of(alignment)
     }

@@ -1,8 +1,8 @@
-//! A hasher for maps whose keys are hashes already.
+//! A hasher for maps whose keys are already hashes.
 
 use std::hash::Hasher;
 
-/// Passes a 64-bit hash through, because hashing a [`KeyHash`](crate::KeyHash) again would gain nothing.
+/// Returns a 64-bit hash unchanged. A second hash of a [`KeyHash`](crate::KeyHash) would have no benefit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AlreadyHashed(u64);
 

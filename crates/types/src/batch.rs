@@ -1,18 +1,18 @@
-//! A batch of entries from an ordered source, so that the source is searched once per batch and not per entry.
+//! A batch of entries from an ordered source. The source is searched once per batch, and not once per entry.
 
 use crate::Entry;
 
-/// Initial capacity of a scan, because most scans are short.
+/// Initial capacity for the entries of a scan. The capacity is small, because most scans are short.
 const FOUND_AT_FIRST: usize = 16;
 
-/// Entries that a scan found, in order, borrowed in place or copied.
+/// Entries that a scan has found, in order. The entries are borrowed or copied.
 pub struct Entries<'a> {
     found: EntryStorage<'a>,
-    /// The scan, if it can continue.
+    /// The scan from which more entries can be read. `None` if the scan cannot continue.
     rest: Option<Box<dyn Rest<'a> + 'a>>,
 }
 
-/// Entries of a batch, borrowed in place or copied.
+/// The entries of a batch, which are borrowed or copied.
 enum EntryStorage<'a> {
     InPlace(Vec<Entry<'a>>),
     Copied(EntryBatch),
@@ -20,7 +20,8 @@ enum EntryStorage<'a> {
 
 /// A scan that has returned some of its entries and remembers its position.
 pub trait Rest<'a>: Send + Sync {
-    /// Appends the next entries of the scan to `found`, up to `limit`; fewer at the end of the scan.
+    /// Appends the next entries of the scan to `found`, up to `limit`. At the end of the scan, there may be fewer
+    /// entries.
     fn find(&mut self, limit: usize, found: &mut Vec<Entry<'a>>);
 }
 
@@ -30,14 +31,14 @@ impl<'a> Entries<'a> {
         Self { found: EntryStorage::InPlace(found), rest: None }
     }
 
-    /// First entries of a scan, up to `limit`, borrowed in place.
+    /// Returns the first entries of a scan, up to `limit`. The entries are borrowed.
     pub fn of(mut scan: impl Rest<'a> + 'a, limit: usize) -> Self {
         let mut found = Vec::with_capacity(limit.min(FOUND_AT_FIRST));
         scan.find(limit, &mut found);
         Self { found: EntryStorage::InPlace(found), rest: Some(Box::new(scan)) }
     }
 
-    /// Number of entries.
+    /// Returns the number of entries.
     #[inline]
     pub fn len(&self) -> usize {
         match &self.found {
@@ -46,16 +47,16 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// Whether the batch is empty.
+    /// Returns whether the batch is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Entry number `index`.
+    /// Returns the entry number `index`.
     ///
     /// # Panics
-    /// If `index` is not below [`len`](Self::len).
+    /// `index` is not below [`len`](Self::len).
     #[inline]
     pub fn entry(&self, index: usize) -> Entry<'_> {
         match &self.found {
@@ -64,13 +65,13 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// All entries, in order.
+    /// Iterates over all entries, in order.
     pub fn iter(&self) -> impl Iterator<Item = Entry<'_>> {
         (0..self.len()).map(|index| self.entry(index))
     }
 
-    /// Replaces the entries with the next entries of the scan, up to `limit`, or fewer at the end of the scan. Returns
-    /// `false` and changes nothing if the scan has no position. The caller then starts another scan.
+    /// Replaces the entries with the next entries of the scan, up to `limit`. If the scan cannot continue, returns
+    /// `false` and changes nothing. In this case, the caller must start another scan.
     pub fn go_on(&mut self, limit: usize) -> bool {
         let (EntryStorage::InPlace(found), Some(rest)) = (&mut self.found, &mut self.rest) else {
             return false;
@@ -87,14 +88,15 @@ impl From<EntryBatch> for Entries<'_> {
     }
 }
 
-/// Copies of entries in scan order. Keys and values are in one arena.
+/// Copies of entries in the order of a scan. All keys and values are in one arena.
 #[derive(Clone, Debug, Default)]
 pub struct EntryBatch {
     arena: Vec<u8>,
     spans: Vec<Span>,
 }
 
-/// Position of one entry in the arena: `key_start..value_start..end`.
+/// Position of one entry in the arena. The key is from `key_start` to `value_start`, and the value is from
+/// `value_start` to `end`.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     key_start: usize,
@@ -104,7 +106,7 @@ struct Span {
 }
 
 impl EntryBatch {
-    /// Removes all entries and keeps the memory.
+    /// Removes all entries. The memory stays allocated for later entries.
     pub fn clear(&mut self) {
         self.arena.clear();
         self.spans.clear();
@@ -123,28 +125,28 @@ impl EntryBatch {
         self.spans.push(Span { key_start, value_start, end, tombstone: entry.value.is_none() });
     }
 
-    /// Number of entries.
+    /// Returns the number of entries.
     #[inline]
     pub fn len(&self) -> usize {
         self.spans.len()
     }
 
-    /// Whether the batch is empty.
+    /// Returns whether the batch is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()
     }
 
-    /// Total bytes of all keys and values.
+    /// Returns the total size of all keys and values in bytes.
     #[inline]
     pub fn user_bytes(&self) -> usize {
         self.arena.len()
     }
 
-    /// Entry number `index`, in the order of pushing.
+    /// Returns the entry number `index`, in the order in which entries were appended.
     ///
     /// # Panics
-    /// If `index` is not below [`len`](Self::len).
+    /// `index` is not below [`len`](Self::len).
     #[inline]
     pub fn entry(&self, index: usize) -> Entry<'_> {
         let span = self.spans[index];
@@ -155,7 +157,7 @@ impl EntryBatch {
         }
     }
 
-    /// All entries, in the order of pushing.
+    /// Iterates over all entries, in the order in which entries were appended.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = Entry<'_>> + ExactSizeIterator {
         (0..self.len()).map(|index| self.entry(index))
     }

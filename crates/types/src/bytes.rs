@@ -1,4 +1,4 @@
-//! Immutable reference-counted bytes: the results of storage reads, cache entries and pinned blocks.
+//! Immutable bytes with a reference count. Storage reads, cache entries and pinned blocks have this type.
 
 use std::fmt;
 use std::ops::{Deref, Range};
@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 /// Number of readable bytes after the end of every buffer that [`Bytes::with_len`] allocates.
 ///
-/// Wide loads and `memcmp` may read a whole cache line after the last byte. With these bytes, such reads touch no
-/// unmapped page, which would cost about 150 ns each time on AVX-512 machines.
+/// Vector loads and `memcmp` may read a whole cache line after the last byte. Because of the padding, such reads
+/// never access an unmapped page. On machines with AVX-512, such an access would cost about 150 ns.
 pub const PADDING: usize = 64;
 
 /// A shared immutable slice: either a separate allocation, or a part of a mapped file.
@@ -26,13 +26,13 @@ enum Owner {
 }
 
 impl Bytes {
-    /// Allocates `len` bytes, padded by [`PADDING`], and lets `fill` write them.
+    /// Allocates `len` bytes and [`PADDING`] bytes after them, and calls `fill` to write the `len` bytes.
     ///
     /// # Errors
-    /// Any error of `fill`.
+    /// `fill` returns an error.
     ///
     /// # Panics
-    /// Never panics, because a new allocation has only one owner.
+    /// This function never panics, because a new allocation has only one owner.
     pub fn with_len<E>(len: usize, fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<Self, E> {
         let mut heap: Arc<[u8]> = std::iter::repeat_n(0u8, len + PADDING).collect();
         fill(&mut Arc::get_mut(&mut heap).expect("a new allocation has one owner")[..len])?;
@@ -49,10 +49,11 @@ impl Bytes {
         bytes
     }
 
-    /// Borrows `range` of `owner`, which stays alive as long as any clone does. Copies nothing.
+    /// Borrows the bytes `range` of `owner` without a copy. The owner is kept until the last clone of these bytes is
+    /// dropped.
     ///
     /// # Panics
-    /// If `range` is outside of the owner's bytes.
+    /// `range` is outside of the owner's bytes.
     pub fn from_owner(owner: Arc<dyn AsRef<[u8]> + Send + Sync>, range: Range<usize>) -> Self {
         assert!(
             range.start <= range.end && range.end <= (*owner).as_ref().len(),
@@ -61,17 +62,18 @@ impl Bytes {
         Self { owner: Owner::Foreign(owner), start: range.start, end: range.end }
     }
 
-    /// A part of these bytes. The part and these bytes share one owner.
+    /// Returns a part of these bytes without a copy. The part keeps the same owner.
     ///
     /// # Panics
-    /// If `range` is outside of these bytes.
+    /// `range` is outside of these bytes.
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Self {
         assert!(range.start <= range.end && range.end <= self.end - self.start, "slice outside of its bytes");
         Self { owner: self.owner.clone(), start: self.start + range.start, end: self.start + range.end }
     }
 
-    /// Heap bytes that this value keeps allocated. 0 if the value borrows a memory mapping.
+    /// Returns the number of heap bytes that this value keeps allocated. Returns 0 if the value borrows a memory
+    /// mapping.
     pub fn heap_bytes(&self) -> usize {
         match &self.owner {
             Owner::Heap(heap) => heap.len(),

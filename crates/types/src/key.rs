@@ -1,32 +1,32 @@
-//! Keys: byte strings in lexicographic order, their 64-bit hash, and their 8-byte head.
+//! Keys are byte strings in lexicographic order. This module has the 64-bit hash of a key, and its 8-byte head.
 
-/// The longest key a tree accepts, in bytes.
+/// The maximum length in bytes of a key.
 pub const MAX_KEY_BYTES: usize = 64 << 10;
 
-/// The longest value a tree accepts, in bytes.
+/// The maximum length in bytes of a value.
 pub const MAX_VALUE_BYTES: usize = 64 << 20;
 
-/// The longest batch of writes, in bytes of its keys and values.
+/// The maximum size of a batch of writes, as the total bytes of its keys and values.
 pub const MAX_BATCH_BYTES: usize = 1 << 30;
 
-/// 64-bit hash of a key, computed once per operation and shared by all probes.
+/// The 64-bit hash of a key. An operation computes the hash once, and all filters and memtables use this hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct KeyHash(pub u64);
 
-/// A key together with its hash, so that no component below the tree computes the hash again.
+/// A key together with its hash. The tree computes the hash, so that no component must compute the hash again.
 #[derive(Clone, Copy, Debug)]
 pub struct HashedKey<'a> {
     /// The key itself.
     pub bytes: &'a [u8],
-    /// The hash of the key under the hash function of the design.
+    /// The hash of the key, computed with the hash function of the design.
     pub hash: KeyHash,
 }
 
-/// The first eight bytes of a key as a big-endian number, zero-padded on the right.
+/// Returns the head of a key: its first eight bytes as a big-endian number. A shorter key is padded with zeros at its
+/// end.
 ///
-/// Heads sort like their keys, but different keys may have equal heads. A smaller head means a smaller key. For equal
-/// heads, the full keys must be compared.
+/// If the head of a key is smaller, the key is smaller. If two keys have equal heads, the full keys must be compared.
 #[inline]
 pub fn head(key: &[u8]) -> u64 {
     match key.first_chunk::<8>() {
@@ -35,7 +35,7 @@ pub fn head(key: &[u8]) -> u64 {
     }
 }
 
-/// The head of a key of fewer than eight bytes.
+/// Returns the head of a key that is shorter than eight bytes.
 #[inline]
 fn short_head(key: &[u8]) -> u64 {
     let mut padded = [0u8; 8];
@@ -43,10 +43,10 @@ fn short_head(key: &[u8]) -> u64 {
     u64::from_be_bytes(padded)
 }
 
-/// Length of the common prefix of two keys in bytes.
+/// Returns the length in bytes of the common prefix of two keys.
 ///
 /// # Panics
-/// Never: the compared chunks have eight bytes.
+/// This function never panics, because the compared chunks have eight bytes.
 #[inline]
 pub fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     let mut shared = 0;

@@ -1,6 +1,6 @@
-//! Many keys in one arena.
+//! A list of many keys whose bytes are in one arena.
 
-/// Keys in the order in which they were pushed.
+/// A list of keys, in the order in which they were appended.
 #[derive(Clone, Debug, Default)]
 pub struct KeyList {
     bytes: Vec<u8>,
@@ -16,29 +16,29 @@ impl KeyList {
         self.ends.push(self.bytes.len());
     }
 
-    /// Number of keys.
+    /// Returns the number of keys.
     #[inline]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether the list is empty.
+    /// Returns whether the list is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Key number `index`, in the order of pushing.
+    /// Returns the key number `index`, in the order in which keys were appended.
     ///
     /// # Panics
-    /// If `index` is not below [`len`](Self::len).
+    /// `index` is not below [`len`](Self::len).
     #[inline]
     pub fn key(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
         &self.bytes[start..self.ends[index]]
     }
 
-    /// All keys, in the order of pushing.
+    /// Iterates over all keys, in the order in which they were appended.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &[u8]> + ExactSizeIterator {
         (0..self.len()).map(|index| self.key(index))
     }

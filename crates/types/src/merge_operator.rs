@@ -1,17 +1,19 @@
-//! Merge operators: the rules by which a value and later operands become one value.
+//! Merge operators: rules that combine a value with later operands.
 
 use crate::MAX_VALUE_BYTES;
 
-/// An associative merge operator. A missing value equals an empty value, which changes no operand.
+/// An associative merge operator. If a key has no value, the first operand becomes the value.
 ///
-/// Source: the operators `uint64add`, `stringappend` and `max` of `RocksDB`, without a delimiter between appended parts.
+/// Source: the operators `uint64add`, `stringappend` and `max` of `RocksDB`. In lsmbench, there is no delimiter
+/// between appended parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MergeOperator {
-    /// Adds 64-bit little-endian numbers, modulo 2^64. A number is the first eight bytes of a value; missing bytes are 0.
+    /// Adds 64-bit little-endian numbers, modulo 2^64. The number is in the first eight bytes of a value. Missing
+    /// bytes count as 0.
     Add,
     /// Appends the operand to the value. Bytes after the first [`MAX_VALUE_BYTES`] are dropped.
     Append,
-    /// Keeps the larger of value and operand, in byte order.
+    /// Keeps the larger of the value and the operand, compared as byte strings.
     Max,
 }
 
@@ -28,12 +30,12 @@ impl MergeOperator {
         }
     }
 
-    /// Returns the operator with a name in TOML.
+    /// Returns the operator that has this name in TOML.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|operator| operator.name() == name)
     }
 
-    /// Combines an older value or operand with the next operand, in place.
+    /// Combines an older value or operand with the next operand, and writes the result to `older`.
     pub fn combine(self, older: &mut Vec<u8>, operand: &[u8]) {
         match self {
             Self::Add => {
@@ -55,7 +57,7 @@ impl MergeOperator {
     }
 }
 
-/// Returns the number in the first eight bytes of a value. Missing bytes are 0.
+/// Returns the number in the first eight bytes of a value. Missing bytes count as 0.
 fn number(bytes: &[u8]) -> u64 {
     let mut padded = [0; 8];
     let len = bytes.len().min(8);

@@ -1,23 +1,23 @@
-//! The error of a user request: the file and line, the problem, and the remedy.
+//! The error of a user request. The error has a file and a line, the problem, and a remedy.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// A request that cannot be fulfilled. The program ends with exit code 2.
+/// The error of a request that cannot be fulfilled. The program ends with exit code 2.
 ///
-/// Crates with their own error types convert them with `From`, so that `?` works in a function that returns
+/// Crates with their own error types implement `From` for a problem, so that `?` works in a function that returns
 /// [`Outcome`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// File and, if known, line of the problem.
+    /// The file with the problem, and its line number if the line is known.
     place: Option<(PathBuf, Option<usize>)>,
     message: String,
 }
 
-/// Maximum length in bytes of a word that a message prints completely. Paths are seldom longer.
+/// Maximum length in bytes of a word that a message prints completely. The limit is large enough for most paths.
 const LONGEST_WORD: usize = 250;
 
-/// Number of characters printed of a longer word.
+/// Number of characters that a message prints of a longer word.
 const SHOWN_CHARACTERS: usize = 40;
 
 /// Result of a user request.
@@ -29,18 +29,19 @@ impl Problem {
         Self { place: None, message: shortened(message.into()) }
     }
 
-    /// Creates a problem in a file. `line` counts from 1, and is `None` if the line is unknown.
+    /// Creates a problem in a file. The first line of a file has number 1. `line` is `None` if the line is unknown.
     pub fn at(file: &Path, line: Option<usize>, message: impl Into<String>) -> Self {
         Self { place: Some((file.to_owned(), line)), message: shortened(message.into()) }
     }
 
-    /// Creates a problem from an error and the failed action: `cannot write results/x: …`.
+    /// Creates a problem from an error and the action that failed. The text is like `cannot write results/x: …`.
     pub fn doing(what: impl fmt::Display, error: impl fmt::Display) -> Self {
         Self::new(format!("cannot {what}: {error}"))
     }
 }
 
-/// Shortens each long word of a message, such as a number of 300 digits, to its start and its length.
+/// Shortens the long words of a message, such as a number of 300 digits. The message then has the start of the word
+/// and its length.
 fn shortened(message: String) -> String {
     if message.split_whitespace().all(|word| word.len() <= LONGEST_WORD) {
         return message;

@@ -1,6 +1,7 @@
-//! Human-readable quantities: bytes such as `4MiB`, counts such as `10M`, times such as `30s`.
+//! Quantities in text: sizes such as `4MiB`, counts such as `10M`, and times such as `30s`.
 //!
-//! Formatting is exact: it uses the largest unit that divides the number, so that parsing returns the number.
+//! Formatting is exact, because the text uses the largest unit that divides the number. The text can therefore be
+//! parsed to the same number.
 
 /// Units of bytes: first the powers of two, then all other units.
 const BYTE_UNITS: &[(&str, u64)] = &[
@@ -29,28 +30,28 @@ const TIME_UNITS: &[(&str, u64)] = &[
     ("s", 1_000_000_000),
 ];
 
-/// Parses bytes: `4MiB`, `1.5GiB`, `64 kB`, `4096`.
+/// Parses a size in bytes, such as `4MiB`, `1.5GiB`, `64 kB` or `4096`.
 ///
 /// # Errors
-/// The rejected text and the accepted forms.
+/// The text has another format. The message has the text and the valid formats.
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
     parse(text, BYTE_UNITS)
         .ok_or_else(|| format!("\"{text}\" is not a size; write it as \"4MiB\", \"64KiB\" or 4096"))
 }
 
-/// Parses a count: `10M`, `500k`, `1_000_000`.
+/// Parses a count, such as `10M`, `500k` or `1_000_000`.
 ///
 /// # Errors
-/// The rejected text and the accepted forms.
+/// The text has another format. The message has the text and the valid formats.
 pub fn parse_count(text: &str) -> Result<u64, String> {
     parse(text, COUNT_UNITS)
         .ok_or_else(|| format!("\"{text}\" is not a count; write it as \"10M\", \"500k\" or 1_000_000"))
 }
 
-/// Parses a time in nanoseconds: `30s`, `100ms`, `5us`, `2min`. A unit is required.
+/// Parses a time, such as `30s`, `100ms`, `5us` or `2min`. The text must have a unit. The result is in nanoseconds.
 ///
 /// # Errors
-/// The rejected text and the accepted forms.
+/// The text has another format. The message has the text and the valid formats.
 pub fn parse_nanoseconds(text: &str) -> Result<u64, String> {
     let has_unit = text.trim_end().ends_with(|c: char| c.is_ascii_alphabetic());
     parse(text, TIME_UNITS)
@@ -58,7 +59,7 @@ pub fn parse_nanoseconds(text: &str) -> Result<u64, String> {
         .ok_or_else(|| format!("\"{text}\" is not a time; write it as \"30s\", \"100ms\" or \"5us\""))
 }
 
-/// Formats bytes in the largest unit that divides them, such as `4MiB` or `5MB`.
+/// Formats a number of bytes with the largest unit that divides it, such as `4MiB` or `5MB`.
 pub fn format_bytes(bytes: u64) -> String {
     let dividing = BYTE_UNITS.iter().filter(|(_, size)| bytes != 0 && bytes.is_multiple_of(*size));
     // The first of the two units of 1000 in the list.
@@ -66,7 +67,7 @@ pub fn format_bytes(bytes: u64) -> String {
     format!("{}{unit}", bytes / size)
 }
 
-/// Formats a time in the largest unit that divides it, such as `30s` or `1500ms`.
+/// Formats a time with the largest unit that divides it, such as `30s` or `1500ms`.
 pub fn format_nanoseconds(nanoseconds: u64) -> String {
     let (unit, size) = TIME_UNITS
         .iter()
@@ -76,7 +77,7 @@ pub fn format_nanoseconds(nanoseconds: u64) -> String {
     format!("{}{unit}", nanoseconds / size)
 }
 
-/// Parses a number with an optional unit; fractions are accepted if the result is an integer.
+/// Parses a number with an optional unit. A fraction is valid if the result is an integer.
 fn parse(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let text = text.trim();
     let (digits, size) = units

@@ -1,4 +1,4 @@
-//! The direction in which an ordered source is read.
+//! The direction in which a scan reads keys.
 
 /// The direction of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

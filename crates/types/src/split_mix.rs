@@ -1,4 +1,4 @@
-//! `SplitMix64`: a small seeded pseudorandom generator, for repeatable checks.
+//! `SplitMix64`: a small pseudorandom generator with a seed, for checks that must be repeatable.
 
 use crate::avalanche::avalanche;
 
@@ -8,27 +8,27 @@ use crate::avalanche::avalanche;
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// The generator with this seed.
+    /// Creates the generator with this seed.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         avalanche(self.0)
     }
 
-    /// A number below `bound`, nearly uniform.
+    /// Returns a random number below `bound`. The distribution is nearly uniform.
     ///
     /// # Panics
-    /// If `bound` is 0.
+    /// `bound` is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "no number is below 0");
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// Returns `true` with this probability: never for 0, always for 1.
+    /// Returns `true` with this probability, which is from 0 (never) to 1 (always).
     pub fn chance(&mut self, probability: f64) -> bool {
         const STEPS: f64 = (1u64 << 53) as f64;
         ((self.next_u64() >> 11) as f64) < probability * STEPS
@@ -39,7 +39,7 @@ impl SplitMix64 {
 mod tests {
     use super::*;
 
-    /// The generator returns the numbers that the reference implementation returns for the seed 1234567.
+    /// Tests that the generator returns the numbers of the reference implementation for the seed 1234567.
     #[test]
     fn numbers_are_those_of_the_reference() {
         let mut random = SplitMix64::new(1_234_567);

@@ -1,5 +1,5 @@
-//! Computes bits per key as a function of the logarithm of a sorted run's size. Monkey and its inverse share this
-//! function.
+//! Computes bits per key as a function of the logarithm of a sorted run's size. The allocation `monkey` and its
+//! inverse use this function.
 
 use std::f64::consts::LN_2;
 
@@ -15,11 +15,12 @@ pub enum Favour {
     Large,
 }
 
-/// Returns the bits per key of `levels[level]`. The average over all entries of the tree is `base`.
+/// Returns the bits per key of level `level` of a tree with these levels. The average over all entries of the tree is
+/// `base` bits.
 ///
-/// The false-positive rate is e^(−bits · ln² 2). If rates are proportional to n or 1/n, bits per key are therefore
-/// affine in ln n. A level whose formula gives a negative number gets 0 bits. All other levels share the memory
-/// budget.
+/// The false-positive rate is e^(−bits · ln² 2). If the rate is proportional to the number of keys n or to 1/n, the
+/// bits per key are a linear function of ln n. If the formula gives a negative number for a level, the level gets 0
+/// bits. All other levels share the memory budget.
 pub fn bits_per_key(favour: Favour, base: f64, levels: &[LevelLoad], level: usize) -> f64 {
     let sign = if favour == Favour::Small { -1.0 } else { 1.0 };
     let slope = |load: &LevelLoad| sign * load.run_entries().max(1.0).ln() / (LN_2 * LN_2);

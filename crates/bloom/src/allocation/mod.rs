@@ -1,4 +1,4 @@
-//! Allocations. An allocation distributes filter memory over the levels of a tree, and works with any filter.
+//! Allocations: rules that distribute filter memory over the levels of a tree. An allocation works with any filter.
 
 pub mod logarithmic;
 mod monkey;
@@ -25,8 +25,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns the levels of a leveled tree with size ratio `ratio`. Each level has one run, which is `ratio` times
-    /// as large as the run in the level above.
+    /// Returns the levels of a leveled tree with size ratio `ratio`. Each level has one sorted run. The sorted run
+    /// has `ratio` times as many entries as the sorted run in the level above.
     pub(super) fn leveled(ratio: f64, levels: i32) -> Vec<LevelLoad> {
         (0..levels).map(|level| LevelLoad { entries: 1e4 * ratio.powi(level), runs: 1.0 }).collect()
     }

@@ -1,11 +1,11 @@
 //! The optimal allocation of filter memory. The false-positive rate of a sorted run's filter is proportional to the
 //! size of the run.
 //!
-//! A lookup of an absent key searches every run, so its cost depends on the sum of the false-positive rates. It costs
-//! little memory to give every key of a small run one more bit. The lowest possible sum is the product of two
-//! factors: the rate of one filter over all entries, and the perplexity of the run sizes. Source: Dayan,
-//! Athanassoulis & Idreos, "Monkey: optimal navigable key-value store" (SIGMOD 2017), sections 4.1 and 4.2. This
-//! implementation accepts runs of any size, while the paper assumes a geometric series of sizes.
+//! A lookup of an absent key searches every run, so its cost depends on the sum of the false-positive rates. One more
+//! bit for every key of a small run costs little memory, so small runs get more bits per key. The lowest possible sum
+//! is the rate of one filter over all entries, times the perplexity (the exponential of the entropy) of the run
+//! sizes. Source: Dayan, Athanassoulis & Idreos, "Monkey: optimal navigable key-value store" (SIGMOD 2017), sections
+//! 4.1 and 4.2. This implementation accepts runs of any size, while the paper assumes a geometric series of sizes.
 
 use catalog::Variant;
 
@@ -43,9 +43,9 @@ mod tests {
         (0..levels.len()).map(rate).sum()
     }
 
-    /// Tests equation 17 of Monkey, section 4.1, for leveling. The false-positive rate of the last level is
-    /// R·(T−1)/T. The rate of each other level is 1/T of the rate of the level below. R is the sum of the rates over
-    /// infinitely many levels, and T is the size ratio.
+    /// Tests equation 17 of Monkey, section 4.1, for leveling. T is the size ratio, and R is the sum of the
+    /// false-positive rates over infinitely many levels. The rate of the last level is R·(T−1)/T. The rate of each
+    /// other level is 1/T of the rate of the level below.
     #[test]
     fn rates_fall_by_the_size_ratio_towards_the_top() {
         for ratio in [2.0, 4.0, 10.0] {
@@ -81,8 +81,8 @@ mod tests {
         assert!((sum_of_rates(10.0, &leveled(10.0, 5)) / rate(10.0) - 1.435).abs() < 1e-3);
     }
 
-    /// Computes the memory that Monkey saves at equal sums of rates. The model is from the audit of the claim of 50 %
-    /// by cs265.
+    /// Computes the memory that Monkey saves compared with uniform bits per key, at equal sums of false-positive
+    /// rates. The model is from the audit of the claim by cs265 that Monkey saves 50 %.
     #[test]
     fn memory_saved_at_equal_sums() {
         for (ratio, count, saved) in [(4.0, 3, 0.09), (4.0, 5, 0.18), (10.0, 5, 0.26), (10.0, 7, 0.33)] {

@@ -1,8 +1,8 @@
-//! An allocation that gives the filter of every SSTable a fixed number of bits, for any number of keys.
+//! An allocation that gives every filter the same fixed size in bits, however many keys the SSTable has.
 //!
-//! The filters of csc443 4.3.2 have "fixed size". A size that suits the SSTable of one flush is too small for the
-//! SSTable that results from many compactions. A filter takes at most 64 bits per key, so a filter of few keys is
-//! smaller than the fixed size.
+//! Source: csc443 4.3.2, whose filters have a "fixed size". A size that suits the SSTable of one flush is too small
+//! for the SSTable that results from many compactions. A filter takes at most 64 bits per key, so a filter with few
+//! keys is smaller than the fixed size.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -42,7 +42,7 @@ impl Build<dyn Allocation> for PerTable {
 }
 
 impl Allocation for PerTable {
-    /// Returns the bits per key on the assumption that each run consists of one SSTable.
+    /// Returns the bits per key, as if each run consisted of one SSTable.
     fn bits_per_key(&self, _: f64, levels: &[LevelLoad], level: usize) -> f64 {
         self.bits / levels[level].run_entries().max(1.0)
     }

@@ -1,14 +1,14 @@
-//! The interface of allocations, and the parts that several allocations share.
+//! The trait that each allocation implements, and code that several allocations share.
 
-/// A rule for the bits per key that the filters of each level may take.
+/// A rule that gives the filters of each level a number of bits per key.
 ///
 /// Invariants:
-/// 1. An allocation is a pure function, so equal trees give equal results.
+/// 1. The result depends only on the arguments, so equal trees give equal results.
 /// 2. If [`keeps_budget`](Self::keeps_budget) is true, all levels together take `base` bits per key. No level takes
 ///    less than 0 bits.
 pub trait Allocation: Send + Sync {
     /// Returns the bits per key for the filters of `levels[level]`. The average over all keys of the tree is `base`
-    /// bits. With the result 0, the level has no filter, or the filter variant builds its smallest filter.
+    /// bits. If the result is 0, the level has no filter, or the filter variant builds its smallest filter.
     ///
     /// # Panics
     /// `level` is out of range.
@@ -20,7 +20,7 @@ pub trait Allocation: Send + Sync {
         None
     }
 
-    /// Whether the allocation only moves memory between levels, without a change of the total.
+    /// Whether the allocation keeps the total memory of all filters, and only moves memory between levels.
     fn keeps_budget(&self) -> bool {
         true
     }
@@ -42,7 +42,7 @@ impl LevelLoad {
     }
 }
 
-/// The largest size of a filter in bits, which is 128 GiB.
+/// The largest size of a filter: 2^40 bits, which are 128 GiB.
 const MAX_BITS: u64 = 1 << 40;
 
 /// Checks a parameter that is a number of bits, from 1 to `MAX_BITS`.

@@ -14,7 +14,7 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("equal levels give equal bits", equal_levels_give_equal_bits),
 ];
 
-/// The average bits per key with which each invariant is checked.
+/// The average numbers of bits per key for the check of each invariant.
 const BASES: [f64; 4] = [0.1, 1.0, 5.0, 10.0];
 
 /// Returns the trees for the checks: leveled trees, a tree with many runs, and a tree with empty levels.
@@ -31,7 +31,7 @@ fn trees() -> Vec<Vec<LevelLoad>> {
     ]
 }
 
-/// Calls `check` with each combination of `BASES` and `trees`.
+/// Calls `check` with each combination of an average from `BASES` and a tree from `trees`.
 fn each(mut check: impl FnMut(f64, &[LevelLoad]) -> Result<(), String>) -> Result<(), String> {
     for levels in trees() {
         BASES.iter().try_for_each(|base| check(*base, &levels))?;

@@ -42,12 +42,13 @@ fn random_hashes(count: usize, seed: u64) -> Vec<KeyHash> {
     (0..count).map(|_| KeyHash(random.next_u64())).collect()
 }
 
-/// Returns the key for a hash. Each hash has its own key, and the keys have another order than the hashes.
+/// Returns the key for a hash. Different hashes have different keys, and the order of the keys differs from the order
+/// of the hashes.
 fn key_of(hash: KeyHash) -> [u8; 8] {
     hash.0.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()
 }
 
-/// Keys together with their hashes, so that filters of keys and filters of hashes get the same input.
+/// Keys together with their hashes. Filters that need keys and filters that need hashes therefore get the same input.
 pub(crate) struct Keys {
     hashes: Vec<KeyHash>,
     list: KeyList,
@@ -127,7 +128,8 @@ fn answers_depend_on_bytes_and_hash_alone(subject: &Subject) -> Result<(), Strin
     Ok(())
 }
 
-/// Checks an incremental filter. The order of the keys, batches and threads make no difference to the stored bytes.
+/// Checks a filter builder that accepts keys one by one. The stored bytes do not depend on the order of the keys, on
+/// batches or on threads.
 fn what_grows_is_what_is_built(subject: &Subject) -> Result<(), String> {
     for count in [0, 1, 1000] {
         let hashes = random_hashes(count, 11);
@@ -176,8 +178,8 @@ fn a_batch_answers_as_single_probes_do(subject: &Subject) -> Result<(), String> 
     ensure(short.is_err(), || "answers for fewer hashes are accepted".to_owned())
 }
 
-/// Checks a filter to which false positives were reported, as a tree does. No key is lost, and a batch gives the
-/// answers of single lookups.
+/// Checks a filter after a report of its false positives. The filter still reports each stored key present, and a
+/// batch gives the answers of single lookups.
 fn reported_false_positives_lose_no_key(subject: &Subject) -> Result<(), String> {
     let (hashes, absent) = (random_hashes(2000, 18), random_hashes(20_000, 19));
     let filter = build(subject, &hashes, Some(8.0));
@@ -229,8 +231,8 @@ fn share_of_positives(filter: &dyn Filter, probes: &[KeyHash]) -> f64 {
     answers.iter().filter(|answer| **answer).count() as f64 / probes.len() as f64
 }
 
-/// Checks that the rate `measured`, a share of `probes` probes, is close to `expected`. The allowed difference is the
-/// relative `tolerance` plus four standard deviations of sampling.
+/// Checks that the false-positive rate `measured` in `probes` probes is close to the rate `expected`. The allowed
+/// difference is the relative `tolerance` plus four standard deviations of sampling.
 fn within(tolerance: f64, expected: f64, measured: f64, probes: usize) -> Result<(), String> {
     let sampling = 4.0 * (expected * (1.0 - expected).max(0.0) / probes as f64).sqrt();
     ensure((measured - expected).abs() <= tolerance * expected + sampling, || {
@@ -268,8 +270,8 @@ fn kinds_of_keys() -> Vec<BTreeSet<Vec<u8>>> {
     ]
 }
 
-/// Checks that no range with a key is reported empty. The ranges have bounds of every kind at each key, next to the
-/// key and further away.
+/// Checks that no range with a key is reported empty. The bounds of the ranges are inclusive, exclusive or absent.
+/// Bounds are equal to a key, next to a key or further away.
 fn no_range_with_a_key_is_empty(subject: &Subject) -> Result<(), String> {
     for keys in kinds_of_keys() {
         let list: KeyList = keys.iter().collect();
@@ -301,8 +303,8 @@ fn no_range_with_a_key_is_empty(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks a filter that answers ranges: the filter reports some ranges after an absent key empty. A filter that does
-/// not answer ranges reports no range empty.
+/// If the filter answers ranges, checks that some ranges after absent keys are reported empty. Otherwise checks that
+/// no range is reported empty.
 fn ranges_are_answered_where_it_says_so(subject: &Subject) -> Result<(), String> {
     let filter = build(subject, &random_hashes(1000, 16), None);
     let empty = random_hashes(1000, 17).into_iter().filter(|hash| {
@@ -315,9 +317,9 @@ fn ranges_are_answered_where_it_says_so(subject: &Subject) -> Result<(), String>
     })
 }
 
-/// Checks that the memory of a filter matches the allocation for an SSTable of many keys. The tolerance is 1 % if
-/// bits per key are a parameter, and one bit per key if the filter has fingerprints. Without an allocation, the
-/// memory matches the policy's own bits per key.
+/// Checks that the memory of a filter matches the allocation for an SSTable of many keys. If the filter has the
+/// parameter `bits_per_key`, the tolerance is 1 %. If the filter has fingerprints, the tolerance is one bit per key.
+/// Without an allocation, the memory matches the parameter of the filter.
 fn the_allocation_is_spent(subject: &Subject) -> Result<(), String> {
     let Some(own) = subject.policy.bits_per_key() else {
         return ensure(!subject.spends_bits, || {
@@ -341,8 +343,7 @@ fn the_allocation_is_spent(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks the reported memory. An ideal bound reports 0 by convention, and any other filter reports about its stored
-/// size.
+/// Checks the reported memory. An ideal bound reports 0. Any other filter reports approximately its stored size.
 fn memory_is_told(subject: &Subject) -> Result<(), String> {
     let hashes = random_hashes(10_000, 11);
     let stored = subject.policy.build(&Keys::of(&hashes).input(None));
@@ -355,8 +356,8 @@ fn memory_is_told(subject: &Subject) -> Result<(), String> {
     })
 }
 
-/// Checks that corrupt bytes never cause a panic. Stored bytes that are too short or too long are rejected. Flipped
-/// bits are rejected or change answers.
+/// Checks that corrupt bytes never cause a panic. Opening a filter fails if the stored bytes are too short or too
+/// long. A flipped bit makes opening fail, or only changes answers.
 fn corruption_is_an_error_or_a_wrong_answer(subject: &Subject) -> Result<(), String> {
     let hashes = random_hashes(300, 12);
     let probes = random_hashes(100, 13);

@@ -136,7 +136,8 @@ proptest! {
     }
 }
 
-/// Parameters with which a variant has another construction or stored format than with its defaults.
+/// Labels of variants whose parameters are not the defaults. With these parameters, the construction or the stored
+/// format differs.
 const FORMS: &[&str] = &[
     "double-probe(form=blocks)",
     "ribbon(form=homogeneous)",

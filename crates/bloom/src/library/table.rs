@@ -1,4 +1,4 @@
-//! The table of function pointers of `lsmbench_filter.h`, and safe wrappers of these functions.
+//! The table of function pointers that `lsmbench_filter.h` defines, and safe wrappers of these functions.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -12,8 +12,8 @@ use types::KeyHash;
 /// The version of the filter ABI.
 pub(super) const ABI: u32 = 1;
 
-/// The largest size of a filter in bytes per key, without the constant `MAX_MORE_BYTES`. A library that asks for more
-/// memory has an error.
+/// The largest size of a filter in bytes per key, in addition to `MAX_MORE_BYTES` bytes. A larger filter counts as an
+/// error of the library.
 const MAX_BYTES_PER_KEY: usize = 1024;
 /// The number of bytes that a filter may take in addition to `MAX_BYTES_PER_KEY` bytes per key.
 const MAX_MORE_BYTES: usize = 1 << 20;
@@ -47,7 +47,7 @@ pub(super) struct FilterApi {
 // are `Option`s.
 unsafe impl FunctionTable for FilterApi {}
 
-/// The functions of a shared library. Each required function is present.
+/// The functions of a shared library. No required function is missing.
 pub(super) struct Functions {
     /// The name of the library, which identifies its stored format.
     pub(super) name: String,
@@ -87,7 +87,7 @@ impl Functions {
     /// Builds a filter from these hashes and returns the bytes of the filter.
     ///
     /// # Errors
-    /// The error number that the library returned.
+    /// The library returned an error number.
     pub(super) fn build(&self, hashes: &[KeyHash], bits_per_key: f64) -> Result<Vec<u8>, i32> {
         // SAFETY: the function takes two numbers.
         let most = unsafe { (self.max_bytes)(hashes.len(), bits_per_key) };
@@ -133,7 +133,7 @@ impl OpenFilter {
     /// Opens a filter from its stored bytes.
     ///
     /// # Errors
-    /// The error number that the library returned.
+    /// The library returned an error number.
     pub(super) fn open(functions: Arc<Functions>, bytes: &[u8]) -> Result<Self, i32> {
         let mut handle = null_mut();
         // SAFETY: the buffer lives during the call and has the passed length.
@@ -151,7 +151,7 @@ impl OpenFilter {
         unsafe { (self.functions.may_contain)(self.handle.as_ptr(), hash) != 0 }
     }
 
-    /// Answers the first `answers.len()` hashes.
+    /// Answers a batch of probes: `answers[i]` gets the answer for `hashes[i]`.
     #[inline]
     pub(super) fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [u8]) {
         let count = hashes.len().min(answers.len());

@@ -1,9 +1,10 @@
-//! Chooses the lengths of both kinds of prefixes. The best pair of lengths has the lowest expected false-positive
-//! rate over sampled ranges.
+//! Chooses the lengths of the prefixes in the exact set and in the Bloom filter. The function takes the two lengths
+//! with the lowest expected false-positive rate for sampled ranges.
 //!
-//! The model is the "contextual prefix false-positive rate" of the paper. An empty range can be confused only with
-//! the keys next to the range. If the range has the longer prefix of such a key, the range is a false positive.
-//! Otherwise the filter probes the Bloom filter for each longer prefix of the range under a prefix of the exact set.
+//! The model is the "contextual prefix false-positive rate" of the paper. Only the two keys next to an empty range
+//! can cause a certain false positive. If a number of the range has the longer prefix of such a key, the range is a
+//! false positive. Otherwise the Bloom filter is probed for the longer prefixes of the range that begin with a prefix
+//! of the exact set.
 
 use serde::{Deserialize, Serialize};
 
@@ -90,13 +91,14 @@ impl Sample {
     }
 }
 
-/// Returns the number of possible prefixes. A prefix is a number up to `largest` without its last `bits` bits.
+/// Returns the number of possible prefixes of the numbers from 0 to `largest`. A prefix lacks the last `bits` bits of
+/// a number.
 pub(super) fn prefixes_of(largest: u64, bits: u32) -> u64 {
     (largest.checked_shr(bits).unwrap_or(0)).saturating_add(1)
 }
 
-/// Returns the numbers of distinct prefixes of `numbers`, which are sorted and distinct. Element i of the result
-/// counts the prefixes without the last i bits.
+/// Counts the distinct prefixes of `numbers` for each prefix length. The numbers are sorted and distinct. Element i
+/// of the result is for prefixes without the last i bits.
 pub(super) fn different_prefixes(numbers: &[u64]) -> [u64; 65] {
     let mut counts = [0; 65];
     // Two neighbouring numbers have different prefixes if the prefixes include the highest bit in which the numbers
@@ -113,22 +115,22 @@ pub(super) fn different_prefixes(numbers: &[u64]) -> [u64; 65] {
 /// The chosen lengths of prefixes, and the memory of the exact set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Design {
-    /// The number of last bits that prefixes of the exact set lack.
+    /// The number of last bits that the prefixes in the exact set omit.
     pub(super) set_bits: u32,
     /// The encoding number of the exact set.
     pub(super) form: u32,
-    /// The size of the exact set in words. The size is 0 if the only prefix of the set is empty.
+    /// The size of the exact set in words. The size is 0 if prefixes of the set have no bits.
     pub(super) set_words: u64,
-    /// The number of last bits that prefixes of the Bloom filter lack.
+    /// The number of last bits that the prefixes in the Bloom filter omit.
     pub(super) filter_bits: u32,
     /// The expected false-positive rate of the sampled ranges.
     pub(super) rate: f64,
 }
 
 impl Design {
-    /// Returns the design with the lowest false-positive rate for ranges such as `samples`, in `words` words of
-    /// memory. `counts` are the numbers of distinct prefixes. Among designs with equal rates, the function takes the
-    /// smallest set, and then the longest prefixes of the Bloom filter.
+    /// Returns the design with the lowest false-positive rate for the ranges `samples`, in `words` words of memory.
+    /// `counts` is the result of [`different_prefixes`]. Among designs with equal rates, the function prefers the
+    /// smallest exact set, and then the longest prefixes in the Bloom filter.
     pub(super) fn best(counts: &[u64; 65], largest: u64, words: u64, samples: &[Sample]) -> Self {
         let width = u64::BITS - largest.leading_zeros();
         let mut best =

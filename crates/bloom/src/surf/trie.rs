@@ -21,12 +21,12 @@ pub(super) enum Suffix {
     Hash,
 }
 
-/// Returns the label of a key at a depth, which is a number of bytes.
+/// Returns the label of a key for byte number `depth` of the key.
 pub(super) fn label(key: &[u8], depth: usize) -> u64 {
     key.get(depth).map_or(END, |byte| u64::from(*byte) + 1)
 }
 
-/// Returns the first bits of a key after its first `depth` bytes. A shorter key continues with zeros.
+/// Returns the first bits of a key after its first `depth` bytes. Missing bits at the end of the key count as zeros.
 pub(super) fn real_bits(key: &[u8], depth: usize, bits: u32) -> u64 {
     let byte = |at: usize| u64::from(key.get(at).copied().unwrap_or(0));
     (byte(depth) << 8 | byte(depth + 1)) >> (MOST_SUFFIX_BITS - bits)
@@ -49,8 +49,8 @@ pub(super) struct Trie<'a> {
     pub(super) begins: Vec<bool>,
     /// The suffix of each label without a child.
     pub(super) suffixes: Vec<u64>,
-    /// The probability that the filter reports a random key present. The key has the shared prefix and random bytes
-    /// after it.
+    /// The probability that the filter reports a random key present. The random key consists of the shared prefix and
+    /// random bytes.
     pub(super) rate: f64,
 }
 

@@ -4,7 +4,8 @@ use types::{Bytes, SplitMix64};
 
 use crate::BlockId;
 
-/// The number of trees, of SSTables per tree, and of blocks per SSTable that the calls use.
+/// The number of trees in the calls. The next constants are the number of SSTables per tree, and of blocks per
+/// SSTable.
 const TREES: u64 = 2;
 const TABLES: u64 = 4;
 const BLOCKS: u64 = 40;
@@ -18,7 +19,7 @@ pub(crate) enum Call {
     SetCapacity(u64),
 }
 
-/// Iterates over all blocks that the calls can name.
+/// Iterates over all blocks that can occur in the calls.
 pub(crate) fn all_blocks() -> impl Iterator<Item = BlockId> {
     (0..TREES).flat_map(|tree| {
         (0..TABLES).flat_map(move |table| {
@@ -33,14 +34,14 @@ pub(crate) fn any_block(random: &mut SplitMix64) -> BlockId {
     BlockId { tree: random.below(TREES), table: random.below(TABLES), offset }
 }
 
-/// Returns the content of a block: the block's name, and then a version number that no other block has.
+/// Returns the content of a block: the name of the block, followed by a unique version number.
 pub(crate) fn block(id: BlockId, version: u64, len: usize) -> Bytes {
     let name = [id.tree, id.table, id.offset, version].map(u64::to_le_bytes).concat();
     let bytes: Vec<u8> = name.into_iter().cycle().take(len).collect();
     Bytes::copy_from(&bytes)
 }
 
-/// Returns a random block length, from 0 to more than most capacities.
+/// Returns a random block length. The lengths begin at 0, and the largest length exceeds most capacities.
 fn any_length(random: &mut SplitMix64) -> usize {
     match random.below(100) {
         0 => 0,

@@ -1,4 +1,4 @@
-//! The invariants of block caches, which are checked with one thread and with several threads.
+//! The invariants of block caches. Some checks use one thread, and others use several threads.
 
 use std::collections::HashMap;
 use std::thread;
@@ -40,7 +40,8 @@ pub(crate) fn check(make: Make<'_>) -> Result<(), String> {
     }
 }
 
-/// Makes all calls on `cache`, and checks every answer. Returns for each get whether it was a hit.
+/// Makes all calls on `cache`, and checks every answer. The result has an element for each get, which is true for a
+/// hit.
 fn replay(cache: &dyn Cache) -> Result<Vec<bool>, String> {
     let mut inserted: HashMap<BlockId, Bytes> = HashMap::new();
     let mut hits = Vec::new();
@@ -90,7 +91,7 @@ fn check_get(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>, id: BlockId)
     }
 }
 
-/// Returns all cached blocks. The total weight of the cached blocks must equal the weight that the cache reports.
+/// Returns all cached blocks. Returns an error if their total weight differs from the weight that the cache reports.
 fn held(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>) -> Result<Vec<BlockId>, String> {
     let mut held = Vec::new();
     let mut weight = 0;

@@ -17,8 +17,8 @@ use crate::{CATALOG, Cache};
 /// Valid values of the parameter `hasher`.
 const HASHERS: [&str; 5] = ["xxh3", "foldhash", "ahash", "rustc-hash", "sip"];
 
-/// Returns every cache of the catalog with each of these hash functions, and with those of the capacities that the
-/// cache accepts.
+/// Returns every cache of the catalog with each of these hash functions and capacities. Capacities that a cache
+/// rejects are omitted.
 fn choices(capacities: &[&str], hashers: &[&str]) -> Vec<Choice> {
     let mut choices = Vec::new();
     for variant in CATALOG.variants() {

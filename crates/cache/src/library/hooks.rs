@@ -1,4 +1,4 @@
-//! The table of hooks of `lsmbench_cache.h`, and the functions that call these hooks.
+//! The table of hooks that `lsmbench_cache.h` defines, and the functions that call these hooks.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -51,7 +51,7 @@ pub(super) struct CacheApi {
 // are `Option`s.
 unsafe impl FunctionTable for CacheApi {}
 
-/// The hooks of a library. All hooks except `resize` are mandatory.
+/// The hooks of a library. A library must have all hooks except `resize`.
 pub(super) struct Hooks {
     name: String,
     init: Init,

@@ -1,5 +1,5 @@
-//! LRU through the C ABI, in this crate instead of a library. Compared with `lru`, the only additional cost is the
-//! cost of the ABI.
+//! LRU through the C ABI, in this crate instead of a library. The cost differs from that of `lru` only by the cost of
+//! the ABI.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -31,8 +31,7 @@ unsafe extern "C" fn init(_: CacheParams) -> *mut c_void {
 
 /// Returns the objects to which a shard's `data` points.
 ///
-/// # Safety
-/// [`init`] made `data`, and nothing else uses `data` while the reference lives.
+/// # Safety `data` comes from [`init`], and no other code uses `data` while the reference is in use.
 unsafe fn behind<'a>(data: *mut c_void) -> &'a mut Uses {
     // SAFETY: the caller guarantees that `init` made the data and that nothing else uses it.
     unsafe { &mut *data.cast() }

@@ -1,16 +1,18 @@
-//! The cost of a setting for the operations of a window, as a number of bytes that compactions write.
+//! The cost of a setting (values of T, K and Z) for the operations of a window. The unit of costs is a byte that
+//! compactions write.
 //!
-//! Sizes are in buffers, where a buffer is one full memtable. Let F buffers be flushed. Level i receives runs of T^i
-//! buffers, called arrivals, and merges each arrival with the newest run until the run has s = ⌈(T−1)/K⌉ arrivals. In
-//! a cycle of T arrivals, the j-th arrival is the p(j)-th arrival of its run, p(j) = ((j−1) mod s) + 1. An entry
-//! therefore costs Σ p(j) / T writes in a level that it passes, and the level has Σ ⌈j/s⌉ / T runs on average. Both
-//! sums are exact for [`fluid`](crate::fluid) and distinct keys. The last level is not passed: an arrival is merged
-//! with the newest run, which has its actual size.
+//! Sizes are in buffers, where a buffer is one full memtable. Level i receives runs of T^i buffers, called arrivals.
+//! A run collects up to s = ⌈(T−1)/K⌉ arrivals, and each arrival is merged with the newest run that has fewer
+//! arrivals. In a cycle of T arrivals, the j-th arrival is the p(j)-th arrival of its run, with p(j) = ((j−1) mod s)
+//! + 1. In every level except the last level, an entry is therefore written Σ p(j) / T times, and the level has Σ
+//! ⌈j/s⌉ / T runs on average. Both sums are exact for [`fluid`](crate::fluid) and distinct keys. In the last level,
+//! the cost of an arrival depends on the actual size of the newest run.
 //!
-//! A get of a missing key reads a block of each run whose filter has a false positive. A get of a present key reads
-//! its own block with every setting, and the false positives of newer runs. A scan reads a block of each run. The
-//! number of runs of a level lies between its actual runs, but no more than the setting allows, and the mean of a cycle.
-//! The more arrivals the level receives in the window, the more weight has the mean: a / (a + T/2) for a arrivals.
+//! A get of a missing key reads a block of each run whose filter has a false positive. A get of a present key also
+//! reads a block for each false positive in a newer run. The block with the key is not counted, because every setting
+//! reads this block. A scan reads a block of each run. The expected number of runs of a level is a weighted mean of
+//! two numbers. The first number is the actual number of runs, limited to the maximum of the setting. The second
+//! number is the mean of a cycle, with weight a / (a + T/2) for a arrivals in the window.
 //!
 //! The computation uses only basic arithmetic, so that every machine gets an equal result.
 
@@ -19,12 +21,12 @@ use crate::gathered::largest_level;
 use crate::operations::Operations;
 use crate::shape::Shape;
 
-/// The writes and runs of a level over a full cycle of T arrivals.
+/// The mean writes and runs of a level in a full cycle of T arrivals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct LevelForm {
-    /// The number of times that a level other than level 0 writes an entry that passes the level.
+    /// The number of times that an entry is written in a level other than level 0 before it moves to the next level.
     writes: f64,
-    /// The number of times that compactions within level 0 write an entry. Flushes are not included.
+    /// The number of times that compactions within level 0 write an entry. Writes by flushes are not included.
     first_writes: f64,
     /// The mean number of runs between two arrivals.
     runs: f64,
@@ -48,7 +50,7 @@ impl LevelForm {
     }
 }
 
-/// T, K and Z with the costs of their levels.
+/// A setting: values of T, K and Z, with the mean costs of a level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Setting {
     pub(super) fluid: Fluid,
@@ -63,12 +65,12 @@ impl Setting {
     }
 }
 
-/// The prices of operations.
+/// The parameters of the cost model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct CostModel {
-    /// The number of windows for which the mix lasts.
+    /// The number of windows for which the model assumes the same operations.
     pub(super) horizon: f64,
-    /// The cost of a block that is read.
+    /// The cost of reading a block, in bytes that compactions write.
     pub(super) read_price: f64,
     /// The false-positive rate of filters.
     pub(super) fpr: f64,
@@ -84,14 +86,15 @@ struct ExpectedRuns {
 }
 
 impl CostModel {
-    /// Returns the cost of the horizon with a setting, without the cost of a change to this setting.
+    /// Returns the cost of all operations of the horizon with a setting. The cost of a change to this setting is not
+    /// included.
     pub(super) fn cost(&self, shape: &Shape, setting: &Setting) -> f64 {
         let flushed = shape.operations.flushes as f64 * shape.buffer_bytes.max(1) as f64 * self.horizon;
         let (writes, runs) = writes_and_runs(shape, setting, flushed);
         flushed * writes + self.horizon * self.read_price * self.blocks(&shape.operations, runs)
     }
 
-    /// Returns the blocks that the lookups and scans read, without the blocks that every setting reads.
+    /// Returns the number of blocks that gets and scans read. Blocks that every setting reads are not counted.
     fn blocks(&self, operations: &Operations, runs: ExpectedRuns) -> f64 {
         let all = runs.upper + runs.largest;
         let newer = runs.upper + (runs.largest - 1.0).max(0.0) / 2.0;
@@ -100,8 +103,8 @@ impl CostModel {
     }
 }
 
-/// Returns the number of times that flushes and compactions write an entry, and the expected runs, while `flushed`
-/// bytes are flushed.
+/// Returns two predictions for a window in which `flushed` bytes are flushed: the number of times that an entry is
+/// written, and the expected runs.
 fn writes_and_runs(shape: &Shape, setting: &Setting, flushed: f64) -> (f64, ExpectedRuns) {
     let ratio = setting.fluid.size_ratio as f64;
     let bytes: f64 = (0..shape.levels.levels.len()).map(|level| shape.bytes_of(level) as f64).sum();
@@ -137,7 +140,8 @@ fn writes_and_runs(shape: &Shape, setting: &Setting, flushed: f64) -> (f64, Expe
     }
 }
 
-/// Returns the writes of an entry that arrives in the largest level, which has `arrivals` arrivals in `runs` runs.
+/// Returns the number of times that an entry is written in the largest level. This level has `arrivals` arrivals in
+/// `runs` runs.
 fn last_writes(form: &LevelForm, arrivals: f64, runs: f64) -> f64 {
     let newest = arrivals / runs.max(1.0);
     if newest + 1.0 <= form.run_arrivals { newest + 1.0 } else { 1.0 }
@@ -154,7 +158,7 @@ mod tests {
         Fluid { size_ratio, upper_runs, largest_runs }
     }
 
-    /// Compares the costs of a level with the policy, over flushes of distinct keys.
+    /// Tests that the computed costs of a level equal the costs of a simulated policy with distinct keys.
     #[test]
     fn the_forms_are_those_of_the_policy() {
         const CYCLES: u64 = 2;

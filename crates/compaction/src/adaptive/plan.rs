@@ -1,4 +1,4 @@
-//! Plans of changes: the merges of a change, played on the sizes of the runs.
+//! Simulates the merges of a change on the sizes of the runs, to compute the cost of the change.
 
 use crate::fluid::Fluid;
 use crate::gathered::Gathered;
@@ -7,8 +7,8 @@ use crate::policy::CompactionPolicy;
 use crate::shape::{Level, Levels, Run, Shape, TableId, TableShape};
 use crate::{size_ratio, whole};
 
-/// Returns the bytes that merges write until a tree has no due jobs with a setting. `shape` is an outline. Keys count as
-/// distinct.
+/// Returns the bytes that merges write after a change to the setting `fluid`, until the tree needs no further job.
+/// `shape` is an outline (see [`outline`]). The function assumes distinct keys.
 pub(super) fn transition_bytes(shape: &Shape, fluid: Fluid) -> u64 {
     let policy = Gathered(fluid);
     let (mut shape, mut written) = (shape.clone(), 0);
@@ -20,8 +20,9 @@ pub(super) fn transition_bytes(shape: &Shape, fluid: Fluid) -> u64 {
     written
 }
 
-/// Returns the job that merges the newest `runs` runs into one run. If no run remains, the output takes the first level
-/// with room for it at `size_ratio`, otherwise the level of the oldest of these runs.
+/// Returns the job that merges the newest `runs` runs into one run. If the tree has only these runs, the output goes
+/// to the first level that is large enough for it at `size_ratio`. Otherwise the output goes to the level of the
+/// oldest of these runs.
 pub(super) fn merge_newest(shape: &Shape, runs: usize, size_ratio: u64) -> Job {
     let all: Vec<_> = shape.levels.runs().collect();
     let job = whole::merge_runs(&all[..runs]);
@@ -50,7 +51,7 @@ fn played(shape: &Shape, job: &Job) -> (Shape, u64) {
     (Shape { buffer_bytes: shape.buffer_bytes, levels, operations: shape.operations }, bytes)
 }
 
-/// Returns the outline of a tree: its shape with one SSTable per run, which has the number of the run.
+/// Returns the outline of a tree. In an outline, each run is one SSTable, whose number is the number of the run.
 pub(super) fn outline(shape: &Shape) -> Shape {
     let run = |run: &Run<TableShape>| Run { id: run.id, tables: vec![joined(run.tables.iter(), run.id)] };
     let level = |level: &Level<TableShape>| Level { runs: level.runs.iter().map(run).collect() };
@@ -58,7 +59,7 @@ pub(super) fn outline(shape: &Shape) -> Shape {
     Shape { buffer_bytes: shape.buffer_bytes, levels, operations: shape.operations }
 }
 
-/// Returns one SSTable with the entries of some SSTables, at least one.
+/// Returns one SSTable that has the entries of all `tables`. There must be at least one SSTable.
 fn joined<'a>(tables: impl Iterator<Item = &'a TableShape>, id: TableId) -> TableShape {
     let both = |one: TableShape, other: TableShape| TableShape {
         id,

@@ -11,7 +11,7 @@ const LOAD: SimulatedLoad = SimulatedLoad {
     distinct_keys: None,
 };
 
-/// A part of a day: a number of flushes, and the reads before each flush.
+/// A part of a simulated day: a number of flushes, and the reads before each flush.
 #[derive(Clone, Copy)]
 struct Part {
     flushes: u64,
@@ -22,7 +22,8 @@ fn part(flushes: u64, scans: u64) -> Part {
     Part { flushes, reads: Operations { scans, ..Operations::default() } }
 }
 
-/// Plays parts of a day on a tree. Returns the counts of writes, and the sum over all scans of the runs that they read.
+/// Simulates the parts of a day on a tree. Returns the write counters, and the total number of runs that all scans
+/// have read.
 fn play(policy: &dyn CompactionPolicy, day: &[Part]) -> (SimulatedWrites, u64) {
     let mut simulator = Simulator::new(policy, LOAD).unwrap();
     let (mut reads, mut scanned) = (Operations::default(), 0);
@@ -82,7 +83,8 @@ fn a_drifting_day_costs_less_than_every_single_setting() {
     assert!(own < best, "{own:.0}, best {best:.0}");
 }
 
-/// Tests the bound on changes: the merges that reads trigger write at most what the reads would have cost.
+/// Tests the upper bound on changes. Merges that reads trigger write at most as many bytes as the reads would have
+/// cost without these merges.
 #[test]
 fn reads_pay_for_the_merges_that_they_trigger() {
     let policy = adaptive();

@@ -52,8 +52,8 @@ pub(crate) const INVARIANTS: &[(&str, Check)] = &[
     ("the policy comes to rest", the_policy_comes_to_rest),
 ];
 
-/// Replays a history. Calls `each` with every job before the job is applied. Calls `at_rest` with every shape for
-/// which the policy has no job. The replay ends at a job that cannot be applied.
+/// Replays a history. Calls `each` with every job, before the job is applied. Calls `at_rest` with the shape whenever
+/// the policy has no further job. The replay ends at a job that cannot be applied.
 pub(crate) fn play(
     subject: &Subject,
     history: &History,

@@ -1,5 +1,5 @@
-//! A store that is small enough to be checked key by key. The SSTables of the store contain entries, and compactions
-//! merge these entries.
+//! A simulated store that is small enough for a check of every key. The SSTables of the store contain entries, and
+//! compactions merge these entries.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -148,8 +148,8 @@ impl Store {
         Ok(())
     }
 
-    /// Returns whether any remaining SSTable is older than the output and overlaps the keys of the output. To find
-    /// this out, the function puts an SSTable with the key range of the output at the position of the output.
+    /// Returns whether any remaining SSTable is older than the output and overlaps the keys of the output. For the
+    /// check, the function puts an SSTable with the key range of the output at the position of the output.
     pub(crate) fn has_older_than(&self, job: &Job) -> bool {
         let inputs = self.inputs(job);
         let marker =

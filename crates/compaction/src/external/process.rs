@@ -1,5 +1,5 @@
-//! The process of an external policy. The module starts the process, sends requests line by line, and ends the
-//! process.
+//! The process of an external policy. This module starts the process, sends requests to the process line by line, and
+//! ends the process.
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -23,10 +23,10 @@ const GREETING: &str = r#"{"axis": "compaction", "protocol": 1}"#;
 /// The largest length of an answer line, in bytes.
 const MAX_ANSWER_BYTES: u64 = 16 << 20;
 
-/// The largest number of bytes of an answer, and of standard error, that an error message quotes.
+/// The largest number of bytes that an error message quotes from an answer, and from standard error.
 const SHOWN_BYTES: usize = 400;
 
-/// The time that a process may take to end after its input has ended, as a number of steps of [`END_STEP`].
+/// The time that a process may take to end after its input has ended. The unit is [`END_STEP`].
 const END_STEPS: u32 = 200;
 
 /// The time between two checks whether a process has ended.
@@ -46,7 +46,7 @@ pub(super) struct Failure {
 }
 
 impl Failure {
-    /// Creates the failure of a process that printed `answer`. `what` is the reason.
+    /// Creates the failure of a process that printed the line `answer`. `what` is the reason of the failure.
     pub(super) fn answer(answer: &str, what: String) -> Self {
         Self { answer: Some(answer.to_owned()), what }
     }
@@ -74,7 +74,8 @@ struct Running {
     errors: Arc<Mutex<Vec<u8>>>,
     /// A channel that is disconnected when the standard error of the process has been read to the end.
     errors_end: Receiver<()>,
-    /// Whether the exit status of the process was collected. The kernel may have reused the process ID after that.
+    /// Whether the exit status of the process was collected. If so, the kernel may already use the process ID for
+    /// another process.
     has_ended: bool,
 }
 
@@ -168,7 +169,7 @@ fn is_there(program: &str) -> bool {
     !program.is_empty() && std::env::split_paths(&folders).any(|folder| folder.join(program).is_file())
 }
 
-/// Returns the end of a text as one quoted line. The end usually explains a failure.
+/// Returns the end of a text as one quoted line, because the end of an output usually explains a failure.
 fn shown(text: &str) -> String {
     let mut start = text.len().saturating_sub(SHOWN_BYTES);
     while !text.is_char_boundary(start) {
@@ -261,7 +262,7 @@ impl Drop for Running {
     }
 }
 
-/// Writes every request and reads its answer, until the requests or the process end.
+/// Writes every request and reads its answer. The function returns when the requests or the process end.
 fn talk(
     questions: &Receiver<String>,
     mut stdin: ChildStdin,

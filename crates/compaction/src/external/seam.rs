@@ -1,4 +1,4 @@
-//! Measures the time of one pick with the encoding of the protocol, with or without another process.
+//! Measures the time of one pick through the protocol, with or without another process.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use crate::operations::Operations;
 use crate::policy::CompactionPolicy;
 use crate::shape::{Level, Levels, Run, Shape, TableShape};
 
-/// The number of runs of the shape that is sent. Each run has this number of SSTables.
+/// The number of runs in the measured shape, and the number of SSTables in each run.
 const RUNS: u64 = 10;
 
-/// The number of calls that are timed together.
+/// The number of calls in one time measurement.
 const CALLS: u32 = 20;
 
 /// Measures the interface cost of a policy of `catalog`. See [`seam`](crate::seam()).

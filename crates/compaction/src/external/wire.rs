@@ -7,7 +7,7 @@ use crate::operations::Operations;
 use crate::policy::CompactionPolicy;
 use crate::shape::{Level, Levels, Run, RunId, Shape, TableId, TableShape};
 
-/// A shape as lsmbench sends it.
+/// A shape as lsmbench sends it to the process.
 #[derive(Serialize)]
 struct SentShape<'a> {
     buffer_bytes: u64,
@@ -44,7 +44,7 @@ impl Serialize for Hex<'_> {
     }
 }
 
-/// A shape as the built-in policy reads it.
+/// A decoded shape, which is the input of the built-in policy.
 #[derive(Deserialize)]
 struct ReadShape {
     buffer_bytes: u64,
@@ -69,7 +69,7 @@ struct ReadTable {
     largest: String,
 }
 
-/// A job as both sides encode it.
+/// A job in the encoding of the protocol.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SentJob {

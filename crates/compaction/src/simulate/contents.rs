@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::shape::{TableId, TableShape};
 
-/// The entries of the SSTables of a simulated tree. An implementation stores exact keys or expected numbers of
-/// entries.
+/// The entries of the SSTables of a simulated tree. One implementation stores exact keys, and another stores expected
+/// numbers of entries.
 pub trait Contents {
     /// Merges SSTables into new SSTables. `inputs` are the SSTables of each input run, the newest run first.
     fn merge(&mut self, inputs: &[Vec<TableShape>], terms: &MergeTerms<'_>) -> Vec<TableShape>;

@@ -1,4 +1,5 @@
-//! The exact keys of a simulated tree. The tree has the keys of a real tree, but only the lengths of its values.
+//! The exact keys of a simulated tree. The simulated tree stores the keys of a real tree, but only the lengths of the
+//! values.
 
 use std::collections::HashMap;
 use std::iter::Peekable;
@@ -19,13 +20,14 @@ pub struct ExactEntry {
 }
 
 impl ExactEntry {
-    /// Returns the number of key and value bytes plus the charge per entry, as in [`TableShape::bytes`].
+    /// Returns the size of the entry: the bytes of key and value, plus the charge per entry. [`TableShape::bytes`]
+    /// uses the same sizes.
     pub fn charged_bytes(&self) -> u64 {
         self.key.len() as u64 + u64::from(self.value_bytes.unwrap_or(0)) + ENTRY_CHARGE_BYTES
     }
 }
 
-/// The exact entries of each SSTable. SSTables have the size limit of the tree.
+/// The exact entries of each SSTable. An SSTable has at most the size that SSTables of the tree have.
 #[derive(Debug)]
 pub struct ExactKeys {
     table_capacity: u64,

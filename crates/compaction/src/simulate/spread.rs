@@ -1,5 +1,5 @@
-//! Expected numbers of entries whose keys are random in the key space. The module computes the number of entries
-//! after a merge, and divides a run into SSTables.
+//! Expected numbers of entries in SSTables with random keys. This module computes the number of entries after a
+//! merge, and divides a run into SSTables.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,21 +15,21 @@ const KEY_SPACE: u64 = 1 << 53;
 pub struct KeyClass {
     /// The number of keys of the class, or infinity if no key is written twice.
     pub keys: f64,
-    /// The share of the overwrites that all keys of the class get together.
+    /// The fraction of all overwrites that go to the keys of the class.
     pub share: f64,
 }
 
 /// The writes of one flush.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlushedWrites {
-    /// The number of writes of distinct keys. Each key of a load is added once.
+    /// The number of writes that add a new key. Each key is added once.
     pub adds: f64,
-    /// The number of writes whose keys are drawn at random.
+    /// The number of writes with random keys.
     pub draws: f64,
-    /// The share of deletes among the random writes.
+    /// The fraction of deletes among the random writes.
     pub deletes: f64,
-    /// The part of the key space that has the added keys, as two positions from 0 to 1. Random keys are in the whole
-    /// key space.
+    /// The part of the key space to which new keys belong, as two positions from 0 to 1. Random keys come from the
+    /// whole key space.
     pub within: (f64, f64),
 }
 
@@ -48,7 +48,7 @@ pub struct Spread {
 struct Part {
     /// The expected number of entries, including tombstones.
     entries: f64,
-    /// The expected number of entries whose key was added.
+    /// The expected number of entries that a write of a new key has made.
     added: f64,
     /// The expected number of tombstones.
     tombstones: f64,
@@ -88,12 +88,13 @@ impl Stretch {
         (self.end - self.start) as f64
     }
 
-    /// Returns the expected entries of each class in a share of the interval.
+    /// Returns the expected entries of each class in a fraction of the interval.
     fn share(&self, share: f64) -> impl Iterator<Item = Part> {
         self.parts.iter().map(move |part| part.scaled(share))
     }
 
-    /// Returns the interval with its entries scaled to `entries` entries.
+    /// Returns the interval with a total of `entries` entries. The entries of each class are scaled by the same
+    /// factor.
     fn resized(mut self, entries: f64) -> Self {
         let sum = self.entries();
         let share = if sum > 0.0 { entries / sum } else { 0.0 };
@@ -130,7 +131,8 @@ impl Spread {
 
     /// Adds the SSTables of one flush. The first SSTable has the number `first_table`.
     ///
-    /// With n keys and w writes of random keys, the expected number of distinct written keys is n·(1 − (1 − 1/n)^w).
+    /// If w writes have random keys out of n keys, the expected number of distinct written keys is n·(1 − (1 −
+    /// 1/n)^w).
     pub fn flush(&mut self, writes: FlushedWrites, first_table: TableId) -> Vec<TableShape> {
         let all: f64 = self.classes.iter().map(|class| class.keys).sum();
         let FlushedWrites { adds, draws, deletes, within } = writes;
@@ -280,12 +282,12 @@ impl Contents for Spread {
     }
 }
 
-/// Returns the expected union of several random sets of keys. `keys` is the number of possible keys, and the newest
-/// set is first.
+/// Returns the expected entries after a merge of several random sets of keys. `keys` is the number of possible keys.
+/// The newest set comes first.
 ///
 /// The union of two random sets of a and b keys out of n possible keys has n·(1 − (1 − a/n)·(1 − b/n)) keys. Sets of
-/// added keys have no common keys, so the size of their union is the sum of their sizes. A tombstone survives if no
-/// newer set has its key.
+/// new keys are disjoint, so the size of their union is the sum of their sizes. A tombstone remains if no newer set
+/// has its key.
 fn union(keys: f64, inputs: impl Iterator<Item = Part>, drops_tombstones: bool) -> Part {
     let is_open = keys.is_infinite();
     let mut sum = Part::default();
@@ -320,13 +322,13 @@ fn union(keys: f64, inputs: impl Iterator<Item = Part>, drops_tombstones: bool) 
     sum
 }
 
-/// Returns the integer of a simulated key.
+/// Returns the integer that the bytes of a simulated key represent.
 fn key(bytes: &[u8]) -> u64 {
     u64::from_be_bytes(bytes.try_into().expect("simulated keys have 8 bytes"))
 }
 
-/// Splits a run at the keys `cuts`, which are sorted. Each part has an integer number of entries. Parts without
-/// entries are left out.
+/// Splits a run at the keys `cuts`, which are sorted. Each part has an integer number of entries. The result has no
+/// parts without entries.
 fn split(run: &[Stretch], cuts: &[Arc<[u8]>]) -> Vec<Vec<Stretch>> {
     if cuts.is_empty() {
         return vec![run.to_vec()];

@@ -4,7 +4,7 @@ use types::SplitMix64;
 
 type Corpus = (&'static str, Vec<u8>);
 
-/// Blocks of every kind, in several sizes.
+/// Returns blocks of every kind, in several sizes.
 pub(crate) fn all() -> Vec<Corpus> {
     let random = &mut SplitMix64::new(5);
     let mut corpora = small();
@@ -27,7 +27,7 @@ pub(crate) fn all() -> Vec<Corpus> {
     corpora
 }
 
-/// Blocks that are small enough to try every corruption of them.
+/// Returns small blocks, for which every possible corruption can be tested.
 pub(crate) fn small() -> Vec<Corpus> {
     let random = &mut SplitMix64::new(6);
     vec![
@@ -40,7 +40,7 @@ pub(crate) fn small() -> Vec<Corpus> {
     ]
 }
 
-/// The blocks of a table: text with random parts at intervals.
+/// Returns the blocks of an SSTable: text with random parts at intervals.
 pub(crate) fn table() -> Vec<Vec<u8>> {
     let random = &mut SplitMix64::new(7);
     (0..64).map(|n| if n % 8 == 5 { mixed(1000, random) } else { text(1000, random) }).collect()
@@ -61,7 +61,7 @@ fn text(len: usize, random: &mut SplitMix64) -> Vec<u8> {
     bytes
 }
 
-/// A rising column of 8-byte words with few different steps, for the codecs of integers.
+/// Returns a column of increasing 8-byte words with few different steps, for the codecs of integers.
 fn integers(len: usize, random: &mut SplitMix64) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(len + 8);
     let mut word = 1_700_000_000_000u64;
@@ -73,8 +73,8 @@ fn integers(len: usize, random: &mut SplitMix64) -> Vec<u8> {
     bytes
 }
 
-/// Entries of 150 bytes: a third is random, a third repeats the first third, and a third is one byte, so that matches
-/// are near and far.
+/// Entries of 150 bytes: a third is random, a third repeats the first third, and a third repeats one byte. Matches
+/// are therefore at short and long distances.
 fn mixed(len: usize, random: &mut SplitMix64) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(len + 150);
     while bytes.len() < len {

@@ -41,7 +41,7 @@ fn corruption_is_an_error(subject: &Subject) -> Result<(), String> {
     })
 }
 
-/// Opens the dictionaries of a table in the same way as a tree.
+/// Opens the dictionaries of an SSTable in the same way as a tree.
 fn open(dictionaries: &[u8]) -> Result<Opened, CorruptBlock> {
     let opened = Decompressor::open(dictionaries)?;
     Ok(Box::new(move |tag, stored, out| opened.decompress(tag, stored, out)))
@@ -74,24 +74,24 @@ fn threads_share_one_codec(subject: &Subject) -> Result<(), String> {
     })
 }
 
-/// A function that decompresses by tag.
+/// A function that decompresses a block by its tag.
 pub(crate) type Decompress<'a> = &'a dyn Fn(u8, &[u8], &mut [u8]) -> Result<(), CorruptBlock>;
 
-/// A function that decompresses by tag with the dictionaries of a table.
+/// A function that decompresses a block by its tag, with the dictionaries of an SSTable.
 pub(crate) type Opened = Box<dyn Fn(u8, &[u8], &mut [u8]) -> Result<(), CorruptBlock>>;
 
-/// A function that opens the dictionaries of a table.
+/// A function that opens the dictionaries of an SSTable.
 pub(crate) type Open<'a> = &'a dyn Fn(&[u8]) -> Result<Opened, CorruptBlock>;
 
-/// The levels at which codecs are checked.
+/// The levels of the tree for which codecs are checked.
 const LEVELS: [usize; 4] = [0, 1, 2, 7];
 
-/// Checks invariants 1 and 2 at several levels of the tree.
+/// Checks invariants 1 and 2 of [`Compression`] at several levels of the tree.
 pub(crate) fn check(codec: &dyn Compression, decompress: Decompress<'_>, block: &[u8]) -> Result<(), String> {
     LEVELS.into_iter().try_for_each(|level| check_at(codec, decompress, level, block))
 }
 
-/// Checks invariants 1 and 2 at one level of the tree.
+/// Checks invariants 1 and 2 of [`Compression`] at one level of the tree.
 pub(crate) fn check_at(
     codec: &dyn Compression,
     decompress: Decompress<'_>,
@@ -118,9 +118,9 @@ pub(crate) fn check_at(
     if out == block { Ok(()) } else { Err("invariant 1: decompression returned other bytes".to_owned()) }
 }
 
-/// Checks invariant 3. The stored bytes are cut at every length, extended, changed in every bit, and decompressed with
-/// other lengths. The result is an error or bytes, but no panic. A codec must reject a block that is decompressed with
-/// another length than its own, or cut short.
+/// Checks invariant 3 of [`Compression`]. The check truncates the stored bytes at every length, extends them, flips
+/// every bit, and decompresses with wrong lengths. No call may panic. A codec must reject a truncated block, and a
+/// block that is decompressed with a wrong length.
 pub(crate) fn check_corruption(
     codec: &dyn Compression,
     decompress: Decompress<'_>,
@@ -154,8 +154,8 @@ pub(crate) fn check_corruption(
     attempt(&[&stored[..], &stored].concat(), block.len()).map(drop)
 }
 
-/// Checks invariant 4: the codec learns from samples, and then keeps invariants 1 to 3 on every block, with only its
-/// dictionaries. Returns the number of levels at which the codec had something to learn.
+/// Checks invariant 4 of [`Compression`]. The codec learns from samples. After that, the codec must keep invariants 1
+/// to 3 for every block. Returns the number of levels at which the codec has learnt.
 pub(crate) fn check_learning(
     codec: &dyn Compression,
     open: Open<'_>,
@@ -185,7 +185,8 @@ pub(crate) fn check_learning(
     Ok(learnt_at)
 }
 
-/// Checks that truncated dictionaries and dictionaries with flipped bits give an error or some bytes, and no panic.
+/// Checks that truncated dictionaries and dictionaries with flipped bits give an error or wrong bytes, and cause no
+/// panic.
 fn check_corrupt_dictionaries(
     learnt: &dyn Compression,
     open: Open<'_>,

@@ -16,7 +16,7 @@ use super::corpora;
 use super::invariants::{self, INVARIANTS, Subject};
 use crate::{CATALOG, Compression, decompress};
 
-/// Codecs of the catalog with other parameters.
+/// Returns codecs of the catalog with parameters that are not the defaults.
 fn forms() -> Vec<(String, Box<dyn Compression>)> {
     let odd = [
         "zstd(level=-5)",
@@ -38,7 +38,7 @@ fn forms() -> Vec<(String, Box<dyn Compression>)> {
     choices.map(|choice| (choice.label(), CATALOG.build(&choice).unwrap())).into()
 }
 
-/// Every codec of the catalog with its defaults, and some codecs with other parameters.
+/// Returns every codec of the catalog with its defaults, and some codecs with other parameters.
 fn codecs() -> Vec<(String, Box<dyn Compression>)> {
     let defaults = CATALOG.all().map(|choice| (choice.label(), CATALOG.build(&choice).unwrap()));
     defaults.chain(forms()).collect()

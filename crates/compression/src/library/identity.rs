@@ -1,4 +1,4 @@
-//! The codec `lz4` through the C ABI. The only additional cost of this library is the cost of the ABI.
+//! The codec `lz4`, called through the C ABI. The cost differs from that of `lz4` only by the cost of the ABI.
 #![allow(unsafe_code)]
 
 use std::slice::{from_raw_parts, from_raw_parts_mut};

@@ -1,4 +1,4 @@
-//! The table of functions of `lsmbench_codec.h`, and the calls through it.
+//! The table of functions that `lsmbench_codec.h` defines, and calls of these functions.
 #![allow(unsafe_code)]
 
 use std::os::raw::c_char;
@@ -10,8 +10,8 @@ use crate::compression::CorruptBlock;
 /// The version of the ABI of codec libraries.
 pub(super) const ABI: u32 = 1;
 
-/// Maximum bytes by which the output may exceed twice the length of the input. A larger output is an error of the
-/// library.
+/// Maximum size of the output in bytes, in addition to twice the length of the input. If the library reports a larger
+/// output, this is an error of the library.
 const MAX_MORE_BYTES: usize = 1 << 20;
 
 pub(super) type MaxOutput = unsafe extern "C" fn(usize) -> usize;
@@ -19,7 +19,7 @@ pub(super) type Compress = unsafe extern "C" fn(*const u8, usize, *mut u8, usize
 pub(super) type Decompress = unsafe extern "C" fn(*const u8, usize, *mut u8, usize) -> i32;
 pub(super) type MemoryBytes = unsafe extern "C" fn() -> usize;
 
-/// `lsmbench_codec_api`.
+/// The C struct `lsmbench_codec_api`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct CodecApi {
@@ -35,7 +35,8 @@ pub(super) struct CodecApi {
 // `Option`s.
 unsafe impl FunctionTable for CodecApi {}
 
-/// The functions of a library, all of which are mandatory. The header requires that any thread may call any of them.
+/// The functions of a library. All functions are mandatory. The header requires that several threads may call these
+/// functions.
 pub(super) struct Functions {
     /// The name of the stored format of the library.
     pub(super) name: String,
@@ -43,7 +44,7 @@ pub(super) struct Functions {
     compress: Compress,
     decompress: Decompress,
     memory_bytes: MemoryBytes,
-    /// Kept so that the functions stay mapped.
+    /// Keeps the library loaded, so that the function pointers stay valid.
     _provider: Provider,
 }
 
@@ -51,7 +52,7 @@ impl Functions {
     /// Checks the table of functions of a library.
     ///
     /// # Errors
-    /// If its name is not printable, or a function is missing.
+    /// The name of the library is not printable, or a function is missing.
     pub(super) fn checked(api: CodecApi, provider: Provider) -> Result<Self, String> {
         Ok(Self {
             // SAFETY: by the header the name is a zero-terminated text that lives as long as the library.
@@ -64,8 +65,8 @@ impl Functions {
         })
     }
 
-    /// The maximum size in bytes of a compressed block of `length` bytes; `None` if the library reports an
-    /// unreasonable size.
+    /// Returns the maximum compressed size, in bytes, of a block of `length` bytes. Returns `None` if the library
+    /// reports a size that is too large.
     pub(super) fn max_output(&self, length: usize) -> Option<usize> {
         // SAFETY: the function takes a number.
         let most = unsafe { (self.max_output)(length) };
@@ -87,7 +88,7 @@ impl Functions {
     /// Decompresses `stored` into `out`.
     ///
     /// # Errors
-    /// If the library reports an error.
+    /// The library reports an error.
     #[inline]
     pub(super) fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
         // SAFETY: both buffers live during the call and have the lengths that are passed with them.

@@ -25,8 +25,8 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("corruption is an error or a block of the table", corruption_is_an_error_or_a_block_of_the_table),
 ];
 
-/// Checks the results of seeks and finds for all shapes of keys, from one block to many blocks, with both kinds of
-/// separators.
+/// Checks the results of `seek` and `find` for all kinds of keys and both kinds of separators. The SSTables have from
+/// one block to many blocks.
 fn seek_and_find_answer_rightly(subject: &Subject) -> Result<(), String> {
     for (shape, keys) in shapes() {
         let tables = [(1, 2000), (2, 1), (3, 1), (keys.len(), 6), (keys.len(), 1)];
@@ -41,8 +41,8 @@ fn seek_and_find_answer_rightly(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that seeks are right for present keys, their neighbours, the separators, keys below and above all keys,
-/// and the keys in `more`. Checks that finds are right for every present key.
+/// Checks that `seek` returns the right block for present keys, their neighbours, the separators, keys below and
+/// above all keys, and the keys in `more`. Checks that `find` returns the right block for every present key.
 pub(crate) fn check_answers(
     policy: &dyn FencePolicy,
     table: &mut Table,
@@ -81,10 +81,10 @@ fn neighbours(key: &[u8]) -> Vec<Vec<u8>> {
     near
 }
 
-/// Checks the result of a seek for one key. Blocks before the returned block must only have smaller keys, and blocks
-/// after it only larger keys. If the separators are first keys, the result must be the last block whose first key is
-/// at or below the key, unless `may_be_later`: a fence of largest keys may return the next block for a key between two
-/// blocks.
+/// Checks the result of `seek` for one key. Blocks before the returned block must have only smaller keys, and blocks
+/// after the returned block must have only larger keys. If the separators are first keys, the result must be the last
+/// block whose first key is at or below the key. Exception: with `may_be_later`, the result may be the next block if
+/// the key is between two blocks, because a fence of largest keys returns this block.
 fn check_seek(fence: &dyn Fence, table: &Table, key: &[u8], may_be_later: bool) -> Result<(), String> {
     let block = fence.seek(key, table).map_err(|error| error.to_string())? as usize;
     let blocks = &table.blocks;
@@ -111,8 +111,8 @@ fn show(key: &[u8]) -> String {
     format!("\"{}\"{}", shown.escape_ascii(), if shown.len() < key.len() { "…" } else { "" })
 }
 
-/// Checks that batches of many sizes give the same results as single searches. The batches are unsorted, with
-/// present and absent keys.
+/// Checks that batches of many sizes give the same results as single searches. The keys of a batch are unsorted, and
+/// are partly absent.
 fn a_batch_answers_like_its_keys_alone(subject: &Subject) -> Result<(), String> {
     for (shape, keys) in shapes() {
         let mut table = Table::new(&keys, 2, Cut::Shortest);
@@ -167,8 +167,8 @@ fn what_is_stored_depends_on_the_input_alone(subject: &Subject) -> Result<(), St
     ensure(subject.policy.alignment().is_power_of_two(), || "the alignment is not a power of two".to_owned())
 }
 
-/// Checks the number of reads of pages and of first keys together. The limit is one read per doubling of the number
-/// of blocks, plus one read.
+/// Checks the number of reads in a search. Reads of pages and reads of first keys are counted together. For n blocks,
+/// the limit is log2(n) + 1 reads.
 fn a_search_reads_no_more_than_a_binary_search(subject: &Subject) -> Result<(), String> {
     for keys in [1, 2, 3, 4, 5, 100, 5000] {
         let mut table = Table::new(&numbered(keys), 1, Cut::FirstKeys);
@@ -209,8 +209,8 @@ fn memory_is_told(subject: &Subject) -> Result<(), String> {
     })
 }
 
-/// Checks the reaction to corrupt bytes. Bytes that are too short or too long must be rejected. Flipped bits must be
-/// rejected, or lead to any block of the SSTable. Nothing may panic.
+/// Checks the reaction to corrupt bytes. Bytes that are too short or too long must be rejected. Bytes with flipped
+/// bits must be rejected, or each search must return a block of the SSTable. No call may panic.
 fn corruption_is_an_error_or_a_block_of_the_table(subject: &Subject) -> Result<(), String> {
     let mut table = Table::new(&numbered(300), 5, Cut::Shortest);
     table.store(&*subject.policy);
@@ -243,7 +243,8 @@ fn corruption_is_an_error_or_a_block_of_the_table(subject: &Subject) -> Result<(
     Ok(())
 }
 
-/// Returns whether the fence opens. If the fence opens, each result must be an error or a block of the SSTable.
+/// Returns whether the fence opens. If the fence opens, the function checks that each search returns an error or a
+/// block of the SSTable.
 fn opens_and_answers(policy: &dyn FencePolicy, table: &Table, probes: &[Vec<u8>]) -> Result<bool, String> {
     let Ok(fence) = policy.open(table) else { return Ok(false) };
     let keys: Vec<_> = probes.iter().map(|key| table.hashed(key)).collect();

@@ -1,4 +1,4 @@
-//! An SSTable whose blocks are in memory, and the shapes of keys for the tests of fences.
+//! An SSTable in memory, and several kinds of keys, for the tests of fences.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -11,10 +11,10 @@ use crate::{BlockBounds, FenceInput, FencePolicy, Separators, TableReadError, Ta
 /// The kind of separator between two blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
-    /// The first key of the right block. Block 0 has the first key of the SSTable.
+    /// The first key of the right block. For block 0, the separator is the first key of the SSTable.
     FirstKeys,
-    /// The shortest prefix of the right block's first key that is above the last key of the left block. Block 0 has
-    /// the empty string.
+    /// The shortest prefix of the right block's first key that is above the last key of the left block. For block 0,
+    /// the separator is the empty string.
     Shortest,
 }
 
@@ -23,7 +23,7 @@ pub(crate) struct Table {
     pub(crate) blocks: Vec<Vec<Vec<u8>>>,
     pub(crate) cut: Cut,
     pub(crate) stored: Vec<u8>,
-    /// A mask of the hash bits that are kept. With fewer bits, more hashes collide.
+    /// A mask that selects the used bits of a hash. With fewer bits, more hashes are equal.
     pub(crate) hash_mask: u64,
     /// The number of pages and first keys that the fence has read.
     pub(crate) reads: Cell<u32>,
@@ -135,12 +135,12 @@ impl TableView for Table {
     }
 }
 
-/// Returns `count` keys, each `user` with 20 digits.
+/// Returns `count` keys. Each key is `user` followed by 20 digits.
 pub(crate) fn numbered(count: usize) -> Vec<Vec<u8>> {
     (0..count).map(|i| format!("user{i:020}").into_bytes()).collect()
 }
 
-/// Returns sets of sorted keys, each with a name.
+/// Returns several sets of sorted keys, each with a name.
 pub(crate) fn shapes() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     const KEYS: usize = 1500;
     let mut random = SplitMix64::new(1);

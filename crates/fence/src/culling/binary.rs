@@ -1,8 +1,8 @@
 //! Culling by binary search over the files of a run. The files of a run do not overlap.
 //!
 //! Source: "Fjall 2.1", section "Faster range culling". Memory: the smallest and the largest key of each file, and 8
-//! bytes for the offsets. A search for a key compares the key with log2(n) largest keys and one smallest key. A
-//! search for a key range needs as many comparisons for each bound.
+//! bytes for the offsets. With n files, a search for a key compares the key with log2(n) largest keys and one
+//! smallest key. A search for a key range needs the same number of comparisons for each bound.
 
 use std::ops::{Bound, Range};
 
@@ -17,7 +17,7 @@ pub(super) const VARIANT: Variant<dyn Culling> = Variant::plain(
     || Box::new(Binary),
 );
 
-/// Culling that bisects the files of a run.
+/// The method of culling by binary search.
 pub(super) struct Binary;
 
 impl Culling for Binary {

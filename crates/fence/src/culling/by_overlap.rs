@@ -1,9 +1,9 @@
-//! Culling by binary search in levels whose files do not overlap. In other levels, all files are checked.
+//! Culling by binary search if the files of the level do not overlap. In other levels, this method checks all files.
 //!
-//! Source: "Fjall 2.1", section "Faster range culling". Fjall bisects only levels whose files do not overlap. In
-//! level 0 and in tiered levels, files may overlap, so Fjall checks one file after the other. Here, the files of a
-//! run never overlap, and each run is culled separately. Even a level with several runs could therefore be bisected
-//! run by run, as `binary` does.
+//! Source: "Fjall 2.1", section "Faster range culling". Fjall uses binary search only in levels whose files do not
+//! overlap. In level 0 and in tiered levels, files may overlap, so Fjall checks one file after the other. In
+//! lsmbench, culling is done for each run separately, and the files of a run never overlap. The variant `binary`
+//! therefore uses binary search in every level.
 
 use catalog::Variant;
 
@@ -18,7 +18,7 @@ pub(super) const VARIANT: Variant<dyn Culling> = Variant::plain(
     || Box::new(ByOverlap { disjoint: Box::new(Binary), overlapping: Box::new(Linear) }),
 );
 
-/// Culling whose method depends on whether the files of the level overlap.
+/// A method of culling that depends on whether the files of the level overlap.
 struct ByOverlap {
     disjoint: Box<dyn Culling>,
     overlapping: Box<dyn Culling>,

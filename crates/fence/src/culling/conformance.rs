@@ -1,4 +1,4 @@
-//! The invariants of culling, as a check that the tests of any crate can call.
+//! Checks culling methods against the invariants of culling. The tests of any crate can call this check.
 //!
 //! ```
 //! use lsmbench_fence::culling;
@@ -17,7 +17,7 @@ use catalog::laws::{self, Invariant, ensure};
 
 use super::{CATALOG, Culling, FileRanges, LevelForm, RunIndex};
 
-/// A culling under test.
+/// A culling method under test.
 struct Subject(Box<dyn Culling>);
 
 /// All invariants, by name.
@@ -26,7 +26,8 @@ const INVARIANTS: &[Invariant<Subject>] = &[
     ("a range overlaps the files that reach into it", ranges_overlap_their_files),
 ];
 
-/// Checks every invariant for a culling with its default parameters, in levels with and without overlapping files.
+/// Checks every invariant for a culling method with its default parameters, in levels with and without overlapping
+/// files.
 ///
 /// # Errors
 /// Returns one line per broken invariant, in the form `kind: "invariant": failure`.
@@ -37,8 +38,8 @@ pub fn check(variant: &'static Variant<dyn Culling>) -> Result<(), String> {
 /// The files of a run, each with its smallest and its largest key.
 type Files = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// Returns runs without a file, with one file, with files of one key, with adjacent files that have no gap, and with
-/// many files.
+/// Returns runs for the checks. The runs have no file, one file, files of a single key, adjacent files without gaps,
+/// or many files.
 fn runs() -> Vec<Files> {
     let file = |low: &[u8], high: &[u8]| (low.to_vec(), high.to_vec());
     let many = (0..40u8).map(|i| (vec![b'a', 5 * i], vec![b'a', 5 * i + 3])).collect();

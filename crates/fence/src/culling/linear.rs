@@ -2,7 +2,7 @@
 //!
 //! Source: Fjall before version 2.1, whose scans filtered each level in this way ("Fjall 2.1", section "Faster range
 //! culling"). Memory: the smallest and the largest key of each file, and 8 bytes for the offsets. A search compares
-//! one or two keys of each file, up to the last file that overlaps.
+//! one or two keys of each file, until all overlapping files are found.
 
 use std::ops::{Bound, Range};
 
@@ -17,7 +17,7 @@ pub(super) const VARIANT: Variant<dyn Culling> = Variant::plain(
     || Box::new(Linear),
 );
 
-/// Culling that checks all files of a run.
+/// The method of culling that checks all files of a run.
 pub(super) struct Linear;
 
 impl Culling for Linear {

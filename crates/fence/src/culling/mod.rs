@@ -1,4 +1,4 @@
-//! Culling selects the files of a sorted run that can contain a key, or keys between two bounds.
+//! Culling: methods that select the files of a sorted run that can contain a key, or keys between two bounds.
 
 mod binary;
 mod by_overlap;

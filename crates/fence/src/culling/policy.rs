@@ -1,5 +1,5 @@
-//! The interface of culling. Culling gets the key ranges of a run's files, and returns the files that a read must
-//! search.
+//! The trait of culling methods. A culling method gets the key ranges of a run's files, and returns the files that a
+//! read must search.
 
 use std::ops::{Bound, Range};
 
@@ -7,8 +7,7 @@ use super::ranges::FileRanges;
 
 /// A method that finds the files of a run that a read must search.
 pub trait Culling: Send + Sync {
-    /// Builds the index of one run of a level. The index contains all data that searches need, so a search reads no
-    /// files.
+    /// Builds the index of one run of a level. The index has all data for searches, so a search does not read files.
     fn index(&self, files: FileRanges, level: LevelForm) -> Box<dyn RunIndex>;
 }
 
@@ -21,14 +20,14 @@ pub enum LevelForm {
     Overlapping,
 }
 
-/// An index of the files of one sorted run by their key ranges.
+/// An index that finds the files of one sorted run by their key ranges.
 ///
 /// Invariants:
 /// 1. [`overlapping`](Self::overlapping) returns exactly the files whose key range overlaps the bounds.
 /// 2. [`file_for`](Self::file_for) returns exactly the file whose key range contains the key.
 pub trait RunIndex: Send + Sync {
-    /// Returns the files that can contain keys between the bounds, in key order. Empty if no file can contain such
-    /// keys.
+    /// Returns the files that can contain keys between the bounds, in key order. The result is empty if no file can
+    /// contain such keys.
     fn overlapping(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Range<usize>;
 
     /// Returns the only file that can contain `key`. `None` if no file can contain the key.

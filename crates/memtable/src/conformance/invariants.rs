@@ -1,6 +1,6 @@
-//! The invariants of the memtable axis. Each invariant is a function that checks one memtable policy. With one
-//! thread, every result of a memtable equals the result of the model, before and after the memtable becomes
-//! immutable.
+//! The invariants of the memtable axis. Each invariant is a function that checks one memtable policy. In the checks
+//! with one thread, every result of a memtable must equal the result of the model. This is checked before and after
+//! the memtable becomes immutable.
 
 use std::ops::Bound;
 
@@ -33,7 +33,7 @@ fn every_history_is_answered(subject: &Subject) -> Result<(), String> {
     })
 }
 
-/// Returns write histories that have exposed bugs before. The histories are short, so they are checked exhaustively.
+/// Returns short write histories that have exposed bugs before. Every key and snapshot of these histories is checked.
 pub(crate) fn histories() -> Vec<(&'static str, Vec<Write>)> {
     let number = |keys: Vec<Vec<u8>>| -> Vec<Write> {
         let write = |(at, key): (usize, Vec<u8>)| {
@@ -92,7 +92,8 @@ fn check_batches(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<(), S
     Ok(())
 }
 
-/// Checks batches that are larger than the internal batches of a memtable. Keys have different orders and duplicates.
+/// Checks inserts in batches that are larger than the internal batches of a memtable. The keys of the batches are in
+/// different orders, and some keys occur several times.
 pub(crate) fn check_large_batches(policy: &dyn MemtablePolicy) -> Result<(), String> {
     let mixed = |at: u64| at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
     let orders: [&dyn Fn(u64) -> u64; 5] = [&|at| at, &|at| 1000 - at, &mixed, &|at| mixed(at) % 7, &|at| {
@@ -127,8 +128,8 @@ pub(crate) fn check_large_batches(policy: &dyn MemtablePolicy) -> Result<(), Str
     Ok(())
 }
 
-/// Checks all invariants with one history: after half of the writes, after all writes, when the memtable is
-/// immutable, and when the memtable is drained.
+/// Checks all invariants with one history, at four times. The times are: after half of the writes, after all writes,
+/// after the memtable has become immutable, and during the flush.
 pub(crate) fn check(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<(), String> {
     let table = policy.create(1 << 16);
     let table = &*table;
@@ -193,7 +194,7 @@ fn check_answers(table: &dyn Memtable, model: &Model) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that a scan in several pages returns the entries of a single scan.
+/// Checks that a scan in several pages returns the same entries as one scan without pages.
 fn check_pages(
     table: &dyn Memtable,
     model: &Model,
@@ -251,7 +252,7 @@ pub(crate) fn check_going_on(policy: &dyn MemtablePolicy) -> Result<(), String> 
     Ok(())
 }
 
-/// Returns all keys of the model, and for each key its closest neighbours, which may be absent.
+/// Returns all keys of the model, and the closest neighbours of each key. The neighbours may be absent.
 fn probes(model: &Model) -> Vec<Vec<u8>> {
     let mut probes = vec![Vec::new(), vec![0xff; 40]];
     for key in model.keys() {

@@ -1,4 +1,5 @@
-//! The reference model of a memtable. One ordered map has every version, and a lookup or scan iterates over the map.
+//! The reference model of a memtable. The model stores every version in one ordered map. A lookup or scan iterates
+//! over this map.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -16,7 +17,7 @@ pub(crate) struct Write {
     pub(crate) value: Option<Vec<u8>>,
 }
 
-/// The result of a lookup, which is absent, a tombstone, or a value.
+/// The result of a lookup: absent, a tombstone, or a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
     Nothing,
@@ -125,14 +126,14 @@ pub(crate) fn scan(table: &dyn Memtable, scan: Scan<'_>) -> Vec<OwnedEntry> {
     batch.iter().map(|entry| (entry.key.to_vec(), entry.value.map(<[u8]>::to_vec))).collect()
 }
 
-/// Returns the entries of a scan that borrows the entries in place.
+/// Returns the entries of one scan, in which the memtable may return borrowed entries.
 pub(crate) fn entries(table: &dyn Memtable, scan: Scan<'_>) -> Vec<OwnedEntry> {
     owned(&table.entries(scan.from, scan.direction, scan.snapshot, scan.limit))
 }
 
-/// Returns the entries of a complete scan in pages. The limit of `scan` is the size of a page. Each page continues
-/// the previous scan, or starts a new scan if the memtable cannot continue. The function stops after more than `most`
-/// entries.
+/// Returns the entries of a complete scan in pages. The limit of `scan` is the size of a page. If the memtable can
+/// continue a scan, each page continues the previous scan. Otherwise, each page starts a new scan. The function stops
+/// after more than `most` entries.
 pub(crate) fn pages(table: &dyn Memtable, scan: Scan<'_>, most: usize) -> Vec<OwnedEntry> {
     let mut page = table.entries(scan.from, scan.direction, scan.snapshot, scan.limit);
     let mut found = owned(&page);
@@ -146,7 +147,8 @@ pub(crate) fn pages(table: &dyn Memtable, scan: Scan<'_>, most: usize) -> Vec<Ow
     found
 }
 
-/// Returns the entries of a complete scan like [`pages`], but with a new scan for each page that copies the entries.
+/// Returns the entries of a complete scan in pages. Unlike in [`pages`], each page is a new scan that copies the
+/// entries.
 pub(crate) fn scans(table: &dyn Memtable, asked: Scan<'_>, most: usize) -> Vec<OwnedEntry> {
     let mut found: Vec<OwnedEntry> = Vec::new();
     loop {

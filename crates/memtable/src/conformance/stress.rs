@@ -2,8 +2,8 @@
 //! result is checked exactly.
 //!
 //! The content of write number `n` is a function of `n`, so a reader at snapshot `s` knows the expected result. Each
-//! writer gets every k-th group of numbers, and counts its completed writes. All writes up to the lowest count are
-//! published.
+//! of the k writers gets every k-th group of numbers, and counts its completed writes. A write is published if all
+//! writers have completed their writes up to this number.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -21,7 +21,8 @@ const CALL: u64 = 4;
 const BATCH: u64 = 75;
 const KEYS: u64 = 300;
 
-/// Inserts writes with consecutive sequence numbers, with one call or with one call per write.
+/// Inserts writes with consecutive sequence numbers. Depending on `turn`, inserts all writes with one call, or each
+/// write with its own call.
 fn insert_either_way(table: &dyn Memtable, turn: u64, writes: &[Write]) {
     match turn.is_multiple_of(2) {
         true => insert_all(table, writes),
@@ -159,14 +160,14 @@ impl Run<'_> {
         }
     }
 
-    /// Returns the highest sequence number up to which every insert has returned.
+    /// Returns the highest sequence number for which this insert and all earlier inserts have returned.
     fn published(&self) -> SequenceNumber {
         let turns = self.finished.iter().map(|finished| finished.load(Ordering::Acquire)).min();
         turns.expect("there are writers") * WRITERS * CALL
     }
 
-    /// Runs `round` until the writers have finished, and once more after the memtable is immutable. A wrong result
-    /// ends the test for all threads.
+    /// Calls `round` repeatedly until the writers have finished, and once more after the memtable has become
+    /// immutable. After a wrong result, all threads stop.
     fn until_over(&self, mut round: impl FnMut(u64) -> Result<(), String>) -> Result<(), String> {
         for number in 0.. {
             let is_last = self.is_over.load(Ordering::Acquire);
@@ -206,8 +207,8 @@ impl Run<'_> {
         })
     }
 
-    /// Checks a reader without a snapshot. Such a reader must see a complete version that is not older than the
-    /// published version.
+    /// Checks a reader without a snapshot. Such a reader must see a complete version. This version must not be older
+    /// than the newest published version.
     fn check_newest(
         &self,
         key: &[u8],

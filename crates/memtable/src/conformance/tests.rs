@@ -13,7 +13,8 @@ use super::model::Write;
 use super::stress;
 use crate::{CATALOG, MemtablePolicy, with_filter, with_key_range};
 
-/// Returns sharded memtables with extreme parameters, and memtables with a key range or a filter.
+/// Returns memtables for the checks: sharded memtables with extreme parameters, and memtables with a key range or a
+/// filter.
 fn forms() -> Vec<(String, Box<dyn MemtablePolicy>)> {
     let odd = [
         "sharded-btree(shards=1)",

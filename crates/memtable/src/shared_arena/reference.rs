@@ -1,7 +1,7 @@
 //! References into a [`SharedArena`](super::SharedArena), and the atomic words through which threads publish them.
 //!
-//! This file does not depend on the memory of the arena. The interleaving models therefore compile this file with the
-//! atomics of loom, and with an arena whose memory loom can track.
+//! This file does not depend on the memory of the arena. The interleaving models can therefore compile this file with
+//! the atomics of loom, and with another arena, whose memory loom can track.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -38,7 +38,8 @@ impl<T> PartialEq for Ref<T> {
     }
 }
 
-/// An atomic optional reference, through which threads publish the target of the reference (release, acquire).
+/// An atomic optional reference. Threads use it to publish the target of the reference, with release and acquire
+/// ordering.
 #[derive(Debug)]
 pub(crate) struct AtomicRef<T>(AtomicU32, PhantomData<fn() -> T>);
 
@@ -62,11 +63,12 @@ impl<T> AtomicRef<T> {
     }
 }
 
-/// A version of a key in the arena. The type has no values, and only marks references.
+/// A version of a key in the arena. The type has no values, and only serves as the type parameter of references.
 pub(crate) enum Version {}
 
 /// A link of a skip-list tower. The low half is the reference to the next version, and the high half is the first
-/// four bytes of the key of this version. Most comparisons need only these bytes. The word 0 is the end of the list.
+/// four bytes of the key of this version. These four bytes suffice for most comparisons. The word 0 marks the end of
+/// the list.
 #[repr(transparent)]
 pub(crate) struct Link(pub(super) AtomicU64);
 

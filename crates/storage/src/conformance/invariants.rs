@@ -26,16 +26,16 @@ pub(crate) fn check(name: &str, storage: &Arc<dyn Storage>, home: &Path) -> Resu
     all_kept(&broken.collect::<Vec<_>>())
 }
 
-/// A back end under test, with an empty directory.
+/// A back end under test, with an empty directory for the check.
 pub(crate) struct Subject {
     pub(crate) storage: Arc<dyn Storage>,
     pub(crate) directory: PathBuf,
 }
 
-/// Function that checks one invariant. Returns the violation, if any.
+/// Function that checks one invariant. If the invariant is broken, the function returns the violation.
 type Check = fn(&Subject) -> Result<(), Broken>;
 
-/// All invariants, by name. Each invariant is checked in an empty directory.
+/// All invariants, by name. Each check gets an empty directory.
 pub(crate) const INVARIANTS: &[(&str, Check)] = &[
     ("appended bytes are read back", appended_bytes_are_read_back),
     ("appends are visible at once, in tables after a sync", what_is_appended_is_seen),
@@ -67,7 +67,7 @@ fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Broken>
     if holds { Ok(()) } else { Err(Broken(otherwise())) }
 }
 
-/// Checks that `result` is an error of the kind `kind`, which names the file `path` and no other file.
+/// Checks that `result` is an error of the kind `kind`, and that the error names the file `path` and no other file.
 fn ensure_error<T>(result: Result<T, StorageError>, kind: ErrorKind, path: &Path) -> Result<(), Broken> {
     match result {
         Ok(_) => Err(Broken(format!("expected {kind:?} from {}, but there was no error", path.display()))),
@@ -119,7 +119,8 @@ fn ensure_all(file: &dyn ReadFile, expected: &[u8], what: &str) -> Result<(), Br
     ensure(*file.read(0, expected.len())? == *expected, || format!("{what} has other bytes"))
 }
 
-/// Checks that reads of any size at any offset return the appended bytes. The appends have many sizes.
+/// Checks that reads of any size at any offset return the appended bytes. The bytes were appended in pieces of many
+/// sizes.
 fn appended_bytes_are_read_back(subject: &Subject) -> Result<(), Broken> {
     let content = random_bytes(5_000_000, 1);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(2);
@@ -238,8 +239,8 @@ fn sizes_are_exact_around_blocks(subject: &Subject) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Checks that a file that is created with an existing name leaves the old content to its readers and its other
-/// names.
+/// Checks the creation of a file with an existing name. Readers of the old file, and other names of the old file,
+/// must keep the old content.
 fn creating_takes_the_name_alone(subject: &Subject) -> Result<(), Broken> {
     for purpose in Purpose::ALL {
         let path = subject.write("file", purpose, b"old and long")?;
@@ -372,8 +373,8 @@ fn readers_do_not_disturb_each_other(subject: &Subject) -> Result<(), Broken> {
     })
 }
 
-/// Checks reads of several parts together. There are more parts than any queue can have. The parts have any size and
-/// order, with duplicates and with reads beyond the end.
+/// Checks reads of several parts together. There are more parts than the longest queue. The parts have many sizes and
+/// are in any order. Some parts occur twice, and some extend beyond the end of the file.
 fn parts_read_together(subject: &Subject) -> Result<(), Broken> {
     let content = random_bytes(3_000_001, 1);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(2);
@@ -409,7 +410,8 @@ fn parts_read_together(subject: &Subject) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Checks that a mapping covers the whole file, and does not change when the file's name is removed.
+/// Checks that a mapping covers the whole file, and that the mapping does not change when the name of the file is
+/// removed.
 fn what_is_mapped_is_read(subject: &Subject) -> Result<(), Broken> {
     for len in [1, 4096, 100_001] {
         let content = random_bytes(len, 3);

@@ -51,7 +51,7 @@ fn every_canary_is_caught_by_its_invariant() {
     }
 }
 
-/// Returns back ends with other parameters, and decorated back ends.
+/// Returns back ends with parameters that are not the defaults, and back ends with decorators.
 fn forms() -> Vec<(String, Arc<dyn Storage>)> {
     let labels = [
         "pread(log=\"write\")",

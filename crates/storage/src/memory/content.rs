@@ -9,7 +9,7 @@ use rand::{Rng, RngExt};
 /// Number of bytes that a device writes atomically.
 pub(super) const SECTOR_BYTES: usize = 512;
 
-/// Content of a file, independent of its names.
+/// The content of a file. A file may have several names.
 #[derive(Default)]
 pub(super) struct Inode {
     content: Mutex<Content>,
@@ -28,7 +28,7 @@ impl Inode {
         Self { content: Mutex::new(Content { bytes, synced }) }
     }
 
-    /// Appends bytes. A reader that opened the file before still reads the earlier content.
+    /// Appends bytes. If a reader has opened the file before, this reader still reads the earlier content.
     pub(super) fn append(&self, bytes: &[u8]) {
         Arc::make_mut(&mut self.content.lock().bytes).extend_from_slice(bytes);
     }
@@ -60,8 +60,8 @@ impl Inode {
         content.synced..content.bytes.len()
     }
 
-    /// Returns the file truncated at `end`. The unsynced bytes are split into pieces at multiples of `unit`. The
-    /// pieces for which `is_written` is false are replaced by zeros.
+    /// Returns the file truncated at `end`. The unsynced bytes are split into pieces at multiples of `unit`. If
+    /// `is_written` is false for a piece, the piece is replaced by zeros.
     pub(super) fn patched(&self, end: usize, unit: usize, mut is_written: impl FnMut(usize) -> bool) -> Self {
         let content = self.content.lock();
         let mut bytes = content.bytes[..end].to_vec();
@@ -73,8 +73,8 @@ impl Inode {
         Self::of(Arc::new(bytes))
     }
 
-    /// Returns the file with a random part of its unsynced bytes. The part is nothing, everything, or a prefix. In
-    /// some prefixes, sectors that were not written read as zeros.
+    /// Returns the file with a random part of its unsynced bytes. The file has none of these bytes, all of these
+    /// bytes, or a prefix. In some prefixes, some sectors are replaced by zeros.
     pub(super) fn torn(&self, random: &mut impl Rng) -> Self {
         match random.random_range(0..4) {
             0 => self.synced(),

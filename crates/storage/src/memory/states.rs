@@ -1,10 +1,10 @@
 //! The states that a disk may have after a power failure. Each state has a number.
 //!
-//! For every change of a name, a state decides whether the change and its dependencies reached the disk. For every
-//! file, a state decides about the unsynced bytes: where the file ends, and whether each sector before the end was
-//! written or reads as zeros. Bytes may therefore be lost, kept, written in part, or written in any order. If there
-//! are few states, each state has a number. If there are many, the first four numbers are corner cases, and any
-//! other number is the seed of a random state.
+//! In a state, each change of a name, together with the changes on which it depends, has reached the disk or not. For
+//! every file with unsynced bytes, a state has an end of the file. Each unsynced sector before this end was written,
+//! or reads as zeros. Unsynced bytes may therefore be lost, kept, written in part, or written in any order. If there
+//! are few states, each state has its own number. If there are many states, the first four numbers are corner cases,
+//! and each other number is the seed of a random state.
 
 use std::sync::Arc;
 
@@ -17,32 +17,33 @@ use super::content::{Inode, SECTOR_BYTES, pieces};
 /// Unit of page cache writeback, in bytes.
 const PAGE_BYTES: usize = 4096;
 
-/// Maximum number of states for which each state has a number.
+/// Maximum number of possible states for which each state has its own number.
 const ALL: u64 = 256;
 
 /// The possible states of a disk after a power failure at one point in time.
 pub struct States<'a> {
     disk: &'a Memory,
-    /// Number of name changes that are not durable.
+    /// Number of changes of names that are not durable yet.
     changes: usize,
     /// The files with unsynced bytes, each with the number of sectors that contain unsynced bytes.
     files: Vec<(Arc<Inode>, u32)>,
-    /// The number of states. `None` if there are too many states to number each.
+    /// The number of states. `None` if there are too many states for separate numbers.
     count: Option<u64>,
 }
 
 /// The decisions that determine one state of the disk.
 enum Choice {
-    /// One of all states. The number has one digit per pending change and per file.
+    /// One of the numbered states. The field is a number with one digit per pending change and one digit per file.
     Exact(u64),
-    /// A corner case, in which all names or no names reached the disk, and all bytes or no bytes.
+    /// A corner case. All pending names or none have reached the disk, and all unsynced bytes or none have reached
+    /// the disk.
     Corner { names: bool, bytes: bool },
-    /// The seed of random decisions.
+    /// A random state. The field is the seed of the random decisions.
     Sampled(u64),
 }
 
 impl Memory {
-    /// Returns all states that the disk may have after a power failure at this point.
+    /// Returns all states that the disk may have after a power failure at the current time.
     pub fn states(&self) -> States<'_> {
         States::of(self)
     }
@@ -66,26 +67,28 @@ impl<'a> States<'a> {
         Self { disk, changes, files, count: all }
     }
 
-    /// Returns the number of states. `None` if there are too many states to number each; then any number is valid.
+    /// Returns the number of states. Returns `None` if there are too many states for separate numbers. In this case,
+    /// any number is valid.
     pub fn count(&self) -> Option<u64> {
         self.count
     }
 
-    /// Returns the number of the state that has no unsynced data.
+    /// Returns the number of the state in which all unsynced data is lost.
     pub fn dropped(&self) -> u64 {
         0
     }
 
-    /// Returns the number of the state that has all data, as when a process ends but the machine continues.
+    /// Returns the number of the state in which all unsynced data survives, as when a process ends but the machine
+    /// continues.
     pub fn kept(&self) -> u64 {
         self.count.map_or(1, |count| count - 1)
     }
 
-    /// Returns the disk in the state `number`: a separate disk on which everything is durable. Equal numbers give
-    /// equal states.
+    /// Returns a separate disk in the state `number`. All data of this disk is durable. Equal numbers give equal
+    /// states.
     ///
     /// # Panics
-    /// Panics if each state has a number, and `number` is out of range.
+    /// Each state has its own number, and `number` is too large.
     #[must_use]
     pub fn get(&self, number: u64) -> Memory {
         let choice = match (self.count, number) {
@@ -127,8 +130,9 @@ impl<'a> States<'a> {
         )
     }
 
-    /// Returns the disk with the names and the bytes that the two functions select. The second function gets each
-    /// file with unsynced bytes, and the file's index among these files.
+    /// Returns the disk after a crash. The function `reaches_disk` selects the changes of names that survive. The
+    /// function `bytes` gets each file with unsynced bytes and the index of the file, and returns the content of the
+    /// file.
     fn make(&self, reaches_disk: impl FnMut() -> bool, bytes: impl Fn(&Inode, usize) -> Inode) -> Memory {
         let place =
             |inode: &Inode| self.files.iter().position(|(file, _)| std::ptr::eq(Arc::as_ptr(file), inode));
@@ -138,13 +142,13 @@ impl<'a> States<'a> {
     }
 }
 
-/// Returns the number of states of a file whose unsynced bytes are in this number of sectors. For each end `e`,
-/// every sector before the end is written or not, which gives `2^e` states.
+/// Returns the number of states of a file. `sectors` is the number of sectors with unsynced bytes. If the file ends
+/// after `e` unsynced sectors, each of these sectors was written or not, so there are `2^e` states.
 fn endings(sectors: u32) -> Option<u64> {
     2u64.checked_shl(sectors)?.checked_sub(1).filter(|_| sectors < 63)
 }
 
-/// Returns the file in the state `choice`. In the last state, the file is complete.
+/// Returns the file in the state `choice`. In the state with the largest number, the file is complete.
 fn ending(inode: &Inode, choice: u64) -> Inode {
     let end = (choice + 1).ilog2() as usize;
     let written = choice + 1 - (1 << end);
@@ -173,8 +177,8 @@ fn sampled_changes(count: usize, random: &mut impl Rng) -> Vec<bool> {
     }
 }
 
-/// Selects at random the unsynced bytes that a file has after a crash. The result has none or all of these bytes, a
-/// prefix up to a sector, page or byte, or any subset of sectors or pages.
+/// Selects at random the unsynced bytes that a file has after a crash. The file has none of these bytes, all of them,
+/// a prefix, or any subset of sectors or pages. A prefix ends at a sector, at a page or at any byte.
 fn sampled_bytes(inode: &Inode, random: &mut impl Rng) -> Inode {
     let choice = random.random_range(0..8);
     let unit = if choice % 2 == 0 { SECTOR_BYTES } else { PAGE_BYTES };

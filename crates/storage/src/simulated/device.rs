@@ -1,5 +1,5 @@
-//! The device model, which computes the duration of requests and, on a busy device, the time at which each request
-//! is complete.
+//! The device model. The model computes the duration of each request. If callers wait, the model also computes the
+//! time at which each request is complete.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -21,8 +21,8 @@ const LEAST_BANDWIDTH: u64 = 1000;
 /// Maximum queue depth.
 const MOST_DEPTH: u64 = 65_536;
 
-/// Typical delay in nanoseconds until a sleeping thread wakes up. A waiting thread therefore stops sleeping this
-/// long before the end, and polls the clock.
+/// Typical delay in nanoseconds until a sleeping thread wakes up. A waiting thread therefore sleeps until this time
+/// before its end, and then reads the clock repeatedly.
 const WATCHED_NS: u64 = 100_000;
 
 /// Parameters of a device. Bandwidths are in bytes per second.
@@ -36,14 +36,14 @@ pub(super) struct Profile {
     pub(super) queue_depth: u64,
     /// Whether an access has no latency if it begins where the last access ended.
     pub(super) has_arm: bool,
-    /// Length of the pause at the end of every period, if callers wait, in nanoseconds.
+    /// Length of the pause at the end of every period, in nanoseconds. Pauses occur only if callers wait.
     pub(super) pause_ns: u64,
     /// Time from the start of a pause to the start of the next pause, in nanoseconds.
     pub(super) pause_period_ns: u64,
 }
 
 impl Profile {
-    /// Returns an error, as a sentence, if the parameters are impossible.
+    /// Returns an error if the parameters are impossible. The error is a sentence.
     pub(super) fn validate(&self) -> Result<(), String> {
         let latencies = [
             ("read_latency", self.read_latency_ns),
@@ -66,7 +66,8 @@ impl Profile {
         Ok(())
     }
 
-    /// Returns the time `at_ns` of the device's clock. If a pause contains this time, returns the end of the pause.
+    /// Returns the end of the pause that contains the time `at_ns` of the device's clock. If no pause contains this
+    /// time, returns `at_ns`.
     fn beyond_pause(&self, at_ns: u64) -> u64 {
         if self.pause_ns == 0 {
             return at_ns;
@@ -84,11 +85,12 @@ pub(super) struct Device {
     read_ns: AtomicU64,
     write_ns: AtomicU64,
     is_waiting: AtomicBool,
-    /// Start of the device's clock. The clock only determines how long callers wait, and is never reported.
+    /// Start of the device's clock. The clock only determines how long callers wait, and does not affect reported
+    /// times.
     origin: Instant,
 }
 
-/// State of a device on which callers wait.
+/// State of a device that makes its callers wait.
 struct Busy {
     queue: Queue,
     /// The file and the offset at which the last access ended.
@@ -143,7 +145,7 @@ impl Device {
         }
     }
 
-    /// Returns the number of requests that the device serves at the same time.
+    /// Returns the number of requests that the device can serve at the same time.
     pub(super) fn queue_depth(&self) -> usize {
         self.profile.queue_depth as usize
     }
@@ -161,8 +163,8 @@ impl Device {
         self.is_waiting.store(is_waiting, Ordering::Relaxed);
     }
 
-    /// Adds the device time of concurrent reads of parts of a file. Returns the time at which the last read is
-    /// complete, for [`wait`](Self::wait).
+    /// Adds the device time of concurrent reads in a file. Returns the time at which the last read is complete, for
+    /// [`wait`](Self::wait).
     pub(super) fn read(&self, file: u64, parts: &[(u64, usize)]) -> u64 {
         let Profile { read_latency_ns: latency_ns, read_bandwidth: bandwidth, .. } = self.profile;
         let request = |(offset, len): &(u64, usize)| Request {
@@ -188,8 +190,8 @@ impl Device {
         self.serve(&self.write_ns, std::iter::once(request), 1)
     }
 
-    /// Adds the device times of concurrent `requests` to `charged`, each as if the request were alone. If callers
-    /// wait, also puts the requests into the queue.
+    /// Adds the device times of the concurrent `requests` to `charged`. Each time is computed without other requests
+    /// in the queue. If callers wait, also puts the requests into the queue.
     fn serve(&self, charged: &AtomicU64, requests: impl Iterator<Item = Request>, count: usize) -> u64 {
         let mut alone = Queue::new(self.queue_depth().min(count));
         let (mut alone_ns, mut done) = (0, 0);
@@ -224,7 +226,7 @@ impl Device {
 }
 
 impl Busy {
-    /// Returns the latency of a request, and moves the arm to the end of the request.
+    /// Returns the latency of a request. Also records the end of the request as the new position of the arm.
     fn latency_ns(&mut self, request: &Request, has_arm: bool) -> u64 {
         let goes_on = has_arm && request.place.is_some() && request.place == self.arm;
         if let Some((file, offset)) = request.place {

@@ -1,4 +1,4 @@
-//! A parameter that has the value of the preset or its own value.
+//! A parameter with its own value, or with the value of the preset.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,16 +6,16 @@ use std::marker::PhantomData;
 use serde::de::{self, Visitor, value};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The word in TOML that selects the preset's value.
+/// The word in TOML that selects the value of the preset.
 const PRESET: &str = "preset";
 
 /// The value of a parameter in TOML: `"preset"`, or a value of type `T`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Setting<T> {
-    /// The parameter has the preset's value.
+    /// The parameter has the value of the preset.
     #[default]
     Preset,
-    /// The parameter has this value.
+    /// The parameter has its own value, which is the field.
     Own(T),
 }
 
@@ -44,7 +44,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Setting<T> {
     }
 }
 
-/// Deserializer that accepts the word `"preset"`, and anything that is a `T`.
+/// Deserializer that accepts the word `"preset"`, and any value of type `T`.
 struct PresetOr<T>(PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for PresetOr<T> {

@@ -1,7 +1,8 @@
 //! One ring, with a buffer for the kernel's reads and writes. This file contains all `unsafe` code for `io_uring`.
 //!
-//! The kernel gets only the address of this buffer. The buffer belongs to the ring, and is neither moved nor freed
-//! while a step is in progress. If a ring is dropped while steps are in progress, its buffer is leaked.
+//! The kernel gets only addresses in this buffer. The buffer belongs to the ring, and is neither moved nor freed
+//! while a step is in progress. If a ring is dropped while steps are in progress, the memory of the buffer is never
+//! freed.
 
 use std::fs::File;
 use std::io;
@@ -15,16 +16,16 @@ use crate::aligned::AlignedBuffer;
 /// Size in bytes of the buffer that a ring keeps between calls.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// A ring that executes steps, and waits until all of them are done.
+/// A ring that executes steps and waits until all steps are complete.
 pub(super) struct Ring {
     queues: IoUring,
     scratch: AlignedBuffer,
-    /// Number of steps that the kernel may still execute. The number is 0, except inside of [`run`](Self::run) and
-    /// after an error of [`run`](Self::run).
+    /// Number of steps that the kernel may still execute. Outside of [`run`](Self::run), the number is 0, unless
+    /// [`run`](Self::run) has returned an error.
     under_way: usize,
 }
 
-/// One operation on a file. `start` and `len` are a position and a length in the ring's buffer.
+/// One operation on a file. The fields `start` and `len` are a position and a length in the ring's buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
     /// Reads bytes of the file at `offset`.
@@ -41,7 +42,7 @@ impl Ring {
         Ok(Self { queues: IoUring::new(depth)?, scratch: AlignedBuffer::new(0), under_way: 0 })
     }
 
-    /// Returns the first `len` bytes of the buffer. The content of these bytes stays until a call requests a larger
+    /// Returns the first `len` bytes of the buffer. The content of these bytes is kept until a call requests a larger
     /// buffer.
     pub(super) fn scratch_mut(&mut self, len: usize) -> io::Result<&mut [u8]> {
         self.check_idle()?;
@@ -58,8 +59,8 @@ impl Ring {
         }
     }
 
-    /// Returns whether no step is in progress. After an error, steps may be in progress, and the ring must not be
-    /// used again.
+    /// Returns whether no step is in progress. After an error, steps may still be in progress. In this case, the ring
+    /// must not be used again.
     pub(super) fn is_idle(&self) -> bool {
         self.under_way == 0
     }
@@ -68,14 +69,14 @@ impl Ring {
         if self.is_idle() { Ok(()) } else { Err(io::Error::other("the ring failed earlier")) }
     }
 
-    /// Executes all steps, and returns the number of bytes that each step has transferred. The number of steps is at
-    /// most the ring's depth.
+    /// Executes all steps, and returns the number of bytes that each step has transferred. The number of steps must
+    /// not exceed the depth of the ring.
     ///
     /// # Errors
-    /// Returns an error if the ring fails. The effect of the steps is then unknown.
+    /// The ring fails. The effect of the steps is then unknown.
     ///
     /// # Panics
-    /// Panics if a step is outside of the buffer, or if there are too many steps.
+    /// A step is outside of the buffer, or there are too many steps.
     pub(super) fn run(&mut self, file: &File, steps: &[Step]) -> io::Result<Vec<io::Result<usize>>> {
         self.check_idle()?;
         let entries: Vec<squeue::Entry> =
@@ -139,14 +140,14 @@ impl Drop for Ring {
     }
 }
 
-/// Returns `start`. Panics if the `len` bytes from `start` on are not inside of `room` bytes.
+/// Returns `start`. Panics if `start` + `len` exceeds `room`.
 fn inside(room: usize, start: usize, len: usize) -> usize {
     assert!(start <= room && len <= room - start, "{len} bytes at {start} of {room}");
     start
 }
 
-/// Converts a length to the kernel's type. If the length is too large, the result is the maximum, and the next step
-/// transfers the rest.
+/// Converts a length to the kernel's type. If the length is too large, the result is the maximum. The caller then
+/// transfers the rest with another step.
 fn length(len: usize) -> u32 {
     /// Maximum number of bytes that one call transfers, in whole pages; see read(2).
     const MOST: usize = 0x7fff_f000;

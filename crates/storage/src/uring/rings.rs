@@ -1,5 +1,5 @@
 //! The rings of a store. Only one call uses a ring at a time. If all rings are in use, a call creates another ring,
-//! which later calls can use.
+//! which remains for later calls.
 
 use std::io;
 
@@ -15,7 +15,7 @@ pub(super) struct Rings {
 }
 
 impl Rings {
-    /// Creates a pool without rings. Each ring of the pool will execute up to `depth` concurrent steps.
+    /// Creates a pool without rings. A ring of the pool can execute up to `depth` concurrent steps.
     pub(super) fn new(depth: u32) -> Self {
         Self { depth, idle: Mutex::new(Vec::new()) }
     }
@@ -28,7 +28,7 @@ impl Rings {
     /// Checks whether the kernel allows rings.
     ///
     /// # Errors
-    /// Returns an error if the kernel rejects rings. The message names alternatives.
+    /// The kernel rejects rings. The message names alternatives.
     pub(super) fn check(&self) -> io::Result<()> {
         if self.idle.lock().is_empty() {
             self.lend(|_| Ok(()))?;
@@ -36,7 +36,7 @@ impl Rings {
         Ok(())
     }
 
-    /// Calls `borrow` with a ring that no other call uses.
+    /// Calls `borrow` with a ring that no other call uses at the same time.
     pub(super) fn lend<R>(&self, borrow: impl FnOnce(&mut Ring) -> io::Result<R>) -> io::Result<R> {
         let kept = self.idle.lock().pop();
         let mut ring = match kept {

@@ -11,39 +11,39 @@ use crate::{CorruptFilter, Filter, FilterBuilder, FilterInput, FilterPolicy};
 /// The fault that is seeded into a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// The filter leaves out one of many keys.
+    /// Fault: the filter leaves out one of many keys.
     ForgetsOneKey,
-    /// The stored bytes depend on the number of filters that were built before.
+    /// Fault: the stored bytes depend on the number of filters that were built before.
     CountsItsBuilds,
-    /// The last answer of a batch is inverted.
+    /// Fault: the last answer of a batch is inverted.
     TurnsTheLastAnswer,
-    /// The last key of a batch is not added to an incremental filter.
+    /// Fault: the last key of a batch is not added to an incremental filter.
     ForgetsWhatGrows,
-    /// After a report, keys that share a byte with the reported key are reported absent.
+    /// Fault: after a report, keys that share a byte with the reported key are reported absent.
     LearnsTooMuch,
-    /// The false-positive rate is twice the reported rate.
+    /// Fault: the false-positive rate is twice the reported rate.
     HalvesItsRate,
-    /// The false-positive rate is 10 % above the reported rate.
+    /// Fault: the false-positive rate is 10 % above the reported rate.
     FlattersItsRate,
-    /// The filter of a small SSTable answers "maybe" for every key.
+    /// Fault: the filter of a small SSTable answers "maybe" for every key.
     SaturatesWhenSmall,
-    /// The filter of an SSTable without keys reports keys.
+    /// Fault: the filter of an SSTable without keys reports keys.
     SeesKeysInNothing,
-    /// One range with a key is reported empty.
+    /// Fault: one range with a key is reported empty.
     LosesARange,
-    /// A range without a key is reported empty, although the filter does not answer ranges.
+    /// Fault: a range without a key is reported empty, although the filter does not answer ranges.
     AnswersRangesUnasked,
-    /// No range is ever reported empty, although the filter answers ranges.
+    /// Fault: no range is ever reported empty, although the filter answers ranges.
     AnswersNoRange,
-    /// Lookups by key use something else than the hash.
+    /// Fault: lookups by key use something else than the hash.
     LosesKeysByName,
-    /// The filter ignores the bits per key of an allocation.
+    /// Fault: the filter ignores the bits per key of an allocation.
     IgnoresItsAllocation,
-    /// The filter reports only half of its memory.
+    /// Fault: the filter reports only half of its memory.
     HidesMemory,
-    /// The policy opens truncated bytes without an error.
+    /// Fault: the policy opens truncated bytes without an error.
     AcceptsCutBytes,
-    /// The policy reads truncated bytes without a check of their length.
+    /// Fault: the policy reads truncated bytes without a check of their length.
     PanicsOnCutBytes,
 }
 

@@ -18,7 +18,7 @@ const BLOCK_BYTES: u64 = 1024;
 /// Capacity in bytes, enough for a tenth of all blocks.
 pub(crate) const CAPACITY_BYTES: u64 = BLOCKS as u64 / 10 * BLOCK_BYTES;
 
-/// The results of the second half of the requests, each as a fraction of these requests.
+/// The results of the second half of the requests, as fractions of these requests.
 pub(crate) struct Rates {
     pub(crate) hits: f64,
     /// The fraction of requests for a block that was requested before. The fraction is an upper bound on the hit

@@ -10,39 +10,39 @@ pub(crate) const PROMISE: &str = "what is promised of a tree at rest holds";
 /// The fault that is seeded into a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Merges the newest run of level 0 into level 1 and leaves the older runs in level 0.
+    /// Fault: merges the newest run of level 0 into level 1 and leaves the older runs in level 0.
     SkipsOlderRuns,
-    /// Merges all runs of a level except the newest run. The output is placed before the newest run.
+    /// Fault: merges all runs of a level except the newest run. The output is placed before the newest run.
     PutsOlderRunsFirst,
-    /// Moves data to a higher level, where lookups find the data before newer data.
+    /// Fault: moves data to a higher level, where lookups find the data before newer data.
     MovesUp,
-    /// Moves a run past a deeper level, although the run overlaps this level.
+    /// Fault: moves a run past a deeper level, although the run overlaps this level.
     MovesPastOverlap,
-    /// Moves the SSTables of several runs, although these SSTables overlap.
+    /// Fault: moves the SSTables of several runs, although these SSTables overlap.
     MovesWhatMustBeMerged,
-    /// Adds SSTables to a sorted run, although an SSTable of the run overlaps the added SSTables. This job is invalid.
+    /// Fault: adds SSTables to a sorted run, although an SSTable of the run overlaps the added SSTables.
     JoinsARunItOverlaps,
-    /// Names one SSTable twice in the inputs of a job.
+    /// Fault: names one SSTable twice in the inputs of a job.
     NamesATableTwice,
-    /// Picks a job only at every second call.
+    /// Fault: returns a job only at every second call.
     IsMoody,
-    /// Merges the last run again without end.
+    /// Fault: merges the last run again without end.
     NeverRests,
-    /// Never picks a job.
+    /// Fault: never picks a job.
     IsIdle,
-    /// Omits every second job.
+    /// Fault: stops before all necessary jobs are done, because it omits every second job.
     StopsHalfway,
-    /// Drops the oldest run, but does not declare [`Limit::DropsData`](catalog::Limit::DropsData).
+    /// Fault: drops the oldest run, but does not declare [`Limit::DropsData`](catalog::Limit::DropsData).
     DropsInSecret,
-    /// Declares that it drops data, and drops the second oldest run.
+    /// Fault: declares that it drops data, but drops the second oldest run.
     DropsBeforeOlder,
-    /// Declares that it drops data, and drops a single SSTable of the oldest run.
+    /// Fault: declares that it drops data, but drops only a single SSTable of the oldest run.
     DropsHalfARun,
-    /// Declares that it drops data, and drops a run although all runs fit into the capacity.
+    /// Fault: declares that it drops data, and drops a run although all runs fit into the capacity.
     DropsWhatFits,
-    /// Declares that it drops data, and drops all runs.
+    /// Fault: declares that it drops data, and drops all runs.
     DropsTheNewest,
-    /// Declares [`Limit::DropsData`](catalog::Limit::DropsData), but drops nothing.
+    /// Fault: declares [`Limit::DropsData`](catalog::Limit::DropsData), but drops nothing.
     KeepsTooMuch,
 }
 

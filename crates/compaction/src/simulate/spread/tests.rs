@@ -86,8 +86,8 @@ fn added_keys_are_not_counted_twice() {
     assert!((all.entries - 1000.0).abs() < 1e-9, "{all:?}");
 }
 
-/// Tests deletes of random keys. The tombstones hide keys down to the last level, where a merge drops both the
-/// tombstones and the keys.
+/// Tests deletes of random keys. The tombstones remain until the last level, where a merge drops both the tombstones
+/// and the deleted keys.
 #[test]
 fn tombstones_survive_where_no_newer_set_has_their_key() {
     let deletes = Part { entries: 200.0, added: 0.0, tombstones: 200.0 };

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use super::{Value, corpora, decompress, invariants as laws};
 use crate::{CATALOG, Compression};
 
-/// Compiles a library from this source, or from the file that the source includes; `None` without a C compiler.
+/// Compiles a library from C source text, which may include a file. Returns `None` if no C compiler is installed.
 fn compiled(folder: &TempDir, source: &str) -> Option<PathBuf> {
     compile_c(folder.path(), "codec-c", source)
 }

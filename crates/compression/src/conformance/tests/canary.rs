@@ -1,4 +1,4 @@
-//! A run-length codec, with pairs of length and byte, that is correct or has exactly one planted fault.
+//! A run-length codec, with pairs of length and byte. The codec is correct or has exactly one seeded fault.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use toml::Value;
 use super::super::invariants::Opened;
 use crate::{CATALOG, Compression, CorruptBlock, Decompressor, Dictionaries, RAW};
 
-/// The tag of the seeded fault. No variant of the catalog has this tag.
+/// The tag of the blocks of this codec. No variant of the catalog has this tag.
 const TAG: u8 = 77;
 
 /// The tag of a codec of the catalog.
 const TAG_OF_ANOTHER: u8 = 1;
 
-/// The planted fault.
+/// The fault that is seeded into the codec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     LosesTheLastByte,
@@ -26,7 +26,7 @@ pub(crate) enum Fault {
     PanicsOnCorruptDictionaries,
 }
 
-/// A codec of the catalog that learns.
+/// The label of a codec in the catalog that learns dictionaries.
 const LEARNER: &str = "zstd(dictionary=256)";
 
 pub(crate) struct Canary(pub(crate) Option<Fault>);
@@ -36,7 +36,7 @@ impl Canary {
         self.0 == Some(fault)
     }
 
-    /// Returns a function that decompresses blocks of the canary by tag.
+    /// Returns a function that decompresses blocks of this codec by their tag.
     pub(crate) fn decompressor(&self) -> impl Fn(u8, &[u8], &mut [u8]) -> Result<(), CorruptBlock> {
         |tag, stored, out| match tag {
             TAG => self.decompress(stored, out),
@@ -44,7 +44,7 @@ impl Canary {
         }
     }
 
-    /// Returns a function that opens the dictionaries of the canary's tables.
+    /// Returns a function that opens the dictionaries of SSTables that this codec wrote.
     pub(crate) fn open(&self, dictionaries: &[u8]) -> Result<Opened, CorruptBlock> {
         let opened = Decompressor::open(dictionaries);
         assert!(opened.is_ok() || !self.has(Fault::PanicsOnCorruptDictionaries), "no dictionaries");

@@ -8,30 +8,30 @@ use types::{HashedKey, head};
 
 use crate::{Fence, FenceError, FenceInput, FencePolicy, TableView};
 
-/// The seeded fault of a canary, which is an implementation that the check must reject.
+/// The fault that is seeded into a fence, to test that the check rejects this fence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// A key that equals a separator goes to the block before the separator.
+    /// Fault: a key that equals a separator goes to the block before the separator.
     OffByOne,
-    /// Only the first eight bytes of keys and separators are compared.
+    /// Fault: only the first eight bytes of keys and separators are compared.
     TrustsHeads,
-    /// A key above all separators goes to block 0 instead of the last block.
+    /// Fault: a key above all separators goes to block 0 instead of the last block.
     WrapsRound,
-    /// The last key of a batch gets the block of the batch's first key.
+    /// Fault: the last key of a batch gets the block of the batch's first key.
     MixesBatches,
-    /// A search returns the block of the last key whose hash equals the hash of the searched key.
+    /// Fault: a search returns the block of the last key whose hash equals the hash of the searched key.
     TrustsHashes,
-    /// The stored bytes depend on the number of earlier builds.
+    /// Fault: the stored bytes depend on the number of earlier builds.
     CountsItsBuilds,
-    /// A search reads all blocks one after the other.
+    /// Fault: a search reads all blocks one after the other.
     ReadsAllBlocks,
-    /// The fence reports no memory.
+    /// Fault: the fence reports no memory.
     HidesMemory,
-    /// Truncated bytes are accepted as if they were complete.
+    /// Fault: truncated bytes are accepted as if they were complete.
     AcceptsCutBytes,
-    /// Truncated bytes are indexed without a check of their length.
+    /// Fault: truncated bytes are indexed without a check of their length.
     PanicsOnCutBytes,
-    /// A corrupt fence returns a block number that the SSTable does not have.
+    /// Fault: a corrupt fence returns a block number that the SSTable does not have.
     LeavesTheTable,
 }
 
@@ -98,7 +98,7 @@ impl FencePolicy for Canary {
 
 struct CanaryFence {
     fault: Fault,
-    /// The correct fence. `None` if the stored bytes are corrupt.
+    /// The fence without the fault. `None` if the stored bytes are corrupt.
     whole: Option<Box<dyn Fence>>,
     last_block_of_hash: Arc<Mutex<HashMap<u64, u32>>>,
 }

@@ -1,22 +1,22 @@
-//! Tests that the check detects a culling that breaks an invariant.
+//! Tests that the check detects a culling method that breaks an invariant.
 
 use std::ops::{Bound, Range};
 
 use super::{INVARIANTS, Subject};
 use crate::culling::{CATALOG, Culling, FileRanges, LevelForm, RunIndex};
 
-/// The seeded fault of a canary, which is an implementation that the check must reject.
+/// The fault that is seeded into a culling method, to test that the check rejects this method.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
-    /// The last file that overlaps a key range is left out.
+    /// Fault: the last file that overlaps a key range is left out.
     StopsEarly,
-    /// Excluded bounds of a key range are treated as included bounds.
+    /// Fault: excluded bounds of a key range are treated as included bounds.
     IgnoresExclusion,
-    /// A key between two files is searched in the file after the key.
+    /// Fault: a key between two files is searched in the file after the key.
     FillsGaps,
 }
 
-/// A correct culling with a seeded fault.
+/// A correct culling method with a seeded fault.
 struct Canary {
     fault: Fault,
     sound: Box<dyn Culling>,

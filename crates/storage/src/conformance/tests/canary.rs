@@ -10,40 +10,40 @@ use types::Bytes;
 
 use crate::{Memory, Purpose, ReadFile, Storage, StorageError, WriteFile};
 
-/// The seeded fault.
+/// The fault that is seeded into the storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Long appends lose their last byte.
+    /// Fault: long appends lose their last byte.
     DropsTheTailOfAppends,
-    /// Appended bytes reach the file only when the file is synced or dropped.
+    /// Fault: appended bytes reach the file only when the file is synced or dropped.
     WritesLate,
-    /// Reads beyond the end of the file return zeros.
+    /// Fault: reads beyond the end of the file return zeros.
     ReadsZerosBeyondTheEnd,
-    /// An empty file cannot be opened.
+    /// Fault: an empty file cannot be opened.
     RefusesEmptyFiles,
-    /// Padding to whole blocks is not truncated.
+    /// Fault: padding to whole blocks is not truncated.
     LeavesPadding,
-    /// Creating a file truncates the existing file with the same name.
+    /// Fault: creating a file truncates the existing file with the same name.
     TruncatesInPlace,
-    /// A rename to an existing name fails.
+    /// Fault: a rename to an existing name fails.
     RenamesToFreeNamesOnly,
-    /// A reader opens the file again for each read.
+    /// Fault: a reader opens the file again for each read.
     ReopensToRead,
-    /// A hard link is a copy of the file.
+    /// Fault: a hard link is a copy of the file.
     LinksByCopy,
-    /// Names are listed in reverse order.
+    /// Fault: names are listed in reverse order.
     ListsBackwards,
-    /// A missing file opens as an empty file.
+    /// Fault: a missing file opens as an empty file.
     OpensWhatIsMissing,
-    /// A lock can be taken twice.
+    /// Fault: a lock can be taken twice.
     LocksTwice,
-    /// All readers of a file share one position.
+    /// Fault: all readers of a file share one position.
     SharesACursor,
-    /// Parts that are read together are returned in the order of the file instead of the order of the request.
+    /// Fault: parts that are read together are returned in the order of the file instead of the order of the request.
     SortsAnswers,
-    /// If reading one part fails, the later parts are not read.
+    /// Fault: if reading one part fails, the later parts are not read.
     GivesUpAtAnError,
-    /// The last byte of a file is not in the mapping.
+    /// Fault: the last byte of a file is not in the mapping.
     MapsTooLittle,
 }
 

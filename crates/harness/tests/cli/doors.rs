@@ -19,7 +19,7 @@ fn list_shows_catalogs_variants_and_parameters() {
     for line in [
         "Workload",
         "Charts",
-        "  mix: the kinds of operation of a phase, by weight (14)",
+        "  mix: the kinds of operation of a phase, by weight (15)",
         "Run `lsmbench list NAME`",
     ] {
         assert!(all.contains(line), "no {line:?} in\n{all}");

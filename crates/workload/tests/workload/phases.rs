@@ -2,10 +2,7 @@
 
 use std::path::Path;
 
-use super::workload::{
-    Batch, Extent, Extents, KeySource, Kind, Order, Phase, PhasePart, PlanError, Rate, Work, Workload,
-    WorkloadPlan,
-};
+use super::workload::{KeySource, Kind, Order, Phase, PlanError, Rate, Work, Workload, WorkloadPlan};
 use super::{plan, read};
 
 fn phase(lines: &str) -> Phase {
@@ -237,39 +234,4 @@ fn plans_refuse_what_cannot_be_run() {
     }
     let endless = plan(&format!("{load}\n[[phase]]\nname = \"run\"\nseconds = 5\nmix = \"insert\""));
     assert_eq!(endless.phases()[1].operations(), None);
-}
-
-/// Tests that each family of a phase has its own keys, versions and streams.
-#[test]
-fn roles_of_several_families_are_parts_with_their_own_keys() {
-    let role = |name: &str, family: &str, rest: &str| {
-        format!("[[phase.role]]\nname = \"{name}\"\nfamily = \"{family}\"\noperations = 40\n{rest}\n")
-    };
-    let toml = [
-        "[[phase]]\nname = \"a\"\nfamily = \"index\"\ninsert = 9\n[[phase]]\nname = \"b\"\nfamily = \"values\"\ninsert = 5\n\
-         [[phase]]\nname = \"both\"\n"
-            .to_owned(),
-        role("one", "index", "threads = 2\nmix = { get = 1, put = 1 }"),
-        role("two", "values", "mix = { insert = 1, put = 1 }"),
-        role("three", "index", "mix = { put = 1 }"),
-    ]
-    .concat();
-    let workload = read(&toml);
-    assert_eq!(Workload::from_toml(&workload.to_toml()).unwrap(), workload);
-    let plan = WorkloadPlan::new(&workload, 7, Path::new("")).unwrap();
-    let extents =
-        plan.phases().iter().fold(Extents::default(), |extents, phase| phase.extents_after(&extents));
-    assert_eq!(extents.of(Some("index")).keys, 9);
-    assert!(extents.of(Some("values")).keys > 5);
-    assert_eq!(extents.of(None), Extent::default());
-    let parts = plan.phases()[2].parts();
-    let threads: Vec<_> = parts.iter().map(|part| (part.family.as_deref(), &*part.threads)).collect();
-    assert_eq!(threads, [(Some("index"), &[0, 1, 3][..]), (Some("values"), &[2])]);
-    let from = Extent { keys: 9, versions: 0 };
-    let keys = |part: &PhasePart| {
-        let mut batch = Batch::default();
-        part.plan.streams(from)[0].fill(&mut batch, 20);
-        batch.operations().iter().map(|operation| operation.key).collect::<Vec<_>>()
-    };
-    assert_ne!(keys(&parts[0]), keys(&parts[1]), "families have their own random numbers");
 }

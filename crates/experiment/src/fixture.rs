@@ -68,6 +68,11 @@ pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), Strin
             "engine \"{name}\" cannot start from a fixture, because it may change files in place"
         ));
     }
+    if cells.iter().any(|cell| cell.design.has_family_trees()) {
+        let message = "a store with families has several folders, so it cannot be a fixture; remove trials.fixture, or \
+                       set design.families.layout = \"prefixed\"";
+        return Err(message.to_owned());
+    }
     let not_durable = cells.iter().find_map(|cell| {
         let limits = cell.design.limits();
         limits.into_iter().find(|(_, _, limit)| *limit == Limit::NotDurable)

@@ -57,6 +57,11 @@ pub(crate) struct Opening {
 impl Opening {
     /// Locks the directory and reads its files. Creates the directory if it is missing and the options allow it.
     pub(crate) fn begin(mut options: OpenOptions, directory: &Path) -> Result<Self> {
+        if options.design.has_family_trees() {
+            let message = "the design has families, but this program opens one tree; remove design.families, or set \
+                           families.layout = \"prefixed\"";
+            return Err(Error::Misuse(message.to_owned()));
+        }
         let storage = open_storage(&mut options)?;
         if !options.create_if_missing && !Files::of_existing(&*storage, directory)?.has_state() {
             return Err(Error::NotAStore(directory.to_owned()));

@@ -195,6 +195,11 @@ fn families_that_cannot_run_are_refused_with_their_remedy() {
             swap("bloom = \"ribbon\"", "cache = \"none\""),
             "all families share cache; set cache in the design",
         ),
+        (
+            "fixture",
+            swap("[trials]\n", "[trials]\nfixture = \"load-index\"\n"),
+            "a store with families has several folders, so it cannot be a fixture",
+        ),
         ("variant", swap("\"ribbon\"", "\"ribon\""), "did you mean \"ribbon\"?"),
         (
             "name",

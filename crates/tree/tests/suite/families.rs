@@ -464,6 +464,10 @@ fn a_store_opens_only_with_its_families() {
         }
         other => panic!("{:?}", other.map(|_| "a tree opens")),
     }
+    match options(&design(""), Mode::Counted, &storage).open("new") {
+        Err(Error::Misuse(message)) => assert!(message.contains("this program opens one tree"), "{message}"),
+        other => panic!("{:?}", other.map(|_| "a tree opens")),
+    }
     // A store can get further families.
     let more = design("").with(&"families = { new = {}, more = {} }".parse().unwrap()).unwrap();
     let store = open_families(&more, Mode::Counted, &storage);

@@ -111,10 +111,10 @@ impl Arbitration {
                 filter_bytes: tree.filter_bytes,
                 filter_keys: tree.filter_keys,
                 table_bytes: tree.table_bytes,
-                flush_bytes: observed.io.flush_bytes,
-                compaction_bytes: observed.io.compaction_bytes,
-                fetched_bytes: observed.io.fetched_bytes,
-                false_positive_bytes: observed.io.false_positive_bytes,
+                flush_bytes: observed.io.flushed,
+                compaction_bytes: observed.io.compacted,
+                fetched_bytes: observed.io.fetched,
+                false_positive_bytes: observed.io.false_positives,
                 reuse: &observed.reuse,
             },
             now,
@@ -156,39 +156,39 @@ impl Observed {
 /// Bytes that flushes, compactions and reads transferred.
 #[derive(Clone, Copy, Default)]
 struct ObservedIo {
-    flush_bytes: f64,
-    compaction_bytes: f64,
-    fetched_bytes: f64,
-    false_positive_bytes: f64,
+    flushed: f64,
+    compacted: f64,
+    fetched: f64,
+    /// The part of `fetched` that false positives of filters caused.
+    false_positives: f64,
 }
 
 impl ObservedIo {
     /// Returns the bytes of these operations in a tree with blocks of `block_bytes`.
     fn of(counts: &Counts, block_bytes: u64) -> Self {
-        let fetched = counts.data_blocks_read + counts.fence_pages_read;
+        let read = counts.data_blocks_read + counts.fence_pages_read;
         let cached = counts.data_blocks_from_cache + counts.fence_pages_from_cache;
         // A part of the blocks of false positives is cached, like the part of all blocks.
-        let fetched_share = fetched as f64 / (fetched + cached).max(1) as f64;
-        let fetched_bytes =
-            counts.data_block_bytes_read + counts.fence_page_bytes_read + counts.blob_read_bytes;
+        let read_share = read as f64 / (read + cached).max(1) as f64;
+        let fetched = counts.data_block_bytes_read + counts.fence_page_bytes_read + counts.blob_read_bytes;
         Self {
-            flush_bytes: counts.flush_bytes as f64,
-            compaction_bytes: (counts.compaction_bytes_read + counts.compaction_bytes_written) as f64,
-            fetched_bytes: fetched_bytes as f64,
-            false_positive_bytes: (counts.filter_false_positives * block_bytes) as f64 * fetched_share,
+            flushed: counts.flush_bytes as f64,
+            compacted: (counts.compaction_bytes_read + counts.compaction_bytes_written) as f64,
+            fetched: fetched as f64,
+            false_positives: (counts.filter_false_positives * block_bytes) as f64 * read_share,
         }
     }
 
     fn total_bytes(&self) -> f64 {
-        self.flush_bytes + self.compaction_bytes + self.fetched_bytes
+        self.flushed + self.compacted + self.fetched
     }
 
     /// Halves the weight of the bytes so far, and adds the bytes of a newer period.
     fn age(&mut self, newer: &Self) {
         let aged = |old: f64, new: f64| old / 2.0 + new;
-        self.flush_bytes = aged(self.flush_bytes, newer.flush_bytes);
-        self.compaction_bytes = aged(self.compaction_bytes, newer.compaction_bytes);
-        self.fetched_bytes = aged(self.fetched_bytes, newer.fetched_bytes);
-        self.false_positive_bytes = aged(self.false_positive_bytes, newer.false_positive_bytes);
+        self.flushed = aged(self.flushed, newer.flushed);
+        self.compacted = aged(self.compacted, newer.compacted);
+        self.fetched = aged(self.fetched, newer.fetched);
+        self.false_positives = aged(self.false_positives, newer.false_positives);
     }
 }

@@ -17,7 +17,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::CATALOG;
-use super::arbiter::{MemoryArbiter, MemoryObservation, MemorySizes};
+use super::memory_arbiter::{MemoryArbiter, MemoryObservation, MemorySizes};
 use crate::conformance::check_in_tree;
 
 /// An arbiter under test.

@@ -26,7 +26,7 @@
 use catalog::{Build, Count, Variant};
 use serde::{Deserialize, Serialize};
 
-use super::arbiter::{DecisionPeriod, MemoryArbiter, MemoryObservation, MemorySizes};
+use super::memory_arbiter::{DecisionPeriod, MemoryArbiter, MemoryObservation, MemorySizes};
 
 pub(super) const VARIANT: Variant<dyn MemoryArbiter> = Variant::new::<Marginal>(
     "marginal",

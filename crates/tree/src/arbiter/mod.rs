@@ -3,14 +3,14 @@
 //! An arbiter decides how large the next memtable is and how many bits per key new filters have. The cache gets the
 //! rest. The tree observes its operations and asks the arbiter at intervals (see `arbitration`).
 
-mod arbiter;
 pub mod conformance;
 mod marginal;
+mod memory_arbiter;
 mod static_sizes;
 
 use catalog::Catalog;
 
-pub use arbiter::{DecisionPeriod, MemoryArbiter, MemoryObservation, MemorySizes};
+pub use memory_arbiter::{DecisionPeriod, MemoryArbiter, MemoryObservation, MemorySizes};
 
 /// The catalog of all arbiters. The first arbiter is the baseline.
 pub static CATALOG: Catalog<dyn MemoryArbiter> = Catalog::new(

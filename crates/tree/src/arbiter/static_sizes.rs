@@ -2,7 +2,7 @@
 
 use catalog::Variant;
 
-use super::arbiter::{DecisionPeriod, MemoryArbiter, MemoryObservation, MemorySizes};
+use super::memory_arbiter::{DecisionPeriod, MemoryArbiter, MemoryObservation, MemorySizes};
 
 pub(super) const VARIANT: Variant<dyn MemoryArbiter> = Variant::plain(
     "static",

@@ -150,7 +150,7 @@ fn a_cache_with_a_fixed_capacity_is_rejected() {
     let options = OpenOptions::new(design).mode(Mode::Counted).storage(memory()).cache(Arc::new(fixed));
     match options.open("/fixed").err() {
         Some(Error::Misuse(message)) => {
-            assert!(message.contains("the given cache has a fixed capacity"), "{message}")
+            assert!(message.contains("the given cache has a fixed capacity"), "{message}");
         }
         other => panic!("the tree must not open: {other:?}"),
     }

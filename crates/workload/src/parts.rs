@@ -27,7 +27,9 @@ impl PhasePlan {
         if roles.iter().all(|role| role.family == *family) {
             return vec![PhasePart { family: family.clone(), ..self.whole() }];
         }
-        let role_of = |thread| self.phase.role_of(thread).expect("each thread has a role").0;
+        let has_family = |thread: &u32, family: &Option<String>| {
+            self.phase.role_of(*thread).is_some_and(|(role, _)| role.family == *family)
+        };
         let mut parts: Vec<PhasePart> = Vec::new();
         for role in roles {
             if parts.iter().any(|part| part.family == role.family) {
@@ -35,8 +37,7 @@ impl PhasePlan {
             }
             let own = || roles.iter().zip(mixes).filter(|(other, _)| other.family == role.family);
             let name = role.family.as_deref().unwrap_or_default();
-            let numbers: Vec<u32> =
-                (0..threads).filter(|thread| role_of(*thread).family == role.family).collect();
+            let numbers: Vec<u32> = (0..threads).filter(|thread| has_family(thread, &role.family)).collect();
             let phase = Phase {
                 // The random numbers of a phase depend on its name.
                 name: format!("{}.{name}", self.phase.name),

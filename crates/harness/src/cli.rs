@@ -59,7 +59,7 @@ Usage: lsmbench <COMMAND> [OPTIONS]
 
 Run experiments
   run          Run experiments; write results, charts and a verdict
-  describe     Print all settings of an experiment, and the estimated time and disk space
+  describe     Print all settings, and the estimated time and disk space
   simulate     Simulate an experiment without its data, at any size
   tune         Search for the best design and confirm it by a run
   list         List variants of components, workloads and charts
@@ -114,7 +114,7 @@ Exit status: 0 success, 1 regression, wrong answers or corruption,
 pub(crate) enum Command {
     /// Run experiments; write results, charts and a verdict
     Run(RunArguments),
-    /// Print all settings of an experiment, and the estimated time and disk space
+    /// Print all settings, and the estimated time and disk space
     Describe(DescribeArguments),
     /// Simulate an experiment without its data, at any size
     Simulate(SimulateArguments),

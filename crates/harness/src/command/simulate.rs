@@ -167,7 +167,7 @@ fn table(rows: &[Row]) -> String {
 fn is_of_counters(spec: &ChartSpec) -> bool {
     let is_timed = matches!(spec.form(), Form::Cdf | Form::Timeline | Form::Ratio);
     let column = spec.y.as_deref().and_then(results::reference::metric);
-    !is_timed && spec.file.is_none() && column.is_none_or(|metric| metric.is_exact())
+    !is_timed && spec.file.is_none() && column.is_none_or(results::Metric::is_exact)
 }
 
 /// Returns the charts of the shown columns by the number of keys, after the last phase.

@@ -72,11 +72,11 @@ impl Design {
             let named =
                 self.families.changes.get(name).into_iter().flat_map(Table::keys).chain(changes.keys());
             let named: Vec<String> = named.cloned().collect();
-            let (of_store, mut changed) = (self.to_toml(), design.to_toml());
-            changed.retain(|key, value| {
+            let (of_store, mut own) = (self.to_toml(), design.to_toml());
+            own.retain(|key, value| {
                 named.iter().any(|named| named == key) || of_store.get(key) != Some(value)
             });
-            self.families.changes.insert(name.clone(), changed);
+            self.families.changes.insert(name.clone(), own);
         }
         if self.families.is_empty() && self.families.layout != FamilyLayout::default() {
             let message = "the layout needs families; name each family, as in families.index = {}";
@@ -124,8 +124,7 @@ fn check_name(name: &str) -> Result<(), String> {
     if name.is_empty() || name.len() > MOST_NAME_BYTES || !name.bytes().all(is_valid) || is_reserved {
         return Err(format!(
             "\"{name}\" cannot be the name of a family; use 1 to {MOST_NAME_BYTES} characters from a-z, 0-9, \"-\" and \"_\", \
-             but not \"{}\"",
-            QUARANTINE
+             but not \"{QUARANTINE}\""
         ));
     }
     Ok(())

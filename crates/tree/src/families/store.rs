@@ -147,6 +147,9 @@ impl Families {
 
     /// Returns the counters and the sizes of the store: the sums over all families, with the WAL of the store and the
     /// shared cache.
+    ///
+    /// # Panics
+    /// Never, because a store has at least one family.
     pub fn stats(&self) -> Stats {
         let mut trees = self.trees.iter().map(Tree::stats);
         let mut stats = trees.next().expect("a store has at least one family");

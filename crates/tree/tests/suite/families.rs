@@ -278,7 +278,7 @@ fn effect_number(effect: FaultEffect) -> usize {
     match effect {
         FaultEffect::Nothing => 0,
         FaultEffect::Whole => 2,
-        _ => 1,
+        FaultEffect::Prefix(_) => 1,
     }
 }
 

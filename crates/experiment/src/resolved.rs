@@ -17,6 +17,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::cell::{Cell, SkippedCell};
 use super::engine::{ENGINE, default_engine};
+use super::equal_memory;
 use super::estimate::Estimate;
 use super::outside::files_outside;
 use super::sweep::Sweep;
@@ -107,7 +108,8 @@ impl Experiment {
         if self.engine != default_engine() {
             table.insert(ENGINE.to_owned(), Value::String(self.engine.label()));
         }
-        table.insert("design".to_owned(), Value::Table(self.task.design_toml(&self.design)));
+        let design = equal_memory::without_capacity(self.task.design_toml(&self.design), &self.cells);
+        table.insert("design".to_owned(), Value::Table(design));
         table.extend(task);
         if !self.sweep.factors.is_empty() {
             table.insert("sweep".to_owned(), Value::Table(self.sweep.to_toml()));

@@ -139,7 +139,8 @@ impl Target for TreeStore {
     }
 
     fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
-        calls::visit(self.tree.range(calls::bounds(scan))?, scan, visit)
+        let mut range = self.tree.range(calls::bounds(scan))?.expecting(scan.limit);
+        Ok(range.visit(scan.direction, scan.limit, visit)?)
     }
 
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {

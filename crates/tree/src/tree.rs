@@ -159,6 +159,7 @@ impl Tree {
     ///
     /// # Errors
     /// If a bound is longer than the limit of keys. Reading the scan can fail later.
+    #[inline]
     pub fn range(&self, bounds: impl RangeBounds<[u8]>) -> Result<Range<'_>> {
         let (view, snapshot) = self.inner.now();
         Range::new(&self.inner, view, snapshot, &bounds)

@@ -2,21 +2,13 @@
 
 use std::ops::Bound;
 
-use tree::{MultiGetValues, Range, WriteBatch};
+use tree::{MultiGetValues, WriteBatch};
 use workload::{Scan, TargetError, Write};
 
 /// The bounds of a scan.
+#[inline]
 pub(super) fn bounds<'a>(scan: &Scan<'a>) -> (Bound<&'a [u8]>, Bound<&'a [u8]>) {
     (Bound::Included(scan.low), scan.high.map_or(Bound::Unbounded, Bound::Excluded))
-}
-
-/// Passes the entries of a scan to `visit`, and returns their number.
-pub(super) fn visit(
-    range: Range<'_>,
-    scan: &Scan<'_>,
-    visit: &mut dyn FnMut(&[u8], &[u8]),
-) -> Result<usize, TargetError> {
-    Ok(range.expecting(scan.limit).visit(scan.direction, scan.limit, visit)?)
 }
 
 /// The writes of an atomic batch.

@@ -122,7 +122,8 @@ impl Target for FamilyOfStore<'_> {
     }
 
     fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
-        calls::visit(self.family.range(calls::bounds(scan))?, scan, visit)
+        let mut range = self.family.range(calls::bounds(scan))?.expecting(scan.limit);
+        Ok(range.visit(scan.direction, scan.limit, visit)?)
     }
 
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {

@@ -82,6 +82,7 @@ impl Design {
             let message = "the layout needs families; name each family, as in families.index = {}";
             return Err(DesignError::at(FAMILIES, Some(LAYOUT.to_owned()), message));
         }
+        self.check_arbiter()?;
         Ok(self)
     }
 }

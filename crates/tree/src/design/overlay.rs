@@ -126,7 +126,7 @@ impl Design {
 
     /// Returns an error if an arbiter changes the capacity of a cache that cannot be resized, or of a cache that several
     /// trees share.
-    fn check_arbiter(&self) -> Result<(), DesignError> {
+    pub(super) fn check_arbiter(&self) -> Result<(), DesignError> {
         let (arbiter, cache) = (self.choice(axes::ARBITER), self.choice(axes::CACHE));
         if self.moves_memory() && !self.families.is_empty() && self.families.layout == FamilyLayout::Trees {
             let message = format!(

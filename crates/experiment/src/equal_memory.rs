@@ -4,7 +4,7 @@
 //! cache gets the rest of the budget. A configuration with a larger filter therefore has a smaller cache. lsmbench
 //! measures the memory of each configuration, and marks comparisons of configurations with different memory.
 
-use toml::{Table, Value};
+use toml::Value;
 
 use super::cell::Cell;
 use super::resolved::Experiment;
@@ -30,7 +30,7 @@ pub(super) fn check_capacity<'a>(
         }
         _ => false,
     };
-    match has_budget(cells) && named.any(sets_capacity) {
+    match cells.iter().any(Cell::has_budget) && named.any(sets_capacity) {
         true => {
             Err("design.memory gives the cache all memory that memtables, filters and fence pointers do not \
             use; remove design.memory or design.cache.capacity"
@@ -38,20 +38,6 @@ pub(super) fn check_capacity<'a>(
         }
         false => Ok(()),
     }
-}
-
-/// Removes the capacity of the cache from a design in TOML if a memory budget determines the capacity.
-pub(super) fn without_capacity(mut design: Table, cells: &[Cell]) -> Table {
-    if has_budget(cells)
-        && let Some(Value::Table(cache)) = design.get_mut("cache")
-    {
-        cache.remove("capacity");
-    }
-    design
-}
-
-fn has_budget(cells: &[Cell]) -> bool {
-    cells.iter().any(|cell| cell.design.options.memory.is_some())
 }
 
 /// Returns an error if two configurations have different memory budgets. The error message is one sentence.

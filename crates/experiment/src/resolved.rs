@@ -17,7 +17,6 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::cell::{Cell, SkippedCell};
 use super::engine::{ENGINE, default_engine};
-use super::equal_memory;
 use super::estimate::Estimate;
 use super::outside::files_outside;
 use super::sweep::Sweep;
@@ -108,7 +107,13 @@ impl Experiment {
         if self.engine != default_engine() {
             table.insert(ENGINE.to_owned(), Value::String(self.engine.label()));
         }
-        let design = equal_memory::without_capacity(self.task.design_toml(&self.design), &self.cells);
+        let mut design = self.task.design_toml(&self.design);
+        // A memory budget determines the capacity of the cache.
+        if self.cells.iter().any(Cell::has_budget)
+            && let Some(Value::Table(cache)) = design.get_mut("cache")
+        {
+            cache.remove("capacity");
+        }
         table.insert("design".to_owned(), Value::Table(design));
         table.extend(task);
         if !self.sweep.factors.is_empty() {

@@ -11,7 +11,7 @@ use tonic::Code;
 use crate::client::{Client, batch, put, range};
 use crate::served::{Place, wait_until};
 
-/// A server that is told to end answers its open calls, and closes its store, even without a WAL.
+/// A server that receives SIGTERM answers its open calls and closes its store. The store needs no WAL for this.
 #[test]
 fn a_server_that_is_told_to_end_closes_its_store() {
     let place = Place::new();

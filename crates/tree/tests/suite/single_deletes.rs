@@ -8,7 +8,7 @@ use storage::Storage;
 
 use crate::common::{memory, open, small_design};
 
-/// A policy that compacts nothing by itself, so that each test decides which runs meet.
+/// A policy that compacts nothing by itself, so each test chooses the sorted runs of its compactions.
 const MANUAL: &str = "compaction = \"none\"";
 
 /// A policy that compacts three runs of a level, so that runs meet before they meet the oldest run.

@@ -36,11 +36,6 @@ impl Cell {
         };
         format!("{}{reads}", self.engine.to_toml())
     }
-
-    /// Returns whether the design has a memory budget, which determines the capacity of the cache.
-    pub(super) fn has_budget(&self) -> bool {
-        self.design.options.memory.is_some()
-    }
 }
 
 /// Returns whether a configuration uses this key of a phase.

@@ -30,7 +30,7 @@ pub(super) fn check_capacity<'a>(
         }
         _ => false,
     };
-    match cells.iter().any(Cell::has_budget) && named.any(sets_capacity) {
+    match cells.iter().any(|cell| cell.design.has_budget()) && named.any(sets_capacity) {
         true => {
             Err("design.memory gives the cache all memory that memtables, filters and fence pointers do not \
             use; remove design.memory or design.cache.capacity"

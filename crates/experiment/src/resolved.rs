@@ -108,11 +108,8 @@ impl Experiment {
             table.insert(ENGINE.to_owned(), Value::String(self.engine.label()));
         }
         let mut design = self.task.design_toml(&self.design);
-        // A memory budget determines the capacity of the cache.
-        if self.cells.iter().any(Cell::has_budget)
-            && let Some(Value::Table(cache)) = design.get_mut("cache")
-        {
-            cache.remove("capacity");
+        if self.cells.iter().any(|cell| cell.design.has_budget()) {
+            design = Design::without_cache_capacity(design);
         }
         table.insert("design".to_owned(), Value::Table(design));
         table.extend(task);

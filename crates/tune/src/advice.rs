@@ -9,6 +9,7 @@ use plot::format_value;
 use results::targets::create_folder;
 use theory::robust_cost;
 use toml::{Table, Value};
+use tree::Design;
 use types::{Outcome, Problem};
 
 use crate::candidate::{Candidate, Layer, pareto, ranked};
@@ -64,7 +65,11 @@ impl Advice {
         let mut design = Table::new();
         let about = format!("Advised for {experiment}: {}", self.design().label);
         design.insert("about".to_owned(), Value::from(about));
-        design.insert("design".to_owned(), Value::Table(self.design().design().to_toml()));
+        let mut advised = self.design().design().to_toml();
+        if self.design().design().has_budget() {
+            advised = Design::without_cache_capacity(advised);
+        }
+        design.insert("design".to_owned(), Value::Table(advised));
         write("design.toml", design.to_string())?;
         let engine = Table::from_iter([(ENGINE.to_owned(), self.design().setup.engine.to_toml())]);
         write("engine.toml", engine.to_string())?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use experiment::{ENGINE, Experiment};
 use results::targets::create_folder;
 use toml::{Table, Value};
-use tree::AXES;
+use tree::{AXES, Design};
 use types::{Outcome, Problem};
 
 use crate::candidate::EngineDesign;
@@ -40,14 +40,15 @@ impl Derived<'_> {
         table.insert("question".to_owned(), Value::from(self.question.clone()));
         let base = &self.setups[0];
         table.insert(ENGINE.to_owned(), Value::from(base.engine.label()));
-        table.insert("design".to_owned(), Value::Table(base.design.to_toml()));
+        let designs = designs(self.setups);
+        table.insert("design".to_owned(), Value::Table(designs[0].clone()));
         let mut trials = match resolved.get("trials") {
             Some(Value::Table(trials)) => trials.clone(),
             _ => Table::new(),
         };
         trials.remove("precision");
         trials.extend(self.trials.clone());
-        let sweep = zipped(self.setups);
+        let sweep = zipped(self.setups, &designs);
         if !sweep.is_empty() {
             table.insert("sweep".to_owned(), Value::Table(sweep));
         }
@@ -72,10 +73,17 @@ fn plain_values_first(table: Table) -> Table {
     plain.into_iter().chain(tables).collect()
 }
 
+/// Returns the designs as an experiment can set them.
+fn designs(setups: &[EngineDesign]) -> Vec<Table> {
+    let has_budget = setups.iter().any(|setup| setup.design.has_budget());
+    let tables = setups.iter().map(|setup| setup.design.to_toml());
+    tables.map(|table| if has_budget { Design::without_cache_capacity(table) } else { table }).collect()
+}
+
 /// Returns a sweep over engines and designs. The sweep contains each path that differs, with its value in every design.
 /// Returns an empty table if all engines and designs are equal.
-fn zipped(setups: &[EngineDesign]) -> Table {
-    let flat: Vec<Vec<(String, Value)>> = setups.iter().map(|setup| paths(&setup.design.to_toml())).collect();
+fn zipped(setups: &[EngineDesign], designs: &[Table]) -> Table {
+    let flat: Vec<Vec<(String, Value)>> = designs.iter().map(paths).collect();
     // A plain value comes before lists of tables.
     let mut sweep = Table::from_iter([("combine".to_owned(), Value::from("zip"))]);
     if setups.iter().any(|setup| setup.engine != setups[0].engine) {

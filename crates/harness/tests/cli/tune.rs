@@ -42,6 +42,22 @@ simulate   = 6
 count      = 3
 "#;
 
+/// The derived experiments and the advised design do not set the cache capacity that the budget determines.
+#[test]
+fn designs_with_a_memory_budget_are_tuned() {
+    let bench = Bench::new();
+    let budget =
+        GRID.replace("cache      = \"none\"", "cache      = \"lru(shards=1)\"\nmemory     = \"256KiB\"");
+    assert_ne!(budget, GRID);
+    bench.write(
+        "budget.toml",
+        budget.replace(", \"memory <= 64KiB\"", "").replace("simulate   = 6", "simulate   = 3"),
+    );
+    let answer = bench.ok(&["tune", "budget.toml"]);
+    assert!(answer.contains("Advice: "), "{answer}");
+    bench.ok(&["describe", "budget.toml", "--design", "results/budget-tune/design.toml"]);
+}
+
 #[test]
 fn the_advised_design_is_near_the_best_of_an_exhaustive_search() {
     let bench = Bench::new();

@@ -20,6 +20,21 @@ const GROUPS: [&str; 8] =
 pub const SECOND_NAMES: [(&str, &str); 2] = [(axes::BLOOM, axes::ALLOCATION), (axes::BLOCK, axes::FORMAT)];
 
 impl Design {
+    /// Returns whether the design has a memory budget, which determines the capacity of the cache.
+    pub fn has_budget(&self) -> bool {
+        self.options.memory.is_some()
+    }
+
+    /// Removes the capacity of the cache from a design in TOML. An experiment with a memory budget must not set the
+    /// capacity.
+    #[must_use]
+    pub fn without_cache_capacity(mut design: Table) -> Table {
+        if let Some(Value::Table(cache)) = design.get_mut(axes::CACHE) {
+            cache.remove(CAPACITY);
+        }
+        design
+    }
+
     /// Returns the design as TOML, with every choice and option.
     pub fn to_toml(&self) -> Table {
         let mut table = Table::new();

@@ -66,6 +66,10 @@ impl Target for Prefixed<'_> {
         self.at(key, |key| self.store.merge(key, operand))
     }
 
+    fn single_delete(&self, key: &[u8]) -> Option<Result<(), TargetError>> {
+        self.at(key, |key| self.store.single_delete(key))
+    }
+
     fn put_if_absent(&self, key: &[u8], value: &[u8]) -> Option<Result<bool, TargetError>> {
         self.at(key, |key| self.store.put_if_absent(key, value))
     }

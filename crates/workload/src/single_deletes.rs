@@ -4,6 +4,8 @@
 //! the keys in the order of their indexes, as from the head of a queue. No two single deletes take the same key. All
 //! other writes up to the last single delete are inserts.
 
+use std::collections::BTreeSet;
+
 use catalog::ChoiceError;
 
 use crate::mix::Mix;
@@ -21,17 +23,25 @@ pub(crate) struct Breach<'a> {
     pub(crate) message: String,
 }
 
-/// Checks that each key is written once before a single delete can take it.
+/// Checks that each key is written once before a single delete can take it. Each column family has its own keys.
 pub(crate) fn check_phases(phases: &[Phase]) -> Result<(), Breach<'_>> {
-    let Some(last) = phases.iter().rposition(|phase| mixes(phase, Kind::SingleDelete)) else {
+    let of_phase = |phase| families(phase).into_iter();
+    let families: BTreeSet<Option<&str>> = phases.iter().flat_map(of_phase).collect();
+    families.into_iter().try_for_each(|family| check_family(phases, family))
+}
+
+fn check_family<'a>(phases: &'a [Phase], family: Option<&str>) -> Result<(), Breach<'a>> {
+    let Some(last) = phases.iter().rposition(|phase| mixes(phase, family, Kind::SingleDelete)) else {
         return Ok(());
     };
     let single = &phases[last].name;
     for phase in &phases[..=last] {
         let other = |kind: &Kind| kind.writes() && ![Kind::Insert, Kind::SingleDelete].contains(kind);
         let (key, writes) = match &phase.work {
-            Work::Replay(_) => ("replay", "replays operations".to_owned()),
-            _ => match Kind::ALL.into_iter().filter(other).find(|kind| mixes(phase, *kind)) {
+            Work::Replay(_) if phase.family.as_deref() == family => {
+                ("replay", "replays operations".to_owned())
+            }
+            _ => match Kind::ALL.into_iter().filter(other).find(|kind| mixes(phase, family, *kind)) {
                 Some(kind) => ("mix", format!("has {kind} in its mix")),
                 None => continue,
             },
@@ -46,11 +56,21 @@ pub(crate) fn check_phases(phases: &[Phase]) -> Result<(), Breach<'_>> {
     Ok(())
 }
 
-/// Returns whether the mix of a phase, or of one of its roles, has operations of a kind.
-fn mixes(phase: &Phase, kind: Kind) -> bool {
+/// Returns the column families of a phase and its roles.
+fn families(phase: &Phase) -> Vec<Option<&str>> {
     match &phase.work {
-        Work::Mixed(mixed) => mixed.mix.has(kind),
-        Work::Roles(roles) => roles.iter().any(|role| role.mixed.mix.has(kind)),
+        Work::Roles(roles) => roles.iter().map(|role| role.family.as_deref()).collect(),
+        _ => vec![phase.family.as_deref()],
+    }
+}
+
+/// Returns whether the mix of a phase, or of one of its roles, has operations of a kind in a column family.
+fn mixes(phase: &Phase, family: Option<&str>, kind: Kind) -> bool {
+    match &phase.work {
+        Work::Mixed(mixed) => phase.family.as_deref() == family && mixed.mix.has(kind),
+        Work::Roles(roles) => {
+            roles.iter().any(|role| role.family.as_deref() == family && role.mixed.mix.has(kind))
+        }
         Work::Load(_) | Work::Replay(_) | Work::Step(_) => false,
     }
 }

@@ -117,6 +117,10 @@ impl Target for FamilyOfStore<'_> {
         Some(self.family.merge(key, operand).map_err(Into::into))
     }
 
+    fn single_delete(&self, key: &[u8]) -> Option<Result<(), TargetError>> {
+        Some(self.family.single_delete(key).map_err(Into::into))
+    }
+
     fn delete_range(&self, low: &[u8], high: &[u8]) -> Option<Result<(), TargetError>> {
         Some(self.family.delete_range(low, high).map_err(Into::into))
     }

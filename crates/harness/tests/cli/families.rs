@@ -232,3 +232,34 @@ fn families_that_cannot_run_are_refused_with_their_remedy() {
         "{refused}"
     );
 }
+
+/// A queue in one family, whose keys single deletes take, and overwrites in the other family.
+#[test]
+fn families_have_single_deletes_in_both_layouts() {
+    let bench = Bench::new();
+    let phase = |name: &str, family: &str, work: &str| {
+        format!("[[phase]]\nname = \"{name}\"\nfamily = \"{family}\"\n{work}\n")
+    };
+    let (start, end) = (FAMILIES.find("[[phase]]").unwrap(), FAMILIES.find("[trials]").unwrap());
+    let phases = [
+        phase("load-index", "index", "insert = 1_000"),
+        phase("load-values", "values", "insert = 300"),
+        phase("overwrite", "values", "operations = 500\nmix = { put = 1 }"),
+        phase("queue", "index", "operations = 3_000\nmix = { insert = 40, single_delete = 40, get = 20 }"),
+        "[[phase]]\nname = \"restart\"\nstep = \"reopen\"\n".to_owned(),
+        phase("read", "index", "operations = 1_000\nmix = { get = 3, range = 1 }"),
+    ];
+    let layouts = "[sweep]\n\"design.families.layout\" = [\"trees\", \"prefixed\"]\n";
+    let experiment = [&FAMILIES[..start], &phases.concat(), &FAMILIES[end..], layouts].concat();
+    bench.write("x.toml", experiment);
+    bench.ok(&["run", "x.toml"]);
+    let rows = bench.rows("x");
+    let deletes: Vec<u64> =
+        of(&rows, "queue", "single_delete").iter().map(|row| count(row, &c::OPS)).collect();
+    assert!(deletes.len() == 2 && deletes[0] > 900 && deletes[0] == deletes[1], "{deletes:?}");
+    for phase in ["queue", "read"] {
+        let all = of(&rows, phase, "all");
+        assert!(all.iter().all(|row| count(row, &c::CHECKED_ANSWERS) > 300), "{phase}");
+        assert!(all.iter().all(|row| count(row, &c::WRONG_ANSWERS) == 0), "{phase}");
+    }
+}

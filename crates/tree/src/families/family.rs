@@ -53,6 +53,16 @@ impl<'f> Family<'f> {
         self.write(&batch)
     }
 
+    /// Deletes a key that has at most one put since its previous single delete.
+    ///
+    /// # Errors
+    /// See [`Tree::single_delete`](crate::Tree::single_delete).
+    pub fn single_delete(&self, key: &[u8]) -> Result<()> {
+        let mut batch = WriteBatch::new();
+        batch.single_delete(key)?;
+        self.write(&batch)
+    }
+
     /// Merges an operand into the value of a key with the operator of the family's design.
     ///
     /// # Errors

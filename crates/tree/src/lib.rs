@@ -30,6 +30,7 @@ mod blob;
 pub mod block;
 mod checkpoint;
 mod checksum;
+mod claim;
 mod codec;
 mod conditional;
 pub mod conformance;

@@ -15,6 +15,7 @@ use types::{MergeOperator, SequenceNumber};
 
 use crate::arbitration::Arbitration;
 use crate::assemble::{misuse, table_context, tree_cache};
+use crate::claim::Claim;
 use crate::delay::pacer;
 use crate::design::Design;
 use crate::error::{Error, Result};
@@ -27,8 +28,7 @@ use crate::manifest::{Manifest, State};
 use crate::memory::Slot;
 use crate::open_options::OpenOptions;
 use crate::recovered::Recovery;
-use crate::recovery::{Files, Replay, lock, open_tables};
-use crate::seals::new_identity;
+use crate::recovery::{Files, Replay, open_tables};
 use crate::stats::AllCounters;
 use crate::table::TableContext;
 use crate::values;
@@ -62,40 +62,21 @@ impl Opening {
                            families.layout = \"prefixed\"";
             return Err(Error::Misuse(message.to_owned()));
         }
-        let storage = open_storage(&mut options)?;
-        if !options.create_if_missing && !Files::of_existing(&*storage, directory)?.has_state() {
-            return Err(Error::NotAStore(directory.to_owned()));
-        }
-        storage.create_directory(directory)?;
-        let lock = lock(&*storage, directory)?;
-        let files = Files::list(&*storage, directory)?;
-        if options.error_if_exists && files.has_state() {
-            return Err(Error::Exists(directory.to_owned()));
-        }
-        let found = files.read_manifest(&*storage, directory)?;
-        if !found.state.families.is_empty() {
-            let (directory, families) = (directory.display(), found.state.families.join("\", \""));
+        let Claim { storage, lock, files, mut state, new_log, mut recovery } =
+            Claim::new(&mut options, directory)?;
+        if !state.families.is_empty() {
+            let (directory, families) = (directory.display(), state.families.join("\", \""));
             let message =
                 format!("{directory} has the families \"{families}\"; name them in design.families");
             return Err(Error::Misuse(message));
         }
         let wal_mode = wal::CATALOG.build(options.design.choice("wal")).map_err(misuse)?.mode();
         wal_mode.check().map_err(Error::Misuse)?;
-        let mut recovery = Recovery { dropped_manifest_bytes: found.torn_bytes, ..Recovery::default() };
-        match files.check_logs(&*storage, directory, &found.state) {
-            Err(error @ Error::MissingLog(_)) if options.quarantine => {
-                recovery.quarantined_files.push(error.to_string());
-            }
-            checked => checked?,
-        }
-        let mut state = found.state;
         let operator = options.design.options.merge_operator;
         if files.has_manifest() {
             check_operator(state.merge_operator, operator, directory)?;
         }
         state.merge_operator = operator;
-        let new_log = state.next_file.max(files.next_number());
-        state.seals.begin(new_log, options.identity.unwrap_or_else(new_identity));
         let (mut cache, seals) = (tree_cache(&options.design, options.cache.take())?, state.seals.clone());
         let arbitration = Arbitration::new(&options.design, &cache.cache)?;
         if let Some(arbitration) = &arbitration {
@@ -290,16 +271,6 @@ fn lookup_pool(design: &Design, mode: Mode) -> Result<Option<LookupPool>> {
         helpers @ 1.. if mode == Mode::Timed => LookupPool::start(helpers).map(Some),
         _ => Ok(None),
     }
-}
-
-/// Opens the storage of the tree. The function also informs the storage whether threads may wait for its operations.
-pub(crate) fn open_storage(options: &mut OpenOptions) -> Result<Arc<dyn Storage>> {
-    let storage: Arc<dyn Storage> = match options.storage.take() {
-        Some(storage) => storage,
-        None => Arc::from(storage::CATALOG.build(options.design.choice("storage")).map_err(misuse)?),
-    };
-    storage.set_waiting(options.mode == Mode::Timed);
-    Ok(storage)
 }
 
 /// Returns the first view: an empty memtable and the SSTables.

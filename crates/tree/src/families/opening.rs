@@ -16,14 +16,11 @@ use super::retired::Retired;
 use super::shared_log::SharedLog;
 use super::store::Families;
 use crate::assemble::misuse;
+use crate::claim::Claim;
 use crate::design::Design;
 use crate::error::{Error, Result};
 use crate::manifest::{Manifest, State};
 use crate::open_options::OpenOptions;
-use crate::opening::open_storage;
-use crate::recovered::Recovery;
-use crate::recovery::{Files, lock};
-use crate::seals::new_identity;
 use crate::tree::Tree;
 use crate::wal::{self, WalMode};
 
@@ -37,28 +34,9 @@ impl Families {
     pub fn open(mut options: OpenOptions, directory: impl AsRef<Path>) -> Result<Self> {
         let directory = directory.as_ref();
         let mode = wal_mode(&options.design)?;
-        let storage = open_storage(&mut options)?;
-        if !options.create_if_missing && !Files::of_existing(&*storage, directory)?.has_state() {
-            return Err(Error::NotAStore(directory.to_owned()));
-        }
-        storage.create_directory(directory)?;
-        let lock = lock(&*storage, directory)?;
-        let files = Files::list(&*storage, directory)?;
-        if options.error_if_exists && files.has_state() {
-            return Err(Error::Exists(directory.to_owned()));
-        }
-        let found = files.read_manifest(&*storage, directory)?;
-        let mut recovery = Recovery { dropped_manifest_bytes: found.torn_bytes, ..Recovery::default() };
-        match files.check_logs(&*storage, directory, &found.state) {
-            Err(error @ Error::MissingLog(_)) if options.quarantine => {
-                recovery.quarantined_files.push(error.to_string());
-            }
-            checked => checked?,
-        }
-        let mut state = found.state;
+        let Claim { storage, lock, files, state, new_log, mut recovery } =
+            Claim::new(&mut options, directory)?;
         let names = names(&options.design, &state, directory)?;
-        let new_log = state.next_file.max(files.next_number());
-        state.seals.begin(new_log, options.identity.unwrap_or_else(new_identity));
         recovery.removed_files = files.orphans(&state);
         for name in &recovery.removed_files {
             storage.remove(&directory.join(name))?;

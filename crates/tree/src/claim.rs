@@ -1,0 +1,68 @@
+//! The first steps of opening a store: the lock of its directory, and the list of its files.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use storage::Storage;
+
+use crate::assemble::misuse;
+use crate::error::{Error, Result};
+use crate::inner::Mode;
+use crate::manifest::State;
+use crate::open_options::OpenOptions;
+use crate::recovered::Recovery;
+use crate::recovery::{Files, lock};
+use crate::seals::new_identity;
+
+/// A locked directory whose files are listed. No file has changed yet.
+pub(crate) struct Claim {
+    pub(crate) storage: Arc<dyn Storage>,
+    pub(crate) lock: Box<dyn Send + Sync>,
+    pub(crate) files: Files,
+    /// The state from the manifest, with a seal for the new WAL.
+    pub(crate) state: State,
+    /// The file number of the new WAL.
+    pub(crate) new_log: u64,
+    pub(crate) recovery: Recovery,
+}
+
+impl Claim {
+    /// Locks the directory and reads its manifest. Creates the directory if it is missing and the options allow it.
+    ///
+    /// # Errors
+    /// If the directory is in use, contradicts the options, has unrelated files, or is corrupt.
+    pub(crate) fn new(options: &mut OpenOptions, directory: &Path) -> Result<Self> {
+        let storage = open_storage(options)?;
+        if !options.create_if_missing && !Files::of_existing(&*storage, directory)?.has_state() {
+            return Err(Error::NotAStore(directory.to_owned()));
+        }
+        storage.create_directory(directory)?;
+        let lock = lock(&*storage, directory)?;
+        let files = Files::list(&*storage, directory)?;
+        if options.error_if_exists && files.has_state() {
+            return Err(Error::Exists(directory.to_owned()));
+        }
+        let found = files.read_manifest(&*storage, directory)?;
+        let mut recovery = Recovery { dropped_manifest_bytes: found.torn_bytes, ..Recovery::default() };
+        match files.check_logs(&*storage, directory, &found.state) {
+            Err(error @ Error::MissingLog(_)) if options.quarantine => {
+                recovery.quarantined_files.push(error.to_string());
+            }
+            checked => checked?,
+        }
+        let mut state = found.state;
+        let new_log = state.next_file.max(files.next_number());
+        state.seals.begin(new_log, options.identity.unwrap_or_else(new_identity));
+        Ok(Self { storage, lock, files, state, new_log, recovery })
+    }
+}
+
+/// Opens the storage of the tree. The function also informs the storage whether threads may wait for its operations.
+fn open_storage(options: &mut OpenOptions) -> Result<Arc<dyn Storage>> {
+    let storage: Arc<dyn Storage> = match options.storage.take() {
+        Some(storage) => storage,
+        None => Arc::from(storage::CATALOG.build(options.design.choice("storage")).map_err(misuse)?),
+    };
+    storage.set_waiting(options.mode == Mode::Timed);
+    Ok(storage)
+}

@@ -205,8 +205,8 @@ impl ReuseSampler {
     }
 }
 
-/// Numbers whose prefix sums change in logarithmic time. Source: Fenwick, "A New Data Structure for Cumulative Frequency
-/// Tables" (Software: Practice and Experience 24(3), 1994).
+/// Numbers whose prefix sums change in logarithmic time. Source: Fenwick, "A New Data Structure for Cumulative
+/// Frequency Tables" (Software: Practice and Experience 24(3), 1994).
 struct PrefixSums(Vec<u64>);
 
 impl PrefixSums {

@@ -11,9 +11,9 @@ use crate::cache::{BlockId, Cache};
 use crate::hasher::Xxh3;
 use crate::reuse::{ReuseCurve, ReuseSampler};
 
-/// A cache that counts the bytes of its requests by their reuse distance, and passes all calls to another cache. From the
-/// curve of the reuse distances, a tree predicts the misses of the cache at other capacities. Only sampled requests
-/// take the lock of the sampler.
+/// A cache that counts the bytes of its requests by their reuse distance, and passes all calls to another cache. From
+/// the curve of the reuse distances, a tree predicts the misses of the cache at other capacities. Only sampled
+/// requests take the lock of the sampler.
 pub struct SampledCache {
     cache: Arc<dyn Cache>,
     sampler: Mutex<ReuseSampler>,

@@ -69,7 +69,8 @@ pub trait Engine: Send + Sync {
         false
     }
 
-    /// Whether stores of the engine have a call that [merges](workload::Target::merge) operands, with the operators of a design.
+    /// Whether stores of the engine have a call that [merges](workload::Target::merge) operands, with the operators
+    /// of a design.
     fn merges(&self) -> bool {
         false
     }

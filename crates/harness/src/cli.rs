@@ -35,8 +35,8 @@ pub(crate) const WRITER_COMMAND: &str = "writer-process";
 
 /// Build LSM-trees from interchangeable components and benchmark them.
 ///
-/// A TOML file selects the components of an LSM-tree and a seeded workload. Each run writes results as CSV, draws charts
-/// and prints a verdict.
+/// A TOML file selects the components of an LSM-tree and a seeded workload. Each run writes results as CSV, draws
+/// charts and prints a verdict.
 #[derive(Debug, Parser)]
 #[command(
     name = "lsmbench",

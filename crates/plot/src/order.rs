@@ -102,8 +102,8 @@ impl LabelOrder {
     }
 }
 
-/// Changes the styles so that labels with equal colours get different colours, and labels with equal marks get different
-/// marks, if free colours and marks remain.
+/// Changes the styles so that labels with equal colours get different colours, and labels with equal marks get
+/// different marks, if free colours and marks remain.
 fn without_repeats(mut styles: Vec<Style>) -> Vec<Style> {
     for at in 1..styles.len() {
         let taken = |color| styles[..at].iter().any(|style| style.color == color);

@@ -72,8 +72,8 @@ fn mapping_below(line: &str, folder: &Path) -> Option<Range<usize>> {
 #[allow(unsafe_code)]
 fn page_out(addresses: Range<usize>) -> io::Result<()> {
     let start = std::ptr::without_provenance_mut(addresses.start);
-    // SAFETY: `MADV_PAGEOUT` changes no content, even if other pages are at these addresses by now. A reclaimed page has
-    // the same bytes when it is used again.
+    // SAFETY: `MADV_PAGEOUT` changes no content, even if other pages are at these addresses by now. A reclaimed page
+    // has the same bytes when it is used again.
     let answer = unsafe { libc::madvise(start, addresses.len(), libc::MADV_PAGEOUT) };
     match (answer, io::Error::last_os_error()) {
         (0, _) => Ok(()),

@@ -1,9 +1,9 @@
 //! The sizes of memtables, filters and cache of an open tree.
 //!
 //! Decisions of an arbiter depend on counters, and not on the time. Only a flush, some thousand gets or some dozens of
-//! scans ask for a decision, so a single get only counts. A larger size applies to the next memtable. A smaller size also
-//! applies to the active memtable. If the active memtable is larger already, the next write or the next check after reads
-//! makes it immutable.
+//! scans ask for a decision, so a single get only counts. A larger size applies to the next memtable. A smaller size
+//! also applies to the active memtable. If the active memtable is larger already, the next write or the next check
+//! after reads makes it immutable.
 
 use std::sync::Arc;
 

@@ -104,8 +104,8 @@ impl Files {
         Ok(files)
     }
 
-    /// Records the names of all tables in `names`. If only another file of a table exists, its name leads to the name of the
-    /// missing table, so that an error can contain it.
+    /// Records the names of all tables in `names`. If only another file of a table exists, its name leads to the name
+    /// of the missing table, so that an error can contain it.
     pub(crate) fn record_names(&self, names: &Names) {
         self.companions.iter().for_each(|companion| names.record(companion.number, &companion.table));
         self.tables.iter().for_each(|(number, name)| names.record(*number, name));

@@ -50,7 +50,7 @@ pub(crate) struct CommitSlot {
     taken: Option<Drained>,
 }
 
-/// The work that a commit owes after it is visible.
+/// The work of a commit after the commit is visible.
 pub(crate) enum WorkAfterCommit {
     None,
     /// The commit has filled this memtable.
@@ -60,7 +60,7 @@ pub(crate) enum WorkAfterCommit {
 }
 
 impl CommitSlot {
-    /// Returns the work that the commit owes after it is visible.
+    /// Returns the work of the commit after the commit is visible.
     pub(crate) fn work_after(self) -> WorkAfterCommit {
         match (self.is_full, self.pays) {
             (true, _) => WorkAfterCommit::Rotate(self.into_memtable()),
@@ -155,7 +155,7 @@ impl Inner {
         if batch.is_empty() {
             return self.failure.check();
         }
-        self.check_batch(batch)?;
+        self.check_merges(batch)?;
         self.commit(
             batch.counts(),
             |records| records.extend_from_slice(batch.encoded()),
@@ -163,9 +163,8 @@ impl Inner {
         )
     }
 
-    /// Returns an error if the tree has failed, or if the batch has a merge and the design has no merge operator.
-    pub(crate) fn check_batch(&self, batch: &WriteBatch) -> Result<()> {
-        self.failure.check()?;
+    /// Returns an error if the batch has a merge and the design has no merge operator.
+    pub(crate) fn check_merges(&self, batch: &WriteBatch) -> Result<()> {
         if batch.counts().merges > 0 { self.check_operator() } else { Ok(()) }
     }
 
@@ -181,8 +180,8 @@ impl Inner {
         slot.memtable.insert_all(first, &mut entries);
     }
 
-    /// Adds one operation to a memtable, and to its lists of range deletes and single deletes. For a conditional put, the caller has checked that
-    /// the key is absent.
+    /// Adds one operation to a memtable, and to its lists of range deletes and single deletes. For a conditional put,
+    /// the caller has checked that the key is absent.
     pub(crate) fn insert(&self, slot: &Slot, sequence: SequenceNumber, operation: Operation<'_>) {
         let (key, stored) = match operation {
             Operation::DeleteRange { low, high } => return slot.range_deletes.insert(low, high, sequence),

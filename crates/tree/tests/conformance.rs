@@ -1,5 +1,5 @@
-//! Every block format, WAL mode, hash function, value policy and memory arbiter of the catalogs satisfies the invariants
-//! of its axis, both in isolation and in a tree.
+//! Every block format, WAL mode, hash function, value policy and memory arbiter of the catalogs satisfies the
+//! invariants of its axis, both in isolation and in a tree.
 
 use catalog::laws;
 use lsmbench_tree::{arbiter, block, hash, values, wal};

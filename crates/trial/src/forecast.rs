@@ -213,8 +213,8 @@ impl Forecast {
         is_plain.then(|| bytes as f64 / blocks as f64)
     }
 
-    /// Returns the capacity of the cache in bytes. Returns `None` if the cache gets the rest of a memory budget, or if an
-    /// arbiter moves memory.
+    /// Returns the capacity of the cache in bytes. Returns `None` if the cache gets the rest of a memory budget, or
+    /// if an arbiter moves memory.
     fn cache_capacity(&self) -> Option<u64> {
         let built = cache::CATALOG.build(self.design.choice("cache")).ok();
         built

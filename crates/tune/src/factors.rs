@@ -81,8 +81,8 @@ fn parameters(axis: &str, choices: &[&Table]) -> Option<Factor> {
     (!names.is_empty()).then(|| Factor { path, values: choices.iter().map(joined).collect() })
 }
 
-/// Formats a value in the notation of the experiment file, without quotes. Whole numbers have one notation, because some
-/// variants read a parameter as a whole number and others as a fraction.
+/// Formats a value in the notation of the experiment file, without quotes. Whole numbers have one notation, because
+/// some variants read a parameter as a whole number and others as a fraction.
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

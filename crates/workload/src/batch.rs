@@ -79,8 +79,8 @@ impl Batch {
     }
 
     /// Returns the number of key and value bytes that operation number `at` writes. A put, a conditional put, an
-    /// insert and a read-modify-write write a key and a value. A delete or a single delete writes a key. The result of a batch is the
-    /// sum over its members.
+    /// insert and a read-modify-write write a key and a value. A delete or a single delete writes a key. The result
+    /// of a batch is the sum over its members.
     pub fn written_bytes(&self, at: usize) -> u64 {
         let operation = &self.operations[at];
         match operation.kind {

@@ -316,8 +316,8 @@ impl PhasePlan {
     }
 
     /// Returns an error if a mix of `threads` threads is impossible. `writers` threads of the phase write the
-    /// existing keys. Otherwise, returns the maximum number of versions after the mix, and the number of keys that single
-    /// deletes may have taken from the keys before the mix.
+    /// existing keys. Otherwise, returns the maximum number of versions after the mix, and the number of keys that
+    /// single deletes may have taken from the keys before the mix.
     fn check_mix(
         &self,
         mixed: &PlannedMix,

@@ -134,8 +134,8 @@ fn check_together(roles: &[Role], most_threads: u64) -> Result<(), ChoiceError> 
             format!("role: the roles have {threads} threads in total; the maximum is {most_threads}");
         return Err(ChoiceError::at("role", message));
     }
-    // Each key of a family needs a single writer. Roles that insert write the new keys, and roles that update write the existing
-    // keys.
+    // Each key of a family needs a single writer. Roles that insert write the new keys, and roles that update write
+    // the existing keys.
     let does_both = |role: &&Role| role.inserts() && role.updates();
     let other_of = |both: &Role| {
         let mut others = roles.iter().filter(|role| role.family == both.family && role.writes());

@@ -139,7 +139,8 @@ fn check_capacity(cache: &dyn Cache, expected: u64) -> Result<(), String> {
     }
 }
 
-/// Checks that a resizable cache fills a larger capacity, and that a cache with a smaller capacity evicts blocks at once.
+/// Checks that a resizable cache fills a larger capacity, and that a cache with a smaller capacity evicts blocks at
+/// once.
 pub(crate) fn check_resizing(cache: &dyn Cache) -> Result<(), String> {
     if !cache.is_resizable() {
         return Ok(());

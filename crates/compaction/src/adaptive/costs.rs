@@ -5,8 +5,8 @@
 //! A run collects up to s = ⌈(T−1)/K⌉ arrivals, and each arrival is merged with the newest run that has fewer
 //! arrivals. In a cycle of T arrivals, the j-th arrival is the p(j)-th arrival of its run, with
 //! p(j) = ((j−1) mod s) + 1. In every level except the last level, an entry is therefore written Σ p(j) / T times, and
-//! the level has Σ ⌈j/s⌉ / T runs on average. Both sums are exact for [`fluid`](crate::fluid) and distinct keys. In the last level,
-//! the cost of an arrival depends on the actual size of the newest run.
+//! the level has Σ ⌈j/s⌉ / T runs on average. Both sums are exact for [`fluid`](crate::fluid) and distinct keys. In
+//! the last level, the cost of an arrival depends on the actual size of the newest run.
 //!
 //! A get of a missing key reads a block of each run whose filter has a false positive. A get of a present key also
 //! reads a block for each false positive in a newer run. The block with the key is not counted, because every setting

@@ -546,8 +546,8 @@ impl Store for RocksDbStore {
         let (copy, destroy) = self.api.checkpoint_create.zip(self.api.checkpoint_object_destroy)?;
         let checkpoint = || {
             let path = CString::new(directory.as_os_str().as_encoded_bytes())?;
-            // SAFETY: The database is alive, the path lives through the call, and the object is destroyed once. A log of
-            // 0 bytes makes the call flush the memtables.
+            // SAFETY: The database is alive, the path lives through the call, and the object is destroyed once. A log
+            // of 0 bytes makes the call flush the memtables.
             unsafe {
                 let object = self.api.fallible(|message| create(self.db, message))?;
                 let copied = self.api.fallible(|message| copy(object, path.as_ptr(), 0, message));

@@ -9,9 +9,9 @@ use tree::{Design, Error, Mode, OpenOptions, Tree, reseal, verify};
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// A table of any design, and one with values in a blob file. Invariants of all targets of stores: a store opens or reports the corruption. Each later call
-/// returns a result or an error. If `verify` finds no corruption, scans ascend, are equal in both directions, and agree
-/// with gets. Quarantine and further use also terminate.
+/// A table of any design, and one with values in a blob file. Invariants of all targets of stores: a store opens or
+/// reports the corruption. Each later call returns a result or an error. If `verify` finds no corruption, scans
+/// ascend, are equal in both directions, and agree with gets. Quarantine and further use also terminate.
 pub(super) const TABLE: FuzzTarget = FuzzTarget {
     name: "table",
     about: "a table file in a store that is verified, opened, read and written to",

@@ -109,8 +109,8 @@ fn the_pandas_recipe_recomputes_a_verdict() {
     assert_eq!(recompute(&["nowhere"]).status.code(), Some(2));
 }
 
-/// The script that compares tuners. A nightly run compares `lsmbench tune` with the tuners that are installed. Other runs
-/// compare only random designs.
+/// The script that compares tuners. A nightly run compares `lsmbench tune` with the tuners that are installed. Other
+/// runs compare only random designs.
 #[test]
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn the_script_compares_tuners() {

@@ -6,11 +6,11 @@
 //! - **Memtables.** An entry is rewritten about once per level, and N bytes of SSTables over memtables of M bytes have
 //!   log(N / M) levels. Compactions with memtables of M′ bytes therefore transfer W · log(N / M′) / log(N / M) bytes,
 //!   where W was observed with M. The derivative is the white-box form −W / (M · ln(N / M)) of the source.
-//! - **Cache.** The misses of a cache of any size follow from the reuse distances of a sample of the requests. The source
-//!   instead simulates a ghost cache of one fixed size. The curve also shows savings beyond the next step, such as the
+//! - **Cache.** The misses of a cache of any size follow from the reuse distances of a sample of the requests. The
+//!   source instead simulates a ghost cache of one fixed size. The curve also shows savings beyond the next step, such as the
 //!   hits of a working set that only fits into a much larger cache.
-//! - **Filters.** A false positive reads a block. One more bit per key multiplies the false positives by 0.6185, as in a
-//!   Bloom filter. Only new filters get the new size.
+//! - **Filters.** A false positive reads a block. One more bit per key multiplies the false positives by 0.6185, as
+//!   in a Bloom filter. Only new filters get the new size.
 //!
 //! The arbiter moves towards the least predicted cost, by at most `step` of the budget per decision. It moves only if
 //! the predicted saving is at least `margin` of the observed I/O, so noise does not move memory back and forth. Two
@@ -19,9 +19,10 @@
 //! The computation uses only basic arithmetic, so that every machine gets an equal result.
 //!
 //! # Sources
-//! Luo, Carey, "Breaking Down Memory Walls: Adaptive Memory Management in LSM-based Storage Systems" (PVLDB 14(3), 2020),
-//! section 5: the cost per operation as a function of the write memory, its derivative, the bound on a step and the stop
-//! at small savings. The equal marginals: Fox, "Discrete Optimization via Marginal Analysis" (Management Science 1966).
+//! Luo, Carey, "Breaking Down Memory Walls: Adaptive Memory Management in LSM-based Storage Systems" (PVLDB 14(3),
+//! 2020), section 5: the cost per operation as a function of the write memory, its derivative, the bound on a step
+//! and the stop at small savings. The equal marginals: Fox, "Discrete Optimization via Marginal Analysis" (Management
+//! Science 1966).
 
 use catalog::{Build, Count, Variant};
 use serde::{Deserialize, Serialize};

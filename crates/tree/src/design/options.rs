@@ -164,8 +164,8 @@ pub enum TableLayout {
     /// The data blocks come first. A table is written in one pass.
     #[default]
     BlocksFirst,
-    /// The fence comes first, as in csc443, where the inner pages of a B-tree precede its leaves. The blocks are written
-    /// to a temporary file, and then copied after the fence.
+    /// The fence comes first, as in csc443, where the inner pages of a B-tree precede its leaves. The blocks are
+    /// written to a temporary file, and then copied after the fence.
     IndexFirst,
 }
 
@@ -187,12 +187,12 @@ pub enum TableNames {
     /// The file number: `00000012.table`.
     #[default]
     Number,
-    /// The level and the file number, as in cs265: `L0_R12.bin`. The file `L0_R12.meta` describes the table as JSON, with
-    /// the time of its creation. The store never reads this file, because the table and the manifest contain the same
-    /// data with checksums.
+    /// The level and the file number, as in cs265: `L0_R12.bin`. The file `L0_R12.meta` describes the table as JSON,
+    /// with the time of its creation. The store never reads this file, because the table and the manifest contain the
+    /// same data with checksums.
     LevelRun,
-    /// The level and the file number, as in csc443: `sst_0000_00000012.sst`. The document has a time in place of the file
-    /// number. Both increase from file to file.
+    /// The level and the file number, as in csc443: `sst_0000_00000012.sst`. The document has a time in place of the
+    /// file number. Both increase from file to file.
     LevelTime,
 }
 
@@ -203,9 +203,9 @@ pub enum TableRelease {
     /// A table is closed when its last reader has released it.
     #[default]
     Unused,
-    /// A table is also kept open until the next compaction replaces tables or the tree is closed. The tables need their space
-    /// for a further cycle. Source: golsm, "Compaction". Unlike in golsm, a table that a reader still uses is not
-    /// closed.
+    /// A table is also kept open until the next compaction replaces tables or the tree is closed. The tables need
+    /// their space for a further cycle. Source: golsm, "Compaction". Unlike in golsm, a table that a reader still
+    /// uses is not closed.
     NextCompaction,
 }
 

@@ -139,8 +139,8 @@ impl Design {
         Ok(())
     }
 
-    /// Returns an error if an arbiter changes the capacity of a cache that cannot be resized, or of a cache that several
-    /// trees share.
+    /// Returns an error if an arbiter changes the capacity of a cache that cannot be resized, or of a cache that
+    /// several trees share.
     pub(super) fn check_arbiter(&self) -> Result<(), DesignError> {
         let (arbiter, cache) = (self.choice(axes::ARBITER), self.choice(axes::CACHE));
         if self.moves_memory() && !self.families.is_empty() && self.families.layout == FamilyLayout::Trees {

@@ -1,8 +1,8 @@
 //! Column families: several trees in one directory that share one WAL, one cache and one memory budget.
 //!
 //! Each family is a tree in its own subdirectory, without a WAL of its own. The WAL of all families is in the directory
-//! of the store. A record of this WAL contains one commit. For each family of the commit, the record contains the number
-//! of the family, the sequence number of its first operation in that family, and its operations.
+//! of the store. A record of this WAL contains one commit. For each family of the commit, the record contains the
+//! number of the family, the sequence number of its first operation in that family, and its operations.
 //!
 //! - The manifest of a family states the sequence number up to which the family is flushed. Recovery applies the parts
 //!   of a record above this number, so replaying a record twice has no effect.

@@ -35,15 +35,11 @@ const MOST_LOG: u64 = 4;
 /// ```
 /// use lsmbench_tree::{Design, Families, FamilyBatch, OpenOptions};
 ///
-/// let design = "storage = \"memory\"\nfamilies = { index = { bloom = \"ribbon\" }, values = { compression = \"zstd\" } }";
-/// let design = Design::default().with(&design.parse()?)?;
-/// let store = Families::open(OpenOptions::new(design), "db")?;
-/// let (index, values) = (store.family("index").unwrap(), store.family("values").unwrap());
-/// let mut batch = FamilyBatch::new();
-/// batch.of(index.id()).put(b"name", b"7")?;
-/// batch.of(values.id()).put(b"7", b"a long value")?;
-/// store.write(&batch)?;
-/// assert_eq!(values.get(b"7")?.as_deref(), Some(b"a long value".as_slice()));
+/// let design = "storage = \"memory\"\nfamilies = { index = { bloom = \"ribbon\" }, values = { compression = \"zstd\"
+/// } }"; let design = Design::default().with(&design.parse()?)?; let store = Families::open(OpenOptions::new(design),
+/// "db")?; let (index, values) = (store.family("index").unwrap(), store.family("values").unwrap()); let mut batch =
+/// FamilyBatch::new(); batch.of(index.id()).put(b"name", b"7")?; batch.of(values.id()).put(b"7", b"a long value")?;
+/// store.write(&batch)?; assert_eq!(values.get(b"7")?.as_deref(), Some(b"a long value".as_slice()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Families {
@@ -216,7 +212,11 @@ impl Families {
     /// Commits the parts of a batch. Returns the work that the commit owes in each family. The caller holds `commits`.
     fn commit(&self, parts: &[(usize, &WriteBatch)]) -> Result<Vec<(usize, WorkAfterCommit)>> {
         self.log.check()?;
-        parts.iter().try_for_each(|(family, batch)| self.inner(*family).check_batch(batch))?;
+        parts.iter().try_for_each(|(family, batch)| {
+            let tree = self.inner(*family);
+            tree.failure.check()?;
+            tree.check_merges(batch)
+        })?;
         let operations: usize = parts.iter().map(|(_, batch)| batch.len()).sum();
         if operations == 0 {
             return Ok(Vec::new());

@@ -40,8 +40,8 @@ impl Inner {
     }
 
     /// Writes the newest version of every key of a memtable, and its range deletes, to tables for level 0. The tables
-    /// omit the entries that range deletes hide, the tombstones of keys that range deletes also delete, and the pairs of
-    /// a single delete and its put.
+    /// omit the entries that range deletes hide, the tombstones of keys that range deletes also delete, and the pairs
+    /// of a single delete and its put.
     pub(crate) fn write_memtable(&self, slot: &Slot) -> Result<Vec<TableRef>> {
         let version = Arc::clone(&self.view.load().version);
         let loads = version.loads_with(&HashSet::new(), 0, true, slot.memtable.len() as u64);

@@ -19,7 +19,8 @@ pub(super) struct InputMarks {
 }
 
 impl Inner {
-    /// Reads the marks of single deletes in the inputs of a compaction to `level`. Returns `None` if no input has marks.
+    /// Reads the marks of single deletes in the inputs of a compaction to `level`. Returns `None` if no input has
+    /// marks.
     pub(super) fn marks_of(&self, inputs: &[Input], level: usize) -> Result<Option<InputMarks>> {
         let counters = self.counters.local();
         let mut of_tables = HashMap::new();

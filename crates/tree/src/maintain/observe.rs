@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::inner::Inner;
 
 impl Inner {
-    /// Counts gets of this thread, which were added to its counters before. At some of these gets, the function lets the
-    /// policy pick and the arbiter decide, if they observe reads. The caller holds no locks.
+    /// Counts gets of this thread, which were added to its counters before. At some of these gets, the function lets
+    /// the policy pick and the arbiter decide, if they observe reads. The caller holds no locks.
     #[inline]
     pub(crate) fn note_gets(&self, added: u64) {
         if picks_after_gets(self.counters.local().gets.get(), added) {

@@ -44,8 +44,8 @@ pub(super) struct Section {
     pub(super) checksum: u32,
 }
 
-/// The places of all parts except the data blocks. The data blocks come before the filter, and the fence comes before the
-/// data blocks or after the filter.
+/// The places of all parts except the data blocks. The data blocks come before the filter, and the fence comes before
+/// the data blocks or after the filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Footer {
     /// The filter.
@@ -145,8 +145,8 @@ impl Footer {
         })
     }
 
-    /// Returns the part of the file that has the data blocks, including padding before the first block. If the fence comes
-    /// before the filter, it also comes before the blocks.
+    /// Returns the part of the file that has the data blocks, including padding before the first block. If the fence
+    /// comes before the filter, it also comes before the blocks.
     pub(super) fn blocks(&self) -> Range<u64> {
         let Section { offset, len, .. } = self.fence;
         let start = if offset < self.filter.offset { offset.saturating_add(len) } else { 0 };

@@ -206,8 +206,8 @@ impl Table {
         self.bounds.range_tombstones.is_some() && !self.covers(key)
     }
 
-    /// Reads the marks of single deletes from the file. Returns the marks and the number of bytes read, which is 0 if no
-    /// entry is marked.
+    /// Reads the marks of single deletes from the file. Returns the marks and the number of bytes read, which is 0 if
+    /// no entry is marked.
     pub(crate) fn single_marks(&self) -> Result<(SingleMarks, u64)> {
         SingleMarks::read(&self.file)
     }

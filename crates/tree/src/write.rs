@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use arc_swap::Guard;
+use crossbeam_utils::Backoff;
 use parking_lot::{Mutex, MutexGuard};
 use types::{Entry, SequenceNumber};
 
@@ -24,8 +25,12 @@ use crate::wal::{CommitSync, HEADER_BYTES, LogPlace, frame, synced_when_new};
 /// The number of times for which a writer spins before it yields to other threads.
 const SPINS: u32 = 128;
 
-/// The longest time for which a writer yields while another thread syncs its record. After this time, the writer
-/// sleeps until the WAL is free. Waking a sleeping thread takes tens of microseconds.
+/// The number of times for which a writer tries to lock a mutex before it blocks. After seven attempts, the writer
+/// yields between two attempts.
+const ATTEMPTS: u32 = 64;
+
+/// The longest time for which a writer yields while another thread writes or syncs its record. After this time, the
+/// writer sleeps until the WAL is free. Waking a sleeping thread takes tens of microseconds.
 const MOST_YIELDING: Duration = Duration::from_micros(500);
 
 /// The divisor of the time for which a group-commit leader waits for followers: a quarter of the duration of the last
@@ -76,15 +81,17 @@ impl CommitSlot {
     }
 }
 
-/// Locks a mutex. The thread spins before it blocks, because other threads hold this lock for less time than a
-/// context switch takes.
+/// Locks a mutex. The thread spins and yields before it blocks, because other threads hold this lock for less time
+/// than a context switch takes. The pauses between two attempts become longer, so many waiting threads do not slow
+/// down the thread that holds the lock.
 #[inline]
 fn spin_lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    for _ in 0..SPINS {
+    let backoff = Backoff::new();
+    for _ in 0..ATTEMPTS {
         if let Some(guard) = mutex.try_lock() {
             return guard;
         }
-        std::hint::spin_loop();
+        backoff.snooze();
     }
     mutex.lock()
 }
@@ -334,12 +341,8 @@ impl Inner {
     #[inline]
     fn ensure_logged(&self, last: SequenceNumber) -> Result<()> {
         let is_logged = || self.logged.load(Ordering::Acquire) >= last;
-        let mut log = match self.wal_mode.commit_sync {
-            CommitSync::Shared { .. } => match self.lead(is_logged) {
-                Some(log) => log,
-                None => return Ok(()),
-            },
-            _ => spin_lock(&self.log),
+        let Some(mut log) = self.lead(is_logged) else {
+            return Ok(());
         };
         if is_logged() {
             return Ok(());
@@ -351,8 +354,8 @@ impl Inner {
         self.write_log(&mut log, self.wal_mode.shares_syncs())
     }
 
-    /// Returns the WAL if this thread becomes the leader, which syncs the WAL for all waiting threads. Returns `None`
-    /// if another thread has synced the record.
+    /// Returns the WAL if this thread becomes the leader, which writes the records of all waiting threads and, with
+    /// group commit, syncs the WAL. Returns `None` if another thread has done this for the record.
     fn lead(&self, is_logged: impl Fn() -> bool) -> Option<MutexGuard<'_, Log>> {
         let mut spins = 0;
         let mut sleeps_at = None;

@@ -80,7 +80,7 @@ impl Build<dyn FilterPolicy> for Adaptive {
     fn build(Params { bits_per_key, remembered }: Params) -> Result<Box<dyn FilterPolicy>, String> {
         if !(0.0..=MOST_SHARE).contains(&remembered) {
             return Err(format!(
-                "remembered is {remembered}; it must be from 0 to {MOST_SHARE}, a share of the memory"
+                "remembered is {remembered}; it must be from 0 to {MOST_SHARE}, as a share of the filter memory"
             ));
         }
         Ok(Box::new(Self { budget: Budget::from_param(bits_per_key)?, remembered }))
@@ -107,7 +107,9 @@ impl FilterPolicy for Adaptive {
         // At least half of the memory is for the bits of the Bloom filter.
         let most = words.len() / WORDS_PER_PLACE;
         if words.len() == 0 || places > most as u64 {
-            return Err(CorruptFilter(format!("{places} slots for remembered keys; the maximum is {most}")));
+            return Err(CorruptFilter(format!(
+                "the filter has {places} slots for remembered keys; the maximum is {most}"
+            )));
         }
         let remembered = (0..places).map(|_| OnceLock::new()).collect();
         let bits = BitArray::from_words(words);

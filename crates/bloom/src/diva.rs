@@ -44,7 +44,7 @@ use crate::universe::{decode_bytes, encode_bytes};
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Diva>(
     "diva",
-    "a range filter of key infixes between sampled keys; for any keys and ranges; weak right after a key",
+    "a range filter of key infixes between sampled keys; many false positives for ranges right after a key",
     "# Memory in bits per key, 0.001 to 64. More bits lower the false-positive rate, but the filter uses\n\
      # at most 34 bits per key.\n\
      bits_per_key = 12\n",
@@ -101,7 +101,7 @@ impl FilterPolicy for Diva {
         if head.keys == 0 && words.len() == 0 {
             return Ok(Box::new(NoKeys));
         }
-        let corrupt = || CorruptFilter("the infixes do not match the header".to_owned());
+        let corrupt = || CorruptFilter("the stored key infixes do not match the header".to_owned());
         let [cells, len, different, length] = [(); 4].map(|()| words.next().unwrap_or_default());
         let alphabet = Alphabet::decode(&mut words).ok_or_else(corrupt)?;
         let samples = Samples::decode(&mut words).ok_or_else(corrupt)?;

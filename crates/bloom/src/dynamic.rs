@@ -91,7 +91,7 @@ impl FilterPolicy for Dynamic {
                 filter.parts.push(part);
                 left = keys;
             }
-            let part = filter.parts.last_mut().expect("a part was begun");
+            let part = filter.parts.last_mut().expect("the filter has at least one part");
             part.bits.add(*hash, part.probes);
             part.keys += 1;
             left -= 1;
@@ -144,14 +144,20 @@ impl DynamicFilter {
     fn decode(stored: &[u8]) -> Result<Self, CorruptFilter> {
         let (head, mut words) = Head::decode(stored, TAG)?;
         if head.probes > MOST_PARTS || words.len() < 3 * head.probes as usize {
-            return Err(CorruptFilter(format!("{} parts do not fit {} words", head.probes, words.len())));
+            return Err(CorruptFilter(format!(
+                "{} parts do not fit into {} words",
+                head.probes,
+                words.len()
+            )));
         }
-        let mut next = || words.next().expect("as many words as counted");
+        let mut next = || words.next().expect("the number of words was checked before");
         let heads: Vec<[u64; 3]> = (0..head.probes).map(|_| [next(), next(), next()]).collect();
         let mut parts = Vec::with_capacity(heads.len());
         for [len, probes, keys] in heads {
             if len == 0 || len > words.len() as u64 || !(1..=u64::from(MAX_PROBES)).contains(&probes) {
-                return Err(CorruptFilter(format!("a part has {len} words and {probes} probes")));
+                return Err(CorruptFilter(format!(
+                    "one part has {len} words and {probes} probes, which is not possible"
+                )));
             }
             let body: Vec<u64> = words.by_ref().take(len as usize).collect();
             parts.push(Part { bits: BitArray::from_words(body.into_iter()), probes: probes as u32, keys });

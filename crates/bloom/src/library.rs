@@ -100,7 +100,8 @@ impl Head<'_> {
 
 /// Splits stored bytes into header and body.
 fn decode(stored: &[u8]) -> Result<(Head<'_>, &[u8]), CorruptFilter> {
-    let short = || CorruptFilter(format!("{} bytes are too few for a filter of a library", stored.len()));
+    let short =
+        || CorruptFilter(format!("{} bytes are too few for the filter of a shared library", stored.len()));
     let (tag, rest) = stored.split_first_chunk::<4>().ok_or_else(short)?;
     if *tag != TAG {
         return Err(CorruptFilter(format!(

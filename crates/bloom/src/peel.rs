@@ -77,7 +77,7 @@ pub(crate) fn build<const N: usize, S: Selection<N>>(
             let selection = S::sized(keys.len(), seed);
             peel(&keys, &selection).map(|order| (seed, selection, order))
         })
-        .expect("the seeds are unlimited");
+        .expect("the number of seeds is unlimited");
     let mut array = Packed::zeros(selection.len() as usize, width);
     for (mixed, place) in order.into_iter().rev() {
         let others = selection.select(mixed).into_iter().filter(|other| *other != place);
@@ -135,7 +135,7 @@ pub(crate) fn open<const N: usize, S: Selection<N> + 'static>(
     };
     let Some(selection) = S::from_params([first, second]).filter(fits) else {
         return Err(CorruptFilter(format!(
-            "{} words do not fit an array of {first} by {second}",
+            "{} words do not fit into an array of {first} by {second}",
             words.len()
         )));
     };

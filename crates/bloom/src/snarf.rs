@@ -89,7 +89,7 @@ impl FilterPolicy for Snarf {
         if head.keys == 0 && words.len() == 0 {
             return Ok(Box::new(NoKeys));
         }
-        let corrupt = || CorruptFilter("the codes do not match the header".to_owned());
+        let corrupt = || CorruptFilter("the stored positions do not match the header".to_owned());
         let [range, len, different] = [(); 3].map(|()| words.next().unwrap_or_default());
         let universe = Universe::decode(&mut words).ok_or_else(corrupt)?;
         let knots = words.next().filter(|knots| *knots <= words.len() as u64).ok_or_else(corrupt)?;

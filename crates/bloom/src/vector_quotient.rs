@@ -89,7 +89,7 @@ impl FilterPolicy for VectorQuotient {
 
     fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
         let (head, mut words) = Head::decode(&stored, TAG)?;
-        let corrupt = || CorruptFilter("the blocks of a vector quotient filter are incomplete".to_owned());
+        let corrupt = || CorruptFilter("the stored filter does not consist of whole blocks".to_owned());
         if head.probes != self.geometry.fingerprint_bits {
             return Err(CorruptFilter(format!("fingerprints of {} bits are not supported", head.probes)));
         }

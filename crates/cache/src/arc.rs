@@ -20,7 +20,7 @@ use crate::sharded::{Sharded, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Arc>>(
     "arc",
-    "an adaptive split between recently used and frequently used blocks, tuned by hits on evicted names",
+    "two lists, of recently used and of frequently used blocks; requests for evicted blocks adapt their sizes",
     sharded_reference!(""),
 );
 

@@ -106,7 +106,9 @@ impl Build<dyn CompactionPolicy> for Adaptive {
         let Params { window, horizon, largest_ratio, read_price, fpr } = params;
         let window = operations::window_flushes("window", window)?;
         if window == 0 {
-            return Err("window is 0; it must be at least 1 flush, because the policy observes it".to_owned());
+            return Err(
+                "window is 0; it must be at least 1, because the policy observes the last flushes".to_owned()
+            );
         }
         if !(0.01..=1000.0).contains(&horizon) {
             return Err(format!("horizon is {horizon}; it must be from 0.01 to 1000 windows"));
@@ -115,7 +117,7 @@ impl Build<dyn CompactionPolicy> for Adaptive {
             return Err(format!("largest_ratio is {largest_ratio}; it must be from 2 to 64"));
         }
         if !(0.0..=1.0).contains(&fpr) {
-            return Err(format!("fpr is {fpr}; it must be from 0 to 1, the share of false positives"));
+            return Err(format!("fpr is {fpr}; it must be a false-positive rate from 0 to 1"));
         }
         let model = CostModel { horizon, read_price: read_price.0 as f64, fpr };
         Ok(Box::new(Self { window, model, settings: settings(largest_ratio), current: Mutex::new(0) }))

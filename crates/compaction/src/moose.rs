@@ -27,7 +27,7 @@ use crate::shape::Shape;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Moose>(
     "moose",
-    "a separate size ratio r and about √r runs per level, optimal for a known size of the tree",
+    "each level has its own size ratio r and about √r runs; optimal if the size of the tree is known",
     "# Number of flushed memtables for which the structure of the tree is optimal, 2 to 1000000.\n\
      flushes = 1000\n\
      # Number of entries per data block that the cost model assumes, at least 1. With more entries, the\n\

@@ -89,7 +89,10 @@ pub struct CorruptBlock(pub String);
 impl CorruptBlock {
     /// The error of a selector that is called to decompress. A selector cannot decompress, because it has no tag.
     pub fn of_selector() -> Self {
-        Self("nothing is stored under a selector of codecs; decompress by the tag".to_owned())
+        Self(
+            "a selector of codecs cannot decompress; decompress each block with the codec that its tag names"
+                .to_owned(),
+        )
     }
 
     /// The error of a trained codec that is called to decompress. Such a codec cannot decompress, because its blocks

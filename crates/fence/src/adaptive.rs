@@ -104,11 +104,13 @@ impl FencePolicy for Adaptive {
         let head = table.read_stored(0..table.stored_bytes().min(HEAD_BYTES))?;
         let mut head = &*head;
         if take(&mut head, TAG.len())? != TAG {
-            return Err(corrupt("this is not an adaptive fence"));
+            return Err(corrupt("the stored bytes are not an adaptive fence"));
         }
         let chosen = take(&mut head, 1)?[0];
         let policy = self.policies.get(usize::from(chosen));
-        policy.ok_or_else(|| corrupt(format!("a choice {chosen} of three")))?.open(&Behind(table))
+        policy
+            .ok_or_else(|| corrupt(format!("the stored fence has the kind {chosen}; it must be 0, 1 or 2")))?
+            .open(&Behind(table))
     }
 }
 
@@ -139,7 +141,7 @@ impl TableView for Behind<'_> {
 }
 
 fn behind(range: Range<u64>) -> Result<Range<u64>, TableReadError> {
-    let end = range.end.checked_add(HEAD_BYTES).ok_or("a range beyond 64 bits")?;
+    let end = range.end.checked_add(HEAD_BYTES).ok_or("the end of the range exceeds 64 bits")?;
     Ok(range.start.saturating_add(HEAD_BYTES)..end)
 }
 

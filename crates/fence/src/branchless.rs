@@ -22,7 +22,7 @@ use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Branchless>(
     "branchless",
-    "binary search over 8-byte separator heads without unpredictable branches",
+    "binary search over 8-byte separator prefixes, without unpredictable branches",
     "# Whether each step prefetches both cache lines that the next step can read. Prefetching helps if\n\
      # the separator heads exceed the CPU caches.\n\
      prefetch = false\n",

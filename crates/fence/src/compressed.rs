@@ -152,10 +152,11 @@ impl CompressedFence {
     fn parse(stored: Bytes, blocks: u32) -> Result<Self, FenceError> {
         let mut rest: &[u8] = &stored;
         if take(&mut rest, TAG.len())? != TAG {
-            return Err(corrupt("these are not compressed separators"));
+            return Err(corrupt("the stored bytes are not compressed separators"));
         }
         let numbers = take(&mut rest, HEAD_BYTES - TAG.len())?;
-        let [count, interval] = [0, 1].map(|at| u32s(numbers).nth(at).expect("two numbers in eight bytes"));
+        let [count, interval] =
+            [0, 1].map(|at| u32s(numbers).nth(at).expect("the header of eight bytes contains two numbers"));
         if count != blocks || count == 0 || interval == 0 {
             return Err(corrupt(format!(
                 "{count} separators for {blocks} blocks, every {interval}th in full"

@@ -22,7 +22,7 @@ use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
     "eytzinger",
-    "8-byte separator heads in breadth-first order; few cache misses and no unpredictable branches",
+    "8-byte separator prefixes in breadth-first order; few cache misses and no unpredictable branches",
     || Box::new(Eytzinger),
 );
 

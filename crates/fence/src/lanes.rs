@@ -22,7 +22,7 @@ use crate::suffixes::Bound;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Lanes>(
     "lanes",
-    "a skip list of fixed lanes over 8-byte separator heads, with every 4th head, every 16th and so on",
+    "a skip list of fixed lanes over 8-byte separator prefixes: every 4th prefix, every 16th prefix, and so on",
     "# Ratio of the lengths of two successive lanes, 2 to 64. With a larger ratio there are fewer lanes,\n\
      # but more steps per lane.\n\
      stride = 4\n",
@@ -90,7 +90,7 @@ impl HeadIndex for HeadLanes {
     #[inline]
     fn lower_bound(&self, head: u64) -> Bound {
         let count = |heads: &[u64]| heads.iter().filter(|other| **other < head).count();
-        let (top, lanes) = self.lanes.split_last().expect("there is lane 0");
+        let (top, lanes) = self.lanes.split_last().expect("lane 0 always exists");
         let mut below = count(top);
         for lane in lanes.iter().rev() {
             if below == 0 {

@@ -162,10 +162,10 @@ impl<'a> Page<'a> {
         let kind = match kind {
             1 => Kind::Inner,
             2 => Kind::Leaf,
-            other => return Err(corrupt(format!("a page of kind {other}"))),
+            other => return Err(corrupt(format!("a page has the unknown kind {other}"))),
         };
         if children == 0 {
-            return Err(corrupt("a page without children"));
+            return Err(corrupt("a page has no children"));
         }
         let child_ends = take(&mut bytes, if kind == Kind::Inner { children * U32 } else { 0 })?;
         let suffix_ends = take(&mut bytes, (children - 1) * U32)?;
@@ -228,9 +228,9 @@ impl<'a> Page<'a> {
     fn suffix(&self, index: usize) -> Result<&'a [u8], FenceError> {
         let start = if index == 0 { 0 } else { number(self.suffix_ends, index - 1) };
         let end = number(self.suffix_ends, index);
-        self.suffixes
-            .get(start as usize..end as usize)
-            .ok_or_else(|| corrupt(format!("separator {index} of a page is at {start} to {end}")))
+        self.suffixes.get(start as usize..end as usize).ok_or_else(|| {
+            corrupt(format!("separator {index} of a page, at {start} to {end}, is outside of the page"))
+        })
     }
 }
 

@@ -25,7 +25,7 @@ impl FencePolicy for PageSearch {
     fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError> {
         match (table.stored_bytes(), table.block_count()) {
             (0, 1..) => Ok(Box::new(Self)),
-            (0, 0) => Err(corrupt("a table without blocks")),
+            (0, 0) => Err(corrupt("the SSTable has no blocks")),
             (bytes, _) => Err(corrupt(format!("the stored fence has {bytes} bytes, expected 0"))),
         }
     }

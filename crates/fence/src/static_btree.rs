@@ -231,7 +231,7 @@ impl Geometry {
         if possible {
             Ok(geometry)
         } else {
-            Err(corrupt(format!("no static B-tree of {tree_bytes} bytes has the footer {geometry:?}")))
+            Err(corrupt(format!("a static B-tree of {tree_bytes} bytes cannot have the footer {geometry:?}")))
         }
     }
 }
@@ -257,13 +257,19 @@ impl Fence for StaticBTreeFence {
                     return Ok(page.block(child));
                 }
                 Kind::Inner if layer < layers => node = page.pages(child),
-                kind => return Err(corrupt(format!("child {child} of a {kind:?} page in layer {layer}"))),
+                kind => {
+                    return Err(corrupt(format!(
+                        "a {kind:?} page in layer {layer} has the invalid child {child}"
+                    )));
+                }
             }
             if node.is_empty() || node.end > pages {
-                return Err(corrupt(format!("pages {node:?} of {pages}")));
+                return Err(corrupt(format!(
+                    "a page refers to pages {node:?}, but there are only {pages} pages"
+                )));
             }
         }
-        Err(corrupt("a tree without leaves"))
+        Err(corrupt("the static B-tree has no leaves"))
     }
 
     fn memory_bytes(&self) -> usize {

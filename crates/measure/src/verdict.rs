@@ -96,7 +96,7 @@ impl fmt::Display for Doubt {
             Self::FewSessions => {
                 write!(
                     f,
-                    "sessions of one build also differ; only {FEWEST_SESSIONS} or more sessions of both sides together can show by how much"
+                    "sessions of one build also differ; a verdict needs at least {FEWEST_SESSIONS} sessions in total"
                 )
             }
             Self::OneSeed => {

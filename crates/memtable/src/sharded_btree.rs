@@ -70,7 +70,10 @@ impl Params {
             return Ok(vec![nodes; shards]);
         }
         if self.weights.len() != shards {
-            return Err(format!("weights has {} numbers for {shards} shards", self.weights.len()));
+            return Err(format!(
+                "weights has {} numbers, but there are {shards} shards; give one weight per shard",
+                self.weights.len()
+            ));
         }
         let points = |weight: &u32| {
             let points = nodes.checked_mul(*weight).filter(|points| (1..=MAX_VIRTUAL_NODES).contains(points));

@@ -135,7 +135,7 @@ impl Parts {
         }
         if first.info.count != part.info.count {
             return against(&format!(
-                "the part is one of {} parts, which is another number",
+                "the part belongs to a run with {} parts, which is a different number",
                 part.info.count
             ));
         }

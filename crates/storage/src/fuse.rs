@@ -25,7 +25,7 @@ impl Fuse {
     ) -> Result<(), StorageError> {
         let done = if self.blown {
             Err(io::Error::other(
-                "an earlier write to this file failed, so the content of the file is unknown",
+                "an earlier write to this file failed, so the content of this file is unknown",
             ))
         } else {
             write()

@@ -88,7 +88,7 @@ impl FencePolicy for ByAccess {
     }
 
     fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError> {
-        let corrupt = || FenceError::Corrupt("no fence of two layouts".to_owned());
+        let corrupt = || FenceError::Corrupt("the stored bytes are not a fence with two layouts".to_owned());
         let end = table.stored_bytes();
         let head = table.read_stored(0..end.min(HEAD_BYTES))?;
         let length = head.strip_prefix(&TAG).and_then(|bytes| bytes.first_chunk()).ok_or_else(corrupt)?;

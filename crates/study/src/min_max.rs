@@ -57,8 +57,9 @@ impl FencePolicy for MinMax {
 
     fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError> {
         let stored = table.read_stored(0..table.stored_bytes())?;
-        let bounds = read(&stored, table.block_count())
-            .ok_or_else(|| FenceError::Corrupt("no fence of smallest and largest keys".to_owned()))?;
+        let bounds = read(&stored, table.block_count()).ok_or_else(|| {
+            FenceError::Corrupt("the stored bytes are not a fence with smallest and largest keys".to_owned())
+        })?;
         Ok(match numbers(&bounds) {
             Some(entries) => Box::new(MinMaxFence(entries)),
             None => Box::new(MinMaxFence(bounds)),

@@ -185,7 +185,7 @@ pub(crate) fn judge(
         }
         None => Err(match content() {
             Some(content) => explain(script, promise, &content),
-            None => Violation::new(Check::Order, "the content is the content after no commit"),
+            None => Violation::new(Check::Order, "the content does not match the state after any commit"),
         }),
     }
 }

@@ -394,7 +394,7 @@ fn space_amp(row: &Row, facts: &Facts) -> Option<String> {
     let least = live * facts.value_share?;
     (facts.keeps_bytes && stored < least * (1.0 - SLACK)).then(|| {
         format!(
-            "space_amp {:.3}: {stored} bytes in tables and memtables hold {live} live ones",
+            "space_amp {:.3}: {stored} bytes in SSTables and memtables are too few for {live} live bytes",
             tables / live
         )
     })

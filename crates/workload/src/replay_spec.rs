@@ -112,7 +112,7 @@ fn check_kind(kind: &str) -> Result<(), ChoiceError> {
         return Ok(());
     }
     let (hint, kinds) = (suggestion(kind, TRACES.kinds()), TRACES.kinds().collect::<Vec<_>>().join(", "));
-    let message = format!("no kind of replay is called \"{kind}\"; {hint}Valid: {kinds}");
+    let message = format!("unknown kind of replay \"{kind}\"; {hint}Valid: {kinds}");
     Err(ChoiceError::at("kind", message))
 }
 

@@ -99,7 +99,7 @@ impl StoreStep {
                 let names = Self::NAMES.join(", ");
                 return Err(ChoiceError::at(
                     "step",
-                    format!("no step is called \"{other}\"; {hint}Valid: {names}"),
+                    format!("unknown step \"{other}\"; {hint}Valid: {names}"),
                 ));
             }
         };

@@ -229,7 +229,8 @@ fn survivors(subject: &StoreKind, script: &Script, stopped: &Memory) -> Result<u
     let store = store.map_err(|error| Violation::new(Check::Opens, error.to_string()))?;
     let (found, all) = (digest(&read(&*store)?), script.commits().len());
     let commits = script.commits_with(found, all..=all);
-    commits.ok_or_else(|| Violation::new(Check::Order, "the content is the content after no commit"))
+    commits
+        .ok_or_else(|| Violation::new(Check::Order, "the content does not match the state after any commit"))
 }
 
 /// Returns the commits in WAL `name`.
@@ -281,8 +282,9 @@ fn other(subject: &StoreKind, seed: u64) -> Result<Vec<File>, Violation> {
 /// Truncates one SSTable of the store, opens the store with this SSTable set aside, and writes to it. Returns the
 /// disk, and the content after the opening and after each later commit.
 fn set_aside(subject: &StoreKind, stopped: &Memory) -> Result<(Memory, Vec<Content>), Violation> {
-    let wrong =
-        |error: tree::Error| Violation::new(Check::GoesOn, format!("with a table set aside: {error}"));
+    let wrong = |error: tree::Error| {
+        Violation::new(Check::GoesOn, format!("after one SSTable was moved to the quarantine: {error}"))
+    };
     let disk = Arc::new(stopped.after_crash(Unsynced::Kept));
     let files = files(&disk, Path::new(DIRECTORY));
     let tables: Vec<&File> = files.iter().filter(|file| file.kind == FileKind::Table).collect();

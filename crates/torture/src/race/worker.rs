@@ -342,7 +342,7 @@ fn ask(
     let slices: Vec<&[u8]> = bytes.iter().map(Vec::as_slice).collect();
     let values = multi_get(&slices).map_err(failed)?;
     if values.len() != asked.len() {
-        let what = format!("{} answers to {} keys", values.len(), asked.len());
+        let what = format!("the call returned {} answers for {} keys", values.len(), asked.len());
         return Err(Violation::new(Check::Reads, what));
     }
     asked.iter().zip(&values).map(|(key, value)| cell(*key, value.as_deref())).collect()

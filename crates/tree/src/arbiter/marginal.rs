@@ -31,7 +31,7 @@ use super::memory_arbiter::{DecisionPeriod, MemoryArbiter, MemoryObservation, Me
 
 pub(super) const VARIANT: Variant<dyn MemoryArbiter> = Variant::new::<Marginal>(
     "marginal",
-    "memory moves to the memtables, filters or cache, where one more byte saves most I/O",
+    "memory moves to memtables, filters or cache, to the part where one more byte saves the most I/O",
     "# Bytes of flushes, compactions and requested blocks between two decisions, as a multiple of the memory\n\
      # budget, 0.1 to 1000. With a longer period, the split follows the operations later and changes less often.\n\
      period = 2.0\n\

@@ -55,7 +55,7 @@ impl Steadiness {
         let never = self.never;
         (never > 0).then(|| {
             format!(
-                "Not steady: {name} did not get steady within its warm-up in {}.",
+                "Not steady: {name} did not become steady within its warm-up in {}.",
                 counted(usize::try_from(never).unwrap_or(usize::MAX), "trial")
             )
         })

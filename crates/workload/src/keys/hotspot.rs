@@ -54,7 +54,7 @@ impl Build<dyn KeyDistribution> for Hotspot {
             }
         }
         if params.data == 0.0 {
-            return Err("data is 0; a hot set has at least one key".to_owned());
+            return Err("data is 0; it must be above 0, because a hot set has at least one key".to_owned());
         }
         Ok(Box::new(Self(params)))
     }

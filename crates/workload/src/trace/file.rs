@@ -120,7 +120,7 @@ impl TraceFile {
                 _ => {
                     let bytes = key.len();
                     return Err(malformed(format!(
-                        "its reader gives a key of {bytes} bytes, not of {width}"
+                        "its reader returned a key of {bytes} bytes instead of {width} bytes"
                     )));
                 }
             }

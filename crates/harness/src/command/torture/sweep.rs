@@ -153,10 +153,10 @@ impl Sweep {
             ));
         }
         if Manifest::read(&folder.manifest())?.ended.is_none() {
-            tally.wrong.push("the manifest has no end of the run".to_owned());
+            tally.wrong.push("the manifest does not record the end of the run".to_owned());
         }
         if folder.root().join("data").exists() {
-            tally.wrong.push("a store was not removed".to_owned());
+            tally.wrong.push("the store of a killed trial was not removed".to_owned());
         }
         fs::remove_dir_all(self.scratch.path().join(BROKEN))
             .map_err(|error| Problem::doing(format!("remove {}", folder.root().display()), error))

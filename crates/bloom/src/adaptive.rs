@@ -9,11 +9,11 @@
 //! two slots for remembered keys. If both slots are taken, the key is not remembered. Frequent keys tend to be
 //! reported first, but keys that are no longer looked up keep their slots.
 //!
-//! For the first lookup of an absent key, the false-positive rate is the rate of a textbook Bloom filter. This Bloom
-//! filter has the part of the memory budget that remembered keys do not take. Source: Bender, Farach-Colton, Goswami,
-//! Johnson, `McCauley`, Singh, "Bloom Filters, Adaptivity, and the Dictionary Problem" (FOCS 2018). The filters of
-//! the paper read the stored keys and lengthen fingerprints to correct a false positive. This filter keeps the absent
-//! keys instead, because the stored keys of an SSTable are on storage.
+//! For the first lookup of an absent key, the false-positive rate is the rate of a textbook Bloom filter. The Bloom
+//! filter itself gets the part of the memory budget that remembered keys do not take. Source: Bender, Farach-Colton,
+//! Goswami, Johnson, `McCauley`, Singh, "Bloom Filters, Adaptivity, and the Dictionary Problem" (FOCS 2018). The
+//! filters of the paper read the stored keys and lengthen fingerprints to correct a false positive. This filter keeps
+//! the remembered absent keys in memory, because the stored keys of an SSTable are on storage.
 //!
 //! The remembered keys are in memory only, and are lost when the SSTable is opened again.
 //!

@@ -2,8 +2,8 @@
 //!
 //! The library builds filters from the hashes of keys, and answers probes of hashes. The library may be written in
 //! any language that can export C functions. Every call uses a table of function pointers. If the parameter `library`
-//! is empty, the table has functions of this crate, which call the filter `standard`. This configuration shows the
-//! cost of the interface only.
+//! is empty, the table has functions of this crate, which call the filter `standard`. With an empty `library`, a
+//! measurement shows the cost of the interface only.
 //!
 //! The stored format is little-endian. The field `name` identifies the library that wrote the filter, and no other
 //! library opens the filter:
@@ -192,11 +192,11 @@ impl Filter for LibraryFilter {
     }
 }
 
-/// The number of probes in one time measurement.
+/// The number of probes that are timed together in one measurement of the interface cost.
 const CALLS: u32 = 10_000;
 
 /// Measures the cost of the C ABI. The function times single probes of the filter `standard` through the C ABI and
-/// through direct calls. Returns `None` for other filters.
+/// through direct calls. Returns `None` if the filter is not a filter of a library.
 pub fn seam(choice: &Choice) -> Option<Seam> {
     if choice.kind() != VARIANT.kind {
         return None;

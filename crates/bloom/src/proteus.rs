@@ -14,7 +14,7 @@
 //! Source: Knorr, Lemaire, Lim, Luo, Zhang, Idreos, Mitzenmacher, "Proteus: A Self-Designing Range Filter" (SIGMOD
 //! 2022), sections 3 and 4. The filter of the paper samples the ranges of the workload. This filter draws ranges of
 //! one length, at random positions or right after keys. In the paper, the first part is a `SuRF` trie of uniform
-//! depth. In this filter, the first part is a set in the Elias–Fano encoding.
+//! depth. In this implementation, the exact set is stored in the Elias–Fano encoding.
 //!
 //! The filter takes `bits_per_key` / 8 bytes per key. A point lookup makes about three memory accesses in the set,
 //! plus the memory accesses of a [`standard`](crate::standard) filter.

@@ -114,7 +114,7 @@ fn split(hash: KeyHash, quotients: usize, mask: u64) -> (usize, u64) {
     (reduce(mixed, quotients), remix(mixed) >> 24 & mask)
 }
 
-/// A lookup that is compiled for one CPU feature set. The lookups for all feature sets give equal answers.
+/// A lookup that is compiled for one CPU feature set. Lookups return equal answers for every set of CPU features.
 trait Lookup: Copy + Send + Sync {
     fn may_contain(self, slots: &Slots, hash: KeyHash) -> bool;
 }

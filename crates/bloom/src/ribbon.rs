@@ -59,7 +59,7 @@ const BUCKET: usize = 128;
 /// The largest number of systems in a filter with the construction `balanced`, including the last system.
 const MOST_LAYERS: usize = 4;
 
-/// The number of words that a layer stores in addition to its thresholds and its solution.
+/// The number of words that a stored layer has in addition to its thresholds and its solution.
 const LAYER_WORDS: usize = 4;
 
 /// The number of keys below which the builder adds no further system for bumped keys.
@@ -502,7 +502,7 @@ impl<L: Lookup> Filter for RibbonFilter<L> {
     }
 }
 
-/// A lookup that is compiled for one CPU feature set. The lookups for all feature sets give equal answers.
+/// A lookup that is compiled for one CPU feature set. Lookups return equal answers for every set of CPU features.
 trait Lookup: Copy + Send + Sync {
     fn may_contain(self, system: &System, hash: KeyHash) -> bool;
 }

@@ -124,7 +124,8 @@ impl Geometry {
         }
     }
 
-    /// Returns the number of words before the fingerprints. These words have one bit for each bucket and each slot.
+    /// Returns the number of words before the fingerprints. The metadata words have one bit for each bucket and one
+    /// bit for each slot.
     fn meta_words(self) -> usize {
         (self.buckets + self.slots) / u64::BITS as usize
     }
@@ -154,7 +155,7 @@ impl Geometry {
         words
     }
 
-    /// Whether a block has this entry.
+    /// Returns whether a block contains the fingerprint in the bucket of the entry.
     #[inline]
     fn has(self, block: &[u64], (bucket, fingerprint): Entry) -> bool {
         let begin = if bucket == 0 { 0 } else { self.end_of(block, bucket - 1) };

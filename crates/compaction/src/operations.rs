@@ -15,7 +15,7 @@ const GETS_BETWEEN_PICKS: u64 = 4096;
 /// number is smaller.
 const SCANS_BETWEEN_PICKS: u64 = 64;
 
-/// The largest number of flushes of a window.
+/// The largest number of flushes in a window of observed operations.
 const MOST_FLUSHES: u64 = 1000;
 
 /// Counts of flushes, lookups and scans.

@@ -18,7 +18,7 @@ pub(crate) fn identify(version: &str) -> Result<Identity, Missing> {
     }
 }
 
-/// Opens a store if its adapter is in this build.
+/// Opens a store if this build contains the adapter of the engine.
 macro_rules! open {
     ($($store:ident)::+, $directory:expr, $settings:expr) => {{
         #[cfg(feature = "peers")]

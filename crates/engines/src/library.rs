@@ -29,7 +29,7 @@ const ASSERTION_HANDLERS: [&str; 3] = ["__assert_fail", "__assert_rtn", "__asser
 /// names in its error messages.
 const ASSERTING_FUNCTIONS: usize = 20;
 
-/// Flags of an optimising compiler.
+/// Compiler flags that indicate an optimized build.
 const OPTIMISED: [&str; 5] = ["-O1", "-O2", "-O3", "-Os", "-Ofast"];
 
 impl Wanted {

@@ -13,7 +13,7 @@ pub trait Store: Target {
     /// The version of the engine as the running code reports it. `None` if the code does not report it.
     fn version(&self) -> Option<String>;
 
-    /// The current counters and sizes of the store. Other threads may work during the call.
+    /// The current counters and sizes of the store. Other threads may call the store during this call.
     fn stats(&self) -> EngineStats;
 
     /// Compacts the whole store, as far as the engine's compaction can. `None` if the engine has no call for that.
@@ -27,7 +27,7 @@ pub trait Store: Target {
         None
     }
 
-    /// The operations of one column family. `None` if the store has no such family.
+    /// Returns the operations of one column family. `None` if the store has no such family.
     fn family<'s>(&'s self, _: &str) -> Option<Box<dyn Target + 's>> {
         None
     }

@@ -1,11 +1,11 @@
 //! Prefix-compressed groups of separators in memory. Each separator omits the prefix that it shares with the
 //! previous separator.
 //!
-//! The first separator of each group is stored in full. A binary search over these first separators finds a group,
-//! and the search then reads this group in order. The search need not reconstruct separators, because it remembers
-//! how many bytes the key shares with the previous separator. Usually the stored shared length of the next separator
-//! is enough to compare this separator with the key. Sources: the document cs265, section 2.3.2, "Compressed"; the
-//! index blocks of LevelDB, `doc/table_format.md`.
+//! The first separator of each group is stored in full. A binary search over the first separators of all groups finds
+//! a group, and the search then reads this group in order. The search need not reconstruct separators, because it
+//! remembers how many bytes the key shares with the previous separator. Usually the stored shared length of the next
+//! separator is enough to compare this separator with the key. Sources: the document cs265, section 2.3.2,
+//! "Compressed"; the index blocks of LevelDB, `doc/table_format.md`.
 //!
 //! ```text
 //! tag [u8; 4] | count u32 | interval u32 | start of each group u32 | separators

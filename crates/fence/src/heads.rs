@@ -1,8 +1,8 @@
 //! Code for all fences that search 8-byte prefixes of separators (heads). The search algorithms are in other modules.
 //!
-//! A search first compares the key with the common prefix of the separators. Then the search looks up the key's head
-//! among the heads of the separators. The search reads a separator only if the separator's head equals the key's
-//! head.
+//! A search first compares the key with the common prefix of the separators. The search then looks up the head of the
+//! key among the heads of the separators. The search reads a complete separator only if its head equals the head of
+//! the key.
 
 use types::HashedKey;
 

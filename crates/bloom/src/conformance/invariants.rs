@@ -73,7 +73,7 @@ pub(crate) fn may_contain(filter: &dyn Filter, hash: KeyHash) -> bool {
     filter.may_contain_key(HashedKey { bytes: &key_of(hash), hash })
 }
 
-/// Writes the answers of a filter for many hashes to `answers`.
+/// Probes a filter for many hashes, and writes its answers to `answers`.
 fn may_contain_all(filter: &dyn Filter, hashes: &[KeyHash], answers: &mut [bool]) {
     let bytes: Vec<[u8; 8]> = hashes.iter().map(|hash| key_of(*hash)).collect();
     let keys = bytes.iter().zip(hashes).map(|(bytes, hash)| HashedKey { bytes, hash: *hash });
@@ -128,8 +128,8 @@ fn answers_depend_on_bytes_and_hash_alone(subject: &Subject) -> Result<(), Strin
     Ok(())
 }
 
-/// Checks a filter builder that accepts keys one by one. The stored bytes do not depend on the order of the keys, on
-/// batches or on threads.
+/// Checks that a filter builder that accepts keys one by one builds the same filter as `build`. The stored bytes do
+/// not depend on the order of the keys, on batches or on threads.
 fn what_grows_is_what_is_built(subject: &Subject) -> Result<(), String> {
     for count in [0, 1, 1000] {
         let hashes = random_hashes(count, 11);
@@ -343,7 +343,8 @@ fn the_allocation_is_spent(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks the reported memory. An ideal bound reports 0. Any other filter reports approximately its stored size.
+/// Checks that the memory that a filter reports is plausible. An ideal bound reports 0. Any other filter reports
+/// approximately its stored size.
 fn memory_is_told(subject: &Subject) -> Result<(), String> {
     let hashes = random_hashes(10_000, 11);
     let stored = subject.policy.build(&Keys::of(&hashes).input(None));
@@ -357,7 +358,7 @@ fn memory_is_told(subject: &Subject) -> Result<(), String> {
 }
 
 /// Checks that corrupt bytes never cause a panic. Opening a filter fails if the stored bytes are too short or too
-/// long. A flipped bit makes opening fail, or only changes answers.
+/// long. A flipped bit in a stored filter makes opening the filter fail, or only changes answers of the filter.
 fn corruption_is_an_error_or_a_wrong_answer(subject: &Subject) -> Result<(), String> {
     let hashes = random_hashes(300, 12);
     let probes = random_hashes(100, 13);

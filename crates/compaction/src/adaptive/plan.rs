@@ -51,7 +51,8 @@ fn played(shape: &Shape, job: &Job) -> (Shape, u64) {
     (Shape { buffer_bytes: shape.buffer_bytes, levels, operations: shape.operations }, bytes)
 }
 
-/// Returns the outline of a tree. In an outline, each run is one SSTable, whose number is the number of the run.
+/// Returns the outline of a tree. An outline is a simplified shape, in which each run is one SSTable. The number of
+/// the SSTable is the number of the run.
 pub(super) fn outline(shape: &Shape) -> Shape {
     let run = |run: &Run<TableShape>| Run { id: run.id, tables: vec![joined(run.tables.iter(), run.id)] };
     let level = |level: &Level<TableShape>| Level { runs: level.runs.iter().map(run).collect() };

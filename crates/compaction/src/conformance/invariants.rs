@@ -11,7 +11,7 @@ use crate::{Action, CompactionPolicy, Job, Run, Shape, TableShape};
 /// The largest allowed number of jobs between two flushes, for a store of this size.
 const MAX_JOBS: usize = 1000;
 
-/// The compaction policy under test.
+/// The compaction policy under test, with the limits of its variant.
 pub(crate) struct Subject {
     pub(crate) policy: Box<dyn CompactionPolicy>,
     /// The limits that the variant of the policy declares.
@@ -52,8 +52,9 @@ pub(crate) const INVARIANTS: &[(&str, Check)] = &[
     ("the policy comes to rest", the_policy_comes_to_rest),
 ];
 
-/// Replays a history. Calls `each` with every job, before the job is applied. Calls `at_rest` with the shape whenever
-/// the policy has no further job. The replay ends at a job that cannot be applied.
+/// Replays a history of flushes on the policy, and checks the tree after each job. Calls `each` with every job,
+/// before the job is applied. Calls `at_rest` with the shape whenever the policy has no further job. The replay ends
+/// at a job that cannot be applied.
 pub(crate) fn play(
     subject: &Subject,
     history: &History,

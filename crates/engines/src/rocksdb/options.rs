@@ -1,7 +1,8 @@
 //! The names of a design's settings in `RocksDB`'s options files.
 //!
-//! Options are passed as text, and not by one function per option. Text has the same meaning in all versions, while
-//! functions change: `rocksdb_filterpolicy_create_bloom_full` takes another type in older versions.
+//! Options are passed as text, and not by one function per option. The text of options has the same meaning in all
+//! versions, but functions change: `rocksdb_filterpolicy_create_bloom_full` has another parameter type in older
+//! versions.
 
 use super::overrides::{Overrides, name_of};
 use super::params::{CacheKind, Params, Style};

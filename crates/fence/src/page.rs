@@ -127,7 +127,7 @@ fn fill(kind: Kind, firsts: &[&[u8]], unit_bytes: usize) -> usize {
     firsts.len()
 }
 
-/// Returns the length in bytes of a page with these separators between its children, without padding.
+/// Returns the length in bytes, without padding, of a page that has these separators between its children.
 pub(crate) fn encoded_bytes(kind: Kind, separators: &[&[u8]]) -> usize {
     let all: usize = separators.iter().map(|separator| separator.len()).sum();
     page_bytes(kind, separators.len(), all - shared_by(separators) * separators.len().saturating_sub(1))
@@ -140,7 +140,7 @@ fn page_bytes(kind: Kind, separators: usize, separator_bytes: usize) -> usize {
     HEAD_BYTES + (child_ends + separators) * U32 + separator_bytes
 }
 
-/// A page that was parsed. The lengths in the page are checked when they are used.
+/// A parsed page. The lengths in the page are checked when they are used.
 pub(crate) struct Page<'a> {
     pub(crate) kind: Kind,
     first: u32,

@@ -7,9 +7,10 @@
 //! a separator is the shortest key that separates two children. In the document, a separator is the largest key of a
 //! child.
 //!
-//! A page is `page_bytes` long, unless the separator between two children does not fit. A longer page takes several
-//! consecutive page lengths, and its parent stores this number. A search still makes one read per layer. A long
-//! separator is stored in a low layer, so that few searches read it.
+//! A page is `page_bytes` long, unless the separator between two children does not fit. If a page is longer than one
+//! page length, the page takes several consecutive page lengths, and its parent stores their number. A search makes
+//! one read per layer, even if pages are longer. A long separator is stored in a low layer, so that few searches read
+//! it.
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
@@ -127,8 +128,8 @@ impl StaticBTree {
         layers
     }
 
-    /// Returns the key between each block and the block before it. The result includes a key before the first block,
-    /// which no page stores.
+    /// Returns the separator before each block, except the first block. The result includes a key before the first
+    /// block, which no page stores.
     fn keys_before_blocks<'a>(&self, input: &FenceInput<'a>) -> Vec<&'a [u8]> {
         match input.bounds {
             Some(bounds) if self.separators == Between::Largest => {
@@ -236,7 +237,7 @@ impl Geometry {
     }
 }
 
-/// A static B-tree on disk.
+/// A static B-tree on disk, opened for searches.
 struct StaticBTreeFence {
     geometry: Geometry,
 }

@@ -10,8 +10,8 @@
 //! pages | top | page length u32 | page lengths of all pages u32 | pages u32 | tag
 //! top: end of each page u32 | its first block u32 | length of its first separator u32 | first separators
 //! ```
-//! Pages have the format of the leaves of a static B-tree. If a separator is longer than a page, its page takes
-//! several page lengths.
+//! Pages have the format of the leaves of a static B-tree. If a separator is longer than a page length, its page
+//! takes several page lengths.
 
 use std::ops::Range;
 

@@ -79,7 +79,7 @@ pub(crate) fn mutate(corpus: &[Vec<u8>], form: InputForm, random: &mut impl Rng)
     input
 }
 
-/// A range within `len` bytes, mostly a short one.
+/// Returns a range within `len` bytes, which is short in most cases.
 fn range(len: usize, random: &mut impl Rng) -> std::ops::Range<usize> {
     let start = random.random_range(0..=len);
     let most = if random.random_bool(0.8) { 16.min(len - start) } else { len - start };
@@ -140,7 +140,7 @@ fn varint(mut number: u64) -> Vec<u8> {
     bytes
 }
 
-/// Replaces a part of this input with a part of another input.
+/// Replaces a part of the input with a part of another input.
 fn splice(input: &mut Vec<u8>, corpus: &[Vec<u8>], random: &mut impl Rng) {
     let other = &corpus[random.random_range(0..corpus.len())];
     let part = other[range(other.len(), random)].to_vec();

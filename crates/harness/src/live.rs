@@ -65,7 +65,7 @@ impl Live {
         thread::spawn(move || self.serve());
     }
 
-    /// Answers one request. `last` is the last complete page.
+    /// Answers one HTTP request. `last` is the last complete page.
     fn answer(&self, mut stream: &TcpStream, last: &mut Option<String>) -> std::io::Result<()> {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;

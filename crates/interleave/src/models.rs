@@ -30,7 +30,7 @@ pub struct LoomModel {
 /// The result of running a model.
 #[derive(Clone, Debug)]
 pub struct LoomVerdict {
-    /// Number of interleavings that were tried.
+    /// The number of interleavings that loom tried.
     pub interleavings: usize,
     /// The violated condition, if any.
     pub failure: Option<String>,
@@ -38,7 +38,8 @@ pub struct LoomVerdict {
     pub sites: BTreeSet<Site>,
 }
 
-/// The limit of steps in one interleaving. Beyond this limit, threads are assumed to wait for each other forever.
+/// The limit of steps in one interleaving. If a thread needs more steps, the model assumes that threads wait for each
+/// other forever.
 const MOST_STEPS: usize = 4000;
 
 /// All models.
@@ -83,8 +84,8 @@ impl LoomModel {
     }
 }
 
-/// Two commits end in any order. One has two writes, and the other has one write. A thread that sees a number sees all
-/// writes up to it.
+/// Two commits end in any order. One thread makes two writes, and the other thread makes one write. A thread that
+/// sees a number sees all writes up to it.
 fn visible() {
     let visible = Arc::new(Visible::new(0));
     let written: Arc<[Watched<bool>; 3]> = Arc::new(std::array::from_fn(|_| Watched::new(false)));

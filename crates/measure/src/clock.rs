@@ -5,11 +5,11 @@
 //! reading. Only differences of stamps are converted to nanoseconds. The first [`Clock::new`] of a process calibrates
 //! the conversion factor against the clock of the kernel, which takes up to 200 ms.
 
-/// A raw reading of the clock. Stamps of one process can be compared and subtracted. No other use is meaningful.
+/// A raw reading of the clock. Stamps of one process can be compared and subtracted. Stamps have no other meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stamp(u64);
 
-/// The calibrated clock. Copies share the calibration.
+/// The calibrated clock. All copies of a clock share its calibration.
 #[derive(Clone, Debug)]
 pub struct Clock {
     inner: quanta::Clock,

@@ -118,7 +118,7 @@ fn thinned(ticks: Vec<Tick>, width: f64) -> Vec<Tick> {
 }
 
 impl Labels {
-    /// Returns the labels of ticks. Each label has one line.
+    /// Returns the labels of ticks. Each label takes one line.
     pub(crate) fn of_ticks(ticks: &[Tick]) -> Self {
         let label = |tick: &Tick| (tick.at, vec![tick.label.clone()]);
         Self { labels: ticks.iter().map(label).collect(), upright: false }

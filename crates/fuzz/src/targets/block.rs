@@ -19,11 +19,11 @@ pub(super) const TARGET: FuzzTarget = FuzzTarget {
     run,
 };
 
-/// An entry as a scan returns it.
+/// An entry in the form that a scan returns.
 type Owned = (Vec<u8>, Option<Vec<u8>>);
 
 /// Half of the bytes of a tail. The lower half of the first byte is the kind of the index. A block without a tail has
-/// no index. Other bytes in that place may leave the index unchecked.
+/// no index. If this place contains other bytes, the index is not checked.
 const KINDS_BYTES: usize = 4;
 
 fn hashed(key: &[u8]) -> HashedKey<'_> {
@@ -60,7 +60,7 @@ fn seeds() -> Vec<Vec<u8>> {
     blocks
 }
 
-/// The entries as one block of each format.
+/// Returns one block of each format that contains the entries.
 fn lay_out(entries: &[Owned], options: &BlockOptions) -> Vec<Vec<u8>> {
     let formats = CATALOG.all().map(|choice| CATALOG.build(&choice).expect("defaults build"));
     let block = |format: Box<dyn tree::block::BlockFormat>| {
@@ -123,7 +123,7 @@ fn check_found(block: &[u8], found: &tree::block::Found, value: Option<&[u8]>) {
     }
 }
 
-/// Checks that ascending entries are the same in every format, in both directions.
+/// Checks that a block of each format returns ascending entries unchanged, in both directions.
 fn check_relaid(forward: &[Owned]) {
     let bytes: usize =
         forward.iter().map(|(key, value)| key.len() + value.as_ref().map_or(0, Vec::len)).sum();

@@ -9,7 +9,7 @@ use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// A compressed block. An input is a tag, two bytes of length, and the stored bytes. Invariants: decoding is
+/// A compressed block as input. An input is a tag, two bytes of length, and the stored bytes. Invariants: decoding is
 /// deterministic, and any bytes that any codec compressed are restored.
 pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "codec",
@@ -19,8 +19,8 @@ pub(super) const TARGET: FuzzTarget = FuzzTarget {
     run: run_codec,
 };
 
-/// A block compressed with dictionaries. An input is two bytes of length, dictionaries of that length, a tag, two bytes
-/// of length, and the stored bytes.
+/// An input block that was compressed with dictionaries. An input is two bytes of length, dictionaries of that
+/// length, a tag, two bytes of length, and the stored bytes.
 pub(super) const DICTIONARIES: FuzzTarget = FuzzTarget {
     name: "dictionaries",
     about: "the dictionaries of a table, and a block compressed with one",

@@ -19,7 +19,7 @@ pub(super) const EXPERIMENT: FuzzTarget = FuzzTarget {
     run: run_experiment,
 };
 
-/// A design file. Invariant: the resolved design resolves to itself.
+/// A design file as input. Invariant: the resolved design resolves to itself.
 pub(super) const DESIGN: FuzzTarget = FuzzTarget {
     name: "design",
     about: "a design file",
@@ -72,7 +72,7 @@ fn run_experiment(input: &[u8]) -> bool {
     true
 }
 
-/// A description without the comments at its top.
+/// Returns an experiment without the comments at its top.
 fn body(description: &str) -> &str {
     description.find("\nquestion").map_or(description, |at| &description[at..])
 }

@@ -10,7 +10,8 @@ use super::workload::in_file;
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// `runs.csv`. Invariant: the rows of an accepted table read back unchanged after they are written again.
+/// The file `runs.csv` as input. Invariant: the rows of an accepted table read back unchanged after they are written
+/// again.
 pub(super) const ROWS: FuzzTarget = FuzzTarget {
     name: "rows",
     about: "the rows of a runs.csv",
@@ -19,7 +20,7 @@ pub(super) const ROWS: FuzzTarget = FuzzTarget {
     run: run_rows,
 };
 
-/// `manifest.json`. Invariant: an accepted manifest reads back unchanged after it is written again.
+/// The file `manifest.json` as input. Invariant: an accepted manifest reads back unchanged after it is written again.
 pub(super) const MANIFEST: FuzzTarget = FuzzTarget {
     name: "results-manifest",
     about: "a manifest.json",
@@ -28,7 +29,7 @@ pub(super) const MANIFEST: FuzzTarget = FuzzTarget {
     run: run_manifest,
 };
 
-/// A latency log. Invariant: an accepted log reads back unchanged after it is written again.
+/// A latency log as input. Invariant: an accepted log reads back unchanged after it is written again.
 pub(super) const LATENCIES: FuzzTarget = FuzzTarget {
     name: "latencies",
     about: "a log of HDR histograms",

@@ -38,7 +38,7 @@ pub(super) const LOG: FuzzTarget = FuzzTarget {
     run: |input| feed(&LOG_HOSTS.each_ref(), input, |bytes, host| reseal::log(bytes, host.seal)),
 };
 
-/// A manifest.
+/// A manifest as input.
 pub(super) const MANIFEST: FuzzTarget = FuzzTarget {
     name: "manifest",
     about: "a manifest in a store that is verified, opened, read and written to",
@@ -50,7 +50,7 @@ pub(super) const MANIFEST: FuzzTarget = FuzzTarget {
 /// The constant memory of a store for any files: its memtable, its cache, and the buffers of the tables that it writes.
 const STORE_BYTES: usize = 16 << 20;
 
-/// The directory of every store.
+/// The directory that every store of this target uses.
 const DIRECTORY: &str = "store";
 
 /// Design of a small tree, in which a few entries use all components.
@@ -97,7 +97,7 @@ static LOG_HOSTS: [LazyLock<Host>; 3] = [
 
 static MANIFEST_HOST: LazyLock<Host> = LazyLock::new(Host::with_manifest);
 
-/// The files of a store. The fuzz input replaces one of these files.
+/// The files of a store, of which the fuzz input replaces one. The fuzz input replaces one of these files.
 struct Host {
     design: Design,
     /// The name and the content of each file.
@@ -144,7 +144,7 @@ fn filled(design: &Design, numbers: std::ops::Range<u32>) -> (Arc<dyn Storage>, 
 }
 
 impl Host {
-    /// A store with one table and an empty WAL. The table, or its blob file, is replaced.
+    /// Returns the files of a store with one SSTable and an empty WAL. The table, or its blob file, is replaced.
     fn with_table(toml: &str, replaced: &str) -> Self {
         let design = small(toml);
         let (storage, tree) = filled(&design, 0..60);
@@ -153,7 +153,7 @@ impl Host {
         Self::of(design, &*storage, replaced)
     }
 
-    /// A store with writes in its WAL. The fuzz input replaces the WAL.
+    /// Returns the files of a store with writes in its WAL. The fuzz input replaces the WAL.
     fn with_log(toml: &str) -> Self {
         let design = small(toml);
         let (storage, tree) = filled(&design, 0..20);
@@ -164,7 +164,7 @@ impl Host {
         Self::of(design, &*storage, ".wal")
     }
 
-    /// A store with several tables. The manifest of the store is replaced.
+    /// Returns the files of a store with several SSTables. The manifest of the store is replaced.
     fn with_manifest() -> Self {
         let design = small("compaction = { kind = \"tiered\", size_ratio = 6 }");
         let (storage, tree) = filled(&design, 0..10);
@@ -178,7 +178,7 @@ impl Host {
         Self::of(design, &*storage, "manifest")
     }
 
-    /// The files of a store. The first file whose name ends with `replaced` is replaced.
+    /// Returns the files of the store in a directory. The first file whose name ends with `replaced` is replaced.
     fn of(design: Design, storage: &dyn Storage, replaced: &str) -> Self {
         let directory = Path::new(DIRECTORY);
         let names = storage.list(directory).expect("a store can be listed");

@@ -13,8 +13,8 @@ use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// Lines of the DSL. Invariants: a printed command reads back as an equal command; an error names the column and the
-/// number of its line; reading continues after an error, once for each line.
+/// Lines of the text language (DSL) as input. Invariants: a printed command reads back as an equal command; an error
+/// names the column and the number of its line; reading continues after an error, once for each line.
 pub(super) const DSL: FuzzTarget = FuzzTarget {
     name: "dsl",
     about: "operations as lines of text",
@@ -23,8 +23,8 @@ pub(super) const DSL: FuzzTarget = FuzzTarget {
     run: run_dsl,
 };
 
-/// A raw trace. The first byte of an input selects the format. Invariants: the numbers equal the file after they are
-/// written again, and every access names its key.
+/// A raw trace as input. The first byte of an input selects the format. Invariants: the numbers are equal after they
+/// are written and read again, and every access names its key.
 pub(super) const TRACE: FuzzTarget = FuzzTarget {
     name: "trace",
     about: "a trace of numbers of fixed width",
@@ -94,7 +94,7 @@ fn numbers() -> Vec<u8> {
     (0..64u64).flat_map(|number| (number * number % 37).to_be_bytes()).collect()
 }
 
-/// Bytes as an `.xz` file.
+/// Returns bytes that are compressed as an `.xz` file.
 fn packed(bytes: &[u8]) -> Vec<u8> {
     let mut writer = XzWriter::new(Vec::new(), XzOptions::with_preset(0)).expect("the options are right");
     writer.write_all(bytes).expect("a vector takes bytes");
@@ -102,7 +102,7 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
 }
 
 thread_local! {
-    /// The folder of this thread's input files.
+    /// The folder for the input files of the calling thread.
     static FOLDER: RefCell<TempDir> = RefCell::new(tempfile::tempdir().expect("there is room for a folder"));
 }
 
@@ -198,7 +198,7 @@ fn run_format(input: &[u8]) -> bool {
     })
 }
 
-/// Numbers as a trace.
+/// Returns numbers in the format of a trace.
 fn written(numbers: &[u64], width: usize, endian: Endian) -> Vec<u8> {
     let bytes = |number: &u64| match endian {
         Endian::Big => number.to_be_bytes()[8 - width..].to_vec(),

@@ -29,7 +29,7 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Outcome<()> {
 /// Returns the protocol of the server.
 ///
 /// # Errors
-/// This program was built without the protocol.
+/// Returns an error if this program was built without the protocol.
 #[cfg_attr(feature = "grpc", allow(clippy::unnecessary_wraps))] // other builds do not have all protocols
 fn protocol(served: ServedProtocol) -> Outcome<Protocol> {
     match served {

@@ -98,7 +98,7 @@ impl<W: Write> Shell<'_, W> {
     }
 }
 
-/// Reason why a command failed.
+/// The reason why a command failed.
 enum Failure {
     /// The program that reads the answers has closed the pipe.
     ReaderIsGone,

@@ -1,6 +1,6 @@
 //! The invariants of the memtable axis. Each invariant is a function that checks one memtable policy. In the checks
-//! with one thread, every result of a memtable must equal the result of the model. This is checked before and after
-//! the memtable becomes immutable.
+//! with one thread, every result of a memtable must equal the result of the model. The invariant is checked before
+//! and after the memtable becomes immutable.
 
 use std::ops::Bound;
 
@@ -264,8 +264,8 @@ fn probes(model: &Model) -> Vec<Vec<u8>> {
     probes
 }
 
-/// Checks keys and values with the largest sizes that a tree allows. Also checks that the reported memory includes
-/// these keys and values.
+/// Checks keys and values with the largest sizes that a tree allows. The check includes the memory that the memtable
+/// reports for these keys and values.
 pub(crate) fn check_sizes(policy: &dyn MemtablePolicy) -> Result<(), String> {
     let table = policy.create(1 << 20);
     let table = &*table;

@@ -2,7 +2,7 @@
 //! result is checked exactly.
 //!
 //! The content of write number `n` is a function of `n`, so a reader at snapshot `s` knows the expected result. Each
-//! of the k writers gets every k-th group of numbers, and counts its completed writes. A write is published if all
+//! of the k writers writes every k-th group of numbers, and counts its completed writes. A write is published if all
 //! writers have completed their writes up to this number.
 
 use std::ops::Bound;
@@ -21,8 +21,8 @@ const CALL: u64 = 4;
 const BATCH: u64 = 75;
 const KEYS: u64 = 300;
 
-/// Inserts writes with consecutive sequence numbers. Depending on `turn`, inserts all writes with one call, or each
-/// write with its own call.
+/// Inserts writes with consecutive sequence numbers. An even `turn` selects one call for all writes, and an odd
+/// `turn` selects one call per write.
 fn insert_either_way(table: &dyn Memtable, turn: u64, writes: &[Write]) {
     match turn.is_multiple_of(2) {
         true => insert_all(table, writes),
@@ -207,8 +207,8 @@ impl Run<'_> {
         })
     }
 
-    /// Checks a reader without a snapshot. Such a reader must see a complete version. This version must not be older
-    /// than the newest published version.
+    /// Checks a reader without a snapshot. A reader of the newest version must see a complete version. The returned
+    /// version must not be older than the newest published version.
     fn check_newest(
         &self,
         key: &[u8],

@@ -64,7 +64,8 @@ struct Tally {
     wrong: Vec<String>,
 }
 
-/// Kills runs in both modes. Returns whether all resumed runs have the results of an uninterrupted run.
+/// Kills and resumes runs in both modes, `counted` and `timed`. Returns whether all resumed runs have the results of
+/// an uninterrupted run.
 pub(super) fn sweep(arguments: &SweepArguments) -> Outcome<bool> {
     interrupt::install();
     let folder = arguments.dir.clone().unwrap_or_else(std::env::temp_dir);

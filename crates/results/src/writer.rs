@@ -47,8 +47,8 @@ impl RowWriter {
         Ok(writer)
     }
 
-    /// Continues an existing file. The rows of finished groups remain. All other rows and an incomplete last line are
-    /// removed. If the file is missing or has an incomplete header, a new file starts.
+    /// Opens an existing file to continue it. The rows of finished groups remain. All other rows, and an incomplete
+    /// last line, are removed from the file. If the file is missing or has an incomplete header, a new file starts.
     ///
     /// # Errors
     /// The file has another header, the file is corrupt before its end, or the file system returns an error. In these

@@ -18,12 +18,13 @@ pub(crate) trait Requests: Send + Sync {
     /// The file with the requests cannot be read.
     fn names(&self, blocks: u64, count: usize, random: &mut Random, base: &Path) -> Result<Vec<u64>, String>;
 
-    /// Returns the distribution from which each request is drawn independently. Returns `None` for other streams.
+    /// Returns the distribution from which each request is drawn independently. Returns `None` if the stream has no
+    /// distribution.
     fn law(&self) -> Option<Box<dyn KeyDistribution>> {
         None
     }
 
-    /// Returns the file of recorded requests. Returns `None` for other streams.
+    /// Returns the file of recorded requests. Returns `None` if the stream does not come from a file.
     fn file(&self) -> Option<TraceFile> {
         None
     }

@@ -8,8 +8,8 @@ use tonic::Status;
 use crate::budget::{MemoryShare, TOO_MUCH_MEMORY};
 use crate::shared::Shared;
 
-/// Maximum number of bytes that a call may use even if all clients together use too much memory. A call needs a
-/// similar amount for its state in HTTP/2.
+/// Maximum number of bytes that a call may use even if all clients together use too much memory. The state of a call
+/// in HTTP/2 needs about the same amount.
 const SMALL_BYTES: usize = 4 << 10;
 
 /// A call, from its first byte to the last byte of its response.

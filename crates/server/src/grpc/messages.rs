@@ -34,7 +34,7 @@ pub struct GetResponse {
     pub value: Option<Bytes>,
 }
 
-/// Deletes a key.
+/// The request to delete a key.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct DeleteRequest {
     /// The key.
@@ -49,7 +49,7 @@ pub struct DeleteResponse {}
 /// Deletes all keys of a range.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct DeleteRangeRequest {
-    /// The smallest deleted key.
+    /// The start of the deleted range (inclusive).
     #[prost(bytes = "bytes", tag = "1")]
     pub low: Bytes,
     /// The smallest key after the deleted range.
@@ -111,7 +111,7 @@ pub struct LoadResponse {
     /// The number of batches that were written.
     #[prost(uint64, tag = "1")]
     pub batches: u64,
-    /// The number of operations in these batches.
+    /// The number of operations in all written batches.
     #[prost(uint64, tag = "2")]
     pub operations: u64,
 }

@@ -21,8 +21,8 @@ const LEAST_BANDWIDTH: u64 = 1000;
 /// Maximum queue depth.
 const MOST_DEPTH: u64 = 65_536;
 
-/// Typical delay in nanoseconds until a sleeping thread wakes up. A waiting thread therefore sleeps until this time
-/// before its end, and then reads the clock repeatedly.
+/// Typical delay in nanoseconds until a sleeping thread wakes up. A waiting thread sleeps until this time before its
+/// request ends, and then reads the clock repeatedly.
 const WATCHED_NS: u64 = 100_000;
 
 /// Parameters of a device. Bandwidths are in bytes per second.
@@ -190,8 +190,8 @@ impl Device {
         self.serve(&self.write_ns, std::iter::once(request), 1)
     }
 
-    /// Adds the device times of the concurrent `requests` to `charged`. Each time is computed without other requests
-    /// in the queue. If callers wait, also puts the requests into the queue.
+    /// Adds the device times of the concurrent `requests` to `charged`. Each time is computed as if no other request
+    /// were in the queue. If callers wait, also puts the requests into the queue.
     fn serve(&self, charged: &AtomicU64, requests: impl Iterator<Item = Request>, count: usize) -> u64 {
         let mut alone = Queue::new(self.queue_depth().min(count));
         let (mut alone_ns, mut done) = (0, 0);

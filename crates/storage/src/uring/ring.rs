@@ -1,8 +1,8 @@
 //! One ring, with a buffer for the kernel's reads and writes. This file contains all `unsafe` code for `io_uring`.
 //!
-//! The kernel gets only addresses in this buffer. The buffer belongs to the ring, and is neither moved nor freed
-//! while a step is in progress. If a ring is dropped while steps are in progress, the memory of the buffer is never
-//! freed.
+//! All addresses that the kernel gets are in this buffer. The buffer belongs to the ring, and is neither moved nor
+//! freed while a step is in progress. If a ring is dropped while steps are in progress, the memory of the buffer is
+//! never freed.
 
 use std::fs::File;
 use std::io;

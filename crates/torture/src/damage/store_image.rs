@@ -32,7 +32,7 @@ const OTHER_DIRECTORY: &str = "other";
 /// Directory to which a store moves corrupted files.
 const QUARANTINE: &str = "quarantine";
 
-/// How a history ended, which determines the state of its files.
+/// The way in which a history ended, which determines the state of its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// The store was closed.
@@ -101,7 +101,7 @@ pub(crate) struct CommitRecord {
 pub(crate) struct StoreImage {
     /// How the history ended.
     pub(crate) ending: Ending,
-    /// The disk with the files. All data on this disk is durable.
+    /// The disk that contains the files of the store. On this disk, all data is durable.
     pub(crate) disk: Memory,
     /// Files of the store.
     pub(crate) files: Vec<File>,

@@ -1,4 +1,5 @@
-//! The pace of a thread. The pace determines when the thread starts each operation, and when the thread ends.
+//! The pace at which a thread starts its operations. The pace determines when the thread starts each operation, and
+//! when the thread ends.
 
 use std::time::Duration;
 

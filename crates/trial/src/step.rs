@@ -92,7 +92,8 @@ impl StepContext<'_> {
         }
     }
 
-    /// Executes a call. In a process that runs in turns, the parent pauses and continues the call several times.
+    /// Executes a call of the store. In a process that runs in turns, the parent pauses and continues the call
+    /// several times.
     fn call<T>(&self, work: impl FnOnce() -> T) -> T {
         turn::call(self.turns, self.clock, work)
     }

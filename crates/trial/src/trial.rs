@@ -35,7 +35,7 @@ use super::usage::Meter;
 use super::warm_up::{Begun, Gate, WarmingUp};
 use super::{caches, free_memory, lifeline, profile, turn};
 
-/// The period of progress messages.
+/// The time between two progress messages.
 const PROGRESS_PERIOD: Duration = Duration::from_millis(100);
 
 /// The error of the recording of a phase whose roles have different families.

@@ -125,7 +125,7 @@ impl StoreImage {
         Path::new(DIRECTORY).join(&self.files[file].name)
     }
 
-    /// Returns the indexes of the other files that have the same kind as `file`.
+    /// Returns the indexes of all other files that have the same kind as `file`.
     pub(crate) fn alike(&self, file: usize) -> impl Iterator<Item = usize> + '_ {
         let kind = self.files[file].kind;
         (0..self.files.len()).filter(move |other| self.files[*other].kind == kind)
@@ -155,7 +155,7 @@ struct Observed {
 }
 
 impl Observed {
-    /// Records the state of the disk. Returns the number of the recording.
+    /// Records the state of the disk. Returns the number of the recorded state.
     fn look(&mut self, disk: &Memory) -> usize {
         let files = files(disk, Path::new(DIRECTORY));
         let log = files.iter().rfind(|file| file.kind == FileKind::Log);
@@ -279,8 +279,8 @@ fn other(subject: &StoreKind, seed: u64) -> Result<Vec<File>, Violation> {
     Ok(files(&disk, Path::new(OTHER_DIRECTORY)))
 }
 
-/// Truncates one SSTable of the store, opens the store with this SSTable set aside, and writes to it. Returns the
-/// disk, and the content after the opening and after each later commit.
+/// Truncates one SSTable of the store, opens the store with this SSTable in the quarantine, and writes to the store.
+/// Returns the disk, and the content after the opening and after each later commit.
 fn set_aside(subject: &StoreKind, stopped: &Memory) -> Result<(Memory, Vec<Content>), Violation> {
     let wrong = |error: tree::Error| {
         Violation::new(Check::GoesOn, format!("after one SSTable was moved to the quarantine: {error}"))

@@ -7,8 +7,8 @@ use parking_lot::Mutex;
 
 use crate::design::TableNames;
 
-/// The file names of the SSTables of one tree. A name of the form [`TableNames::Number`] follows from the number of the
-/// table, and the other names are recorded.
+/// The file names of the SSTables of one tree. A name of the form [`TableNames::Number`] follows from the number of
+/// the SSTable. All other names are recorded.
 pub(crate) struct Names {
     form: TableNames,
     recorded: Mutex<BTreeMap<u64, String>>,

@@ -39,7 +39,7 @@ pub(super) struct RestartHints {
 /// u64       prefix of the first key of the second part
 /// ```
 ///
-/// Several threads may store the hints of one block at the same time, because all threads write equal words.
+/// Several threads may store the hints of one block at the same time, because they all write equal words.
 #[repr(align(32))]
 #[derive(Default)]
 struct Row([AtomicU64; WORDS]);
@@ -53,7 +53,7 @@ const PARTS: usize = 0;
 /// The index of the number in a row that contains the count of restart points.
 const RESTARTS: usize = 1;
 
-/// The index of the first part offset in a row, minus 1. The first part begins at the first entry and needs no
+/// The index of the first part offset in a row, minus 1. The first part begins at the first entry, so it needs no
 /// offset.
 const STARTS: usize = 1;
 

@@ -22,12 +22,13 @@ use crate::stats::AllCounters;
 enum ReadMode {
     /// Reads blocks through the block cache, for scans.
     Cached,
-    /// Reads many blocks at once and without the cache, for compactions. This mode only reads forward.
+    /// Reads many blocks at once and without the cache, for compactions. In this mode, the cursor can only read
+    /// forward.
     Streaming,
 }
 
-/// A cursor whose first block is prefetched but not searched yet. A scan creates this state for all runs first, so
-/// the cache misses of all runs overlap.
+/// A cursor whose first block is prefetched but not searched yet. A scan first creates this state for all its runs,
+/// so the cache misses of the runs overlap.
 pub(crate) struct Approach<'t> {
     cursor: Box<RunCursor<'t>>,
     /// The current block. `None` if the block is read in place.
@@ -52,7 +53,7 @@ const STREAM_BYTES: usize = 512 << 10;
 pub(crate) struct RunCursor<'t> {
     /// The tables of the run in key order, without overlap.
     tables: &'t [Arc<Table>],
-    /// References to some of the tables, if the design requires that a scan counts its own references.
+    /// References to some of the tables, for a design in which scans count their references.
     _references: Vec<Arc<Table>>,
     /// The number of blocks of the last table that the cursor may read.
     last_blocks: u32,
@@ -73,7 +74,7 @@ pub(crate) struct RunCursor<'t> {
     /// this end.
     read_to: Option<Box<[u8]>>,
     /// The number of bytes after the current block that the scan is expected to need. `None` if this number is
-    /// unknown, or if the scan reads more entries than its caller announced.
+    /// unknown, or if the scan has already read more entries than its caller announced.
     expected_bytes: Option<usize>,
     /// The blocks that are read but not entered yet, in the order of `direction` from `block` on.
     ahead: VecDeque<Bytes>,

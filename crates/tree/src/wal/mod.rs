@@ -1,6 +1,7 @@
 //! The write-ahead log (WAL), which makes writes survive a crash before their memtable is flushed.
 //!
-//! One WAL file covers one memtable. A record contains one commit, so a batch is replayed completely or not at all.
+//! Each WAL file contains the writes of one memtable. A record contains one commit, so a batch is replayed completely
+//! or not at all.
 
 mod buffered;
 pub mod conformance;

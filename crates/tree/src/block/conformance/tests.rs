@@ -13,7 +13,7 @@ enum Fault {
     HasAnUnknownCode,
     /// The last entry of a block is not written.
     ForgetsTheLastEntry,
-    /// Values are written as tombstones.
+    /// A seeded fault: values are written as tombstones.
     ForgetsValues,
 }
 

@@ -76,8 +76,8 @@ fn run_on_store(spec: TrialSpec, workload: &Workload, turns: Receiver<Turn>) -> 
     Trial { turns, ..trial }.run()
 }
 
-/// Asks the kernel to end this process when its parent ends. This is necessary because a paused process does not
-/// notice the end of its standard input.
+/// Asks the kernel to end this process when its parent ends. The kernel must end the process, because a paused
+/// process does not notice the end of its standard input.
 #[cfg(target_os = "linux")]
 fn die_with_the_parent() -> TrialResult<()> {
     Ok(rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?)
@@ -155,7 +155,8 @@ struct Trial {
     tell: fn(&Message),
     /// The turns in which this process runs. `None` if the process runs without pauses.
     turns: Option<Turns>,
-    /// The outcome of the recording. The outcome is set at the end of the recorded phase.
+    /// The outcome of the recording, if the trial records a phase. The outcome is set at the end of the recorded
+    /// phase.
     recorded: OnceLock<Recorded>,
 }
 
@@ -477,7 +478,7 @@ impl Trial {
         Ok(report)
     }
 
-    /// Runs the operations of a phase. At the same time, another thread takes samples of the store and reports
+    /// Runs the operations of a phase. During the phase, another thread takes samples of the store and reports the
     /// progress.
     fn drive(
         &self,

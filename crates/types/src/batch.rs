@@ -18,7 +18,7 @@ enum EntryStorage<'a> {
     Copied(EntryBatch),
 }
 
-/// A scan that has returned some of its entries and remembers its position.
+/// A scan that has returned some of its entries, and can continue at its position.
 pub trait Rest<'a>: Send + Sync {
     /// Appends the next entries of the scan to `found`, up to `limit`. At the end of the scan, there may be fewer
     /// entries.
@@ -88,7 +88,7 @@ impl From<EntryBatch> for Entries<'_> {
     }
 }
 
-/// Copies of entries in the order of a scan. All keys and values are in one arena.
+/// Copies of entries in the order of a scan. The keys and values of all entries are in one arena.
 #[derive(Clone, Debug, Default)]
 pub struct EntryBatch {
     arena: Vec<u8>,

@@ -49,8 +49,8 @@ impl Miss {
 }
 
 impl ReplaySpec {
-    /// Parses the value of `replay`. Also returns a key of this value that is valid only for a replay of recorded
-    /// operations, if there is such a key.
+    /// Parses the value of `replay`. If the value contains a key that is valid only for a replay of recorded
+    /// operations, the function also returns this key.
     ///
     /// # Errors
     /// Returns an error that names the invalid key.

@@ -1,5 +1,5 @@
-//! Roles of a phase. The threads of a role execute the mix of the role. At the same time, the threads of other roles
-//! execute other mixes.
+//! Roles of a phase. The threads of a role execute the mix of the role. The threads of other roles execute other
+//! mixes at the same time.
 
 use catalog::ChoiceError;
 use toml::{Table, Value};

@@ -60,7 +60,7 @@ impl Judged<'_> {
     }
 }
 
-/// Returns a sentence on a candidate whose CPU time disagrees with the metric. Returns `None` if both agree.
+/// Returns a sentence on a candidate whose CPU time disagrees with the metric. Returns `None` if both verdicts agree.
 fn cpu_note(baseline: &Entry<'_>, entry: &Entry<'_>, wall: &Comparison) -> Option<String> {
     let criteria = Criteria { delta: wall.delta, confidence: wall.confidence, ..Criteria::default() };
     let cpu = compare(&baseline.causes.cpu, &entry.causes.cpu, Better::Lower, &criteria);

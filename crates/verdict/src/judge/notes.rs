@@ -9,7 +9,7 @@ use crate::words::{and_more, counted, listed, percent, quoted};
 const MOST_UNEQUAL: f64 = 0.05;
 
 impl Judged<'_> {
-    /// Returns the notes. Each note has one or more sentences.
+    /// Returns the notes. Each note consists of one or more sentences.
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         notes.extend(self.difference_note());
@@ -171,8 +171,7 @@ impl Judged<'_> {
         Some((own - base).abs() <= MOST_UNEQUAL * base)
     }
 
-    /// Describes trials that are far from the other trials of their configuration. These outliers are part of every
-    /// value.
+    /// Describes trials that are far from the other trials of their configuration. The values include these outliers.
     fn outliers(&self) -> Option<String> {
         let outliers = self.entries.iter().flat_map(|entry| {
             let name = quoted(&entry.sample.name);

@@ -43,7 +43,7 @@ fn stays_below(Subject(distribution): &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that equal random numbers give equal indexes, independent of the number of calls that draw them.
+/// Checks that equal random numbers give equal indexes, no matter how many calls draw them.
 fn repeats_in_pieces(Subject(distribution): &Subject) -> Result<(), String> {
     for keys in [1, 10, 777] {
         let whole = draw(&mut *distribution.sampler(&scope(keys, keys)), 5, keys, 500);

@@ -101,10 +101,10 @@ fn distribution(label: &str) -> Box<dyn KeyDistribution> {
     KEYS.build(&KEYS.choose(&label.into()).unwrap()).unwrap()
 }
 
-/// A sampler with one fault.
+/// A key distribution with one seeded fault.
 #[derive(Clone, Copy)]
 enum Canary {
-    /// Occasionally draws an index one past the last key.
+    /// The sampler occasionally draws an index that is one past the last key.
     Beyond,
     /// Draws keys that depend on the number of keys that a call requests.
     ByCall,
@@ -155,7 +155,7 @@ fn canary_samplers_are_caught() {
     assert!(is_kept(Canary::ByCall, below) && is_kept(Canary::Skewed, pieces));
 }
 
-/// Length distributions, each with one fault.
+/// Length distributions, each with one seeded fault.
 enum BadLengths {
     /// The longest drawn length exceeds the announced maximum.
     Longer,

@@ -22,9 +22,12 @@ pub fn bounded<R>(input_bytes: usize, spare: usize, work: impl FnOnce() -> R) ->
     let start = processor_time();
     let (result, held) = most_held(work);
     let allowed = BYTES_PER_BYTE * input_bytes + spare;
-    assert!(held <= allowed, "{held} bytes were held at once for an input of {input_bytes}, above {allowed}");
+    assert!(
+        held <= allowed,
+        "{held} bytes were allocated at once for an input of {input_bytes} bytes; the limit is {allowed}"
+    );
     let taken = processor_time().saturating_sub(start);
-    assert!(taken <= MOST_TIME, "an input of {input_bytes} bytes took {taken:?}");
+    assert!(taken <= MOST_TIME, "an input of {input_bytes} bytes took too long: {taken:?}");
     result
 }
 

@@ -80,7 +80,7 @@ impl Hunt {
                 }
                 Ok(News::Ended(ended)) => return ended,
                 Err(RecvTimeoutError::Timeout) => {
-                    format!("the target does not end within {:?}", self.patience)
+                    format!("the target did not end within {:?}", self.patience)
                 }
                 Err(RecvTimeoutError::Disconnected) => "a panic while the corpus is built".to_owned(),
             };
@@ -113,5 +113,5 @@ fn feed(target: &FuzzTarget, input: &[u8], news: &Sender<News>) -> Result<bool, 
 
 fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without a text").to_owned()
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without a message").to_owned()
 }

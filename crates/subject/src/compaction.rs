@@ -65,7 +65,7 @@ impl Build<dyn Subject> for Growth {
         let flushes = params.entries.0 / params.flush.0;
         if flushes > MOST_FLUSHES {
             return Err(format!(
-                "entries: this number needs {flushes} flushes, but the maximum is {MOST_FLUSHES}; set a larger flush"
+                "entries: this number needs {flushes} flushes, the maximum is {MOST_FLUSHES}; increase the size of flushes"
             ));
         }
         Ok(Box::new(Self(params)))

@@ -177,7 +177,7 @@ pub(crate) fn check_concurrent(cache: &dyn Cache) -> Result<(), String> {
     let held: u64 = calls::all_blocks().filter_map(|id| cache.get(&id)).map(|block| block.len() as u64).sum();
     if held != cache.weight_bytes() || held > cache.capacity() {
         return Err(format!(
-            "invariant 2: the cached blocks have {held} bytes; the cache reports {}, and {} are allowed",
+            "invariant 2: the cached blocks have {held} bytes; the cache reports {} bytes, and {} bytes are allowed",
             cache.weight_bytes(),
             cache.capacity()
         ));

@@ -47,9 +47,9 @@ type Check = fn(&Subject, &History) -> Result<(), String>;
 pub(crate) const INVARIANTS: &[(&str, Check)] = &[
     ("jobs are valid and change no answer", jobs_change_no_answer),
     ("only the oldest data is dropped", only_the_oldest_goes),
-    ("the bottom is where nothing older is", the_bottom_is_where_nothing_older_is),
+    ("a job reaches the bottom exactly if no older data remains", the_bottom_is_where_nothing_older_is),
     ("the same shape gives the same job", the_same_shape_gives_the_same_job),
-    ("the policy comes to rest", the_policy_comes_to_rest),
+    ("the policy stops after a finite number of jobs", the_policy_comes_to_rest),
 ];
 
 /// Replays a history of flushes on the policy, and checks the tree after each job. Calls `each` with every job,
@@ -126,7 +126,9 @@ fn the_bottom_is_where_nothing_older_is(subject: &Subject, history: &History) ->
             return Ok(());
         }
         let bottom = job.reaches_bottom(&levels);
-        ensure(bottom != store.has_older_than(job), || format!("{job:?} has reaches_bottom = {bottom}"))
+        ensure(bottom != store.has_older_than(job), || {
+            format!("{job:?} has the wrong value reaches_bottom = {bottom}")
+        })
     };
     play(subject, history, check, |_| Ok(()))
 }

@@ -88,7 +88,7 @@ fn run_codec(input: &[u8]) -> bool {
     for (label, codec) in CODECS.iter() {
         let mut stored = Vec::new();
         let tag = codec.compress(0, input, &mut stored);
-        assert!(stored.len() <= input.len(), "{label} makes a block longer");
+        assert!(stored.len() <= input.len(), "{label} increased the length of a block");
         let mut back = vec![0; input.len()];
         let decoded = decompress(tag, &stored, &mut back);
         assert!(decoded.is_ok() && back == input, "{label} does not restore its input");
@@ -115,8 +115,8 @@ fn decode_framed(framed: &[u8], decode: impl Fn(u8, &[u8], &mut [u8]) -> bool) -
     let (mut first, mut second) = (vec![0; len], vec![0xff; len]);
     bounded(framed.len() + len, SPARE_BYTES, || {
         let decoded = decode(tag as u8, stored, &mut first);
-        assert_eq!(decoded, decode(tag as u8, stored, &mut second), "the second time it decodes otherwise");
-        assert!(!decoded || first == second, "the second time it decodes to other bytes");
+        assert_eq!(decoded, decode(tag as u8, stored, &mut second), "the second decoding has another result");
+        assert!(!decoded || first == second, "the second decoding returned other bytes");
         decoded
     })
 }

@@ -67,8 +67,8 @@ fn run_experiment(input: &[u8]) -> bool {
     };
     let Ok(resolved) = read(input) else { return false };
     let again = read(resolved.as_bytes());
-    let again = again.unwrap_or_else(|error| panic!("the resolved form is rejected: {error}"));
-    assert_eq!(body(&again), body(&resolved), "the resolved form is another experiment");
+    let again = again.unwrap_or_else(|error| panic!("the resolved experiment is rejected: {error}"));
+    assert_eq!(body(&again), body(&resolved), "the resolved experiment differs from the experiment");
     true
 }
 
@@ -102,7 +102,7 @@ fn run_design(input: &[u8]) -> bool {
     };
     let Ok(resolved) = read(input) else { return false };
     let again = read(as_file(&resolved).as_bytes());
-    assert_eq!(again.as_deref(), Ok(&*resolved), "the resolved form is another design");
+    assert_eq!(again.as_deref(), Ok(&*resolved), "the resolved design differs from the design");
     true
 }
 
@@ -124,13 +124,17 @@ fn run_message(input: &[u8]) -> bool {
     let (spec, message) = bounded(input.len(), SPARE_BYTES, || hostile::message(text));
     let is_taken = spec.is_some() || message.is_some();
     if let Some(spec) = spec {
-        assert_eq!(hostile::message(&spec).0.as_deref(), Some(&*spec), "a task reads back otherwise");
+        assert_eq!(
+            hostile::message(&spec).0.as_deref(),
+            Some(&*spec),
+            "the task is different after it is written and read again"
+        );
     }
     if let Some(message) = message {
         assert_eq!(
             hostile::message(&message).1.as_deref(),
             Some(&*message),
-            "a message reads back otherwise"
+            "the message is different after it is written and read again"
         );
     }
     is_taken

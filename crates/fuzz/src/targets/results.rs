@@ -14,7 +14,7 @@ use crate::target::{FuzzTarget, InputForm};
 /// again.
 pub(super) const ROWS: FuzzTarget = FuzzTarget {
     name: "rows",
-    about: "the rows of a runs.csv",
+    about: "the rows of runs.csv",
     form: InputForm::Text,
     seeds: row_seeds,
     run: run_rows,
@@ -126,7 +126,11 @@ fn run_manifest(input: &[u8]) -> bool {
         manifest.write(path).expect("a manifest that was read is written");
         Manifest::read(path)
     });
-    assert_eq!(again.expect("written files are readable"), manifest, "it reads back otherwise");
+    assert_eq!(
+        again.expect("written files are readable"),
+        manifest,
+        "the file is different after it is written and read again"
+    );
     true
 }
 
@@ -163,6 +167,6 @@ fn check_log(input: &[u8]) -> bool {
         return false;
     };
     let again = read(&logged(&log)).expect("written files are readable");
-    assert!(again.histograms == log.histograms, "it reads back otherwise");
+    assert!(again.histograms == log.histograms, "the file is different after it is written and read again");
     true
 }

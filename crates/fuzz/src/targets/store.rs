@@ -257,7 +257,9 @@ fn check(host: &Host, input: &[u8]) -> bool {
         let is_clean = report.as_ref().is_ok_and(|report| report.damage.is_empty());
         match open(&host.design, &storage, false) {
             Ok(tree) => live(&tree, is_clean),
-            Err(error) => assert!(!is_clean, "verify finds nothing, and the store does not open: {error}"),
+            Err(error) => {
+                assert!(!is_clean, "verify finds no corruption, but the store does not open: {error}")
+            }
         }
         if !is_clean && let Ok(tree) = open(&host.design, &host.storage(input), true) {
             live(&tree, false);
@@ -272,7 +274,7 @@ fn live(tree: &Tree, is_clean: bool) {
     let backward = scan(tree, true);
     for number in (0..60).step_by(7) {
         let got = tree.get(&key(number));
-        assert!(!is_clean || got.is_ok(), "verify finds nothing, and a get fails");
+        assert!(!is_clean || got.is_ok(), "verify finds no corruption, but a get fails");
     }
     if is_clean {
         let (forward, mut backward) = (
@@ -280,16 +282,16 @@ fn live(tree: &Tree, is_clean: bool) {
             backward.expect("a verified store is readable backward"),
         );
         backward.reverse();
-        assert!(forward.windows(2).all(|pair| pair[0].0 < pair[1].0), "keys do not rise");
-        assert!(forward == backward, "the two directions differ");
+        assert!(forward.windows(2).all(|pair| pair[0].0 < pair[1].0), "the keys are not in ascending order");
+        assert!(forward == backward, "forward and backward scans differ");
         for (key, value) in &forward {
             let got = tree.get(key).expect("a verified store answers gets");
-            assert_eq!(got.as_ref(), Some(value), "a get and a range differ");
+            assert_eq!(got.as_ref(), Some(value), "a get and a scan differ");
         }
     }
     let goes_on = tree.put(b"one more", b"value").and_then(|()| tree.flush()).and_then(|()| tree.compact());
     if let Err(error) = goes_on {
-        assert!(!is_clean, "verify finds nothing, and the store cannot continue: {error}");
+        assert!(!is_clean, "verify finds no corruption, but the store cannot continue: {error}");
     }
     if is_clean {
         assert_eq!(tree.get(b"one more").expect("a store that goes on is read"), Some(b"value".to_vec()));

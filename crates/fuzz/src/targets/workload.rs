@@ -73,11 +73,14 @@ fn run_dsl(input: &[u8]) -> bool {
                 Ok(None) => return true,
                 Ok(Some(command)) => {
                     let printed = command.to_string();
-                    assert!(printed.is_ascii() && !printed.contains('\n'), "a command prints as {printed:?}");
+                    assert!(
+                        printed.is_ascii() && !printed.contains('\n'),
+                        "the command is printed as {printed:?}"
+                    );
                     assert_eq!(
                         Command::parse(printed.as_bytes()),
                         Ok(Some(command)),
-                        "it reads back otherwise"
+                        "the command is different after it is printed and parsed again"
                     );
                 }
                 Err(ReadError::Syntax { line, error }) => {
@@ -127,14 +130,20 @@ fn run_trace(input: &[u8], is_packed: bool) -> bool {
         bounded(input.len(), spare, || {
             let Ok(numbers) = trace.read(base) else { return false };
             if !is_packed {
-                assert!(written(&numbers, width, endian) == content, "the numbers are not those of the file");
+                assert!(
+                    written(&numbers, width, endian) == content,
+                    "the numbers differ from the numbers in the file"
+                );
             }
             let (recording, accesses) = Recording::read(&[&trace], base)
                 .expect("a trace that was read is read")
                 .expect("there is a trace");
-            assert!(recording.numbers().is_sorted_by(|a, b| a < b), "keys are numbered in another order");
+            assert!(
+                recording.numbers().is_sorted_by(|a, b| a < b),
+                "the second reading numbers the keys in another order"
+            );
             let named = accesses[0].iter().map(|access| recording.numbers()[*access as usize]);
-            assert!(named.eq(numbers), "an access names another key");
+            assert!(named.eq(numbers), "the second reading of an access returns another key");
             true
         })
     })

@@ -112,7 +112,9 @@ pub(crate) fn check_count(policy: &dyn MemtablePolicy) -> Result<(), String> {
                 let least = finished.load(Ordering::Acquire);
                 let count = table.len() as u64;
                 if count < least {
-                    return Err(format!("invariant 2: {count} versions are counted, at least {least} exist"));
+                    return Err(format!(
+                        "invariant 2: the memtable counts {count} versions, but at least {least} exist"
+                    ));
                 }
             }
             Ok(())
@@ -126,7 +128,11 @@ pub(crate) fn check_count(policy: &dyn MemtablePolicy) -> Result<(), String> {
         .map(|write| (write.key, write.value))
         .collect();
     if table.len() != all.len() {
-        return Err(format!("invariant 2: {} versions are counted, {} exist", table.len(), all.len()));
+        return Err(format!(
+            "invariant 2: the memtable counts {} versions, but {} exist",
+            table.len(),
+            all.len()
+        ));
     }
     table.freeze();
     if drain(&*table) == all {
@@ -192,7 +198,7 @@ impl Run<'_> {
                 let published = self.published();
                 if (self.table.len() as u64) < published {
                     return Err(format!(
-                        "invariant 2: fewer than the {published} published versions are counted"
+                        "invariant 2: the memtable counts fewer than the {published} published versions"
                     ));
                 }
                 let snapshot = if step % 2 == 0 { published } else { published / 2 };

@@ -82,7 +82,9 @@ fn keeps_its_share(Subject(distribution): &Subject) -> Result<(), String> {
         }
         let several = distribution.shares(KEYS, &[1, hottest]).and_then(|mut shares| shares.pop());
         if several.is_none_or(|several| (several - announced).abs() > 1e-9) {
-            return Err(format!("the {hottest} hottest keys: {announced} alone, {several:?} among several"));
+            return Err(format!(
+                "the {hottest} hottest keys: share {announced} in a single call, {several:?} in one call for several"
+            ));
         }
     }
     Ok(())

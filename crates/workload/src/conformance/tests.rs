@@ -256,7 +256,7 @@ fn canary_formats_are_caught() {
         names.iter().all(|name| check_of(formats::INVARIANTS, name)(&subject).is_ok())
     }
     let [bytes, order] = ["different keys have different bytes", "the order of keys is as announced"];
-    let [absent, sums] = ["absent keys lie between present ones", "sums of numbers are right"];
+    let [absent, sums] = ["absent keys are between present keys", "sums of key numbers are correct"];
     assert!(!is_kept(WrongFormat(format("u64"), |id: KeyId| KeyId::present(id.index())), &[bytes]));
     let far = |id: KeyId| if id.is_absent() { KeyId::present(id.index() + (1 << 40)) } else { id };
     let above = || WrongFormat(format("u64"), far);

@@ -12,9 +12,9 @@
 //! tag [u8; 4] | length of the name u8 | name | error i32 | bytes of the body u64 | body
 //! ```
 //!
-//! If the library cannot build the filter, `error` is the error number of the library. Otherwise `error` is 0. If
-//! `error` is not 0, opening the filter fails with this number. The flush or compaction that wrote the filter then
-//! also fails.
+//! If the library cannot build the filter, `error` is the error number of the library. If the filter was built,
+//! `error` is 0. If `error` is not 0, opening the filter fails with this number. The flush or compaction that wrote
+//! the filter then also fails.
 
 mod identity;
 mod table;

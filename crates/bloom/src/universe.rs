@@ -2,8 +2,8 @@
 //!
 //! The prefix that all keys share is removed. The next eight bytes of a key (the head) are read as a big-endian
 //! integer. Low bits that are equal in all heads are removed too, and the smallest integer is subtracted. If all keys
-//! have the same length and equal bytes after the head (such as padding), different keys have different numbers.
-//! Otherwise keys with equal heads have equal numbers.
+//! have the same length and equal bytes after the head (such as padding), different keys have different numbers. In
+//! any other case, keys with equal heads have equal numbers.
 
 use std::cmp::Ordering;
 use std::ops::Bound;

@@ -21,7 +21,7 @@ impl Dictionaries {
     /// share one dictionary.
     ///
     /// # Panics
-    /// There are already 255 dictionaries. No design has so many codecs.
+    /// Returns an error if there are already 255 dictionaries. No design has so many codecs.
     pub fn add(&mut self, tag: u8, bytes: Vec<u8>) -> u8 {
         let dictionary = (tag, bytes);
         let known = self.0.iter().position(|known| *known == dictionary);

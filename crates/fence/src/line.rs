@@ -49,8 +49,8 @@ pub(crate) trait Compare: Copy + Send + Sync + 'static {
     fn run<S: Search>(self, search: S, input: S::Input) -> S::Output;
 }
 
-/// A search that reads cache lines of heads. The method `run` must always be inlined. Otherwise the compiler would
-/// not compile the search for each method of comparison.
+/// A search that reads cache lines of heads. The method `run` must always be inlined. If `run` were not inlined, the
+/// compiler would not compile the search for each method of comparison.
 pub(crate) trait Search {
     /// The head or heads that are searched. This type is separate from the searched structure, so that both arguments
     /// are passed in registers.

@@ -94,8 +94,7 @@ impl Suffixes {
     }
 
     /// Returns the head of the bytes after the common prefix in `key`. Returns `None` if the prefix is long, if the
-    /// key does not have the prefix, or if the key has fewer than eight bytes after the prefix. These two cases are
-    /// rare.
+    /// key does not have the prefix, or if the key has fewer than eight bytes after the prefix. These cases are rare.
     #[inline(always)]
     pub(crate) fn head_behind(&self, key: &[u8]) -> Option<u64> {
         let length = self.prefix.len();

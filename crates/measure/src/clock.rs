@@ -1,5 +1,5 @@
 //! A clock that is cheap enough to time every operation. The clock is the time stamp counter of the CPU if this
-//! counter is reliable. Otherwise the clock is the monotonic clock of the kernel.
+//! counter is reliable. If the counter is not reliable, the clock is the monotonic clock of the kernel.
 //!
 //! Reading the counter takes about 10 ns, and reading the clock of the kernel takes about 22 ns. A stamp is a raw
 //! reading. Only differences of stamps are converted to nanoseconds. The first [`Clock::new`] of a process calibrates

@@ -73,7 +73,7 @@ pub(crate) fn draw_upwards(scene: &mut Scene, rect: Rect, ticks: &[Tick]) {
 }
 
 /// Returns the ticks of a horizontal axis without overlapping labels. The ticks are at the `wanted` values if their
-/// labels fit. Otherwise the ticks are at round values.
+/// labels fit. If the labels do not fit, the ticks are at round values.
 pub(crate) fn fitting_ticks(
     scale: Scale,
     wanted: &[f64],

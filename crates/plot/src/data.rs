@@ -337,8 +337,8 @@ impl Plan {
         cells
     }
 
-    /// Returns the horizontal axis. The axis is numeric if all its values have one unit. Otherwise the axis has names
-    /// in order.
+    /// Returns the horizontal axis. The axis is numeric if all its values have one unit. If the units differ, the
+    /// axis has names in order.
     fn across(&self, cells: &[Cell], order: &LabelOrder) -> Across {
         let units: Option<Vec<Unit>> =
             cells.iter().map(|cell| Some(quantity::of(&cell.x, self.x.unit())?.1)).collect();

@@ -363,8 +363,8 @@ fn second_cuts(recovered: &Recovered, place: CrashPoint) -> Vec<usize> {
     cuts
 }
 
-/// Returns the numbers of the disk states to check. If there are at most `most` states, returns all states.
-/// Otherwise, returns the first and last states and a sample.
+/// Returns the numbers of the disk states to check. If there are at most `most` states, returns all states. If there
+/// are more states, returns the first state, the last state and a sample.
 fn numbers(states: &States<'_>, most: u64, seed: u64) -> Vec<u64> {
     let all = states.count().unwrap_or(u64::from(u32::MAX));
     if all <= most {

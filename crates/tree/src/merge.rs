@@ -104,8 +104,8 @@ pub struct Merge<S> {
     winner: Contender,
     /// The number of consecutive wins of one source after which the merge repeated all comparisons of this source.
     wins: u32,
-    /// The prefix of the second best key while one source [leads](WINS_TO_LEAD). Otherwise 0, because no prefix is
-    /// below 0.
+    /// The prefix of the second best key while one source [leads](WINS_TO_LEAD). If no source leads, the prefix is 0,
+    /// because no prefix is below 0.
     runner_up: u128,
 }
 

@@ -346,8 +346,8 @@ fn corrupt_blobs(context: &TableContext, state: &State) -> Result<BTreeMap<u64, 
     Ok(corrupt)
 }
 
-/// Returns the table if neither the table nor any of its blob files is corrupt. Otherwise returns the first
-/// corruption, with the key range of the table.
+/// Returns the table if neither the table nor any of its blob files is corrupt. If one of these files is corrupt,
+/// returns the first corruption, with the key range of the table.
 fn whole(table: Table, has_operator: bool, corrupt_blobs: &BTreeMap<u64, Error>) -> Result<Table> {
     let mut first = table.references().into_iter().flat_map(References::iter).find_map(|reference| {
         let error = corrupt_blobs.get(&reference.file.number())?;

@@ -305,8 +305,8 @@ fn no_range_with_a_key_is_empty(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// If the filter answers ranges, checks that some ranges after absent keys are reported empty. Otherwise checks that
-/// no range is reported empty.
+/// If the filter answers ranges, checks that some ranges after absent keys are reported empty. If the filter does not
+/// answer ranges, checks that no range is reported empty.
 fn ranges_are_answered_where_it_says_so(subject: &Subject) -> Result<(), String> {
     let filter = build(subject, &random_hashes(1000, 16), None);
     let empty = random_hashes(1000, 17).into_iter().filter(|hash| {

@@ -35,7 +35,7 @@ fn every_canary_is_caught_by_its_invariant() {
     }
 }
 
-/// An allocation that breaks one invariant on purpose. The field contains the name of the invariant.
+/// An allocation that breaks one invariant on purpose. The first field is the name of the invariant.
 struct BadAllocation(&'static str, std::sync::atomic::AtomicU32);
 
 impl Allocation for BadAllocation {

@@ -34,8 +34,8 @@ pub unsafe extern "C" fn leveldb_env_destroy(env: *mut leveldb_env_t) {
 }
 
 /// Returns a directory for the files of tests, which exists. If the environment variable `TEST_TMPDIR` is set, it
-/// names this directory. Otherwise, each user has a directory below the temporary directory. Returns null if the
-/// directory cannot be created.
+/// names this directory. If the variable is not set, each user has a directory below the temporary directory. Returns
+/// null if the directory cannot be created.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).

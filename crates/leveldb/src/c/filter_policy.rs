@@ -47,8 +47,8 @@ pub unsafe extern "C" fn leveldb_filterpolicy_create(
 }
 
 /// Creates a filter policy with a number of bits per key. If the filter of the design has the parameter
-/// `bits_per_key`, the design keeps its filter and gets this number of bits. Otherwise, the filter becomes a standard
-/// Bloom filter.
+/// `bits_per_key`, the design keeps its filter and gets this number of bits. If the filter has no such parameter, a
+/// standard Bloom filter replaces it.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_filterpolicy_create_bloom(bits_per_key: c_int) -> *mut leveldb_filterpolicy_t {
     let choice = FilterChoice::Bloom(bits_per_key);

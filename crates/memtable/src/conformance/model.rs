@@ -132,8 +132,8 @@ pub(crate) fn entries(table: &dyn Memtable, scan: Scan<'_>) -> Vec<OwnedEntry> {
 }
 
 /// Returns the entries of a complete scan in pages. The limit of `scan` is the size of a page. If the memtable can
-/// continue a scan, each page continues the previous scan. Otherwise, each page starts a new scan. The function stops
-/// after more than `most` entries.
+/// continue a scan, each page continues the previous scan. If the memtable cannot continue a scan, each page starts a
+/// new scan. The function stops after more than `most` entries.
 pub(crate) fn pages(table: &dyn Memtable, scan: Scan<'_>, most: usize) -> Vec<OwnedEntry> {
     let mut page = table.entries(scan.from, scan.direction, scan.snapshot, scan.limit);
     let mut found = owned(&page);

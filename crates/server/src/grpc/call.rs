@@ -26,7 +26,7 @@ impl Call {
     /// Sets the number of bytes of the messages that this call has in memory.
     ///
     /// # Errors
-    /// All clients together use too much memory. The call then counts as a call without messages.
+    /// Returns an error if all clients together use too much memory. The call then counts as a call without messages.
     pub(super) fn set_memory(&self, bytes: usize) -> Result<(), Status> {
         let mut memory = self.memory.lock();
         if memory.set(bytes) || bytes <= SMALL_BYTES {

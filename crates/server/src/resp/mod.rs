@@ -5,9 +5,9 @@
 //! again with every packet.
 //!
 //! Successive writes of a pipeline form one batch. The batch holds the locks of its names until the tree has executed
-//! the batch. The locks are shared if the batch only sets names. Otherwise the locks are exclusive, so that `INCR`
-//! and `HSET` are atomic. A read ends the current batch, so a client sees its own writes, and all clients see the
-//! writes in the same order.
+//! the batch. The locks are shared if the batch only sets names. If the batch also reads names, the locks are
+//! exclusive, so that `INCR` and `HSET` are atomic. A read ends the current batch, so a client sees its own writes,
+//! and all clients see the writes in the same order.
 
 mod client;
 mod command;

@@ -131,8 +131,8 @@ impl Corruption {
         tail(what, len, &store_image.files[self.file].bytes).iter().all(|byte| *byte == 0)
     }
 
-    /// If the file kept its length, returns the range of the bytes that may differ. Otherwise, returns all bytes from
-    /// the first different byte on.
+    /// If the file kept its length, returns the range of the bytes that may differ. If the length changed, returns
+    /// all bytes from the first different byte on.
     pub(crate) fn extent(&self, store_image: &StoreImage) -> Range<usize> {
         let whole = &*store_image.files[self.file].bytes;
         match &self.apply(store_image)[..] {

@@ -1,6 +1,6 @@
 //! Checks whether a history is strictly serializable. In a strictly serializable history, all commits and reads have
-//! one order in which each operation takes effect between its call and its return. In this order, every read must
-//! show exactly the commits before the read.
+//! one order in which each operation takes effect between its call and its return. In this order of commits and
+//! reads, every read must show exactly the commits before the read.
 //!
 //! For a single key, strict serializability is the same as linearizability (Herlihy & Wing, TOPLAS 12(3), 1990). The
 //! problem is NP-hard for arbitrary histories (Papadimitriou, JACM 26(4), 1979), but not if every value identifies

@@ -373,8 +373,8 @@ impl<'t> RunCursor<'t> {
         self.cursor.enter(block, self.direction).ok_or_else(|| self.damage())
     }
 
-    /// Returns the current block of a scan. The function prefetches the block, unless the block is read in place. In
-    /// that case, the block was prefetched earlier.
+    /// Returns the current block of a scan. The function prefetches the block, unless the block is read in place. A
+    /// block that is read in place was prefetched earlier.
     fn cached_block(&mut self, at: usize, counters: &AllCounters) -> Result<BlockBytes<'t>> {
         let table: &'t Table = &self.tables[at];
         if self.ahead.is_empty() && self.read_ahead.is_on() {

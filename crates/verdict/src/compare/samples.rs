@@ -178,8 +178,8 @@ fn is_of(metric: &Metric, operation: &str, manifest: &Manifest) -> bool {
     manifest.mode == RunMode::Counted.name() || is_latency != (operation == ALL)
 }
 
-/// Returns the compared columns: `metrics` if the list is not empty. Otherwise, the exact columns of `counted` runs,
-/// and the main metrics of timed runs.
+/// Returns the compared columns: `metrics` if the list is not empty. If the list is empty, returns the exact columns
+/// of `counted` runs, and the main metrics of timed runs.
 fn chosen(manifest: &Manifest, table: &Table, metrics: &[String]) -> Outcome<Vec<Metric>> {
     let named = metrics.iter().map(|name| match table.column(name)? {
         Column::Fixed(metric) if metric.better != Better::Neither => Ok(*metric),

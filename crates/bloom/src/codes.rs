@@ -31,8 +31,8 @@ pub(crate) fn layout(bits: f64, keys: usize, largest: u64) -> (u64, u32) {
     (numbers.min(range.max(1)), low_bits + 1)
 }
 
-/// Returns the encoding in which a set of `len` codes below `range` takes the least memory. Also returns the size of
-/// the set in 64-bit words. Returns `None` if the set is too large for every encoding.
+/// Returns the encoding in which a set of `len` codes below `range` takes the least memory. The function also returns
+/// the size of the set in 64-bit words. Returns `None` if the set is too large for every encoding.
 pub(crate) fn smallest(len: u64, range: u64) -> Option<(u32, u64)> {
     let low_bits = (range / len.max(1)).max(1).ilog2().min(MOST_WIDTH - 1);
     let sparse = EliasFano::words(len, range, low_bits).map(|words| (low_bits + 1, words));

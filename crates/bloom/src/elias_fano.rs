@@ -102,8 +102,8 @@ impl EliasFano {
         last_start > end || self.ones_from(place) > 0 && self.low(last_start) <= last & mask
     }
 
-    /// Returns the index of the first number whose high bits are at least `high`. Also returns the position of the
-    /// number's one bit in `highs`.
+    /// Returns the index of the first number whose high bits are at least `high`. The function also returns the
+    /// position of the one bit of this number in `highs`.
     fn start(&self, high: u64) -> (u64, u64) {
         let sample = high / ZEROS_PER_SAMPLE;
         let mut place = match sample {

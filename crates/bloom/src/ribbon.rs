@@ -225,8 +225,8 @@ fn balanced(mut keys: Vec<u64>) -> Vec<Layer> {
     layers
 }
 
-/// Builds a system with fewer rows than keys. Also returns the keys that do not fit into the system, which are bumped
-/// to the next system.
+/// Builds a system with fewer rows than keys. The function also returns the keys that do not fit into the system.
+/// These keys are bumped to the next system.
 ///
 /// The function adds equations bucket by bucket, in ascending order. Within a bucket, the function adds equations in
 /// descending order of their start rows, because the rows after the bucket are still free.

@@ -83,7 +83,7 @@ impl Head {
     ///
     /// # Errors
     /// Returns every error that [`decode`](Self::decode) can return. The number of words is 0 or not a multiple of
-    /// `unit_words`. Also returns an error if the number of probes is invalid.
+    /// `unit_words`. An invalid number of probes is also an error.
     pub(crate) fn decode_probed(
         stored: &[u8],
         tag: [u8; 4],

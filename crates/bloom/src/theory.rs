@@ -29,8 +29,8 @@ pub(crate) fn standard_probes(bits_per_key: f64) -> u32 {
 /// loads.
 ///
 /// Putze, Sanders & Singler, "Cache-, hash- and space-efficient Bloom filters" (2007), section 3, use the Poisson
-/// distribution instead. Both distributions agree for large filters. The binomial distribution is also exact for
-/// small filters.
+/// distribution instead. The Poisson distribution and the exact distribution agree for large filters. The binomial
+/// distribution is also exact for small filters.
 pub(crate) fn blocked(keys: u64, blocks: u64, rate_at_load: impl Fn(u64) -> f64) -> f64 {
     /// Loads whose probability is below this fraction of the largest probability are ignored.
     const NEGLIGIBLE: f64 = 1e-17;

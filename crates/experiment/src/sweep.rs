@@ -149,7 +149,8 @@ impl Sweep {
         }
     }
 
-    /// Returns the number of combinations. Returns `None` if the number is too large for its integer type.
+    /// Returns the number of combinations. Returns `None` if the number of combinations is too large for its integer
+    /// type.
     fn count(&self) -> Option<usize> {
         let mut lengths = self.factors.iter().map(|factor| factor.values.len());
         match self.combine {

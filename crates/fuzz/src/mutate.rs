@@ -1,9 +1,9 @@
 //! Mutations of inputs as in fuzzers: bits are flipped, numbers become limits of their types, and parts are left out,
 //! doubled and moved. In texts, words and lines are mutated.
 //!
-//! No crate can replace these mutations yet. A test reader that drops empty words was fuzzed with five seeds. The byte
-//! vectors of `mutatis` 0.5 gave 1 failing input in 25,000, and these mutations gave 40. Also, `mutatis` does not know
-//! words of a text. The mutator of libFuzzer is linked only into programs that libFuzzer drives.
+//! No crate can replace these mutations yet. A test reader that drops empty words was fuzzed with five seeds. The
+//! byte vectors of `mutatis` 0.5 gave 1 failing input in 25,000, and these mutations gave 40. The library `mutatis`
+//! also does not know words of a text. The mutator of libFuzzer is linked only into programs that libFuzzer drives.
 
 use rand::{Rng, RngExt};
 

@@ -6,8 +6,9 @@
 //! lookups, and for keys whose prefix identifies a group of keys.
 //!
 //! Source: `HashSkipListRep` of `RocksDB` (`memtable/hash_skiplist_rep.cc`). The implementation in RocksDB has a
-//! million buckets, and nodes with at most four links. There, a scan over all buckets sorts a copy of all entries.
-//! This memtable uses the skip lists of [`arena-skiplist`](crate::arena_skiplist), and all its lists share one arena.
+//! million buckets, and nodes with at most four links. In RocksDB, a scan over all buckets sorts a copy of all
+//! entries. This memtable uses the skip lists of [`arena-skiplist`](crate::arena_skiplist), and all its lists share
+//! one arena.
 //!
 //! An entry takes slightly less memory than in `arena-skiplist`, because its tower has fewer links. In addition, each
 //! bucket takes 48 bytes for the start of its list, and 32 bytes in the hash table.

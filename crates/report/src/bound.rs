@@ -24,7 +24,8 @@ impl Bound {
     }
 }
 
-/// Returns the words before a number that is a bound, such as `at most `. Empty if the number is not a bound.
+/// Returns the words before a number that is a bound, such as `at most `. Returns an empty text if the number is not
+/// a bound.
 pub(crate) fn bounding(bound: Option<Bound>) -> String {
     bound.map_or_else(String::new, |bound| format!("{} ", bound.name()))
 }

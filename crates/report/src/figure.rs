@@ -43,7 +43,7 @@ pub struct RunNote {
     pub cpu: Option<String>,
     /// The number of cores available to the run.
     pub cores: Option<u64>,
-    /// The other engines that the run measured.
+    /// The engines other than lsmbench that the run measured.
     pub engines: Vec<EngineNote>,
     /// The parts of the experiment that did not run, each with the reason.
     pub left_out: Vec<String>,

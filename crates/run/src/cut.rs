@@ -35,9 +35,8 @@ impl Cut {
     /// Checks that the experiment can be divided into this many parts.
     ///
     /// # Errors
-    /// The experiment cannot be divided. Also returns an error if there are more parts than rounds, and if their
-    /// number is not a multiple of the number of rounds. Or there would be more groups of configurations than
-    /// configurations.
+    /// The experiment cannot be divided. More parts than rounds are also an error, and so is a number of parts that
+    /// does not divide the number of rounds. Or there would be more groups of configurations than configurations.
     pub(super) fn check(&self, part: Part) -> Outcome<()> {
         if self.is_whole {
             return Err(Problem::new(

@@ -29,8 +29,8 @@ impl Parts {
     /// Reads the parts in a folder. If the parts belong to several experiments, `wanted` names one experiment.
     ///
     /// # Errors
-    /// Returns an error if the folder contains no parts, or if it contains other results. Also returns an error if
-    /// the rows of a part were changed after its run.
+    /// Returns an error if the folder contains no parts, or if it contains other results. Changed rows of a part are
+    /// also an error.
     pub(super) fn read(root: &Path, wanted: &str) -> Outcome<Self> {
         let found = folders(root)?;
         let experiments: BTreeSet<&String> = found.iter().map(|(_, experiment, _)| experiment).collect();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::storage::StorageError;
 
-/// The path of a file that is being written. Also records whether a write to the file has failed.
+/// The path of a file that is being written. The object also records whether a write to the file has failed.
 pub(crate) struct Fuse {
     path: PathBuf,
     blown: bool,

@@ -3,8 +3,8 @@
 //! Source: section 2.3.2 of the document ("based on data size and access patterns"), and section 4.4.5 ("maintains
 //! both layout strategies"). A large SSTable always uses the layout "eytzinger". A smaller SSTable uses "eytzinger"
 //! if many of its recent searches begin scans, and "binary" otherwise. The document states neither the share of scans
-//! nor the number of searches, so both values are parameters. Both layouts stay in memory, so the fence takes the
-//! memory of both.
+//! nor the number of searches, so both values are parameters. The layouts of "binary" and "eytzinger" both stay in
+//! memory, so the fence takes the memory of both layouts.
 //!
 //! Each search increments one counter that all threads share. In counted mode, only one thread searches, so the
 //! selection is the same in every run.
@@ -146,7 +146,7 @@ impl TableView for Part<'_> {
     }
 }
 
-/// Both layouts of one SSTable.
+/// The layouts "binary" and "eytzinger" of one SSTable.
 struct ByAccessFence {
     /// The layouts "binary" and "eytzinger".
     layouts: [Box<dyn Fence>; 2],

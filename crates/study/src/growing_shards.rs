@@ -2,7 +2,7 @@
 //! the shard of a key, and a new shard takes over the keys of its part of the ring.
 //!
 //! Source: section 2.2.1 of the document, which prints the ring as an ordered map and promises that only K/n of K
-//! keys move if n shards become n + 1. The document does not say when a memtable adds a shard. Here, a shard is added
+//! keys move if n shards become n + 1. cs265 does not say when a memtable adds a shard. This memtable adds a shard
 //! when the shards have more than `entries_per_shard` entries on average. All other operations wait while keys move.
 //!
 //! The variant measures the cost of this flexibility: every operation takes an additional lock, and searches an

@@ -2,7 +2,8 @@
 
 use crate::violation::Violation;
 
-/// The number of violations at which an exploration ends. This is also the maximum number of findings per check.
+/// The number of violations at which an exploration ends. The maximum number of findings per check has the same
+/// value.
 const MOST_VIOLATIONS: u64 = 100;
 const MOST_OF_ONE_CHECK: usize = 3;
 

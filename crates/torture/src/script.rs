@@ -189,8 +189,8 @@ fn delete(random: &mut impl Rng) -> ScriptWrite {
     ScriptWrite { key: any_key(random), value: None, end: None }
 }
 
-/// Returns a random range delete. Half of the range deletes cover a few keys. The others have two random keys as
-/// bounds.
+/// Returns a random range delete. Half of the range deletes cover a few keys. The other range deletes have two random
+/// keys as bounds.
 fn delete_range(random: &mut impl Rng) -> ScriptWrite {
     let (one, other) = (any_key(random), any_key(random));
     let (low, mut high) = if one < other { (one, other) } else { (other, one) };

@@ -48,7 +48,7 @@ pub(crate) struct Reuse {
 pub(crate) enum Seen {
     /// The key is not in the sample.
     NotSampled,
-    /// This is the first access to the key.
+    /// The access is the first access to its key.
     First,
     /// The key was last accessed at this access, over all keys.
     Last(u64),

@@ -6,7 +6,7 @@
 pub struct Recovery {
     /// The number of operations that recovery replayed from the WAL.
     pub replayed_operations: u64,
-    /// The number of WAL bytes that recovery dropped. These bytes are from commits that a crash interrupted before
+    /// The number of WAL bytes that recovery dropped. These bytes belong to commits that a crash interrupted before
     /// the tree acknowledged them.
     pub dropped_log_bytes: u64,
     /// The number of manifest bytes that recovery dropped. These bytes are from a change that a crash interrupted.

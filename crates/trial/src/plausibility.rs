@@ -25,8 +25,8 @@ const SLACK: f64 = 0.02;
 struct Facts {
     /// The limits of this machine: bytes per second, cycles per second, and the time of a clock reading.
     limits: Limits,
-    /// Whether files contain all bytes of the entries. This is true if blocks are not compressed, values are stored
-    /// next to their keys, and no data expires.
+    /// Whether files contain all bytes of the entries. The value is true if blocks are not compressed, values are
+    /// stored next to their keys, and no data expires.
     keeps_bytes: bool,
     /// Whether a component of the design is an ideal variant. Limits of real components do not apply to ideal
     /// variants.
@@ -48,9 +48,9 @@ struct Facts {
 struct FilterFacts {
     /// Whether all filters have the same number of bits per key.
     are_even: bool,
-    /// Whether the expected false-positive rate is only an upper limit. This is true for a filter that uses keys
-    /// instead of hashes, because absent keys that are far from all other keys are never false positives. This is
-    /// also true for an adaptive filter, because repeated lookups have a lower false-positive rate.
+    /// Whether the expected false-positive rate is only an upper limit. A filter that uses keys instead of hashes may
+    /// have a lower rate, because absent keys that are far from all other keys are never false positives. An adaptive
+    /// filter may also have a lower rate, because repeated lookups have a lower false-positive rate.
     may_have_lower_rate: bool,
     /// Whether the expected false-positive rate applies only to absent keys that are distributed like the keys in the
     /// filter. For other absent keys, the rate may be higher.

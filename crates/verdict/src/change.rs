@@ -62,8 +62,8 @@ impl Change {
         self.scale == Scale::Factor
     }
 
-    /// Returns whether the value of the baseline or of the candidate is 0. Neither a factor nor a percentage exists
-    /// in this case.
+    /// Returns whether the value of the baseline or of the candidate is 0. A change from or to 0 has neither a factor
+    /// nor a percentage.
     pub(crate) fn is_of_zero(&self) -> bool {
         self.ratio.is_infinite() || self.ratio == 0.0
     }

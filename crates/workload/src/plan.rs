@@ -368,8 +368,8 @@ fn check_versions(key: &str, from: Extent, writes: u64, threads: u32) -> Result<
     }
 }
 
-/// Checks that keys exist from which a mix can draw. Also checks that each writing thread of the phase has at least
-/// one key.
+/// Checks that keys exist from which a mix can draw. The function also checks that each writing thread of the phase
+/// has at least one key.
 fn check_keys(mixed: &PlannedMix, from: Extent, writers: u32) -> Result<(), ChoiceError> {
     let only_inserts = mixed.spec.mix == crate::mix::Mix::only(Kind::Insert)
         || Kind::ALL.into_iter().all(|kind| kind == Kind::Insert || !mixed.spec.mix.has(kind));

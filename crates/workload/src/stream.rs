@@ -115,7 +115,7 @@ impl Stream {
     }
 
     /// Replaces the content of `batch` with at most `limit` new operations. Returns the number of new operations. A
-    /// group with all its members counts as one operation. The stream has ended if the number is 0.
+    /// group with all its members counts as one operation. The stream has ended if the result is 0.
     pub fn fill(&mut self, batch: &mut Batch, limit: usize) -> usize {
         batch.clear();
         let filled = match &mut self.work {
@@ -126,7 +126,8 @@ impl Stream {
         filled
     }
 
-    /// Returns the keys and versions that this thread has reserved. The thread may not have used all of them.
+    /// Returns the keys and versions that this thread has reserved. The thread may not have used all of these keys
+    /// and versions.
     pub fn extent(&self) -> Extent {
         match &self.work {
             StreamWork::Load(load) => load.extent(),

@@ -1,5 +1,5 @@
-//! Checks filters with non-default parameters against the invariants of the axis. Also checks that each invariant
-//! detects a filter that breaks it.
+//! Checks filters with non-default parameters against the invariants of the axis. The tests also check that each
+//! invariant detects a filter that breaks the invariant.
 
 mod c;
 mod canary;

@@ -107,7 +107,7 @@ pub(crate) fn insert_all(table: &dyn Memtable, writes: &[Write]) {
     table.insert_all(writes.first().map_or(1, |write| write.sequence), &mut entries);
 }
 
-/// Returns the result of a lookup in the memtable. Also checks that the value is appended to the buffer.
+/// Returns the result of a lookup in the memtable. The function also checks that the value is appended to the buffer.
 pub(crate) fn get(table: &dyn Memtable, key: &[u8], snapshot: SequenceNumber) -> Known {
     let mut value = b"before".to_vec();
     let lookup = table.get(hashed(key), snapshot, &mut value);

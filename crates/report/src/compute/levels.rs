@@ -59,8 +59,8 @@ pub(super) fn levels_below_0(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("levels").map(|levels| levels - 1.0)
 }
 
-/// Computes the mean number of keys that a search decodes between a restart point and a key. With restart interval
-/// R, the number is 0 to R - 1, so the mean is (R - 1) / 2.
+/// Computes the mean number of keys that a search decodes between a restart point and a key. With restart interval R,
+/// a search decodes 0 to R - 1 keys, so the mean is (R - 1) / 2.
 pub(super) fn restart_mean(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("restart_interval").map(|interval| (interval - 1.0) / 2.0)
 }

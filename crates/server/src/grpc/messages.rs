@@ -125,7 +125,7 @@ pub struct RangeRequest {
     /// The smallest key after the range. If it is empty, the range has no upper bound.
     #[prost(bytes = "bytes", tag = "2")]
     pub high: Bytes,
-    /// The maximum number of entries. With 0, the number is not limited.
+    /// The maximum number of entries. The limit 0 means that the number of entries is not limited.
     #[prost(uint64, tag = "3")]
     pub limit: u64,
     /// Whether the entries come in descending order.

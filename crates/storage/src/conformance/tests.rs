@@ -1,5 +1,5 @@
-//! Tests that back ends with other parameters and all decorators keep the invariants of storage. Also tests that the
-//! check detects faulty storage.
+//! Tests that back ends with other parameters and all decorators keep the invariants of storage. The tests also check
+//! that faulty storage is detected.
 
 mod canary;
 

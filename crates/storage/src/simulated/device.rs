@@ -226,7 +226,8 @@ impl Device {
 }
 
 impl Busy {
-    /// Returns the latency of a request. Also records the end of the request as the new position of the arm.
+    /// Returns the latency of a request. The function also records the end of the request as the new position of the
+    /// arm.
     fn latency_ns(&mut self, request: &Request, has_arm: bool) -> u64 {
         let goes_on = has_arm && request.place.is_some() && request.place == self.arm;
         if let Some((file, offset)) = request.place {

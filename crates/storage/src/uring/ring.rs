@@ -20,8 +20,8 @@ const KEPT_BYTES: usize = 1 << 20;
 pub(super) struct Ring {
     queues: IoUring,
     scratch: AlignedBuffer,
-    /// Number of steps that the kernel may still execute. Outside of [`run`](Self::run), the number is 0, unless
-    /// [`run`](Self::run) has returned an error.
+    /// Number of steps that the kernel may still execute. Outside of [`run`](Self::run), this number of steps is 0,
+    /// unless [`run`](Self::run) has returned an error.
     under_way: usize,
 }
 

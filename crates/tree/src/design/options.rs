@@ -191,8 +191,8 @@ pub enum TableNames {
     /// with the time of its creation. The store never reads this file, because the table and the manifest contain the
     /// same data with checksums.
     LevelRun,
-    /// The level and the file number, as in csc443: `sst_0000_00000012.sst`. The document has a time in place of the
-    /// file number. The level and the time increase from file to file.
+    /// The level and the file number, as in csc443: `sst_0000_00000012.sst`. csc443 has a time in place of the file
+    /// number. The level and the time increase from file to file.
     LevelTime,
 }
 

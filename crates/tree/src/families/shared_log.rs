@@ -174,8 +174,8 @@ impl SharedLog {
         queue.tally.fullest(budget).map(|family| (family, active(family)))
     }
 
-    /// Returns a family whose active memtable needs the oldest segment, if the segments before the current segment have
-    /// more than `limit` bytes. Also returns the result of `active` for the family.
+    /// Returns a family whose active memtable needs the oldest segment, if the segments before the current segment
+    /// have more than `limit` bytes. The function also returns the result of `active` for the family.
     pub(super) fn lagging<R>(&self, limit: u64, active: impl FnOnce(usize) -> R) -> Option<(usize, R)> {
         let queue = self.queue.lock();
         let retired = self.retired.lock();

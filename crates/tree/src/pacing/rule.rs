@@ -36,7 +36,8 @@
 //! - Sears, Ramakrishnan, "bLSM: a general purpose log structured merge tree" (SIGMOD 2012), section 4: the fill of
 //!   the first component links the progress of writers to the progress of merges ("spring and gear").
 //!
-//! These methods need a rate or a gain that a user must choose. The rule of this module needs no such parameter.
+//! The methods of these papers need a rate or a gain that a user must choose. The rule of this module needs no such
+//! parameter.
 
 /// The weight of the newest interval between releases in the smoothed interval, as a divisor.
 const SMOOTHING: u64 = 4;

@@ -100,8 +100,8 @@ pub(super) fn filter_path(table: &Path) -> PathBuf {
     table.with_extension("filter")
 }
 
-/// Returns the number and the file name of the table with this metadata file, filter file or temporary file of blocks.
-/// `number` parses the digits of a file number. Returns `None` if the name belongs to none of them.
+/// Returns the number and the file name of the table with this metadata file, filter file or temporary file of
+/// blocks. `number` parses the digits of a file number. Returns `None` if `name` is not the name of a companion file.
 pub(crate) fn table_of_companion(name: &str, number: fn(&str) -> Option<u64>) -> Option<(u64, String)> {
     let (stem, endings) = if let Some(stem) = name.strip_suffix(".meta") {
         (stem, &["bin"][..])

@@ -201,8 +201,8 @@ impl ComparisonReport {
         if self.pairing == Pairing::Exact { "counters" } else { "numbers" }
     }
 
-    /// Returns whether new golden values would make the check pass. This is true if only counters changed and all
-    /// answers were right.
+    /// Returns whether new golden values would make the check pass. The result is true if only counters changed and
+    /// all answers were right.
     pub fn can_be_accepted(&self) -> bool {
         self.pairing == Pairing::Exact && self.wrong.is_empty() && !self.is_good()
     }

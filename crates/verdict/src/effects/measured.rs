@@ -183,8 +183,8 @@ fn directed(table: &Table, name: &str) -> Outcome<&'static Metric> {
     })
 }
 
-/// Returns the swept paths with at least two values. Also returns the number of the configuration for each
-/// combination of values, in the order of the factors.
+/// Returns the swept paths with at least two values. The function also returns the number of the configuration for
+/// each combination of values, in the order of the factors.
 fn factors(manifest: &Manifest) -> (Vec<Factor>, Vec<usize>) {
     let values = |at: usize| {
         let mut levels: Vec<String> = Vec::new();

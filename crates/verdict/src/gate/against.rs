@@ -10,7 +10,7 @@ use types::Outcome;
 
 /// A comparison of this build of lsmbench with another build.
 pub struct Against<'a> {
-    /// The other build of this program.
+    /// The build of this program that is compared with this build.
     pub base: &'a Path,
     /// The experiments, each with its options.
     pub commands: Vec<Vec<String>>,

@@ -75,8 +75,8 @@ pub(super) struct Entry<'a> {
     pub(super) prices: Vec<Option<f64>>,
     /// The steadiness of the configuration in its trials.
     pub(super) steadiness: Steadiness,
-    /// The count from which the value is computed, as the median over trials. The value is the count itself or a
-    /// fraction of it.
+    /// The count from which the value is computed, as the median over trials. The judged value is the count itself or
+    /// a fraction of the count.
     pub(super) count: Option<f64>,
     /// The values that may explain a difference of times.
     pub(super) causes: Causes,

@@ -1,5 +1,5 @@
-//! The Zipfian distribution over ranks. This module samples exactly for any exponent and any number of ranks. It also
-//! computes sums of probabilities.
+//! The Zipfian distribution over ranks. This module samples exactly for any exponent and any number of ranks. The
+//! module also computes sums of probabilities.
 //!
 //! The ranks are split into buckets. Each of the first [`HEAD`] ranks has a bucket of its own. The width of each
 //! later bucket is 1/32 of its first rank. An alias table (Walker 1977, Vose 1991) selects a bucket in proportion to

@@ -112,7 +112,7 @@ impl MixedStream {
         }
     }
 
-    /// Removes the limit on the number of operations. The stream then never ends.
+    /// Removes the limit on the number of operations. The stream never ends after this call.
     pub(super) fn forget_the_end(&mut self) {
         (self.left, self.endless) = (u64::MAX, true);
     }

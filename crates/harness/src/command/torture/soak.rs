@@ -23,8 +23,8 @@ use types::{Outcome, Problem};
 const COLUMNS: [&str; 7] =
     ["seconds", "operations", "opened", "memory KiB", "files open", "threads", "disk KiB"];
 
-/// The indexes of the columns that must not grow. For each column, the number is its maximum rise in the second half
-/// of the samples, as a fraction of the mean.
+/// The indexes of the columns that must not grow. The number next to an index is the maximum rise of this column in
+/// the second half of the samples, as a fraction of the mean.
 const FLAT: [(usize, f64); 4] = [(3, 0.05), (4, 0.05), (5, 0.05), (6, 0.05)];
 
 /// The number of standard errors from which on a rise is significant.

@@ -162,7 +162,7 @@ static MEMTABLES: Catalog<dyn MemtablePolicy> = Catalog::new(
 );
 
 fn memtable(kind: &str) -> Arc<dyn Memtable> {
-    let choice = MEMTABLES.choose(&kind.into()).expect("it is one of them");
+    let choice = MEMTABLES.choose(&kind.into()).expect("the memtable is in the catalog");
     let policy = MEMTABLES.build(&choice).expect("the defaults can be built");
     Arc::from(policy.create(1 << 16))
 }

@@ -80,7 +80,7 @@ impl SharedArena {
 
     pub(crate) fn record(&self, version: Ref<Version>) -> VersionRecord<'_> {
         let ArenaCell::Version(written, _) = self.at(version) else { panic!("a node is no version") };
-        let (key, sequence, value) = written.get().as_ref().expect("it was written when it was appended");
+        let (key, sequence, value) = written.get().as_ref().expect("an appended version was written");
         VersionRecord { version, key, sequence: *sequence, value: value.as_deref() }
     }
 

@@ -61,7 +61,7 @@ pub(crate) fn normal(value: f64, error: f64, confidence: f64) -> (f64, f64) {
     if error == 0.0 {
         return (0.0, if value == 0.0 { 1.0 } else { 0.0 });
     }
-    let normal = Normal::new(0.0, 1.0).expect("it is the standard normal distribution");
+    let normal = Normal::new(0.0, 1.0).expect("the standard normal distribution exists");
     let reach = normal.inverse_cdf(f64::midpoint(1.0, confidence)) * error;
     (reach, 2.0 * normal.cdf(-(value / error).abs()))
 }

@@ -145,7 +145,7 @@ impl ChartSpec {
 
     /// The kind of chart as a component.
     pub(crate) fn component(&self) -> Box<dyn ChartKind> {
-        KINDS.build(&self.kind).expect("it was built once when it was chosen")
+        KINDS.build(&self.kind).expect("the chart was built when it was chosen")
     }
 
     /// The path of the chart's table in the results.

@@ -107,7 +107,7 @@ fn check_phases(workload: &Workload) -> Outcome<()> {
     for phase in &workload.phases {
         let reason = match &phase.work {
             _ if phase.family.is_some() => "has a family of its own",
-            Work::Roles(_) => "has roles, and their operations depend on time",
+            Work::Roles(_) => "has roles, whose operations depend on time",
             Work::Replay(_) => "replays a trace",
             Work::Mixed(mixed) if mixed.mix.has(Kind::DeleteRange) => "deletes ranges of keys",
             Work::Mixed(mixed) if mixed.mix.has(Kind::SingleDelete) => "has single deletes",

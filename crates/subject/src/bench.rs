@@ -285,7 +285,7 @@ impl<'a> Bench<'a> {
         self.rounds(1, entries, || {
             let mut product = None;
             let ns = timed(self.clock(), || product = Some(build()));
-            Ok((product.expect("it was built")?, ns))
+            Ok((product.expect("the timed code built a product")?, ns))
         })
     }
 

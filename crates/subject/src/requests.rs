@@ -97,7 +97,7 @@ impl RequestChoice {
     /// Builds the chosen stream.
     pub(crate) fn build(&self) -> Box<dyn Requests> {
         match &self.0 {
-            Source::Stream(choice) => STREAMS.build(choice).expect("it was built once when it was chosen"),
+            Source::Stream(choice) => STREAMS.build(choice).expect("the stream was built when it was chosen"),
             Source::Keys(choice) => Box::new(Law(choice.clone())),
         }
     }

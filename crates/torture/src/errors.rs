@@ -296,7 +296,7 @@ impl Trial<'_> {
         self.faulty.heal();
         let found = read(&**store)?;
         if !allowed.contains(&&found) {
-            return Err(Violation::new(Check::Reads, "after the faults ended"));
+            return Err(Violation::new(Check::Reads, "a wrong answer after the faults ended"));
         }
         let was_read = matches!(player.current, Some(StoreAction::Get(_) | StoreAction::Range(..)));
         match store.write(&[probe()]) {

@@ -302,7 +302,7 @@ impl Life {
                 Violation::new(violation.check, format!("writer {writer}: {}", violation.what))
             })?;
             (fewest[writer], most[writer]) =
-                script.fewest_and_most(digest, promise).expect("it was checked against the promises");
+                script.fewest_and_most(digest, promise).expect("the digest was checked against the promises");
         }
         ledger.check_order(fewest, most)?;
         Ok(fewest)

@@ -134,7 +134,7 @@ impl<'a> Player<'a> {
                 let directory = copy_directory(self.marks.copies.len());
                 self.marks.copies.push(((self.clock)(), None, self.marks.acknowledged.len()));
                 store.checkpoint(&directory)?;
-                let last = self.marks.copies.last_mut().expect("it was pushed");
+                let last = self.marks.copies.last_mut().expect("the copy was pushed");
                 last.1 = Some((self.clock)());
             }
             StoreAction::Reopen => {

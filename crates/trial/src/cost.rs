@@ -67,9 +67,10 @@ pub fn clock_cost() -> HarnessCost {
 }
 
 fn phase() -> Arc<PhasePlan> {
-    let workload = Workload::from_toml(&WORKLOAD.parse().expect("it is TOML")).expect("it is a workload");
-    let plan = WorkloadPlan::new(&workload, 42, Path::new("")).expect("it can be planned");
-    Arc::clone(plan.phases().last().expect("it has phases"))
+    let workload =
+        Workload::from_toml(&WORKLOAD.parse().expect("the text is TOML")).expect("the table is a workload");
+    let plan = WorkloadPlan::new(&workload, 42, Path::new("")).expect("the workload can be planned");
+    Arc::clone(plan.phases().last().expect("the workload has phases"))
 }
 
 /// Returns the time for generation, timing and recording of one operation, in nanoseconds.

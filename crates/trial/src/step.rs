@@ -88,7 +88,7 @@ impl StepContext<'_> {
                 std::thread::sleep(Duration::from_nanos(ns));
                 Ok(())
             }
-            StoreStep::Reopen => unreachable!("it needs the store itself, and is two calls"),
+            StoreStep::Reopen => unreachable!("a reopen needs the store itself, and consists of two calls"),
         }
     }
 

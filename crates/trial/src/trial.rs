@@ -314,7 +314,7 @@ impl Trial {
             wrong += rows.wrong;
             Ok(((rows, stream), search.objective.missed(&probed)))
         })?;
-        let (mut rows, stream) = found.best.expect("one rate is tried at least");
+        let (mut rows, stream) = found.best.expect("at least one rate is tried");
         rows.set_found(found.rate, found.limit, found.probes);
         rows.wrong = wrong;
         self.phases.push(rows);

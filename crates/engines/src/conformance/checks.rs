@@ -49,7 +49,7 @@ fn small() -> Design {
 
 /// Returns the test design with additional settings.
 fn with(design: &Design, settings: &str) -> Design {
-    design.with(&settings.parse().expect("it is TOML")).expect("it is a design")
+    design.with(&settings.parse().expect("the text is TOML")).expect("the table is a design")
 }
 
 fn new_home() -> Result<TempDir, String> {

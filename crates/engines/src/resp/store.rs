@@ -178,7 +178,7 @@ fn take_over(connection: &mut Connection, folder: &Path, params: &Params) -> Res
     let names: u64 = redis::cmd("DBSIZE").query(connection)?;
     if names > 0 {
         return Err(format!(
-            "the server at {} has {names} keys; use an empty one, or delete them with engine.empty = true",
+            "the server at {} has {names} keys; use an empty server, or delete the keys with engine.empty = true",
             params.address
         )
         .into());

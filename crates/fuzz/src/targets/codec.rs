@@ -71,7 +71,7 @@ fn dictionary_seeds() -> Vec<Vec<u8>> {
         let samples: Vec<Vec<u8>> = (0..64).flat_map(|_| blocks().into_iter().take(1)).collect();
         let samples: Vec<&[u8]> = samples.iter().map(Vec::as_slice).collect();
         let mut dictionaries = Dictionaries::default();
-        let learnt = codec.learn(0, &samples, &mut dictionaries).expect("there is something to learn");
+        let learnt = codec.learn(0, &samples, &mut dictionaries).expect("the codec learns from samples");
         let encoded = dictionaries.encode();
         for block in blocks() {
             let mut stored = Vec::new();

@@ -45,7 +45,7 @@ const PLAN_BYTES: usize = 512 << 20;
 fn shipped(folder: &str) -> impl Iterator<Item = PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
     let files =
-        fs::read_dir(&folder).expect("there are configs").map(|file| file.expect("they are listed").path());
+        fs::read_dir(&folder).expect("configs exist").map(|file| file.expect("configs can be listed").path());
     let mut files: Vec<_> = files.filter(|path| path.is_file()).collect();
     files.sort();
     files.into_iter()
@@ -82,7 +82,7 @@ fn design_seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     let folders = ["configs/designs", "configs/designs/strategies", "configs/designs/values"];
     for file in folders.into_iter().flat_map(shipped) {
-        let text = fs::read_to_string(&file).expect("it is read");
+        let text = fs::read_to_string(&file).expect("a shipped file can be read");
         let resolved = hostile::design(&file).expect("shipped files are accepted");
         seeds.extend((!text.contains("extends")).then(|| text.into_bytes()));
         seeds.push(as_file(&resolved).into_bytes());

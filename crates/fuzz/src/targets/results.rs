@@ -48,7 +48,7 @@ const LOG: &str = "latencies.hlog";
 const HISTOGRAM_BYTES: usize = 64 << 20;
 
 fn schema() -> Schema {
-    Schema::runs(&["design.bloom.bits_per_key", "phase.load.insert"]).expect("the paths are paths")
+    Schema::runs(&["design.bloom.bits_per_key", "phase.load.insert"]).expect("both paths exist")
 }
 
 fn rows() -> Vec<Row> {
@@ -86,8 +86,8 @@ fn written(schema: &Schema, rows: &[Row]) -> Vec<u8> {
 }
 
 fn row_seeds() -> Vec<Vec<u8>> {
-    let plain = Schema::runs::<&str>(&[]).expect("there is no path to be wrong");
-    let timeline = Schema::timeline::<&str>(&[]).expect("there is no path to be wrong");
+    let plain = Schema::runs::<&str>(&[]).expect("no path can be wrong");
+    let timeline = Schema::timeline::<&str>(&[]).expect("no path can be wrong");
     vec![written(&schema(), &rows()), written(&plain, &[]), written(&timeline, &[])]
 }
 

@@ -189,7 +189,7 @@ impl Host {
         let files: Vec<_> =
             names.iter().filter(|name| *name != "lock").map(|name| (name.clone(), content(name))).collect();
         let replaced = files.iter().position(|(name, _)| name.ends_with(replaced));
-        let replaced = replaced.expect("there is a file of that kind");
+        let replaced = replaced.expect("a file of this kind exists");
         let number = files[replaced].0.split('.').next().and_then(|number| number.parse().ok());
         let seal = number.map_or(0, |number| {
             reseal::seal(storage, directory, number).expect("the manifest of a new store is read")

@@ -123,7 +123,7 @@ fn run_trace(input: &[u8], is_packed: bool) -> bool {
     let width = 1 << (how & 3);
     let endian = if how & 4 == 0 { Endian::Big } else { Endian::Little };
     let name = if is_packed { "trace.xz" } else { "trace" };
-    let trace = TraceFile::raw(name.into(), width, endian).expect("the width is one of those there are");
+    let trace = TraceFile::raw(name.into(), width, endian).expect("the width is supported");
     let spare = if is_packed { DECOMPRESSOR_BYTES } else { 4 * SPARE_BYTES };
     in_file(name, content, |path| {
         let base = path.parent().expect("a file has a folder");

@@ -296,7 +296,7 @@ fn set_aside(subject: &StoreKind, stopped: &Memory) -> Result<(Memory, Vec<Conte
     let (store, _) = subject.maker.open_quarantined(&storage, Path::new(DIRECTORY)).map_err(wrong)?;
     let mut history = vec![read(&*store)?];
     for number in 0..3 {
-        let key = Script::keys().nth(number * 7).expect("there are as many keys");
+        let key = Script::keys().nth(number * 7).expect("the script has enough keys");
         let commit =
             [ScriptWrite { key, value: Some(format!("set aside {number}").into_bytes()), end: None }];
         store.write(&commit).map_err(wrong)?;
@@ -337,7 +337,8 @@ fn files(disk: &Memory, directory: &Path) -> Vec<File> {
     for below in ["", QUARANTINE] {
         for name in disk.list(&directory.join(below)).unwrap_or_default() {
             let name = if below.is_empty() { name } else { format!("{below}/{name}") };
-            let file = disk.open(&directory.join(&name), Purpose::Manifest).expect("it was listed");
+            let file =
+                disk.open(&directory.join(&name), Purpose::Manifest).expect("a listed file can be opened");
             let bytes = file.read(0, file.len() as usize).expect("a disk in memory reads");
             files.push(File { kind: FileKind::of(&name), name, bytes: Arc::new(bytes.to_vec()) });
         }

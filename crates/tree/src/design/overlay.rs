@@ -167,7 +167,7 @@ impl Design {
             && let Value::Table(table) = &mut value
             && let Some(format) = table.remove(axes::FORMAT)
         {
-            let index = axes::index(axes::FORMAT).expect("it is an axis");
+            let index = axes::index(axes::FORMAT).expect("the name is an axis");
             self.override_choice(index, &format).map_err(|error| error.inside(group))?;
         }
         Ok(value)
@@ -188,7 +188,7 @@ impl Design {
             && let Value::Table(table) = &mut value
         {
             if let Some(allocation) = table.remove(axes::ALLOCATION) {
-                let index = axes::index(axes::ALLOCATION).expect("it is an axis");
+                let index = axes::index(axes::ALLOCATION).expect("the name is an axis");
                 self.override_choice(index, &allocation).map_err(|error| error.inside(axes::BLOOM))?;
             }
             if table.is_empty() {

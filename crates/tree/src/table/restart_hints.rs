@@ -343,7 +343,9 @@ mod tests {
                     let _ = find_in_part(&block, &part, key);
                     for direction in [Direction::Forward, Direction::Backward] {
                         let mut cursor = BlockCursor::default();
-                        cursor.enter(BlockBytes::Own(block.clone()), direction).expect("it was learnt");
+                        cursor
+                            .enter(BlockBytes::Own(block.clone()), direction)
+                            .expect("the layout of the block was learnt");
                         let mut stands = cursor.seek(key, Some(&part));
                         while stands == Some(true) {
                             stands = cursor.advance();

@@ -15,7 +15,7 @@ use crate::{
 
 /// Returns the check of the invariant of this name.
 fn check_of<S>(invariants: &[catalog::laws::Invariant<S>], name: &str) -> fn(&S) -> Result<(), String> {
-    invariants.iter().find(|(other, _)| *other == name).expect("it is an invariant").1
+    invariants.iter().find(|(other, _)| *other == name).expect("the name is an invariant").1
 }
 
 #[test]

@@ -167,7 +167,7 @@ impl Iterator for TraceStream {
 }
 
 fn built(format: &Choice) -> Box<dyn TraceReader> {
-    TRACES.build(format).expect("it was built once when it was chosen")
+    TRACES.build(format).expect("the format was built when it was chosen")
 }
 
 /// Returns the first reader that recognises the first bytes of a file. The detected reader has its default

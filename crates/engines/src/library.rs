@@ -16,7 +16,7 @@ pub(crate) struct Wanted {
     pub(crate) advice: &'static str,
     /// The functions that the adapter calls.
     pub(crate) required: &'static [&'static str],
-    /// The namespace of the engine's own functions.
+    /// The C++ namespace of the engine's functions.
     pub(crate) namespace: &'static str,
     /// Whether a build of the engine for this CPU normally uses the CPU's checksum instruction.
     pub(crate) has_fast_checksums: bool,

@@ -174,7 +174,7 @@ impl Chart {
     /// Draws a chart from a table that was already read. `folder` contains the histograms of the run.
     ///
     /// # Errors
-    /// The errors of [`draw`](Self::draw).
+    /// Returns the same errors as [`draw`](Self::draw).
     pub fn of_table(
         table: &Table,
         folder: &Folder,

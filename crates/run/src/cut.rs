@@ -17,7 +17,8 @@ pub(super) struct Cut {
     /// Whether the experiment cannot be divided. An experiment cannot be divided if its trials run side by side or
     /// have a common time budget.
     is_whole: bool,
-    /// The index of each configuration among the configurations that are not baselines. `None` for a baseline.
+    /// The index of each configuration among the configurations that are not baselines. The index of a baseline is
+    /// `None`.
     ranks: Vec<Option<u64>>,
 }
 

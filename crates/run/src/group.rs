@@ -12,7 +12,7 @@ use types::Outcome;
 use super::side::{Side, State};
 
 /// Target duration of a slice. The duration is long compared with the time to switch processes and to fill the CPU
-/// caches. The duration is short compared with the time in which the speed of the machine changes.
+/// caches. The duration of a slice is short compared with the time in which the speed of the machine changes.
 const SLICE: Duration = Duration::from_millis(20);
 
 /// The number of operations of the first slices. The duration of the first slices determines the length of later

@@ -20,8 +20,8 @@ pub(super) struct TrialProcess {
     child: Child,
     /// The lines that the process writes to its standard output.
     lines: Receiver<String>,
-    /// The write end of the standard input of the trial process. The trial process exits when this pipe is closed.
-    /// The pipe is also closed when this process ends.
+    /// The write end of the standard input of the trial process. The trial process exits when this pipe is closed. If
+    /// this process ends, the kernel closes the pipe.
     lifeline: ChildStdin,
     limit: Option<MemoryLimit>,
     /// The label of the engine.

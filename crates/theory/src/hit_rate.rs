@@ -3,9 +3,9 @@
 //! A block is cached if it was requested recently (LRU), or was inserted recently (FIFO). The limit is equal for all
 //! blocks: the time t in which the cache fills up once. For LRU, this is the approximation of Che, Tung and Wang
 //! ("Hierarchical Web Caching Systems", IEEE JSAC 20(7), 2002, section III). Fricker, Robert and Roberts (ITC 24,
-//! 2012) show why it is accurate from a few dozen blocks on. Martina, Garetto and Leonardi ("A unified approach to
-//! the performance analysis of caching systems", INFOCOM 2014, section IV) give the approximation for FIFO. In such a
-//! cache, a block stays for the time t after its insertion, and a hit does not extend this time.
+//! 2012) show why the approximation is accurate from a few dozen blocks on. Martina, Garetto and Leonardi ("A unified
+//! approach to the performance analysis of caching systems", INFOCOM 2014, section IV) give the approximation for
+//! FIFO. In such a cache, a block stays for the time t after its insertion, and a hit does not extend this time.
 //!
 //! Time is measured in requests: a block that gets the fraction p of requests is requested p·t times in t.
 

@@ -224,7 +224,7 @@ impl<'t> Range<'t> {
     /// Returns the next entry from the back, in descending key order. Returns `None` at the end.
     ///
     /// # Errors
-    /// If a block cannot be read or is corrupt. The scan is then at its end.
+    /// If a block cannot be read or is corrupt. After an error, the scan is at its end.
     pub fn next_back(&mut self) -> Result<Option<(&[u8], &[u8])>> {
         if !self.step(Direction::Backward)? {
             return Ok(None);

@@ -24,7 +24,7 @@ pub(crate) struct KeyRange {
 pub(crate) struct RangeTombstones(Vec<KeyRange>);
 
 impl KeyRange {
-    /// Returns the number of bytes in both keys.
+    /// Returns the total length of both keys, in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         (self.low.len() + self.high.len()) as u64
     }
@@ -94,8 +94,8 @@ impl RangeTombstones {
         begun.checked_sub(1).is_some_and(|last| *key < *self.0[last].high)
     }
 
-    /// Returns the parts of the ranges between `low`, inclusive, and `high`, exclusive. `None` means that a side has
-    /// no bound.
+    /// Returns the parts of the ranges between `low`, inclusive, and `high`, exclusive. The bound `None` means that
+    /// the ranges are not limited on this side.
     pub(crate) fn between(&self, low: Option<&[u8]>, high: Option<&[u8]>) -> Vec<KeyRange> {
         let inside = |range: &KeyRange| {
             let mut range = range.clone();

@@ -7,7 +7,7 @@ use storage::DeviceTime;
 use thread_local::ThreadLocal;
 
 /// The number of levels with separate counters. The counters of the last of these levels also count all deeper
-/// levels. A tree with size ratio 2 and this many levels contains the data of a million memtables.
+/// levels. The data of a million memtables fits into these levels, even with size ratio 2.
 const COUNTED_LEVELS: usize = 20;
 
 /// Declares counters once: the per-thread variables, their sums and their names.

@@ -107,7 +107,7 @@ pub enum Yielded {
     /// A call without operations, such as a flush, begins. The process continues to run, and the parent may stop it
     /// at any time.
     Calls,
-    /// The call without operations has ended.
+    /// A call without operations, such as a flush, has ended.
     Returned {
         /// The end of the call on the monotonic clock of the machine, in nanoseconds.
         at_ns: u64,

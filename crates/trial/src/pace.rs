@@ -7,8 +7,8 @@ use measure::{Clock, Stamp};
 use results::RunMode;
 use workload::{Phase, Rate, Work};
 
-/// A time before the intended start of an operation, in nanoseconds. From this time on, the waiting thread does not
-/// sleep but reads the clock in a loop.
+/// A time before the intended start of an operation, in nanoseconds. In this last part of its wait, the thread does
+/// not sleep but reads the clock in a loop.
 const SPIN_NS: u64 = 100_000;
 
 /// A waiting background thread checks in this interval whether the phase has ended.

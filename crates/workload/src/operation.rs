@@ -100,8 +100,8 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Number of a key. A number belongs to a present key of the key space, or to the absent key that follows a present
-/// key. No operation writes an absent key.
+/// Number of a key. An even number belongs to a present key, and the next odd number belongs to the absent key that
+/// follows this present key. No operation writes an absent key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyId(u64);
 

@@ -161,8 +161,8 @@ fn table_factory(settings: &EngineOptions) -> String {
 
 /// Bits per key to request from `RocksDB`, so that its ribbon filter has about the bits per key of the settings.
 /// `RocksDB` expects the bits of a Bloom filter with the same false-positive rate. A ribbon filter takes three tenths
-/// fewer bits. The −1 that follows in its options means that no level has Bloom filters. Source: its header
-/// `filter_policy.h`, at `NewRibbonFilterPolicy`.
+/// fewer bits. The −1 that follows in its options means that no level has Bloom filters. Source: the header
+/// `filter_policy.h` of `RocksDB`, at `NewRibbonFilterPolicy`.
 pub(super) fn bloom_equivalent_bits(settings: &EngineOptions) -> f64 {
     settings.filter_bits_per_key / 0.7
 }

@@ -164,7 +164,7 @@ impl Host {
         Self::of(design, &*storage, ".wal")
     }
 
-    /// Returns the files of a store with several SSTables. The manifest of the store is replaced.
+    /// Returns the files of a store with several SSTables. The fuzz input replaces the manifest of the store.
     fn with_manifest() -> Self {
         let design = small("compaction = { kind = \"tiered\", size_ratio = 6 }");
         let (storage, tree) = filled(&design, 0..10);

@@ -24,7 +24,7 @@ use crate::violation::{Check, Violation};
 /// Checks that a history is strictly serializable.
 ///
 /// # Errors
-/// The first violation that is found.
+/// Returns the first violation that the function finds.
 pub(crate) fn check(history: &History) -> Result<(), Violation> {
     let cuts = Cuts::new(history);
     let mut order = Order::new(history);

@@ -239,8 +239,8 @@ impl<'t> BlockCursor<'t> {
         Some(!self.entries.is_empty())
     }
 
-    /// Decodes the last entries between a restart point at `start` and `end`. The iterator calls this function if all
-    /// keys between the two offsets would need too much memory.
+    /// Decodes the last entries between a restart point at `start` and `end`. The iterator calls this function if the
+    /// keys between `start` and `end` would need too much memory.
     #[cold]
     fn decode_last(&mut self, start: usize, end: usize) -> Option<()> {
         self.forget();

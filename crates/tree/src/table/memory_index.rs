@@ -54,7 +54,7 @@ impl MemoryIndex {
         self.blocks.push(block.and_then(|block| IndexOfBlock::new(block, options, hash)));
     }
 
-    /// Returns the knowledge about a key with this hash in a block. Returns `None` if the block has no index.
+    /// Returns the hint of the index about a key with this hash. Returns `None` if the block has no index.
     pub(super) fn hint(&self, block: u32, hash: KeyHash) -> Option<Hint> {
         let index = self.of(block)?;
         if index.buckets.is_empty() {

@@ -27,8 +27,8 @@ enum ReadMode {
     Streaming,
 }
 
-/// A cursor whose first block is prefetched but not searched yet. A scan first creates this state for all its runs,
-/// so the cache misses of the runs overlap.
+/// A cursor whose first block is prefetched but not searched yet. A scan first creates an `Approach` for each of its
+/// runs, so the cache misses of the runs overlap.
 pub(crate) struct Approach<'t> {
     cursor: Box<RunCursor<'t>>,
     /// The current block. `None` if the block is read in place.
@@ -43,7 +43,8 @@ const PREFETCHED_BYTES: usize = 64 << 10;
 /// The number of consecutive blocks after which a scan is long. A long scan announces later blocks to the storage.
 const BLOCKS_WALKED: u32 = 4;
 
-/// The number of blocks that a long scan announces at once. After these blocks, the scan announces the next blocks.
+/// The number of blocks that a long scan announces at once. When the scan has read the announced blocks, the scan
+/// announces the next blocks.
 const BLOCKS_AHEAD: u32 = 32;
 
 /// The number of bytes that a streaming cursor reads at once.

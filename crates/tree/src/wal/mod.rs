@@ -23,7 +23,7 @@ pub use mode::{CommitSync, WalMode, WalPolicy};
 pub(crate) use record::{HEADER_BYTES, LogPlace, frame};
 pub(crate) use replay::{LOG_TEMPORARY, LogContent, make_durable, replay, replay_records};
 
-/// The catalog of all WAL modes. The first mode is the baseline.
+/// The catalog of all WAL modes. The first WAL mode in the list is the baseline.
 pub static CATALOG: Catalog<dyn WalPolicy> = Catalog::new(
     catalog::origin!(),
     "wal",

@@ -7,7 +7,7 @@
 //! head     u32 length of the operations, varint first sequence number, varint synced
 //! ```
 //!
-//! `synced` is the durable length of the WAL at the time at which the record was framed. With this length, replay can
+//! `synced` is the durable length of the WAL at the time at which the record was framed. Replay uses `synced` to
 //! distinguish a crash from corruption. A crash may lose any part of the unsynced end of a WAL. If a record after a
 //! broken record has a `synced` beyond the broken record, the broken record was durable, so the WAL is corrupt. The
 //! head of a record has a checksum of its own, so replay can find the head among other bytes.
@@ -61,7 +61,8 @@ pub(crate) struct LogPlace {
     pub(crate) synced: u64,
 }
 
-/// Appends one record to `out`. `place` is the position of its first byte in the WAL. `write` appends the operations.
+/// Appends one record to `out`. `place` is the position of the record's first byte in the WAL. `write` appends the
+/// operations.
 #[inline]
 pub(crate) fn frame(
     out: &mut Vec<u8>,

@@ -39,7 +39,7 @@ enum Lie {
     /// A delete that has no effect, which no answer of the phase shows. Only the check of the final content detects
     /// the lost delete.
     Delete,
-    /// A store that loses its first key when the store is opened again. Copies of the store also lose this key.
+    /// A store that loses its first key when the store is opened again. A copy of the store also lacks the first key.
     Opening,
 }
 

@@ -53,7 +53,7 @@ impl Key {
 pub struct Samples {
     /// For each key, its values by trial.
     pub(crate) values: BTreeMap<Key, Sample>,
-    /// For each key, its median in each session. Empty if the values were not read from results folders.
+    /// The median of each key in each session. Empty if the values were not read from results folders.
     pub(crate) sessions: BTreeMap<Key, Vec<f64>>,
     /// Configurations that gave wrong answers, as `experiment: label`.
     pub(crate) wrong: BTreeSet<String>,

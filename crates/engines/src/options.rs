@@ -94,7 +94,7 @@ pub enum Reads {
 
 impl Reads {
     /// Whether the kernel may read pages next to the page that a get needs. A design that reads blocks one by one
-    /// forbids this read-ahead, because such a design is for data larger than memory.
+    /// forbids the read-ahead of the kernel, because such a design is for data larger than memory.
     pub(crate) fn has_readahead(self) -> bool {
         self == Self::Mapped
     }

@@ -10,7 +10,8 @@ use crate::stats::EngineStats;
 ///
 /// A call that an engine may lack returns an `Option`, and `None` means that the engine has no such call.
 pub trait Store: Target {
-    /// The version of the engine as the running code reports it. `None` if the code does not report it.
+    /// The version of the engine as the running code reports it. Returns `None` if the code does not report the
+    /// version.
     fn version(&self) -> Option<String>;
 
     /// The current counters and sizes of the store. Other threads may call the store during this call.

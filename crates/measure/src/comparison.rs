@@ -233,7 +233,7 @@ fn effect_size(logs: &[f64]) -> Option<f64> {
 }
 
 impl Comparison {
-    /// Creates an inconclusive comparison without values. `doubt` is the reason.
+    /// Creates an inconclusive comparison without values. `doubt` is the reason why the comparison is inconclusive.
     fn doubtful(doubt: Doubt, blocks: usize, criteria: &Criteria) -> Self {
         Self {
             verdict: Verdict::Inconclusive,

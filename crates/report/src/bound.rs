@@ -6,10 +6,10 @@ use serde::Deserialize;
 /// Whether the result of a computation is a lower or an upper bound of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 pub enum Bound {
-    /// The claim is at least the result.
+    /// The claimed value is at least the computed result.
     #[serde(rename = "at least")]
     AtLeast,
-    /// The claim is at most the result.
+    /// The claimed value is at most the computed result.
     #[serde(rename = "at most")]
     AtMost,
 }

@@ -128,7 +128,7 @@ fn order(parts: &Parts, cut: &Cut) -> Vec<(Group, bool)> {
 struct Source {
     parts: Parts,
     cut: Cut,
-    /// The merged groups of rows, in order. `true` marks the second trial of a baseline.
+    /// The merged groups of rows, in order. The value `true` marks the second trial of a baseline.
     order: Vec<(Group, bool)>,
 }
 

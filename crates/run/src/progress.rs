@@ -121,7 +121,7 @@ impl Progress {
     }
 
     /// Subtracts trials that will not run because their configuration failed. `seconds` is the estimated duration of
-    /// these trials.
+    /// the subtracted trials.
     pub(super) fn leave_out(&mut self, trials: usize, seconds: f64) {
         self.trials -= trials;
         self.seconds -= seconds;

@@ -7,8 +7,8 @@
 //!
 //! A tree of lsmbench addresses a block by its number, so searches do not read the offset. The fence only checks that
 //! the offsets increase. The largest keys could show that a key between two blocks is absent. A search of lsmbench
-//! always returns a block, so such a key still costs a block. The fence "binary", which has one separator per block,
-//! therefore returns the same blocks.
+//! always returns a block, so such a key still costs a block. The fence "binary" has one separator per block, so
+//! "binary" returns the same blocks as this fence.
 //!
 //! ```text
 //! tag [u8; 4] | block*

@@ -97,7 +97,7 @@ pub struct CrashSummary {
     pub cuts: u64,
     /// Number of derived disk states.
     pub states: u64,
-    /// Number of disk states on which recovery ran. All other derived disk states were duplicates.
+    /// Number of disk states on which recovery ran. All other disk states that the test derived were duplicates.
     pub recovered: u64,
     /// Number of disk states in `recovered` that come from a crash during a recovery, or during the operations after
     /// the recovery.

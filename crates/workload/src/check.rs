@@ -206,7 +206,7 @@ struct Checker<'a> {
 struct Witness {
     /// The digests of all possible answers.
     digests: Vec<u64>,
-    /// The value of the key after the writes so far. The next merge applies its operand to this expected value.
+    /// The value of the key after the writes so far. The next merge applies its operand to this value.
     value: Option<Vec<u8>>,
 }
 

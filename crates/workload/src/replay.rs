@@ -22,7 +22,7 @@ pub struct ReplayPlan {
     values: Arc<Values>,
 }
 
-/// The requests of a replay, in recorded order. The trace of the replay is open.
+/// The requests of a replay, in recorded order. The trace file of the replay is open while the object exists.
 pub struct Replay<'a> {
     plan: &'a ReplayPlan,
     stream: TraceStream,

@@ -48,8 +48,8 @@ pub(crate) struct Incremental {
 }
 
 impl Incremental {
-    /// Returns whether a drain of the level is in progress. In this case, the level has SSTables after the last
-    /// output of the drain.
+    /// Returns whether a drain of the level is in progress. While a drain is in progress, the level has SSTables
+    /// after the last output of the drain.
     pub(crate) fn is_draining(shape: &Shape, level: usize) -> bool {
         let Some((above, below)) = pair(shape, level) else { return false };
         last_output(below).is_some_and(|output| {

@@ -35,8 +35,8 @@ pub enum Action {
     /// Moves the inputs to another level without a read. No two inputs overlap.
     Move,
     /// Drops the inputs without a read and without output. The inputs must be all SSTables of the oldest runs of the
-    /// tree, so that no older data becomes visible. This is the only action that changes lookup results. Only
-    /// policies that declare [`catalog::Limit::DropsData`] may use this action.
+    /// tree, so that no older data becomes visible. Dropping runs is the only action that changes lookup results.
+    /// Only policies that declare [`catalog::Limit::DropsData`] may use this action.
     Drop,
 }
 

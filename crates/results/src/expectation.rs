@@ -13,7 +13,7 @@ pub struct Expectation {
     /// The column with the residual (the relative difference between the measured and the expected value), if such a
     /// column exists.
     pub residual: Option<&'static Metric>,
-    /// Whether the second column contains a bound. Otherwise, the second column contains an expected value.
+    /// Whether the second column contains a bound. If not, the second column contains an expected value.
     pub is_bound: bool,
     /// The name of the expectation in the legend of a chart.
     pub name: &'static str,

@@ -11,7 +11,7 @@ pub enum Better {
     Higher,
     /// Lower values are better.
     Lower,
-    /// Neither direction is better, because the metric describes the run.
+    /// The metric describes the run, so neither direction of the metric is better.
     Neither,
 }
 

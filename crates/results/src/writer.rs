@@ -51,8 +51,8 @@ impl RowWriter {
     /// last line, are removed from the file. If the file is missing or has an incomplete header, a new file starts.
     ///
     /// # Errors
-    /// The file has another header, the file is corrupt before its end, or the file system returns an error. In these
-    /// cases, the file does not change.
+    /// The file has another header, the file is corrupt before its end, or the file system returns an error. After
+    /// such an error, the file is unchanged.
     pub fn resume(
         path: &Path,
         schema: &Schema,

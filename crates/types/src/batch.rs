@@ -71,7 +71,7 @@ impl<'a> Entries<'a> {
     }
 
     /// Replaces the entries with the next entries of the scan, up to `limit`. If the scan cannot continue, returns
-    /// `false` and changes nothing. In this case, the caller must start another scan.
+    /// `false` and changes nothing. After `false`, the caller must start another scan.
     pub fn go_on(&mut self, limit: usize) -> bool {
         let (EntryStorage::InPlace(found), Some(rest)) = (&mut self.found, &mut self.rest) else {
             return false;

@@ -21,8 +21,8 @@ pub(super) fn transition_bytes(shape: &Shape, fluid: Fluid) -> u64 {
 }
 
 /// Returns the job that merges the newest `runs` runs into one run. If the tree has only these runs, the output goes
-/// to the first level that is large enough for it at `size_ratio`. Otherwise the output goes to the level of the
-/// oldest of these runs.
+/// to the first level that is large enough for it at `size_ratio`. If the tree has other runs, the output goes to the
+/// level of the oldest merged run.
 pub(super) fn merge_newest(shape: &Shape, runs: usize, size_ratio: u64) -> Job {
     let all: Vec<_> = shape.levels.runs().collect();
     let job = whole::merge_runs(&all[..runs]);

@@ -67,8 +67,8 @@ impl<'a> States<'a> {
         Self { disk, changes, files, count: all }
     }
 
-    /// Returns the number of states. Returns `None` if there are too many states for separate numbers. In this case,
-    /// any number is valid.
+    /// Returns the number of states. Returns `None` if there are too many states for separate numbers. If there are
+    /// too many states, any number is valid.
     pub fn count(&self) -> Option<u64> {
         self.count
     }

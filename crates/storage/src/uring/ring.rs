@@ -59,8 +59,8 @@ impl Ring {
         }
     }
 
-    /// Returns whether no step is in progress. After an error, steps may still be in progress. In this case, the ring
-    /// must not be used again.
+    /// Returns whether no step is in progress. After an error, steps may still be in progress. While steps are in
+    /// progress, the ring must not be used again.
     pub(super) fn is_idle(&self) -> bool {
         self.under_way == 0
     }

@@ -28,8 +28,8 @@ fn main() {
     }
 }
 
-/// The name of the profile. `PROFILE` names only the built-in profile that a custom one inherits from, so the name is read
-/// from the output folder: `target/PROFILE/build/CRATE/out`.
+/// Returns the name of the build profile. `PROFILE` names only the built-in profile that a custom one inherits from,
+/// so the name is read from the output folder: `target/PROFILE/build/CRATE/out`.
 fn profile() -> Option<String> {
     let folder = PathBuf::from(env::var_os("OUT_DIR")?);
     Some(folder.ancestors().nth(3)?.file_name()?.to_string_lossy().into_owned())

@@ -1,14 +1,16 @@
-//! Puts a digest of the sources that decide the bytes of a store into the program. Fixtures are keyed by it.
+//! Puts a digest of the sources that decide the bytes of a store into the program. The name of a fixture depends on
+//! this digest.
 //!
-//! Only a build in the target folder of this workspace has a digest. Elsewhere (a published crate, a workspace of other
-//! crates) the digest is empty, because the sources that are compiled need not be those next to this crate.
+//! Only a build in the target folder of this workspace has a digest. In any other build (a published crate, or a
+//! workspace of other crates), the digest is empty, because the compiled sources may be different from the sources
+//! next to this crate.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// The crates that determine the bytes of a store. These crates generate operations, execute operations, or write
-/// files.
+/// The crates that determine the bytes of a store. These crates generate operations, execute operations, or write the
+/// files of stores.
 const CRATES: [&str; 14] = [
     "types",
     "catalog",
@@ -43,7 +45,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// The root of this workspace, if this build belongs to it.
+/// Returns the root of this workspace, if this build belongs to the workspace.
 fn workspace() -> Option<PathBuf> {
     let root = Path::new(&env::var_os("CARGO_MANIFEST_DIR")?).join("../..").canonicalize().ok()?;
     let target = Path::new(&env::var_os("OUT_DIR")?).canonicalize().ok()?;

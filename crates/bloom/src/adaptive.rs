@@ -9,11 +9,11 @@
 //! two slots for remembered keys. If both slots are taken, the key is not remembered. Frequent keys tend to be
 //! reported first, but keys that are no longer looked up keep their slots.
 //!
-//! For the first lookup of an absent key, the false-positive rate is the rate of a textbook Bloom filter. This Bloom
-//! filter has the part of the memory budget that remembered keys do not take. Source: Bender, Farach-Colton, Goswami,
-//! Johnson, `McCauley`, Singh, "Bloom Filters, Adaptivity, and the Dictionary Problem" (FOCS 2018). The filters of
-//! the paper read the stored keys and lengthen fingerprints to correct a false positive. This filter keeps the absent
-//! keys instead, because the stored keys of an SSTable are on storage.
+//! For the first lookup of an absent key, the false-positive rate is the rate of a textbook Bloom filter. The Bloom
+//! filter itself gets the part of the memory budget that remembered keys do not take. Source: Bender, Farach-Colton,
+//! Goswami, Johnson, `McCauley`, Singh, "Bloom Filters, Adaptivity, and the Dictionary Problem" (FOCS 2018). The
+//! filters of the paper read the stored keys and lengthen fingerprints to correct a false positive. This filter keeps
+//! the remembered absent keys in memory, because the stored keys of an SSTable are on storage.
 //!
 //! The remembered keys are in memory only, and are lost when the SSTable is opened again.
 //!
@@ -80,7 +80,7 @@ impl Build<dyn FilterPolicy> for Adaptive {
     fn build(Params { bits_per_key, remembered }: Params) -> Result<Box<dyn FilterPolicy>, String> {
         if !(0.0..=MOST_SHARE).contains(&remembered) {
             return Err(format!(
-                "remembered is {remembered}; it must be from 0 to {MOST_SHARE}, a share of the memory"
+                "remembered is {remembered}; it must be from 0 to {MOST_SHARE}, as a share of the filter memory"
             ));
         }
         Ok(Box::new(Self { budget: Budget::from_param(bits_per_key)?, remembered }))
@@ -107,7 +107,9 @@ impl FilterPolicy for Adaptive {
         // At least half of the memory is for the bits of the Bloom filter.
         let most = words.len() / WORDS_PER_PLACE;
         if words.len() == 0 || places > most as u64 {
-            return Err(CorruptFilter(format!("{places} slots for remembered keys; the maximum is {most}")));
+            return Err(CorruptFilter(format!(
+                "the filter has {places} slots for remembered keys; the maximum is {most}"
+            )));
         }
         let remembered = (0..places).map(|_| OnceLock::new()).collect();
         let bits = BitArray::from_words(words);

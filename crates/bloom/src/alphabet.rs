@@ -11,7 +11,7 @@ use types::{KeyList, common_prefix};
 /// The number of 64-bit words in a bit set of all byte values.
 const WORDS: usize = 256 / u64::BITS as usize;
 
-/// The largest number of positions that have their own digits.
+/// The largest number of key positions that have their own sets of digits.
 const MOST_POSITIONS: usize = 24;
 /// The memory of one position in bits.
 const BITS_PER_POSITION: f64 = 256.0;

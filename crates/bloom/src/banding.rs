@@ -7,7 +7,8 @@
 
 use crate::position::{mix, reduce, remix};
 
-/// The number of coefficients of an equation. A block of the solution has this number of rows.
+/// The number of coefficients of an equation. A block of the solution has as many rows as an equation has
+/// coefficients.
 pub(crate) const WIDTH: usize = 64;
 
 /// The linear equation of a key over 64 rows of the system.
@@ -84,8 +85,8 @@ impl Banding {
     /// last block to the first block. A block has 64 rows and `columns(block)` columns, so it consists of one 64-bit
     /// word for each column. A block never has more columns than the next block.
     ///
-    /// The value of a row where no equation begins can be chosen freely. Such a row gets a random value, because a
-    /// homogeneous system without random values has only the solution 0.
+    /// The value of a row where no equation begins can be chosen freely. A free row (a row without an equation) gets
+    /// a random value, because a homogeneous system without random values has only the solution 0.
     pub(crate) fn solve(&self, columns: impl Fn(usize) -> usize, mut take: impl FnMut(usize, &[u64])) {
         let mut state = [0u64; u64::BITS as usize];
         for block in (0..self.coefficients.len() / WIDTH).rev() {

@@ -84,9 +84,9 @@ impl FilterPolicy for Blocked {
     }
 }
 
-/// Returns the number of probes (bits per key) with the lowest false-positive rate in a large filter. This number is
-/// smaller than for a standard filter, because cache lines with many keys have too many set bits after many probes
-/// per key.
+/// Returns the number of probes (bits per key) with the lowest false-positive rate in a large filter. The best number
+/// of probes is smaller than for a standard filter, because in cache lines with many keys, many probes per key would
+/// set too many bits.
 fn best_probes(bits_per_key: f64) -> u32 {
     const LINES: u64 = 1 << 32;
     let keys = (LINE_BITS as f64 / bits_per_key * LINES as f64) as u64;
@@ -173,7 +173,7 @@ impl Powers {
     }
 }
 
-/// A lookup that is compiled for one CPU feature set. The lookups for all feature sets give equal answers.
+/// A lookup that is compiled for one CPU feature set. Lookups return equal answers for every set of CPU features.
 trait Lookup: Copy + Send + Sync {
     fn may_contain(self, lines: &[Line], probes: u32, hash: KeyHash) -> bool;
     fn may_contain_batch(self, lines: &[Line], probes: u32, hashes: &[KeyHash], answers: &mut [bool]);

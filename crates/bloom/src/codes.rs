@@ -10,8 +10,8 @@ use crate::packed::MOST_WIDTH;
 /// The smallest memory, in bits per key, for which a sorted set has a lower false-positive rate than a bit array.
 const SPARSE_FROM: f64 = 4.0;
 
-/// The stored number of the encoding "bit array". For a sorted set, the stored number is the number of low bits plus
-/// one.
+/// In the header of a stored filter, the number that means the encoding "bit array". For a sorted set, the stored
+/// number is the number of low bits plus one.
 const DENSE: u32 = 0;
 
 /// Returns the number of possible codes for `keys` keys in `bits` bits of memory, and the number of the encoding.
@@ -31,8 +31,8 @@ pub(crate) fn layout(bits: f64, keys: usize, largest: u64) -> (u64, u32) {
     (numbers.min(range.max(1)), low_bits + 1)
 }
 
-/// Returns the encoding in which a set of `len` codes below `range` takes the least memory. Also returns the size of
-/// the set in 64-bit words. Returns `None` if the set is too large for every encoding.
+/// Returns the encoding in which a set of `len` codes below `range` takes the least memory. The function also returns
+/// the size of the set in 64-bit words. Returns `None` if the set is too large for every encoding.
 pub(crate) fn smallest(len: u64, range: u64) -> Option<(u32, u64)> {
     let low_bits = (range / len.max(1)).max(1).ilog2().min(MOST_WIDTH - 1);
     let sparse = EliasFano::words(len, range, low_bits).map(|words| (low_bits + 1, words));

@@ -3,9 +3,9 @@
 //! The second bucket is computed from the first bucket and the tag, so tags can move without their keys. In general,
 //! a cuckoo filter supports the removal of keys, and a Bloom filter does not. This filter is built once, and 95 % of
 //! its slots are filled. Source: Fan, Andersen, Kaminsky & Mitzenmacher, "Cuckoo filter: practically better than
-//! Bloom" (2014). The number of buckets need not be a power of two. The tag determines a constant c. The second
-//! bucket is c minus the first bucket, modulo the number of buckets. The same formula gives the first bucket from the
-//! second bucket.
+//! Bloom" (2014). The number of buckets does not have to be a power of two. The tag determines a constant c. The
+//! second bucket is c minus the first bucket, modulo the number of buckets. The same formula computes the second
+//! bucket from the first bucket, and the first bucket from the second bucket.
 //!
 //! The filter takes `fingerprint_bits` / 8 / 0.95 bytes per key. A probe makes two memory accesses, which overlap.
 //! The false-positive rate is about 8 · 0.95 / 2^`fingerprint_bits`.
@@ -115,7 +115,8 @@ struct Table {
     /// The tags of all buckets, in the order of the buckets. The value 0 is an empty slot.
     tags: Packed,
     buckets: usize,
-    /// The number of stored tags. Keys with equal tags and buckets share one tag.
+    /// The number of stored tags. If two keys have equal tags and equal buckets, the filter stores their tag only
+    /// once.
     stored: u64,
 }
 

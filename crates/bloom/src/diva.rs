@@ -5,8 +5,8 @@
 //! the key before it. All keys between two adjacent samples begin with the prefix that these samples share. The bytes
 //! after the shared prefix form a number, which is the position of the key between the two samples. The filter keeps
 //! the leading part of this number as the infix of the key. Infixes have the same order as the keys, so a range of
-//! keys corresponds to a range of infixes. The range is empty if no key has one of these infixes. The infixes of all
-//! keys are stored as a sorted set in the Elias–Fano encoding.
+//! keys corresponds to a range of infixes. The queried range is empty if no key has one of the infixes of the range.
+//! The infixes of all keys are stored as a sorted set in the Elias–Fano encoding.
 //!
 //! Dense regions of keys have many samples, and each pair of adjacent samples has its own shared prefix. The filter
 //! therefore works for keys of any length and kind, and for ranges of any length. If the number of possible infixes
@@ -19,10 +19,10 @@
 //! this prefix are false positives.
 //!
 //! Source: Eslami, Dayan, "Diva: Dynamic Range Filter for Var-Length Keys and Queries" (VLDB 2025). The filter of the
-//! paper accepts new keys, and its infixes are bits of the keys. This filter is built once, and computes its numbers
-//! with `alphabet.rs`. Keys of decimal digits therefore give numbers without gaps, like binary keys. A code of single
-//! characters, as in Zhang et al., "Order-Preserving Key Compression for In-Memory Search Trees" (SIGMOD 2020), has
-//! one set of digits for all positions.
+//! paper accepts new keys, and its infixes are bits of the keys. This filter is built once from all keys, and
+//! computes the numbers of keys with `alphabet.rs`. Keys of decimal digits therefore give numbers without gaps, like
+//! binary keys. A code of single characters, as in Zhang et al., "Order-Preserving Key Compression for In-Memory
+//! Search Trees" (SIGMOD 2020), has one set of digits for all positions.
 //!
 //! The filter takes `bits_per_key` / 8 bytes per key, including the samples. A lookup or range makes a binary search
 //! of the samples, and about three memory accesses in the set of infixes.
@@ -44,7 +44,7 @@ use crate::universe::{decode_bytes, encode_bytes};
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Diva>(
     "diva",
-    "a range filter of key infixes between sampled keys; for any keys and ranges; weak right after a key",
+    "a range filter of key infixes between sampled keys; many false positives for ranges right after a key",
     "# Memory in bits per key, 0.001 to 64. More bits lower the false-positive rate, but the filter uses\n\
      # at most 34 bits per key.\n\
      bits_per_key = 12\n",
@@ -101,7 +101,7 @@ impl FilterPolicy for Diva {
         if head.keys == 0 && words.len() == 0 {
             return Ok(Box::new(NoKeys));
         }
-        let corrupt = || CorruptFilter("the infixes do not match the header".to_owned());
+        let corrupt = || CorruptFilter("the stored key infixes do not match the header".to_owned());
         let [cells, len, different, length] = [(); 4].map(|()| words.next().unwrap_or_default());
         let alphabet = Alphabet::decode(&mut words).ok_or_else(corrupt)?;
         let samples = Samples::decode(&mut words).ok_or_else(corrupt)?;
@@ -127,8 +127,7 @@ impl FilterPolicy for Diva {
     }
 }
 
-/// Returns the length of the keys, if all keys have one length and no two keys of this length have equal numbers.
-/// Otherwise returns 0.
+/// Returns the length of all keys, if all keys have one length and different numbers. Otherwise returns 0.
 fn common_length(keys: &KeyList, alphabet: &Alphabet) -> u64 {
     let (first, last) = (keys.key(0), keys.key(keys.len() - 1));
     let fits = alphabet.unit(common_prefix(first, last), first.len()).is_some();
@@ -136,8 +135,8 @@ fn common_length(keys: &KeyList, alphabet: &Alphabet) -> u64 {
     if is_common { first.len() as u64 } else { 0 }
 }
 
-/// The samples in ascending order: the first key, separators, and the last key. An SSTable with one distinct key has
-/// one sample.
+/// The samples in ascending order: the first key, separators, and the last key. If an SSTable has only one distinct
+/// key, the filter has one sample.
 struct Samples {
     bytes: Vec<u8>,
     /// The end offset of each sample in `bytes`.
@@ -242,19 +241,19 @@ impl Samples {
 struct Places {
     alphabet: Alphabet,
     samples: Samples,
-    /// The length of all keys, if no two keys of this length have the same number. The value 0 means that keys can
-    /// have equal numbers.
+    /// The length of all keys, if all keys have one length and different numbers (otherwise 0). The value 0 means
+    /// that keys can have equal numbers.
     length: u64,
-    /// The number of codes in each segment.
+    /// The number of possible codes in each segment between two samples.
     cells: u64,
 }
 
 /// The position of a key between two samples.
 struct Place {
     segment: u64,
-    /// The number of the key minus the number of the first sample.
+    /// The difference between the number of the key and the number of the first sample.
     number: u64,
-    /// The number of the second sample minus the number of the first sample.
+    /// The difference between the numbers of the second sample and of the first sample.
     most: u64,
     /// The difference between the numbers of two neighbouring keys.
     unit: u64,

@@ -13,7 +13,7 @@
 //! pair of blocks therefore has about the same number of keys. Blocked filters without this balance have a higher
 //! false-positive rate. Source: the paired Bloom filter of `SpeedB`
 //! (<https://docs.speedb.io/speedb-features/paired-bloom-filter>), whose name cs265 uses. A probe makes one or two
-//! memory accesses, and the second access waits for the first.
+//! memory accesses, and the second access can start only after the first access.
 //!
 //! Both layouts need at least as much memory as the lower bound for all Bloom filters. A false-positive rate of 1 %
 //! needs 9.6 bits per key, although cs265 4.3.4 states 7.8 bits.
@@ -53,7 +53,7 @@ const WORD_BITS: u64 = 64;
 const BLOCK_BITS: u64 = 512;
 const BLOCK_WORDS: usize = 8;
 
-/// The number of bits of a block that identify its partner among the blocks of a batch.
+/// The number of bits in a block that identify the partner of the block within its batch.
 const PARTNER_BITS: u32 = 7;
 const BATCH: usize = 1 << PARTNER_BITS;
 
@@ -170,7 +170,8 @@ impl FilterPolicy for DoubleProbe {
     }
 }
 
-/// Returns the words that a key uses among `count` words. Each word comes with the two bits of the key in this word.
+/// Returns the words that a key uses among `count` words. Each result is the index of a word and the two bits of the
+/// key in this word.
 #[inline]
 fn word_probes(hash: KeyHash, pairs: u32, count: usize) -> impl Iterator<Item = (usize, u64)> {
     (0..pairs).scan(hash.0, move |turned, _| {
@@ -229,8 +230,8 @@ impl Filter for WordsFilter {
     }
 }
 
-/// A block of one cache line. The first bits are the number of the partner in the batch, and the other bits are bits
-/// of the filter.
+/// A block of one cache line. The first bits of a block are the number of its partner in the batch, and all other
+/// bits are filter bits.
 #[derive(Clone, Copy, Default)]
 #[repr(align(64))]
 struct Block([u64; BLOCK_WORDS]);

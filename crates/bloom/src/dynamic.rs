@@ -34,16 +34,16 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Dynamic>(
 
 const TAG: [u8; 4] = *b"dynb";
 
-/// The false-positive rate of a part divided by the rate of the previous part. The first part gets the target rate
-/// minus the sum of the rates of all later parts.
+/// The false-positive rate of a part divided by the rate of the previous part. The first part gets the rest of the
+/// target rate, after the rates of all later parts are subtracted.
 const TIGHTENING: f64 = 0.5;
 
 /// The largest number of keys for which the first part may be sized. Every SSTable begins with a part of this size,
 /// even if it has few keys.
 const MOST_INITIAL_KEYS: u64 = 16_000_000;
 
-/// The largest number of parts. A filter with this number of parts already has space for more keys than any SSTable
-/// has.
+/// The largest number of parts. A filter with the maximum number of parts already has space for more keys than any
+/// SSTable has.
 const MOST_PARTS: u32 = 256;
 
 /// Builds dynamic Bloom filters.
@@ -91,7 +91,7 @@ impl FilterPolicy for Dynamic {
                 filter.parts.push(part);
                 left = keys;
             }
-            let part = filter.parts.last_mut().expect("a part was begun");
+            let part = filter.parts.last_mut().expect("the filter has at least one part");
             part.bits.add(*hash, part.probes);
             part.keys += 1;
             left -= 1;
@@ -131,8 +131,9 @@ struct DynamicFilter {
 }
 
 impl DynamicFilter {
-    /// Encodes the filter. The field `probes` of the header is the number of parts. The number of words, the number
-    /// of probes and the number of keys of each part follow. The words of all parts are at the end.
+    /// Encodes the filter. In the header, the field `probes` contains the number of parts. After the header, the
+    /// filter stores the number of words, the number of probes and the number of keys of each part. The words of all
+    /// parts are at the end.
     fn encode(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let heads =
             self.parts.iter().flat_map(|part| [part.bits.len() as u64 / 64, part.probes.into(), part.keys]);
@@ -144,14 +145,20 @@ impl DynamicFilter {
     fn decode(stored: &[u8]) -> Result<Self, CorruptFilter> {
         let (head, mut words) = Head::decode(stored, TAG)?;
         if head.probes > MOST_PARTS || words.len() < 3 * head.probes as usize {
-            return Err(CorruptFilter(format!("{} parts do not fit {} words", head.probes, words.len())));
+            return Err(CorruptFilter(format!(
+                "{} parts do not fit into {} words",
+                head.probes,
+                words.len()
+            )));
         }
-        let mut next = || words.next().expect("as many words as counted");
+        let mut next = || words.next().expect("the number of words was checked before");
         let heads: Vec<[u64; 3]> = (0..head.probes).map(|_| [next(), next(), next()]).collect();
         let mut parts = Vec::with_capacity(heads.len());
         for [len, probes, keys] in heads {
             if len == 0 || len > words.len() as u64 || !(1..=u64::from(MAX_PROBES)).contains(&probes) {
-                return Err(CorruptFilter(format!("a part has {len} words and {probes} probes")));
+                return Err(CorruptFilter(format!(
+                    "one part has {len} words and {probes} probes, which is not possible"
+                )));
             }
             let body: Vec<u64> = words.by_ref().take(len as usize).collect();
             parts.push(Part { bits: BitArray::from_words(body.into_iter()), probes: probes as u32, keys });

@@ -11,7 +11,7 @@ use prefetch::large;
 
 use crate::packed::Packed;
 
-/// The number of zero bits per sample.
+/// The number of zero bits from one sampled position to the next.
 const ZEROS_PER_SAMPLE: u64 = 512;
 
 /// The size of a sampled position in bits.
@@ -21,8 +21,8 @@ const PLACE_BITS: u32 = 32;
 pub(crate) struct EliasFano {
     lows: Packed,
     low_bits: u32,
-    /// The high bits of all numbers, encoded in unary. Each number has a one bit. A zero bit follows after all
-    /// numbers with equal high bits.
+    /// The high bits of all numbers, encoded in unary. Each number is represented by one set bit. A zero bit follows
+    /// after all numbers with equal high bits.
     highs: Vec<u64>,
     /// The position after the 512th zero bit, after the 1024th zero bit, and so on.
     samples: Packed,
@@ -102,8 +102,8 @@ impl EliasFano {
         last_start > end || self.ones_from(place) > 0 && self.low(last_start) <= last & mask
     }
 
-    /// Returns the index of the first number whose high bits are at least `high`. Also returns the position of the
-    /// number's one bit in `highs`.
+    /// Returns the index of the first number whose high bits are at least `high`. The function also returns the
+    /// position of the one bit of this number in `highs`.
     fn start(&self, high: u64) -> (u64, u64) {
         let sample = high / ZEROS_PER_SAMPLE;
         let mut place = match sample {

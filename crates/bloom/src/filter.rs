@@ -27,13 +27,13 @@ pub trait FilterPolicy: Send + Sync {
     }
 
     /// Returns the bits per key that the parameters of this variant set for a large SSTable. An allocation may move
-    /// this memory between levels. Returns `None` if the variant ignores allocations.
+    /// filter memory from one level to another level. Returns `None` if the variant ignores allocations.
     fn bits_per_key(&self) -> Option<f64> {
         None
     }
 
-    /// Whether filters are built from the keys themselves. Most filters need only hashes. If the result is true, the
-    /// writer keeps all keys until the SSTable is complete.
+    /// Whether filters are built from the keys themselves. Most filters return false, because they need only the
+    /// hashes of keys. If the result is true, the writer keeps all keys until the SSTable is complete.
     fn needs_keys(&self) -> bool {
         false
     }
@@ -57,8 +57,8 @@ pub struct FilterInput<'a> {
     /// The hash of every key, in key order. Different keys may have equal hashes.
     pub hashes: &'a [KeyHash],
     /// The bits per key that an allocation sets for this SSTable. A tree always has an allocation, so `None` occurs
-    /// only outside of trees. With `None`, the variant uses its own parameter. A variant of fixed size ignores this
-    /// value.
+    /// only outside of trees. If the value is `None`, the variant uses its own parameter. A variant of fixed size
+    /// ignores this value.
     pub bits_per_key: Option<f64>,
     /// The keys themselves, in the order of `hashes`. `None` if the policy [needs](FilterPolicy::needs_keys) no keys.
     pub keys: Option<&'a KeyList>,
@@ -125,8 +125,8 @@ pub trait Filter: Send + Sync {
         true
     }
 
-    /// Prefetches the memory that a probe of this hash reads first. The call changes no answers. For a filter whose
-    /// probes cannot miss the CPU caches, this function does nothing.
+    /// Prefetches the memory that a probe of this hash reads first. A prefetch does not change any answer of the
+    /// filter. For a filter whose probes cannot miss the CPU caches, this function does nothing.
     fn prefetch(&self, _hash: KeyHash) {}
 
     /// Answers many probes by hash at once. `answers[i]` is the answer of [`may_contain`](Self::may_contain) for

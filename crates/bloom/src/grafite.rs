@@ -90,7 +90,7 @@ impl FilterPolicy for Grafite {
         if head.keys == 0 && words.len() == 0 {
             return Ok(Box::new(NoKeys));
         }
-        let corrupt = || CorruptFilter("the codes do not match the header".to_owned());
+        let corrupt = || CorruptFilter("the stored hash codes do not match the header".to_owned());
         let [range, len, different] = [(); 3].map(|()| words.next().unwrap_or_default());
         let universe = Universe::decode(&mut words).ok_or_else(corrupt)?;
         let numbers_fit = 0 < different && different <= len.min(range) && len <= head.keys;
@@ -130,8 +130,8 @@ struct GrafiteFilter {
 }
 
 impl GrafiteFilter {
-    /// Whether a key may have a number from `first` to `last`, inclusive. All these numbers are in one aligned group
-    /// of `range` numbers, so their codes are consecutive modulo `range`.
+    /// Whether a key may have a number from `first` to `last`, inclusive. All numbers from `first` to `last` are in
+    /// one aligned group of `range` numbers, so their codes are consecutive modulo `range`.
     fn has_codes(&self, first: u64, last: u64) -> bool {
         let (first, last) = (code(first, self.range), code(last, self.range));
         if first <= last {

@@ -2,8 +2,8 @@
 //!
 //! The library builds filters from the hashes of keys, and answers probes of hashes. The library may be written in
 //! any language that can export C functions. Every call uses a table of function pointers. If the parameter `library`
-//! is empty, the table has functions of this crate, which call the filter `standard`. This configuration shows the
-//! cost of the interface only.
+//! is empty, the table has functions of this crate, which call the filter `standard`. With an empty `library`, a
+//! measurement shows the cost of the interface only.
 //!
 //! The stored format is little-endian. The field `name` identifies the library that wrote the filter, and no other
 //! library opens the filter:
@@ -12,9 +12,9 @@
 //! tag [u8; 4] | length of the name u8 | name | error i32 | bytes of the body u64 | body
 //! ```
 //!
-//! If the library cannot build the filter, `error` is the error number of the library. Otherwise `error` is 0. If
-//! `error` is not 0, opening the filter fails with this number. The flush or compaction that wrote the filter then
-//! also fails.
+//! If the library cannot build the filter, `error` is the error number of the library. If the filter was built,
+//! `error` is 0. If `error` is not 0, opening the filter fails with this number. The flush or compaction that wrote
+//! the filter then also fails.
 
 mod identity;
 mod table;
@@ -100,7 +100,8 @@ impl Head<'_> {
 
 /// Splits stored bytes into header and body.
 fn decode(stored: &[u8]) -> Result<(Head<'_>, &[u8]), CorruptFilter> {
-    let short = || CorruptFilter(format!("{} bytes are too few for a filter of a library", stored.len()));
+    let short =
+        || CorruptFilter(format!("{} bytes are too few for the filter of a shared library", stored.len()));
     let (tag, rest) = stored.split_first_chunk::<4>().ok_or_else(short)?;
     if *tag != TAG {
         return Err(CorruptFilter(format!(
@@ -191,11 +192,11 @@ impl Filter for LibraryFilter {
     }
 }
 
-/// The number of probes in one time measurement.
+/// The number of probes that are timed together in one measurement of the interface cost.
 const CALLS: u32 = 10_000;
 
 /// Measures the cost of the C ABI. The function times single probes of the filter `standard` through the C ABI and
-/// through direct calls. Returns `None` for other filters.
+/// through direct calls. Returns `None` if the filter is not a filter of a library.
 pub fn seam(choice: &Choice) -> Option<Seam> {
     if choice.kind() != VARIANT.kind {
         return None;

@@ -15,7 +15,7 @@
 //!
 //! Source: Eslami, Dayan, "Memento Filter: A Fast, Dynamic, and Robust Range Filter" (SIGMOD 2025, arXiv 2408.05625),
 //! section 4. The filter of the paper can grow, and stores all mementos of one fingerprint together. This filter is
-//! built once, and has one slot per number (`slots.rs`).
+//! built once from all keys, and has one slot per key number (`slots.rs`).
 //!
 //! The filter takes (`fingerprint_bits` + `memento_bits` + 2.2) / 8 / 0.95 bytes per key. A point lookup makes as
 //! many memory accesses as a lookup of [`quotient`](crate::quotient). A short range makes as many memory accesses as
@@ -122,7 +122,8 @@ impl FilterPolicy for Memento {
         if head.keys == 0 && words.len() == 0 {
             return Ok(Box::new(NoKeys));
         }
-        let corrupt = || CorruptFilter("the mementos do not match the header".to_owned());
+        let corrupt =
+            || CorruptFilter("the stored mementos (last bits of keys) do not match the header".to_owned());
         let memento_bits = words.next().filter(|bits| (1..=MOST_MEMENTO_BITS.into()).contains(bits));
         let memento_bits = memento_bits.ok_or_else(corrupt)? as u32;
         let universe = Universe::decode(&mut words).ok_or_else(corrupt)?;

@@ -13,7 +13,7 @@ pub(crate) trait NumberSet: Send + Sync {
     /// The mapping from keys to numbers.
     fn universe(&self) -> &Universe;
 
-    /// Whether a key may have this number.
+    /// Returns whether some key may have the number `number`.
     fn has(&self, number: u64) -> bool {
         self.has_between(number, number)
     }

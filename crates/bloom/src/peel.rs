@@ -49,7 +49,8 @@ pub(crate) fn check_width(fingerprint_bits: u32) -> Result<u32, String> {
 }
 
 /// Returns the fingerprint width in bits for the filter of one SSTable. With an allocation, the result is the largest
-/// width for which `overhead` integers per key fit into the memory budget. Otherwise the result is the parameter.
+/// width for which `overhead` integers per key fit into the memory budget. Without an allocation, the result is the
+/// parameter `fingerprint_bits`.
 pub(crate) fn width(fingerprint_bits: u32, overhead: f64, input: &FilterInput<'_>) -> u32 {
     match input.bits_per_key {
         Some(bits) => Budget::width(bits / overhead).clamp(1, MOST_WIDTH),
@@ -77,7 +78,7 @@ pub(crate) fn build<const N: usize, S: Selection<N>>(
             let selection = S::sized(keys.len(), seed);
             peel(&keys, &selection).map(|order| (seed, selection, order))
         })
-        .expect("the seeds are unlimited");
+        .expect("the number of seeds is unlimited");
     let mut array = Packed::zeros(selection.len() as usize, width);
     for (mixed, place) in order.into_iter().rev() {
         let others = selection.select(mixed).into_iter().filter(|other| *other != place);
@@ -88,8 +89,9 @@ pub(crate) fn build<const N: usize, S: Selection<N>>(
     head.encode(words.into_iter())
 }
 
-/// Returns the keys in the order in which peeling removes the keys. Each key comes with the index of its integer.
-/// When peeling removes the key, no other remaining key selects this integer. Returns `None` if peeling fails.
+/// Returns the keys in the order in which peeling removes the keys. Each result is a key together with the index of
+/// the integer that only this key selects. At the moment when peeling removes the key, no remaining key selects the
+/// same integer. Returns `None` if peeling fails.
 fn peel<const N: usize, S: Selection<N>>(keys: &[u64], selection: &S) -> Option<Vec<(u64, usize)>> {
     // For each index of the array, the number of keys that select the index, and the XOR of these keys.
     let mut selected = vec![(0u32, 0u64); selection.len() as usize];
@@ -135,7 +137,7 @@ pub(crate) fn open<const N: usize, S: Selection<N> + 'static>(
     };
     let Some(selection) = S::from_params([first, second]).filter(fits) else {
         return Err(CorruptFilter(format!(
-            "{} words do not fit an array of {first} by {second}",
+            "{} words do not fit into an array of {first} by {second}",
             words.len()
         )));
     };

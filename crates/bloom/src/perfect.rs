@@ -15,7 +15,7 @@ use crate::stored::Head;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::<dyn FilterPolicy>::plain(
     "perfect",
-    "the ideal bound of all filters; it is never wrong, and its memory counts as 0",
+    "the ideal bound of all filters; it has no false positives, and its memory counts as 0",
     || Box::new(Perfect),
 )
 .oracle();

@@ -2,10 +2,11 @@
 //!
 //! A range whose keys all begin with the same `length` bytes is empty if no key of the SSTable has this prefix. The
 //! filter reports every range that extends over several prefixes as not empty. A key that is shorter than `length`
-//! bytes has no prefix. Such a key cannot be in a range whose keys all have one prefix. The filter also has an entry
-//! for each full key, unless `whole_keys` is off. Without these entries, a point lookup tests only the prefix of its
-//! key. Every absent key with the prefix of a stored key is then a false positive. A key of exactly `length` bytes
-//! equals its prefix. If the tree hashes keys with XXH3, such a key has one entry instead of two.
+//! bytes has no prefix. A key shorter than `length` bytes cannot be in a range whose keys all begin with the same
+//! `length` bytes. The filter also has an entry for each full key, unless `whole_keys` is off. If the filter has no
+//! entries for full keys, a point lookup tests only the prefix of its key. Every absent key with the prefix of a
+//! stored key is then a false positive. A key of exactly `length` bytes equals its prefix. If the tree hashes keys
+//! with XXH3, such a key has one entry instead of two.
 //!
 //! Sources: `RocksDB`'s prefix Bloom filters (`prefix_extractor`, `whole_key_filtering`; wiki, "Prefix Seek"); Dong et
 //! al., "Optimizing space amplification in RocksDB" (CIDR 2017), section 5. The false-positive rate equals the rate

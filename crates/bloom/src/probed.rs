@@ -21,7 +21,7 @@ impl Default for Params {
     }
 }
 
-/// The validated parameters.
+/// The parameters of a Bloom filter after their validation.
 pub(crate) struct Probed {
     pub(crate) budget: Budget,
     probes: Option<u32>,

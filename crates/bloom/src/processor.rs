@@ -1,7 +1,7 @@
 //! Types that represent CPU features. A value of such a type exists only if the CPU has the feature.
 //!
-//! If a filter has special lookups for some CPU features, its type has one of these types as a parameter. The choice
-//! is made when the filter is opened, so a probe has no extra cost.
+//! If a filter has special lookup code for some CPU features, the filter type has one of these types as a parameter.
+//! The choice is made when the filter is opened, so a probe has no extra cost.
 
 /// Any CPU, without special features.
 #[derive(Clone, Copy)]
@@ -34,7 +34,7 @@ pub(crate) struct Avx512Popcnt(());
 
 #[cfg(target_arch = "x86_64")]
 impl Avx2 {
-    /// Detects this CPU feature. Returns `None` if the CPU lacks the feature.
+    /// Returns a value of this type if the CPU has the feature. Returns `None` if the CPU lacks the feature.
     pub(crate) fn detect() -> Option<Self> {
         std::arch::is_x86_feature_detected!("avx2").then_some(Self(()))
     }
@@ -42,7 +42,7 @@ impl Avx2 {
 
 #[cfg(target_arch = "x86_64")]
 impl Avx512 {
-    /// Detects this CPU feature. Returns `None` if the CPU lacks the feature.
+    /// Returns a value of this type if the CPU has the feature. Returns `None` if the CPU lacks the feature.
     pub(crate) fn detect() -> Option<Self> {
         std::arch::is_x86_feature_detected!("avx512f").then_some(Self(()))
     }
@@ -50,7 +50,7 @@ impl Avx512 {
 
 #[cfg(target_arch = "x86_64")]
 impl Popcnt {
-    /// Detects this CPU feature. Returns `None` if the CPU lacks the feature.
+    /// Returns a value of this type if the CPU has the feature. Returns `None` if the CPU lacks the feature.
     pub(crate) fn detect() -> Option<Self> {
         std::arch::is_x86_feature_detected!("popcnt").then_some(Self(()))
     }

@@ -14,7 +14,7 @@
 //! Source: Knorr, Lemaire, Lim, Luo, Zhang, Idreos, Mitzenmacher, "Proteus: A Self-Designing Range Filter" (SIGMOD
 //! 2022), sections 3 and 4. The filter of the paper samples the ranges of the workload. This filter draws ranges of
 //! one length, at random positions or right after keys. In the paper, the first part is a `SuRF` trie of uniform
-//! depth. In this filter, the first part is a set in the Elias–Fano encoding.
+//! depth. In this implementation, the exact set is stored in the Elias–Fano encoding.
 //!
 //! The filter takes `bits_per_key` / 8 bytes per key. A point lookup makes about three memory accesses in the set,
 //! plus the memory accesses of a [`standard`](crate::standard) filter.
@@ -40,7 +40,7 @@ use crate::universe::Universe;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Proteus>(
     "proteus",
-    "a range filter of exact short prefixes and a Bloom filter of longer ones; chooses both lengths itself",
+    "a range filter of exact short key prefixes, and a Bloom filter of longer ones; selects both lengths",
     "# Memory in bits per key, 0.001 to 64, shared by both parts. More bits lower the false-positive rate.\n\
      bits_per_key = 16\n\
      # Length of the expected ranges, 0 to 40. The filter chooses its prefixes for ranges of 2^range_bits\n\
@@ -131,7 +131,7 @@ impl FilterPolicy for Proteus {
         if head.keys == 0 && words.len() == 0 {
             return Ok(Box::new(NoKeys));
         }
-        let corrupt = || CorruptFilter("the prefixes do not match the header".to_owned());
+        let corrupt = || CorruptFilter("the stored key prefixes do not match the header".to_owned());
         let filter = ProteusFilter::decode(&mut words, head.probes).ok_or_else(corrupt)?;
         Ok(Box::new(ByNumber(filter)))
     }

@@ -7,7 +7,7 @@
 //! slots are filled. The number of quotients need not be a power of two.
 //!
 //! The filter takes (`remainder_bits` + 2.2) / 8 / 0.95 bytes per key. If the quotient of a key has no remainders, a
-//! probe usually makes one memory access. Otherwise a probe makes three memory accesses. The false-positive rate is
+//! probe usually makes one memory access. Any other probe makes three memory accesses. The false-positive rate is
 //! about 0.95 / 2^`remainder_bits`.
 #![allow(clippy::inline_always)] // The lookup is compiled for two CPU feature sets.
 
@@ -114,7 +114,7 @@ fn split(hash: KeyHash, quotients: usize, mask: u64) -> (usize, u64) {
     (reduce(mixed, quotients), remix(mixed) >> 24 & mask)
 }
 
-/// A lookup that is compiled for one CPU feature set. The lookups for all feature sets give equal answers.
+/// A lookup that is compiled for one CPU feature set. Lookups return equal answers for every set of CPU features.
 trait Lookup: Copy + Send + Sync {
     fn may_contain(self, slots: &Slots, hash: KeyHash) -> bool;
 }

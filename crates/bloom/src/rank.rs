@@ -1,14 +1,14 @@
 //! A bit vector with fast rank and select. Rank is the number of one bits before a position. Select is the position
 //! of the n-th one bit.
 //!
-//! The number of one bits before every 512th bit is stored. Source: Jacobson, "Space-efficient static trees and graphs"
-//! (1989).
+//! The bit vector stores the number of one bits before every 512th bit. Source: Jacobson, "Space-efficient static
+//! trees and graphs" (1989).
 
 use prefetch::large;
 
 use crate::slots::select;
 
-/// The number of words between two stored counts.
+/// The number of 64-bit words between two stored ranks.
 const WORDS: usize = 8;
 
 /// A bit vector with stored counts of its one bits.

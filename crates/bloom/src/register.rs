@@ -1,10 +1,10 @@
 //! The register-blocked Bloom filter. All bits of a key are in one 64-bit word.
 //!
 //! A lookup is one load, one mask and one comparison without vector instructions. No other Bloom filter needs fewer
-//! instructions. Some words have many more keys than others, so no other Bloom filter here has a higher
-//! false-positive rate. Sources: Putze, Sanders & Singler, "Cache-, hash- and space-efficient Bloom filters" (2007),
-//! with blocks of a machine word; Lang et al., "Performance-optimal filtering: Bloom overtakes cuckoo at high
-//! throughput" (VLDB 2019), section 3.
+//! instructions. Some words have many more keys than others, so this filter has the highest false-positive rate of
+//! all Bloom filters in this crate. Sources: Putze, Sanders & Singler, "Cache-, hash- and space-efficient Bloom
+//! filters" (2007), with blocks of a machine word; Lang et al., "Performance-optimal filtering: Bloom overtakes
+//! cuckoo at high throughput" (VLDB 2019), section 3.
 //!
 //! The filter takes `bits_per_key` / 8 bytes per key. A probe makes one memory access.
 
@@ -105,8 +105,8 @@ fn mask(hash: KeyHash, probes: u32) -> u64 {
     (1..=probes).fold(0, |mask, probe| mask | 1 << (derived >> (WORD_BITS - PLACE_BITS * probe) & 63))
 }
 
-/// A register-blocked Bloom filter in memory. The compiler creates a lookup for each number of probes. Such a lookup
-/// has fewer instructions, so more cache misses overlap.
+/// A register-blocked Bloom filter in memory. The compiler creates a lookup for each number of probes. A lookup with
+/// this type has fewer instructions, so the cache misses of more lookups overlap.
 struct RegisterFilter<const PROBES: u32> {
     words: Vec<u64>,
     keys: u64,

@@ -59,7 +59,7 @@ const BUCKET: usize = 128;
 /// The largest number of systems in a filter with the construction `balanced`, including the last system.
 const MOST_LAYERS: usize = 4;
 
-/// The number of words that a layer stores in addition to its thresholds and its solution.
+/// The number of words that a stored layer has in addition to its thresholds and its solution.
 const LAYER_WORDS: usize = 4;
 
 /// The number of keys below which the builder adds no further system for bumped keys.
@@ -209,7 +209,7 @@ fn standard(keys: &[u64], first_seed: u64) -> Layer {
         }
         rows_per_key *= 1.01;
     }
-    unreachable!("the seeds are unlimited")
+    unreachable!("the number of seeds is unlimited")
 }
 
 fn balanced(mut keys: Vec<u64>) -> Vec<Layer> {
@@ -225,8 +225,8 @@ fn balanced(mut keys: Vec<u64>) -> Vec<Layer> {
     layers
 }
 
-/// Builds a system with fewer rows than keys. Also returns the keys that do not fit into the system, which are bumped
-/// to the next system.
+/// Builds a system with fewer rows than keys. The function also returns the keys that do not fit into the system.
+/// These keys are bumped to the next system.
 ///
 /// The function adds equations bucket by bucket, in ascending order. Within a bucket, the function adds equations in
 /// descending order of their start rows, because the rows after the bucket are still free.
@@ -334,20 +334,20 @@ impl OpenLayer {
         let mut next = || words.next().ok_or_else(|| corrupt("layers are incomplete"));
         let (rows, seed, spanned, buckets) = (next()?, next()?, f64::from_bits(next()?), next()?);
         if !(0.0..=1.0).contains(&spanned) {
-            return Err(corrupt("share of spanned keys is not between 0 and 1"));
+            return Err(corrupt("the share of spanned keys is not between 0 and 1"));
         }
         if rows == 0 || !rows.is_multiple_of(WIDTH as u64) || rows > MOST_ROWS {
-            return Err(corrupt("rows are not whole blocks"));
+            return Err(corrupt("the number of rows is not a multiple of the block width"));
         }
         if buckets != 0 && buckets != rows.div_ceil(BUCKET as u64) || buckets.div_ceil(8) > words.len() as u64
         {
-            return Err(corrupt("number of thresholds does not match the number of rows"));
+            return Err(corrupt("the number of thresholds does not match the number of rows"));
         }
         let buckets = buckets as usize;
         let mut thresholds: Vec<u8> = words.take(buckets.div_ceil(8)).flat_map(u64::to_le_bytes).collect();
         thresholds.truncate(buckets);
         if thresholds.iter().any(|threshold| usize::from(*threshold) > BUCKET) {
-            return Err(corrupt("threshold is outside of its bucket"));
+            return Err(corrupt("a threshold is outside of its bucket"));
         }
         Ok(Self { first, rows: rows as usize, seed, thresholds, spanned })
     }
@@ -373,7 +373,7 @@ fn corrupt(what: &str) -> CorruptFilter {
 fn decode(form: Form, stored: &[u8]) -> Result<System, CorruptFilter> {
     let (head, mut words) = Head::decode(stored, tag(form))?;
     if head.probes as usize > MOST_LAYERS {
-        return Err(corrupt("number of layers is too large"));
+        return Err(corrupt("the number of layers is too large"));
     }
     let (mut layers, mut blocks) = (Vec::new(), 0);
     for _ in 0..head.probes {
@@ -386,7 +386,7 @@ fn decode(form: Form, stored: &[u8]) -> Result<System, CorruptFilter> {
         _ => Layout::spending(words.len(), blocks),
     };
     if words.len() != layout.offset(blocks) {
-        return Err(corrupt("number of words does not match its columns"));
+        return Err(corrupt("the number of words does not match the number of columns"));
     }
     // A probe that starts in the last block also reads the words after this block, whose bits have no effect.
     let room = words.len() + layout.columns + 1;
@@ -502,7 +502,7 @@ impl<L: Lookup> Filter for RibbonFilter<L> {
     }
 }
 
-/// A lookup that is compiled for one CPU feature set. The lookups for all feature sets give equal answers.
+/// A lookup that is compiled for one CPU feature set. Lookups return equal answers for every set of CPU features.
 trait Lookup: Copy + Send + Sync {
     fn may_contain(self, system: &System, hash: KeyHash) -> bool;
 }

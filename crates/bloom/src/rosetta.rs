@@ -7,11 +7,11 @@
 //! lower level, down to single numbers ("doubting"). A range is reported as not empty only if a single number in the
 //! range is reported present. Point lookups probe only level 0.
 //!
-//! The levels above level 0 save probes, and level 0 determines the false-positive rate. Each upper level therefore
-//! takes just enough bits for a rate of 1/(2 − ε), where ε is the rate of level 0. About half of the two children of
-//! a false positive are then reported absent, so false positives do not multiply. The filter reports a range as not
-//! empty if the range has more than a few times 2^`range_bits` numbers. A range costs up to two probes per number in
-//! the range.
+//! The levels above level 0 save probes, and level 0 determines the false-positive rate. At such a rate, each upper
+//! level needs just enough bits for a false-positive rate of 1/(2 − ε), where ε is the rate of level 0. About half of
+//! the two children of a false positive are then reported absent, so false positives do not multiply. The filter
+//! reports a range as not empty if the range has more than a few times 2^`range_bits` numbers. A range costs up to
+//! two probes per number in the range.
 //!
 //! Source: Luo, Chatterjee, Ketsetsidis, Dayan, Qin, Idreos, "Rosetta: A Robust Space-Time Optimized Range Filter for
 //! Key-Value Stores" (SIGMOD 2020), sections 3 and 4, with the "first-cut" allocation of memory to levels. If the
@@ -86,8 +86,9 @@ impl Build<dyn FilterPolicy> for Rosetta {
 }
 
 impl FilterPolicy for Rosetta {
-    /// Stores the universe. For each level, the number of prefixes, of probes and of words follow, and then the
-    /// words. The field `probes` of the header is the number of levels.
+    /// Builds the filter. The stored bytes begin with the universe, which maps keys to numbers. For each level, the
+    /// number of prefixes, of probes and of words follow, and then the words. The field `probes` of the header is the
+    /// number of levels.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {
@@ -117,7 +118,7 @@ impl FilterPolicy for Rosetta {
         if head.keys == 0 && words.len() == 0 {
             return Ok(Box::new(NoKeys));
         }
-        let corrupt = || CorruptFilter("the levels of a rosetta do not match the header".to_owned());
+        let corrupt = || CorruptFilter("the levels of the filter do not match the header".to_owned());
         let universe = Universe::decode(&mut words).ok_or_else(corrupt)?;
         if head.probes == 0 || head.probes > MOST_RANGE_BITS + 1 {
             return Err(corrupt());

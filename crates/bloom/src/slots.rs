@@ -29,9 +29,9 @@ pub(crate) fn quotients(keys: usize) -> usize {
 /// The metadata of 64 slots.
 #[derive(Clone, Copy, Default)]
 struct Block {
-    /// The quotients that have a run. Each quotient has one bit.
+    /// The quotients that have a run. Bit `i` is set if the quotient with this position has a run.
     occupied: u64,
-    /// The slots at which a run ends. Each slot has one bit.
+    /// The slots at which a run ends. Bit `i` is set if the slot with this position is the end of a run.
     ends: u64,
 }
 
@@ -89,7 +89,7 @@ impl Slots {
     /// Decodes the slots of `keys` keys with remainders of `width` bits. The function reads all words.
     ///
     /// # Errors
-    /// The parts have inconsistent lengths.
+    /// Returns an error if the lengths of the parts do not match each other.
     pub(crate) fn decode(
         words: &mut impl ExactSizeIterator<Item = u64>,
         keys: u64,

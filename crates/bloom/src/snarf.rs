@@ -89,7 +89,7 @@ impl FilterPolicy for Snarf {
         if head.keys == 0 && words.len() == 0 {
             return Ok(Box::new(NoKeys));
         }
-        let corrupt = || CorruptFilter("the codes do not match the header".to_owned());
+        let corrupt = || CorruptFilter("the stored positions do not match the header".to_owned());
         let [range, len, different] = [(); 3].map(|()| words.next().unwrap_or_default());
         let universe = Universe::decode(&mut words).ok_or_else(corrupt)?;
         let knots = words.next().filter(|knots| *knots <= words.len() as u64).ok_or_else(corrupt)?;
@@ -122,11 +122,11 @@ fn affordable_segments(bits: f64, numbers: usize) -> usize {
     numbers.div_ceil(SEGMENT).min(most as usize).max(1)
 }
 
-/// A monotone mapping from numbers to codes. The mapping is piecewise linear, and each segment has the same number of
-/// codes.
+/// A monotone mapping from numbers to codes. The mapping is piecewise linear, and each of its segments covers the
+/// same number of codes.
 struct Spline {
-    /// The first number of each segment, and at the end the largest number. If each number is its own code, the list
-    /// is empty. Otherwise the list has at least two elements.
+    /// The first number of each segment, and at the end the largest number. The list is empty if the code of each
+    /// number is the number itself. Otherwise the list has at least two elements.
     knots: Vec<u64>,
     /// The exclusive upper bound of the codes, which is at least 1.
     range: u64,
@@ -193,8 +193,8 @@ impl NumberSet for SnarfFilter {
     }
 
     /// Returns the false-positive rate of point lookups whose keys are distributed like the keys of the SSTable. The
-    /// rate is the fraction of codes that belong to keys. For each such code, one number is excluded, because this
-    /// number is a key.
+    /// rate is the fraction of codes that belong to keys. One number is subtracted for each of these codes, because
+    /// this number is a key and not a false positive.
     fn expected_fpr(&self) -> f64 {
         let numbers = self.universe.largest() as f64 + 1.0;
         let different = self.different as f64;

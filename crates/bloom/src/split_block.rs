@@ -133,7 +133,7 @@ impl Block {
     }
 }
 
-/// A lookup that is compiled for one CPU feature set. The lookups for all feature sets give equal answers.
+/// A lookup that is compiled for one CPU feature set. Lookups return equal answers for every set of CPU features.
 trait Lookup: Copy + Send + Sync {
     fn may_contain(self, blocks: &[Block], hash: KeyHash) -> bool;
     fn may_contain_batch(self, blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]);

@@ -78,7 +78,8 @@ impl FilterPolicy for Standard {
     }
 }
 
-/// The rule that gives a key its bit positions, anywhere in the array. The field is the number of positions per key.
+/// The rule that computes the bit positions of a key, which can be anywhere in the bit array. The field is the number
+/// of positions per key.
 struct Probes(u32);
 
 impl Places for Probes {

@@ -82,8 +82,8 @@ impl Head {
     /// Decodes the header and words of a filter that probes units of `unit_words` words.
     ///
     /// # Errors
-    /// Each error of [`decode`](Self::decode). The number of words is 0 or not a multiple of `unit_words`. The number
-    /// of probes is invalid.
+    /// Returns every error that [`decode`](Self::decode) can return. The number of words is 0 or not a multiple of
+    /// `unit_words`. An invalid number of probes is also an error.
     pub(crate) fn decode_probed(
         stored: &[u8],
         tag: [u8; 4],

@@ -29,14 +29,14 @@ pub(crate) fn standard_probes(bits_per_key: f64) -> u32 {
 /// loads.
 ///
 /// Putze, Sanders & Singler, "Cache-, hash- and space-efficient Bloom filters" (2007), section 3, use the Poisson
-/// distribution instead. Both distributions agree for large filters. The binomial distribution is also exact for
-/// small filters.
+/// distribution instead. The Poisson distribution and the exact distribution agree for large filters. The binomial
+/// distribution is also exact for small filters.
 pub(crate) fn blocked(keys: u64, blocks: u64, rate_at_load: impl Fn(u64) -> f64) -> f64 {
     /// Loads whose probability is below this fraction of the largest probability are ignored.
     const NEGLIGIBLE: f64 = 1e-17;
-    /// The largest number of loads that are evaluated below the most likely load, and also above this load. With
-    /// fewer than a million keys per block, other loads are negligible. With more keys, all rates are 1. Because of
-    /// this limit, a corrupt number of keys cannot cause a very long computation.
+    /// The largest number of block loads that are evaluated on each side of the most likely load. With fewer than a
+    /// million keys per block, other loads are negligible. With more keys, all rates are 1. The limit prevents a very
+    /// long computation if a corrupt filter states a huge number of keys.
     const MOST_LOADS: usize = 10_000;
     if blocks == 1 {
         return rate_at_load(keys);

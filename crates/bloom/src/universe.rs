@@ -2,8 +2,8 @@
 //!
 //! The prefix that all keys share is removed. The next eight bytes of a key (the head) are read as a big-endian
 //! integer. Low bits that are equal in all heads are removed too, and the smallest integer is subtracted. If all keys
-//! have the same length and equal bytes after the head (such as padding), different keys have different numbers.
-//! Otherwise keys with equal heads have equal numbers.
+//! have the same length and equal bytes after the head (such as padding), different keys have different numbers. In
+//! any other case, keys with equal heads have equal numbers.
 
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -25,8 +25,8 @@ pub(crate) struct Universe {
     min: u64,
     /// The largest head without the low bits.
     max: u64,
-    /// The end of all keys, if all keys have one length and equal bytes after the head. In this case, each key has
-    /// its own number.
+    /// The end of all keys, if all keys have one length and equal bytes after the head. In this case, no two keys
+    /// have the same number.
     tail: Option<Tail>,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Universe {
 struct Tail {
     /// The number of key bytes in the head.
     head_bytes: usize,
-    /// The bytes of every key after the head.
+    /// The bytes after the head, which are the same in every key.
     rest: Vec<u8>,
 }
 
@@ -95,7 +95,7 @@ impl Universe {
 
     /// Returns the smallest head, without low bits, of a key within a lower bound. If only one key can have the head
     /// of the bound, `passes` gets the order of the bound relative to this key. If `passes` returns true, the bound
-    /// excludes this key, and the result is the next head.
+    /// excludes the only key with this head, and the result is the next head.
     fn first(&self, bound: &[u8], passes: impl Fn(Ordering) -> bool) -> Option<u64> {
         let Some(tail) = self.without_prefix(bound) else {
             return (bound < &*self.prefix).then_some(self.min);
@@ -111,7 +111,7 @@ impl Universe {
 
     /// Returns the largest head, without low bits, of a key within an upper bound. If only one key can have the head
     /// of the bound, `misses` gets the order of the bound relative to this key. If `misses` returns true, the bound
-    /// excludes this key, and the result is the previous head.
+    /// excludes the only key with this head, and the result is the previous head.
     fn last(&self, bound: &[u8], misses: impl Fn(Ordering) -> bool) -> Option<u64> {
         let Some(tail) = self.without_prefix(bound) else {
             return (bound > &*self.prefix).then_some(self.max);
@@ -158,8 +158,8 @@ fn split(key: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// The stored words are `low | shift | min | max | tail`. The tail is 0, or 1 + the number of key bytes in a head.
-/// The prefix and the bytes after heads follow. Before each of these two byte strings is its length. Each byte string
-/// is padded to whole words.
+/// The prefix and the bytes after heads follow. The length of each of these two byte strings is stored directly
+/// before the byte string. Each byte string is padded to whole words.
 impl Universe {
     pub(crate) fn encode(&self, words: &mut Vec<u64>) {
         let tail = self.tail.as_ref();

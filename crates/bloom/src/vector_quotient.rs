@@ -89,7 +89,7 @@ impl FilterPolicy for VectorQuotient {
 
     fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
         let (head, mut words) = Head::decode(&stored, TAG)?;
-        let corrupt = || CorruptFilter("the blocks of a vector quotient filter are incomplete".to_owned());
+        let corrupt = || CorruptFilter("the stored filter does not consist of whole blocks".to_owned());
         if head.probes != self.geometry.fingerprint_bits {
             return Err(CorruptFilter(format!("fingerprints of {} bits are not supported", head.probes)));
         }
@@ -124,7 +124,8 @@ impl Geometry {
         }
     }
 
-    /// Returns the number of words before the fingerprints. These words have one bit for each bucket and each slot.
+    /// Returns the number of words before the fingerprints. The metadata words have one bit for each bucket and one
+    /// bit for each slot.
     fn meta_words(self) -> usize {
         (self.buckets + self.slots) / u64::BITS as usize
     }
@@ -154,7 +155,7 @@ impl Geometry {
         words
     }
 
-    /// Whether a block has this entry.
+    /// Returns whether a block contains the fingerprint in the bucket of the entry.
     #[inline]
     fn has(self, block: &[u64], (bucket, fingerprint): Entry) -> bool {
         let begin = if bucket == 0 { 0 } else { self.end_of(block, bucket - 1) };

@@ -20,7 +20,7 @@ use crate::position::reduce;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Xor>(
     "xor",
-    "the XOR of three array entries is the fingerprint of a key; takes 1.23 times the size of fingerprints",
+    "the XOR of three array entries is the fingerprint of a key; needs 1.23 fingerprints of memory per key",
     "# Fingerprint length f in bits, 1 to 32. A longer fingerprint lowers the false-positive rate, which\n\
      # is 2^-f. An allocation such as \"monkey\" can replace the fingerprint length, to meet its memory\n\
      # budget.\n\
@@ -30,7 +30,8 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Xor>(
 const TAG: [u8; 4] = *b"xorf";
 const OVERHEAD: f64 = 1.23;
 
-/// The number of additional array entries. Without these entries, peeling fails for few keys.
+/// The number of entries that is added to the length of every array. Without these entries, peeling fails for few
+/// keys.
 const SPARE: f64 = 32.0;
 
 /// Builds xor filters.

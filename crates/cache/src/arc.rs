@@ -4,8 +4,8 @@
 //!
 //! The paper calls these lists `T1` and `T2`. The ghost lists `B1` and `B2` contain the names of the blocks that were
 //! evicted from `T1` and `T2`. A request for a block in a ghost list changes the target size of `T1`. The policy has
-//! no parameters. The paper counts blocks, while this implementation counts bytes. Where the paper counts one block,
-//! this implementation uses the weight of the incoming block.
+//! no parameters. The paper counts blocks, while this implementation counts bytes. The paper counts blocks. This
+//! implementation counts weights: in place of one block, it uses the weight of the incoming block.
 //!
 //! Memory per block: 16 bytes of links and 1 byte of queue. Memory per ghost: about 30 bytes. A hit writes four list
 //! nodes. Source: Megiddo and Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache" (FAST 2003), figure 4.
@@ -20,7 +20,7 @@ use crate::sharded::{Sharded, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Arc>>(
     "arc",
-    "an adaptive split between recently used and frequently used blocks, tuned by hits on evicted names",
+    "two lists, of recently used and of frequently used blocks; requests for evicted blocks adapt their sizes",
     sharded_reference!(""),
 );
 

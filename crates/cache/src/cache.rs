@@ -8,7 +8,7 @@ use types::Bytes;
 pub struct BlockId {
     /// The number of the tree, which is unique in the process.
     pub tree: u64,
-    /// The file number of the SSTable in that tree.
+    /// The file number of the SSTable within its tree.
     pub table: u64,
     /// The byte offset of the block in the file of the SSTable.
     pub offset: u64,

@@ -1,10 +1,10 @@
 //! Epoch-based reclamation of memory. A removed object is not freed at once, because lock-free readers may still read
 //! it. The object is freed when all readers that began before the removal have finished.
 //!
-//! Each thread has a cell (a word in memory that only this thread writes). At the start of a read, a reader writes
-//! the current epoch into its cell. At the end of the read, the reader writes zero. A writer collects removed
-//! objects. After [`COLLECTED`] objects, the writer ends the current epoch and begins a new epoch. The writer then
-//! frees the objects whose epoch is older than every epoch in the cells. The CPU must not execute the loads of a
+//! Each thread has its own cell, which is a word in memory that only this thread writes. At the start of a read, a
+//! reader writes the current epoch into its cell. At the end of the read, the reader writes zero. A writer collects
+//! removed objects. After [`COLLECTED`] objects, the writer ends the current epoch and begins a new epoch. The writer
+//! then frees the objects whose epoch is older than every epoch in the cells. The CPU must not execute the loads of a
 //! reader before the store to the cell. The writer ensures this order by a memory barrier in all threads of the
 //! process (`membarrier(2)`), so readers need no barrier of their own. If the kernel has no such barrier, each reader
 //! executes a memory fence. Sources: Fraser, "Practical lock-freedom" (2004), section 5.2.3, for epochs; Desnoyers et
@@ -19,8 +19,8 @@ use crossbeam_utils::CachePadded;
 
 use crate::sync::{AtomicU64, Ordering, PerThread, fence, process_barrier, register_process_barrier, sized};
 
-/// Number of removed objects that a writer frees together. The writer does not free each object separately, because
-/// the barrier takes a third of a microsecond.
+/// The number of removed objects that a writer frees in one batch. The writer does not free each object separately,
+/// because the barrier takes a third of a microsecond.
 pub(crate) const COLLECTED: usize = sized(16, 1);
 
 /// The content of a thread's cell while the thread does not read. Every epoch is a larger number.

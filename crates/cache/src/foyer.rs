@@ -7,8 +7,8 @@
 //! this module records the offset of each inserted block. These offsets take eight bytes per block plus the overhead
 //! of a hash set, and each insertion takes one more lock.
 //!
-//! This cache is available only with the feature `foyer`, because the crate adds about forty other crates. Source:
-//! the documentation of the crate.
+//! The feature `foyer` must be enabled for this cache, because the crate `foyer` adds about forty other crates.
+//! Source: the documentation of the crate.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher;
@@ -113,8 +113,8 @@ fn size(bytes: u64) -> usize {
 struct Foyer<S: BuildHasher + Send + Sync + 'static> {
     blocks: FoyerCache<BlockId, Bytes, S>,
     shards: u64,
-    /// The capacity in bytes. A thread that changes the capacity holds the lock, so two changes never happen at the
-    /// same time.
+    /// The capacity in bytes. A thread locks this value while it changes the capacity, so two changes never happen at
+    /// the same time.
     capacity: Mutex<u64>,
     /// The offsets of the blocks that may be cached, by tree and SSTable.
     offered: Mutex<HashMap<(u64, u64), HashSet<u64>>>,

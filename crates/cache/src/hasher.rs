@@ -1,5 +1,5 @@
-//! Hash functions of caches. Each hash function has a fixed seed. In every run, a cache therefore makes the same
-//! decisions for the same calls.
+//! Hash functions of caches. Each hash function has a fixed seed. A cache therefore makes the same decisions in every
+//! run, if it gets the same calls.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hasher};
 
@@ -38,8 +38,8 @@ pub enum HasherKind {
     Sip,
 }
 
-/// A builder of a cache. The builder gets the hash function as a type, so that the compiler can inline the hash
-/// function into the cache.
+/// A builder that creates a cache with a given hash function. The builder gets the hash function as a type, so that
+/// the compiler can inline the hash function into the cache.
 pub trait WithHasher {
     /// Builds the cache with the hash function `hasher`.
     fn with_hasher<S: BuildHasher + Clone + Send + Sync + 'static>(self, hasher: S) -> Box<dyn Cache>;
@@ -59,13 +59,13 @@ impl HasherKind {
 }
 
 /// Maps a hash to one of `shards` shards. The mapping uses other bits of the hash than the hash tables inside a
-/// shard. These hash tables use the lowest bits and the seven highest bits.
+/// shard. The hash tables inside a shard use the lowest bits and the seven highest bits of the hash.
 pub(crate) fn shard(hash: u64, shards: usize) -> usize {
     let bits = u64::from((hash >> 16) as u32);
     ((bits * shards as u64) >> 32) as usize
 }
 
-/// Number of bytes that the hasher collects before it computes a hash. A block name has this length.
+/// Number of bytes that the hasher collects before it computes a hash. The name of a block has this length.
 const GATHERED_BYTES: usize = 24;
 
 /// The 64-bit XXH3 hash of the written bytes. The hasher first collects all bytes, because the streaming version of

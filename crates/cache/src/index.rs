@@ -98,8 +98,8 @@ struct Books<T> {
 }
 
 impl<T> Index<T> {
-    /// Creates an empty table. Several tables may share `epochs`, if no thread reads in two of these tables at the
-    /// same time.
+    /// Creates an empty table. Several tables may share one `epochs` value, but no thread may read in two of these
+    /// tables at the same time.
     pub(crate) fn new(epochs: Arc<Epochs>, state: T) -> Self {
         let books = Books {
             hashes: Vec::new(),
@@ -115,8 +115,8 @@ impl<T> Index<T> {
         Self { table, epochs, writer: Mutex::new(books) }
     }
 
-    /// Calls `look` with the block named `id`, whose hash is `hash`, and counts a use of the block. Takes no lock.
-    /// Returns `None` if the block is not in the table.
+    /// Calls `look` with the block named `id`, whose hash is `hash`, and counts a use of the block. This function
+    /// takes no lock. Returns `None` if the block is not in the table.
     #[inline]
     pub(crate) fn read<R>(&self, hash: u64, id: &BlockId, look: impl FnOnce(&Bytes) -> R) -> Option<R> {
         let _reading: Reading<'_> = self.epochs.read();
@@ -153,7 +153,7 @@ impl<T> Index<T> {
 }
 
 /// Counts a use of an entry. If another thread changes the word at the same time, the use is not counted, because a
-/// second attempt is not worth its cost.
+/// lost count costs less than a second attempt.
 fn count_use(place: &AtomicPtr<Entry>, word: Word) {
     let used = word.map_addr(|address| address + 1);
     let _ = place.compare_exchange(word, used, Ordering::Relaxed, Ordering::Relaxed);

@@ -1,9 +1,9 @@
 //! A cache whose eviction policy is in a shared library. The library implements the C ABI of `lsmbench_cache.h`.
 //!
 //! The functions of the ABI (hooks) are the same as for a plugin cache of libCacheSim. The library gets the ids and
-//! sizes of blocks, and decides which block is evicted. This crate keeps the blocks, in shards with a lock each. If
-//! the parameter `library` is empty, the hooks are functions of this crate, which implement the policy `lru`. A
-//! comparison with the variant `lru` then shows the cost of the ABI.
+//! sizes of blocks, and decides which block is evicted. The library only selects victims, while this crate stores the
+//! blocks in shards with one lock each. If the parameter `library` is empty, the hooks are functions of this crate,
+//! which implement the policy `lru`. A comparison with the variant `lru` then shows the cost of the ABI.
 //!
 //! The id of a block is the hash of the block's name, so a library can recognize a block that was evicted before. If
 //! two cached blocks have equal hashes, the later block gets the next free number.
@@ -109,11 +109,11 @@ impl Policy for Library {
     }
 }
 
-/// Number of gets in one time measurement.
+/// The number of gets that are timed together in one measurement of the interface cost.
 const CALLS: u32 = 1000;
 
 /// Measures the cost of the C ABI for a policy in a library. The measurement compares the time of hits with the
-/// policy `lru`, with and without the C ABI. Returns `None` for other caches.
+/// policy `lru`, with and without the C ABI. Returns `None` if the cache is not a cache of a library.
 pub fn seam(choice: &Choice) -> Option<Seam> {
     if choice.kind() != VARIANT.kind {
         return None;

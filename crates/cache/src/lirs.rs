@@ -66,7 +66,7 @@ struct Entry {
     is_in_stack: bool,
 }
 
-/// The number of an entry.
+/// The number of an entry (a cached block or a ghost) in the links.
 type Number = u32;
 
 /// The stack, the queue of visitors, and the queue of ghosts in the order of eviction.
@@ -77,7 +77,8 @@ pub(crate) struct Lirs {
     of_slot: PerSlot<Number>,
     stack_links: Links,
     stack: Queue,
-    /// The links of both queues. No entry is in both queues, so both queues can use the same links.
+    /// The links of both queues. An entry is never in both queues at the same time, so both queues use the same
+    /// links.
     queue_links: Links,
     visitors: Queue,
     ghosts: Queue,

@@ -89,7 +89,8 @@ impl WithHasher for WithShards {
 struct LockfreeClock<S> {
     shards: Box<[Index<Held>]>,
     hasher: S,
-    /// The capacity in bytes. A thread that changes the capacity holds the lock, so all shards get the same capacity.
+    /// The capacity in bytes. A thread locks this value while it changes the capacity, so all shards get the same
+    /// capacity.
     capacity: Mutex<u64>,
 }
 

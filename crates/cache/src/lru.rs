@@ -2,12 +2,12 @@
 //!
 //! LRU is the usual textbook policy. The document cs265 also uses LRU (section 2.6: `RwLock<LruCache>` in shards,
 //! with an optional time to live). Memory per block: 16 bytes of links and 8 bytes for the request number at
-//! insertion. A hit moves the block to the newest end, which writes four list nodes. These nodes are in three or four
-//! cache lines. In addition, a hit reads the cache lines of the sharded cache.
+//! insertion. A hit moves the block to the newest end, which writes four list nodes. The nodes that a hit changes are
+//! in three or four cache lines. In addition, a hit reads the cache lines of the sharded cache.
 //!
 //! The parameter `ttl` limits the age of a cached block. The age is a number of requests, not a time. Each shard
-//! counts its hits and insertions, and uses its part of `ttl`. The same requests therefore give the same hits in
-//! every run. An age in seconds would depend on the speed of the machine, and violate invariant 3 of
+//! counts its own hits and insertions, and applies its share of `ttl`. The same requests therefore give the same hits
+//! in every run. An age in seconds would depend on the speed of the machine, and violate invariant 3 of
 //! [`Cache`](crate::Cache). A block of a tree never changes, so a cached block is never outdated. The parameter
 //! exists because the document has this parameter, and because you can measure the cost of expiry.
 

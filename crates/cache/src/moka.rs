@@ -10,7 +10,7 @@
 //! lock for writing.
 //!
 //! Memory per block: about 200 bytes. These bytes are an entry and a name (each with a reference count), a queue
-//! node, and a part of the hash table. A hit reads about ten cache lines, and writes into a channel. Sources: the
+//! node, and a share of the hash table. A hit reads about ten cache lines, and writes into a channel. Sources: the
 //! documentation of the crate; Einziger, Friedman and Manes (ACM TOS 13(4), 2017), see `w-tinylfu`.
 
 use std::hash::BuildHasher;

@@ -26,8 +26,8 @@ pub(crate) trait Policy: Send + Sized + 'static {
     /// The parameters of the policy. The parameters of the sharded cache are not included.
     type Params: Clone + Serialize + DeserializeOwned + Default;
 
-    /// Creates the policy of an empty shard, which has no capacity yet. The cache has `shards` shards, each with its
-    /// own policy and its share of the requests.
+    /// Creates the policy of an empty shard, which has no capacity yet. The cache has `shards` shards. Each shard has
+    /// its own policy and receives a share of the requests.
     ///
     /// # Errors
     /// Returns an error that names the parameter and its valid values.
@@ -45,14 +45,15 @@ pub(crate) trait Policy: Send + Sized + 'static {
     /// Records a hit of the block in `slot`. `hash` is the hash of the block's name.
     fn hit(&mut self, slot: Slot, hash: u64);
 
-    /// Announces a miss of `incoming`. If `incoming` does not fit, the cache then calls `victim`.
+    /// Informs the policy about a miss of the block `incoming`, before the block is inserted. If `incoming` does not
+    /// fit, the cache then calls `victim`.
     fn announce(&mut self, _incoming: Incoming) {}
 
     /// Returns the slot of the block to evict, and removes this block from the policy. At least one block must be
     /// cached. The policy may remember the hash of the block. `hashes[slot]` is the hash of the block in `slot`.
     fn victim(&mut self, hashes: &[u64]) -> Slot;
 
-    /// Inserts `incoming` into `slot`. The cache has announced `incoming` before.
+    /// Informs the policy that the block `incoming` is now in `slot`. The cache has announced `incoming` before.
     fn admit(&mut self, slot: Slot, incoming: Incoming);
 
     /// Removes the block in `slot`, for a reason other than eviction.

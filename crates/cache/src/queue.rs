@@ -106,7 +106,7 @@ impl Links {
     }
 }
 
-/// A value for every slot. The memory grows when a slot with a larger number is set.
+/// A list with one value for every slot. The memory grows when a slot with a larger number is set.
 #[derive(Default)]
 pub(crate) struct PerSlot<T>(Vec<T>);
 

@@ -56,8 +56,8 @@ impl Weighter<BlockId, Bytes> for ByLength {
 /// A `quick_cache` cache, with the capacity that was requested.
 struct Quick<S> {
     blocks: QuickCache<BlockId, Bytes, ByLength, S>,
-    /// The capacity in bytes. A thread that changes the capacity holds the lock, so two changes never happen at the
-    /// same time.
+    /// The capacity in bytes. A thread locks this value while it changes the capacity, so two changes never happen at
+    /// the same time.
     capacity: Mutex<u64>,
 }
 

@@ -76,12 +76,12 @@ struct SampledBlock {
 /// Measures the reuse distances of sampled requests.
 pub(crate) struct ReuseSampler {
     blocks: HashMap<BlockId, SampledBlock, BuildHasherDefault<Xxh3>>,
-    /// The sampled blocks in the order of their last requests. A place is `None` if its block was requested again or
-    /// is no longer sampled.
+    /// The sampled blocks in the order of their last requests. An element is `None` if its block was requested again
+    /// later, or is no longer sampled.
     places: Vec<Option<BlockId>>,
-    /// The first place that may have a block.
+    /// The position of the first element of `places` that may contain a block.
     oldest: usize,
-    /// The lengths of the blocks, by place.
+    /// The lengths of the sampled blocks, in the order of `places`.
     lengths: PrefixSums,
     /// The total length of the sampled blocks.
     sampled_bytes: u64,
@@ -192,7 +192,7 @@ impl ReuseSampler {
         }
     }
 
-    /// Gives the sampled blocks the first places, in the same order.
+    /// Moves the sampled blocks to the first places, and keeps their order.
     fn renumber(&mut self) {
         self.places.retain(Option::is_some);
         self.oldest = 0;

@@ -1,12 +1,13 @@
 //! S3-FIFO has a small queue for new blocks. When a block leaves the small queue, the block moves to the main queue
-//! if it was used several times. Otherwise its name enters the ghost list. Blocks that are requested only once
-//! therefore do not evict blocks of the main queue.
+//! if it was used several times. If the block was not used several times, its name enters the ghost list. Blocks that
+//! are requested only once therefore do not evict blocks of the main queue.
 //!
 //! A hit increments a counter, at most to three, and moves no block. When the small queue is too large, its oldest
-//! block leaves the queue. If the block was used more than once, the block moves to the main queue. Otherwise the
-//! block is evicted, and its name enters the ghost list. If a block in the ghost list is requested again, the block
-//! enters the main queue at once. The main queue is a CLOCK whose counters have two bits. If a promotion makes the
-//! main queue too large, the main queue evicts a block. Each eviction therefore frees exactly one block.
+//! block leaves the queue. If the block was used more than once, the block moves to the main queue. If the block was
+//! used at most once, the block is evicted, and its name enters the ghost list. If a block in the ghost list is
+//! requested again, the block enters the main queue at once. The main queue is a CLOCK whose counters have two bits.
+//! If a promotion makes the main queue too large, the main queue evicts a block. Each eviction therefore frees
+//! exactly one block.
 //!
 //! Memory per block: 16 bytes of links and 2 bytes of counter and queue. Memory per ghost: about 30 bytes. A hit
 //! reads one cache line in addition to the cache lines that the sharded cache reads. Source: Yang et al., "FIFO
@@ -116,7 +117,8 @@ impl Queues {
         self.ghosts.trim(self.main_share);
     }
 
-    /// Chooses the block to evict (see [`Policy::victim`]). Also returns the weight of this block.
+    /// Chooses the block to evict (see [`Policy::victim`]). Returns the slot of the evicted block and the weight of
+    /// the block.
     pub(crate) fn victim(&mut self, hashes: &[u64], uses: &mut impl Uses) -> (Slot, u64) {
         let victim = self.victim_of_small(hashes, uses).or_else(|| self.victim_of_main(uses));
         victim.expect("a block is held")

@@ -3,8 +3,8 @@
 //!
 //! With one shard, the cache follows its policy exactly. With several shards, each shard evicts only its own blocks.
 //! If a block is larger than the capacity of a shard, the block is not cached. An insertion replaces a cached block
-//! with the same name. If both blocks have the same length, the replacement counts as a hit. Otherwise, the
-//! replacement counts as a removal and an insertion.
+//! with the same name. If the new block replaces a block of equal length, the insertion counts as a hit. If the
+//! lengths differ, the replacement counts as a removal and an insertion.
 //!
 //! Memory per cached block: 24 bytes of name, 40 bytes of handle, 8 bytes of hash, 4 to 10 bytes of hash table, and
 //! the data of the policy. A hit takes one lock. A hit reads the cache line of the lock, two cache lines of the hash
@@ -112,7 +112,8 @@ impl<P: Policy> WithHasher for WithPolicies<P> {
 struct Shell<P, S> {
     shards: Vec<Mutex<Shard<P>>>,
     hasher: S,
-    /// The capacity in bytes. A thread that changes the capacity holds the lock, so all shards get the same capacity.
+    /// The capacity in bytes. A thread locks this value while it changes the capacity, so all shards get the same
+    /// capacity.
     capacity: Mutex<u64>,
 }
 

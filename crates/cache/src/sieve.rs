@@ -1,6 +1,6 @@
 //! SIEVE: a queue in the order of insertion, in which no block moves. A hand moves from the oldest block to the
-//! newest block. If the block at the hand was used, the hand clears the mark of the block. Otherwise the block is
-//! evicted.
+//! newest block. If the block at the hand was used, the hand clears the mark of the block. If the block was not used,
+//! the hand evicts the block.
 //!
 //! SIEVE differs from CLOCK in one point: a block that is not evicted stays in its position. New blocks are therefore
 //! evicted soon if they are not used, while popular old blocks stay. Memory per block: 16 bytes of links and 1 byte

@@ -14,7 +14,7 @@ use crate::cache::{BlockId, Cache};
 pub struct BlockRequest {
     /// The requested block.
     pub id: BlockId,
-    /// The length of the block in bytes. All requests for the same block have the same length.
+    /// The length of the block in bytes. All requests for the same block must have the same length.
     pub bytes: u32,
 }
 
@@ -68,8 +68,8 @@ pub fn replay(cache: &dyn Cache, trace: &[BlockRequest], warm_up: usize) -> Scor
 /// number `warm_up` on.
 ///
 /// After the warm-up, the cache may contain any subset of the blocks of the warm-up, because a policy may lose hits
-/// in the warm-up to gain later hits. The warm-up is therefore reduced to one request per block, and these requests
-/// are always misses. The algorithm keeps the blocks with which the most hits are possible.
+/// in the warm-up to gain later hits. Only one request per block remains in the warm-up, and these requests always
+/// miss. The algorithm keeps the blocks with which the most hits are possible.
 ///
 /// The algorithm keeps the blocks whose next request is nearest, including the incoming block (Belady, "A study of
 /// replacement algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966; proved optimal by Mattson

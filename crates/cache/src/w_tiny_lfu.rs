@@ -6,11 +6,11 @@
 //! to four fifths of the main part. Because of the window, new blocks that are used several times in a short time
 //! have hits. Blocks that a scan reads once do not enter the main part.
 //!
-//! Memory per block: 16 bytes of links, 1 byte of segment, and 2 bytes of sketch (four 4-bit counters for the
-//! largest number of blocks ever cached, rounded up to a power of two). A hit writes four list nodes and four
-//! counters. These are in eight cache lines, in addition to the cache lines of the sharded cache. Source: Einziger,
-//! Friedman and Manes, "`TinyLFU`: A Highly Efficient Cache Admission Policy" (ACM TOS 13(4), 2017), section 4,
-//! without the doorkeeper.
+//! Memory per block: 16 bytes of links, 1 byte of segment, and 2 bytes of sketch (four 4-bit counters for the largest
+//! number of blocks ever cached, rounded up to a power of two). A hit writes four list nodes and four counters. A hit
+//! changes data in eight cache lines, in addition to the cache lines of the sharded cache. Source: Einziger, Friedman
+//! and Manes, "`TinyLFU`: A Highly Efficient Cache Admission Policy" (ACM TOS 13(4), 2017), section 4, without the
+//! doorkeeper.
 
 use catalog::Variant;
 use serde::{Deserialize, Serialize};

@@ -37,7 +37,7 @@ pub trait Axis: Sync {
     fn choose_beside(&self, value: &Value, others: &[&str]) -> Result<Choice, ChoiceError>;
 }
 
-/// The description of a variant: all its data except its constructor.
+/// The description of a variant, which contains all data of the variant except its constructor.
 #[derive(Clone, Debug)]
 pub struct VariantInfo {
     /// Name of the variant.

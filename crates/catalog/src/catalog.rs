@@ -8,12 +8,12 @@ use toml::{Table, Value};
 use crate::error::suggestion;
 use crate::{AdditionError, Choice, ChoiceError, Origin, Variant, label};
 
-/// Variants that are available only with a feature of the package, because these variants depend on many other
-/// packages. Each tuple has the axis, the name of the variant and the feature.
+/// Variants that are available only with a Cargo feature, because each of them depends on many other packages. Each
+/// tuple has the axis, the name of the variant and the feature.
 const OPTIONAL: &[(&str, &str, &str)] = &[("cache", "foyer", "foyer")];
 
 /// All variants of one axis. The order is: the baseline, the textbook variant, the other variants, the ideal bounds.
-/// Lists and charts use this order.
+/// Lists and charts show the variants in the order of the catalog.
 ///
 /// Other crates [add](Self::add) variants before the first lookup. The first lookup closes the catalog, so all
 /// lookups of a process use the same list. In the list, added variants are after the built-in variants and before the
@@ -92,7 +92,8 @@ impl<T: ?Sized> Catalog<T> {
         self.added.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All variants, in the order in which lists and charts show them. This call closes the catalog.
+    /// All variants, in the order in which lists and charts show them. After this call, no variant can be added to
+    /// the catalog.
     pub fn variants(&self) -> &[&'static Variant<T>] {
         if let Some(closed) = self.closed.get() {
             return closed;
@@ -109,8 +110,8 @@ impl<T: ?Sized> Catalog<T> {
     }
 
     /// Checks that no two variants of different crates have the same code in files. The function `code` returns the
-    /// code of a variant. If a variant cannot be built with its defaults, the variant is not checked. This call
-    /// closes the catalog.
+    /// code of a variant. If a variant cannot be built with its defaults, the variant is not checked. After this
+    /// call, no variant can be added to the catalog.
     ///
     /// # Errors
     /// Two variants of different crates have the same code.
@@ -223,7 +224,8 @@ impl<T: ?Sized> Catalog<T> {
         self.baseline_variant().default_choice()
     }
 
-    /// Iterates over all variants in the order of lists and charts. Each variant has its default parameters.
+    /// Iterates over all variants in the order of lists and charts. Returns one choice per variant, with the default
+    /// parameters of the variant.
     pub fn all(&self) -> impl Iterator<Item = Choice> {
         self.variants().iter().map(|variant| variant.default_choice())
     }

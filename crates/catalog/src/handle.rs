@@ -4,9 +4,9 @@ use crate::Catalog;
 
 /// A type that represents the catalog of an axis.
 ///
-/// Some variants contain other components of their axis, and must look up these components in their own catalog. Such
-/// a variant has this handle as a type parameter. The file of the catalog implements the handle and sets the type
-/// parameter. The file of the variant therefore does not depend on the file of the catalog.
+/// A variant that contains other components of its axis must look up these components in the catalog of the axis.
+/// Such a variant has this handle as a type parameter. The file of the catalog implements the handle and sets the
+/// type parameter. The file of the variant therefore does not depend on the file of the catalog.
 pub trait CatalogHandle<T: ?Sized + 'static>: Send + Sync + 'static {
     /// Returns the catalog that lists the variant.
     fn catalog() -> &'static Catalog<T>;

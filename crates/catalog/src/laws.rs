@@ -12,8 +12,8 @@ use crate::{Catalog, Variant, label};
 /// An invariant of an axis, with its name and its check. The check returns the description of a violation.
 pub type Invariant<S> = (&'static str, fn(&S) -> Result<(), String>);
 
-/// Whether tests must run all their cases. This is the case if the environment variable `LSMBENCH_NIGHTLY` is set.
-/// `just nightly` sets this variable.
+/// Whether tests must run all their cases. Nightly checks are enabled if the environment variable `LSMBENCH_NIGHTLY`
+/// is set. `just nightly` sets this variable.
 pub fn is_nightly() -> bool {
     std::env::var_os("LSMBENCH_NIGHTLY").is_some()
 }
@@ -39,7 +39,7 @@ pub fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Str
 /// checks.
 ///
 /// # Errors
-/// One line per broken invariant.
+/// Returns an error with one line per broken invariant.
 pub fn check_component<T: ?Sized, S>(
     axis: &'static str,
     variant: &Variant<T>,
@@ -70,7 +70,7 @@ pub fn check_invariants<S>(name: &str, subject: &S, invariants: &[Invariant<S>])
 /// must pass [`check_variant`].
 ///
 /// # Errors
-/// One line per broken invariant.
+/// Returns an error with one line per broken invariant.
 pub fn check<T: ?Sized>(catalog: &Catalog<T>) -> Result<(), String> {
     let mut broken = Vec::new();
     let mut seen = HashSet::new();
@@ -132,7 +132,7 @@ pub fn check_all<C: Sync>(
 ///   equal choice.
 ///
 /// # Errors
-/// One line per broken invariant.
+/// Returns an error with one line per broken invariant.
 pub fn check_variant<T: ?Sized>(axis: &'static str, variant: &Variant<T>) -> Result<(), String> {
     let mut broken = Vec::new();
     let name = format!("{axis}: {}", variant.kind);
@@ -152,7 +152,7 @@ pub fn check_variant<T: ?Sized>(axis: &'static str, variant: &Variant<T>) -> Res
 /// Joins descriptions of broken invariants into one error. Returns `Ok` if `broken` is empty.
 ///
 /// # Errors
-/// All texts of `broken`, one text per line.
+/// Returns all texts of `broken` as one error, with one text per line.
 pub fn all_kept(broken: &[String]) -> Result<(), String> {
     if broken.is_empty() { Ok(()) } else { Err(broken.join("\n")) }
 }

@@ -37,7 +37,7 @@ pub struct Provider {
     path: PathBuf,
     /// The header that declares the table.
     header: &'static str,
-    /// Handle that keeps the library loaded. `None` for functions of this program.
+    /// Handle that keeps the library loaded. The handle is `None` if the functions are part of this program.
     _library: Option<Library>,
 }
 
@@ -112,7 +112,7 @@ impl Provider {
     /// Returns a mandatory function of the table.
     ///
     /// # Errors
-    /// The library lacks the function. The message names this function.
+    /// The library lacks the function. The error message contains the name of the function.
     pub fn require<F>(&self, function: Option<F>, name: &str) -> Result<F, String> {
         let (path, header) = (self.path.display(), self.header);
         let missing =

@@ -8,11 +8,11 @@ use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use types::quantity;
 
-/// A number of bytes. Examples in TOML: `4096`, `"4MiB"`.
+/// A number of bytes, which TOML can contain as a text such as `"4MiB"`. Examples in TOML: `4096`, `"4MiB"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ByteSize(pub u64);
 
-/// A count. Examples in TOML: `1_000_000`, `"1M"`.
+/// A count, which TOML can contain as a text such as `"10M"`. Examples in TOML: `1_000_000`, `"1M"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Count(pub u64);
 

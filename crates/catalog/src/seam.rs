@@ -9,10 +9,10 @@ pub struct Seam {
     pub kind: &'static str,
     /// A description of one call.
     pub call: &'static str,
-    /// The number of calls that [`through`](Self::through) makes, and that [`direct`](Self::direct) also makes.
+    /// The number of calls that one execution of [`through`](Self::through) or [`direct`](Self::direct) makes.
     pub calls: u32,
     /// Makes the calls through the interface.
     pub through: Box<dyn FnMut()>,
-    /// Makes the same calls without the interface.
+    /// Makes the same calls as `through`, but without the interface.
     pub direct: Box<dyn FnMut()>,
 }

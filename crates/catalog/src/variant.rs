@@ -22,8 +22,8 @@ pub trait Build<T: ?Sized> {
     fn build(params: Self::Params) -> Result<Box<T>, String>;
 }
 
-/// A limitation of a variant. If a configuration of a sweep needs the missing ability, the sweep skips this
-/// configuration and reports the skip.
+/// A limitation of a variant: an ability that a store with this variant lacks. If a configuration of a sweep needs
+/// the missing ability, the sweep skips this configuration and reports the skip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// Some counters of the variant depend on time, so they differ from run to run.
@@ -83,7 +83,7 @@ pub struct Variant<T: ?Sized> {
 }
 
 impl<T: ?Sized> Variant<T> {
-    /// Creates a variant with parameters. The builder `B` builds its component.
+    /// Creates a variant with parameters. The type `B` builds the component from the parameters.
     pub const fn new<B: Build<T>>(
         kind: &'static str,
         summary: &'static str,
@@ -158,9 +158,9 @@ impl<T: ?Sized> Variant<T> {
         if (self.lifted)(choice.params()) { &[] } else { self.limits }
     }
 
-    /// Sets the crate that defines the variant. This crate calls the function with `origin!()`. A variant that
-    /// another crate [adds](crate::Catalog::add) must have an origin, because manifests name the crate and version of
-    /// each variant.
+    /// Sets the crate that defines the variant. Call this function with `origin!()`, so that it records the crate
+    /// that contains the variant. A variant that another crate [adds](crate::Catalog::add) must have an origin,
+    /// because manifests name the crate and version of each variant.
     #[must_use]
     pub const fn from(mut self, origin: Origin) -> Self {
         self.origin = Some(origin);

@@ -10,18 +10,19 @@
 //! A second kind of change is a read-triggered compaction, which keeps the setting and merges the newest runs into
 //! one run. The cost model assumes that the observed operations repeat for `horizon` windows. The bytes of a change
 //! are exact, because the policy simulates the jobs of the change on the sizes of the runs. The policy changes its
-//! setting only when the tree needs no other job. A setting with more runs and an equal size ratio needs no job, so
-//! such a change costs nothing. A setting with fewer runs needs merges. In a phase without writes, the window becomes
-//! longer. The predicted saving for reads then grows until the saving exceeds the cost of the merges, as in the
-//! ski-rental problem. The total bytes of all changes are therefore at most the total predicted saving. Because of
-//! the margin of 5 %, the policy does not switch between settings with almost equal costs.
+//! setting only when the tree needs no other job. A setting with more runs and an equal size ratio requires no
+//! compaction, so a change to such a setting costs nothing. A setting with fewer runs needs merges. In a phase
+//! without writes, the window becomes longer. The predicted saving for reads then grows until the saving exceeds the
+//! cost of the merges, as in the ski-rental problem. The total bytes of all changes are therefore at most the total
+//! predicted saving. Because of the margin of 5 %, the policy does not switch between settings with almost equal
+//! costs.
 //!
 //! Gets and scans can also trigger compactions. The tree calls the policy again after some thousand gets and after
 //! some dozens of scans.
 //!
-//! Until the policy has observed operations, its setting is tiering with T = `largest_ratio`. This setting allows the
-//! most runs per level, so the policy merges few runs of a tree that another setting built. A tree that is opened
-//! again therefore keeps most of its runs at first.
+//! Until the policy has observed operations, its setting is tiering with T = `largest_ratio`. Because this setting
+//! allows the most runs per level, the policy merges few runs if a tree was built with another setting. A tree that
+//! is opened again therefore keeps most of its runs at first.
 //!
 //! # Sources
 //! The settings and their costs: Dayan, Idreos, "Dostoevsky: Better Space-Time Trade-Offs for LSM-Tree Based Key-Value
@@ -77,7 +78,7 @@ const RATIOS: [u64; 15] = [2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32, 48, 64];
 struct Adaptive {
     window: usize,
     model: CostModel,
-    /// All settings. The first setting is tiering with the largest ratio.
+    /// All settings among which the policy chooses. The first setting is tiering with the largest ratio.
     settings: Vec<Setting>,
     /// The index of the current setting.
     current: Mutex<usize>,
@@ -106,7 +107,9 @@ impl Build<dyn CompactionPolicy> for Adaptive {
         let Params { window, horizon, largest_ratio, read_price, fpr } = params;
         let window = operations::window_flushes("window", window)?;
         if window == 0 {
-            return Err("window is 0; it must be at least 1 flush, because the policy observes it".to_owned());
+            return Err(
+                "window is 0; it must be at least 1, because the policy observes the last flushes".to_owned()
+            );
         }
         if !(0.01..=1000.0).contains(&horizon) {
             return Err(format!("horizon is {horizon}; it must be from 0.01 to 1000 windows"));
@@ -115,7 +118,7 @@ impl Build<dyn CompactionPolicy> for Adaptive {
             return Err(format!("largest_ratio is {largest_ratio}; it must be from 2 to 64"));
         }
         if !(0.0..=1.0).contains(&fpr) {
-            return Err(format!("fpr is {fpr}; it must be from 0 to 1, the share of false positives"));
+            return Err(format!("fpr is {fpr}; it must be a false-positive rate from 0 to 1"));
         }
         let model = CostModel { horizon, read_price: read_price.0 as f64, fpr };
         Ok(Box::new(Self { window, model, settings: settings(largest_ratio), current: Mutex::new(0) }))
@@ -125,9 +128,9 @@ impl Build<dyn CompactionPolicy> for Adaptive {
 /// A change that the policy may choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
-    /// The setting with this index replaces the current setting.
+    /// The policy changes to the setting with this index.
     Setting(usize),
-    /// The newest runs are merged into one run.
+    /// The policy merges the newest `runs` runs into one run.
     Merge { runs: usize },
 }
 

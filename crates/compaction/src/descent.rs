@@ -30,8 +30,8 @@ pub(crate) fn hand_down(shape: &Shape, level: usize) -> Job {
 }
 
 /// Returns whether a move of an SSTable of run number `at` would pass no overlapping SSTable. If the next deeper
-/// level is empty, the SSTable must also overlap no newer SSTable. Without this rule, the oldest of several
-/// overlapping runs would be moved first, and a later job would merge this run with the next run.
+/// level is empty, the SSTable must also overlap no newer SSTable. If this condition were missing, the oldest of
+/// several overlapping runs would be moved first, and a later job would merge this run with the next run.
 fn is_free(table: &TableShape, runs: &[Run<TableShape>], at: usize, below: Option<&Run<TableShape>>) -> bool {
     let newer = if below.is_none() { &runs[..at] } else { &[] };
     let mut others = newer.iter().chain(&runs[at + 1..]).chain(below);
@@ -39,7 +39,7 @@ fn is_free(table: &TableShape, runs: &[Run<TableShape>], at: usize, below: Optio
 }
 
 /// Returns whether an SSTable has tombstones for keys that `level` or a deeper level may contain. A compaction must
-/// keep such tombstones.
+/// keep the tombstones of such SSTables.
 pub(crate) fn hides_something(shape: &Shape, level: usize, table: &TableShape) -> bool {
     let mut runs = shape.levels.runs().filter(|(at, _)| *at >= level).map(|(_, run)| run);
     runs.any(|run| !overlapping(run, &table.smallest, &table.largest).is_empty())

@@ -35,7 +35,7 @@
 //! returns the reason.
 //!
 //! If `command` is empty, no process is started. lsmbench then encodes shapes and decodes jobs for the built-in
-//! policy that the parameter `identity` names. This configuration shows the cost of the encoding.
+//! policy that the parameter `identity` names. This configuration measures only the cost of the encoding.
 
 mod process;
 mod seam;
@@ -103,12 +103,12 @@ impl Default for Params {
     }
 }
 
-/// Builds policies of the variant. `C` is the catalog of the built-in policies.
+/// The constructor of policies of the variant `external`. `C` is the catalog of the built-in policies.
 struct Builder<C>(PhantomData<C>);
 
 /// A policy for which lsmbench encodes shapes and decodes jobs.
 enum External {
-    /// A built-in policy in this process.
+    /// A built-in policy that runs in this process, behind the JSON encoding.
     Identity(Box<dyn CompactionPolicy>),
     /// A policy in another process.
     Process { caller: Mutex<Caller>, observed_flushes: usize },
@@ -176,7 +176,8 @@ impl CompactionPolicy for External {
 /// A process, the number of its consecutive jobs, and its failure, if there is one.
 struct Caller {
     process: PolicyProcess,
-    /// The number of jobs since the last flush. A flush is recognized by a larger number of entries in the tree.
+    /// The number of consecutive jobs since the last flush. A flush is recognized by a larger number of entries in
+    /// the tree.
     jobs: u32,
     /// The number of entries in the last shape.
     entries: u64,

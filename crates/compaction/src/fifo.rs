@@ -7,9 +7,9 @@
 //! tombstone is dropped only together with all older data. The newest run always remains, even if it is larger than
 //! `capacity`.
 //!
-//! `RocksDB` can also drop data that is older than a given time. Policies of this crate have no clock, so this policy
-//! measures the age of data in bytes that were written later. A manual compaction merges all data into one run. The
-//! policy later drops this run as a whole, when the run no longer fits into `capacity`.
+//! `RocksDB` can also drop data that is older than a given time. Policies of this crate have no clock. This policy
+//! therefore defines the age of data as the number of bytes that were written later. A manual compaction merges all
+//! data into one run. The policy later drops this run as a whole, when the run no longer fits into `capacity`.
 //!
 //! # Costs
 //! Write amplification is exactly 1 if all keys are different, because only the flush writes each byte. A lookup

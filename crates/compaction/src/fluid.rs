@@ -8,15 +8,16 @@
 //! Sizes are in buffers, where a buffer is one full memtable. Level i receives runs of T^i buffers, called arrivals.
 //! The arrivals of level 0 are flushes, and the arrivals of any other level come from the level above. A run has up
 //! to s arrivals, where s = ⌈(T−1)/Z⌉ in the largest level and s = ⌈(T−1)/K⌉ in every other level. If the newest run
-//! of a level has fewer than s arrivals, the next arrival is merged with this run. Otherwise the arrival becomes a
-//! new run. A level with T arrivals is compacted into one run of the next level. A level with more than K runs is
-//! also compacted into the next level. In the largest level, more than Z runs are merged into one run of this level.
-//! T arrivals in the largest level are compacted into a new largest level. Level 0 never counts as the largest level.
+//! of a level has fewer than s arrivals, the next arrival is merged with this run. If the newest run already has s
+//! arrivals, the next arrival becomes a new run. A level with T arrivals is compacted into one run of the next level.
+//! A level with more than K runs is also compacted into the next level. In the largest level, more than Z runs are
+//! merged into one run of this level. T arrivals in the largest level are compacted into a new largest level. Level 0
+//! never counts as the largest level.
 //!
 //! # Write amplification
 //! Let N buffers with distinct keys be flushed. The j-th arrival since a level was empty is the p(j)-th arrival of
 //! its run, where p(j) = ((j−1) mod s) + 1. The merge of this arrival writes p(j)·T^i buffers. Level 0 writes nothing
-//! if p(j) = 1, because the flush wrote the run. Level 0 also writes nothing if j = T, because the level is then
+//! if p(j) = 1, because the flush wrote the run. Level 0 also writes nothing if j = T, because level 0 is then
 //! compacted into the next level at once. In a full level i ≥ 1, an entry costs Σ p(j) / T writes for j = 1 … T. At K
 //! = 1, this sum is (T−1)/2 plus 1/T. At K = T − 1, this sum is 1. In the paper, the cost is (T−1)/(K+1) writes for
 //! each level above the largest level, and (T−1)/(Z+1) writes for the largest level.

@@ -5,7 +5,7 @@
 //! any other level come from the level above. An arrival is merged with the newest run of its level if the result
 //! fits into one run. A level that has its full number of arrivals, or more runs than its limit, is compacted into
 //! one run of the next level. If a tree was built with other limits, its levels may have too many runs or several
-//! small runs. One job merges such runs within their level.
+//! small runs. In such a tree, one job merges these runs within their level.
 
 use crate::job::{Action, Job};
 use crate::policy::CompactionPolicy;

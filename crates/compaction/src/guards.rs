@@ -9,9 +9,9 @@
 //!
 //! `PebblesDB` selects guards among the inserted keys by a hash. A policy of this crate receives only the key ranges
 //! of SSTables, so the first keys of groups are the guards. The first key of each group is a guard of its level, so
-//! two groups never become one group. A guard of a level can also be a guard of the level above, and a hash selects
-//! one in T guards for this. Each level therefore has about T times as many guards as the level above. A guard of a
-//! level is a guard of all deeper levels.
+//! two groups never become one group. Each guard of a level is also a guard of the level above with a probability of
+//! one in T, which a hash of the key decides. Each level therefore has about T times as many guards as the level
+//! above. A guard of a level is a guard of all deeper levels.
 //!
 //! Level 0 is merged as a whole when it has T runs. Let level i be the last level. While the last level and the level
 //! above together have less than T^(i+1) full memtables of data, a group of the last level is merged within this

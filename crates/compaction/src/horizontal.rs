@@ -25,9 +25,9 @@
 //! > f(N) = Σ v·C(v+K−1, K−1) over v < w, plus w·r for the r remaining buffers
 //!
 //! buffers of writes. In lsmbench, each flush is first written as a separate run, which adds one buffer of writes per
-//! merge. Among all optimal schedules, this policy has the fewest merges. The number of merges is C(w−2+K, K) − 1,
-//! plus one for each chain of buffers with the largest weight. Tests compare the cost and the number of merges with a
-//! dynamic program.
+//! merge. Among all optimal schedules, this policy has the fewest merges. The schedule makes C(w−2+K, K) − 1 merges,
+//! plus one merge for each chain of buffers with the largest weight. Tests compare the cost and the number of merges
+//! with a dynamic program.
 //!
 //! # Costs
 //! Each merge reads complete runs. A merge of all runs needs as much temporary space as the size of the data.
@@ -166,10 +166,10 @@ fn newest_run(mut flushed: u64, mut total: u64, mut runs: u64) -> u64 {
 /// at least one.
 ///
 /// The schedule is a binary tree of buffers. The root is the buffer whose flush wrote the oldest run. The buffers
-/// before the root form the left subtree. These buffers have the same limit of runs, and weights that are larger by
-/// one. The buffers after the root form the right subtree, and have one run less. Let w be the largest weight. All
-/// possible nodes with a weight below w exist. The possible nodes with weight w form chains of one left step and
-/// several right steps. A chain is longer if fewer right steps lead to it, and the longest chains are filled first.
+/// before the root form the left subtree. `flushes` must be at least one. The buffers after the root form the right
+/// subtree, and have one run less. Let w be the largest weight. All possible nodes with a weight below w exist. The
+/// possible nodes with weight w form chains of one left step and several right steps. A chain is longer if fewer
+/// right steps lead to it, and the longest chains are filled first.
 fn oldest_run(flushes: u64, runs: u64) -> u64 {
     let last = (1..=flushes).find(|weight| binomial(weight + runs, runs) > flushes).unwrap_or(1);
     if last == 1 {

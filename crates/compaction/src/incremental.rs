@@ -8,10 +8,10 @@
 //!
 //! * **Begin and end.** The drain of a full level begins at the first key of the level, and ends after the last
 //!   SSTable of the level. The drain does not end earlier, although the level is no longer full after the first job.
-//! * **State.** A policy has no state, so the policy recognizes a drain in progress by the SSTable numbers. The
-//!   newest SSTable of the next level is the last output of the previous job. If this SSTable is not the last one in
-//!   key order, the drain continues after its largest key. [`spooky`](crate::spooky) has a similar rule, but only for
-//!   the largest level.
+//! * **State.** A policy stores no state between calls, so the policy recognizes a drain in progress by the SSTable
+//!   numbers. The newest SSTable of the next level is the last output of the previous job. If this SSTable is not the
+//!   last one in key order, the drain continues after its largest key. [`spooky`](crate::spooky) has a similar rule,
+//!   but only for the largest level.
 //! * **Size.** The inputs of a job are neighbouring SSTables and all SSTables that they overlap in the next level.
 //!   The parameter limits the total size of the inputs, but a job has at least one SSTable of the level. Every
 //!   compaction divides its output, so that no output SSTable overlaps many bytes of the next level. `LevelDB` has an
@@ -22,8 +22,8 @@
 //!
 //! # Costs
 //! Reads cost as much as with `leveled`, because each level has one run. The policy writes about as much as
-//! `leveled`. If an SSTable of the next level overlaps the inputs of two jobs, a part of its keys is written twice.
-//! These are the keys from the first key of the second job on.
+//! `leveled`. If an SSTable of the next level overlaps the inputs of two jobs, both jobs write a part of its keys.
+//! The keys that are written twice are those from the first key of the second job on.
 
 use std::sync::Arc;
 
@@ -32,8 +32,8 @@ use crate::job::{Action, Job};
 use crate::shape::{Run, Shape, TableShape};
 use crate::tables::overlapping;
 
-/// The fill ratio that the policy assumes for a level that is being drained. Level 0 is compacted first if its number
-/// of runs is more than this factor times the number that triggers its compaction.
+/// The fill ratio that the policy assumes for a level that is being drained. If the number of runs in level 0 exceeds
+/// this factor times the number that triggers a compaction, level 0 is compacted first.
 pub(crate) const DRAIN_FULLNESS: f64 = 2.0;
 
 /// A divisor for the overlap of an SSTable with the next level. The overlap is at most the size limit of a job
@@ -48,8 +48,8 @@ pub(crate) struct Incremental {
 }
 
 impl Incremental {
-    /// Returns whether a drain of the level is in progress. In this case, the level has SSTables after the last
-    /// output of the drain.
+    /// Returns whether a drain of the level is in progress. While a drain is in progress, the level has SSTables
+    /// after the last output of the drain.
     pub(crate) fn is_draining(shape: &Shape, level: usize) -> bool {
         let Some((above, below)) = pair(shape, level) else { return false };
         last_output(below).is_some_and(|output| {

@@ -35,8 +35,8 @@ pub enum Action {
     /// Moves the inputs to another level without a read. No two inputs overlap.
     Move,
     /// Drops the inputs without a read and without output. The inputs must be all SSTables of the oldest runs of the
-    /// tree, so that no older data becomes visible. Only this action changes lookup results. Only policies that
-    /// declare [`catalog::Limit::DropsData`] may use this action.
+    /// tree, so that no older data becomes visible. Dropping runs is the only action that changes lookup results.
+    /// Only policies that declare [`catalog::Limit::DropsData`] may use this action.
     Drop,
 }
 
@@ -129,7 +129,8 @@ impl Job {
         !stays.any(|table| table.smallest() <= largest && table.largest() >= smallest)
     }
 
-    /// Returns the level and the run of the output. If the job needs a new run, the run gets the number `new_run`.
+    /// Returns the level and the run of the output. If the job needs a new run, the new run gets the number
+    /// `new_run`.
     pub fn place(&self, new_run: RunId) -> OutputRun {
         OutputRun { level: self.level, run: self.run.unwrap_or(new_run) }
     }

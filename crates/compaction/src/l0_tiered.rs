@@ -3,11 +3,11 @@
 //!
 //! The policy equals the textbook policy [`leveled`](crate::leveled), except that level 0 has more than one run. A
 //! compaction into level 1 merges several flushed memtables at once, so level 1 is rewritten less often. However,
-//! lookups search more runs. With R = `level0_runs` and size ratio T, an entry is written in level 1 about (T/R+1)/2
-//! times instead of (T+1)/2 times. The module `leveled` has the exact formula for keys in random order. With
-//! `trivial_moves`, SSTables without overlapping keys are moved to the next level unchanged, and only overlapping
-//! SSTables are merged. Data in key order then passes all levels without a rewrite. With `max_compaction`, several
-//! jobs compact a full level (see [`incremental`](crate::incremental)).
+//! lookups must search more runs in level 0. With R = `level0_runs` and size ratio T, an entry is written in level 1
+//! about (T/R+1)/2 times instead of (T+1)/2 times. The module `leveled` has the exact formula for keys in random
+//! order. With `trivial_moves`, SSTables without overlapping keys are moved to the next level unchanged, and only
+//! overlapping SSTables are merged. Data in key order then passes all levels without a rewrite. With
+//! `max_compaction`, several jobs compact a full level (see [`incremental`](crate::incremental)).
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};

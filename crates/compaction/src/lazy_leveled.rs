@@ -21,7 +21,7 @@
 //! buffers, and write amplification is exactly 1 + Σ W(i) / N, where the 1 is the flush. In the textbook model and in
 //! this policy, an entry is written once per level above the largest level. For the largest level, the textbook cost
 //! is (T−1)/2 to T/2 writes. In this policy, a full largest level costs (T+1)/2 − 1/T writes. The module
-//! [`leveled`](crate::leveled) explains this difference.
+//! [`leveled`](crate::leveled) explains the difference between both formulas.
 
 use catalog::{Build, Variant};
 

@@ -1,4 +1,5 @@
-//! Leveled compaction keeps one run per level. This run is up to T times as large as the run of the level above.
+//! Leveled compaction keeps one run per level. The run of a level is up to T times as large as the run of the level
+//! above.
 //!
 //! Sources: O'Neil, Cheng, Gawlick, O'Neil, "The Log-Structured Merge-Tree" (1996), section 2. A job merges complete
 //! levels, as in Dayan, Athanassoulis, Idreos, "Monkey" (SIGMOD 2017), section 2, under the name leveling. Flushes go

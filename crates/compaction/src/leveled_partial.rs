@@ -4,8 +4,9 @@
 //! Sources: the levels of `LevelDB` and `RocksDB`; partial compaction in Sarkar, Staratzis, Zhu, Athanassoulis,
 //! "Constructing and Analyzing the LSM Compaction Design Space" (VLDB 2021), sections 3.3 and 3.4. Level 0 collects
 //! `level0_runs` runs, which are merged with all SSTables that they overlap in level 1. Level i ≥ 1 has one run and a
-//! capacity of T^i full memtables. If the level exceeds its capacity, the [`Picker`] selects an SSTable. This SSTable
-//! is merged with all SSTables that it overlaps in level i + 1. If the SSTable overlaps no SSTables, it is moved.
+//! capacity of T^i full memtables. If the level exceeds its capacity, the [`Picker`] selects an SSTable. The picked
+//! SSTable is merged with all SSTables of level i + 1 that it overlaps. If the SSTable overlaps no SSTables, it is
+//! moved.
 //!
 //! # Costs
 //! Reads and space cost as much as with [`leveled`](crate::leveled), because each level has one run. Stale data takes
@@ -24,8 +25,8 @@
 //! SSTable whose tombstones are too old. The maximum age `tombstone_ttl` is divided among the levels in proportion to
 //! T^i. The last level has no share of the maximum age, because a merge into the last level drops tombstones. A
 //! policy has no clock, and uses SSTable numbers instead, so the age of tombstones is approximate (see [`Picker`]).
-//! An exact age would require the write time of the oldest tombstone of each SSTable. In the last level, an SSTable
-//! with old tombstones is rewritten in place, and its tombstones are dropped.
+//! An exact age would require the write time of the oldest tombstone of each SSTable. In the last level, a job
+//! rewrites an SSTable with old tombstones in place, and drops these tombstones.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};

@@ -12,7 +12,8 @@
 //! the lowest sum of costs. The product of the ratios is at least `flushes`, and the last ratio is at least
 //! `last_ratio`. If the tree grows larger and needs deeper levels, these levels have the last ratio too.
 //!
-//! The jobs are those of [`fluid`](crate::fluid), which has one ratio and two run limits for the whole tree.
+//! The policy picks the jobs with [`fluid`](crate::fluid), which has one size ratio and two run limits for the whole
+//! tree.
 //!
 //! # Costs
 //! There is no closed formula for the costs, but the simulator computes them. In a level with n runs, an entry is
@@ -27,7 +28,7 @@ use crate::shape::Shape;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Moose>(
     "moose",
-    "a separate size ratio r and about √r runs per level, optimal for a known size of the tree",
+    "each level has its own size ratio r and about √r runs; optimal if the size of the tree is known",
     "# Number of flushed memtables for which the structure of the tree is optimal, 2 to 1000000.\n\
      flushes = 1000\n\
      # Number of entries per data block that the cost model assumes, at least 1. With more entries, the\n\

@@ -1,7 +1,7 @@
 //! Multi-level compaction merges several levels in one job. If a merge would fill a level, the job also includes this
 //! level, and writes its output to the next level.
 //!
-//! Leveled compaction first writes a full level, and then merges this level into the next level. This policy does
+//! Leveled compaction first writes a full level, and then merges this level into the next level. This policy combines
 //! both merges in one job. The inputs of the job are level 0 and every following level that would become full. The
 //! output goes to the first level that does not become full. Sources: the multi-level (multi-way) merges that users
 //! of leveled stores request (fjall-rs/lsm-tree, issue 116). The policy works like the carry of a counter with base
@@ -33,7 +33,7 @@ use crate::{size_ratio, whole};
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<MultiLevel>(
     "multi-level",
-    "like leveled, but one merge goes through all levels that become full; one write per level less",
+    "like leveled, but one job merges all levels that become full, which saves one write per level",
     size_ratio::LEVELED_REFERENCE,
 );
 

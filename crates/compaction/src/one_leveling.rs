@@ -3,14 +3,14 @@
 //!
 //! Source: Sarkar, Staratzis, Zhu, Athanassoulis, "Constructing and Analyzing the LSM Compaction Design Space" (VLDB
 //! 2021), section 3.2, where 1-leveling stands for the levels of `RocksDB`. The first level is tiered, so that
-//! flushes cause few writes. The other levels are leveled, and a compaction takes the SSTable with the least overlap.
+//! flushes cause few writes. All other levels are leveled, and a compaction takes the SSTable with the least overlap.
 //!
 //! The policy equals [`leveled-partial`](crate::leveled_partial), except that level 0 has a capacity of T full
 //! memtables, like the first level of the paper. The capacity of level i is T^(i+1) full memtables. Compaction writes
 //! no data in level 0. Each compaction of level 0 writes T memtables into level 1, so level 1 is rewritten as often
 //! as any other level. If each run is one SSTable, the formula of [`leveled`](crate::leveled) applies, with
 //! `level0_runs` = T and capacities of T^(i+1). Lookups and short scans search up to T more runs than with `leveled`.
-//! Both policies need the same space.
+//! Both policies need the same amount of space.
 
 use catalog::{Build, Variant};
 

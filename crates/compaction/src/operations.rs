@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 /// The number of gets between two picks of a policy that observes operations.
 const GETS_BETWEEN_PICKS: u64 = 4096;
 
-/// The number of scans between two picks of a policy that observes operations. A scan costs more than a get, so the
-/// number is smaller.
+/// The number of scans between two picks of a policy that observes operations. The number is smaller than for gets,
+/// because a scan costs more than a get.
 const SCANS_BETWEEN_PICKS: u64 = 64;
 
-/// The largest number of flushes of a window.
+/// The largest number of flushes in a window of observed operations.
 const MOST_FLUSHES: u64 = 1000;
 
 /// Counts of flushes, lookups and scans.

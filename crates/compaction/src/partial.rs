@@ -3,10 +3,10 @@
 //! Source: the report of cs265, section 2.5.4, and its defaults. The report names the parameter `max_runs_to_compact`
 //! and strategies for the selection of runs, but no exact rule. The strategies are oldest, smallest and most overlap.
 //! Only the strategy oldest is always correct. With the other strategies, a newer run could move below an older run
-//! with equal keys, and lookups would return old values. This policy therefore selects among groups of `max_runs`
-//! runs that are adjacent in age. A group is a candidate only if it overlaps no older run of the level. The group of
-//! the oldest runs is always a candidate. If keys are evenly distributed, this group is the only candidate. The
-//! selection strategy chooses among the candidates.
+//! with equal keys, and lookups would return old values. This policy therefore selects a group of `max_runs` runs
+//! that are adjacent in age. A group is a candidate only if it overlaps no older run of the level. The group of the
+//! oldest runs is always a candidate. If keys are evenly distributed, this group is the only candidate. The selection
+//! strategy chooses among the candidates.
 //!
 //! # Costs
 //! Let T be `run_threshold` and m be `max_runs`. Whenever a level has T runs, the oldest m runs are compacted. The

@@ -4,10 +4,10 @@
 //! Compaction Design Space" (VLDB 2021), section 3.4, and the `CompactionPri`s of `RocksDB`. A picker has no state
 //! and no clock, so pickers use SSTable numbers as times. A tree numbers its SSTables in the order of their creation,
 //! and a moved SSTable keeps its number. The number of an SSTable is therefore the time at which a compaction last
-//! wrote its data. Consider the SSTables of the next level that overlap a given SSTable. The lowest number of these
-//! SSTables is the time at which the key range of the given SSTable was last compacted into the next level. This time
-//! is approximate, because a compaction of a neighbouring SSTable can also replace SSTables of the next level that
-//! overlap both neighbours.
+//! wrote its data. Consider the SSTables of the next level that overlap a given SSTable. Among the SSTables of the
+//! next level that overlap an SSTable, the lowest number is the time at which the key range of this SSTable was last
+//! compacted into the next level. This time is approximate, because a compaction of a neighbouring SSTable can also
+//! replace SSTables of the next level that overlap both neighbours.
 
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,7 @@ pub(crate) enum Picker {
     Largest,
     /// Selects the SSTable with the most tombstones.
     MostTombstones,
-    /// Selects the SSTable with the oldest tombstones. SSTables without tombstones come last.
+    /// Selects the SSTable with the oldest tombstones. SSTables without tombstones are picked last.
     TombstoneTtl,
 }
 
@@ -96,8 +96,8 @@ impl Picker {
     }
 }
 
-/// Returns the number of the newest SSTable. Pickers use this number as the current time, because a shape has no
-/// other clock.
+/// Returns the number of the newest SSTable. Pickers use the next SSTable number as the current time, because a shape
+/// has no other clock.
 pub(crate) fn now(shape: &Shape) -> u64 {
     shape.levels.tables().map(|(_, table)| table.id).max().unwrap_or(0)
 }

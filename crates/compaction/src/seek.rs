@@ -6,7 +6,8 @@
 //! problem: a skier rents skis until the total rent equals the price, and then buys skis. As long as the runs do not
 //! change, the total cost is at most twice the optimal cost (Karlin, Manasse, Rudolph, Sleator, "Competitive Snoopy
 //! Caching", Algorithmica 3, 1988). When the runs change, the cost counters start at 0 again. `LevelDB` has a similar
-//! rule, `allowed_seeks`. In this rule, a seek costs as much as 16 KiB of compaction, based on the disks of its time.
+//! rule, `allowed_seeks`. LevelDB assumes that a seek costs as much as the compaction of 16 KiB, based on the disks
+//! of its time.
 
 use crate::job::{Action, Job};
 use crate::shape::Shape;
@@ -60,8 +61,9 @@ pub fn worth_merging(sources: &[u64], work: &RangeWork, seek_price: u64) -> usiz
     worth
 }
 
-/// Returns the job that merges the run with the SSTable `oldest` and all newer runs. The output takes the position of
-/// the run with this SSTable. Returns `None` if the SSTable does not exist or its run is the newest run.
+/// Returns the job that merges the run with the SSTable `oldest` and all newer runs. The output becomes the run at
+/// the position of the run that contains this SSTable. Returns `None` if the SSTable does not exist or its run is the
+/// newest run.
 pub fn merge_down_to(shape: &Shape, oldest: u64) -> Option<Job> {
     let runs: Vec<_> = shape.levels.runs().collect();
     let last = runs.iter().position(|(_, run)| run.tables.iter().any(|table| table.id == oldest))?;

@@ -117,7 +117,7 @@ pub enum InvalidEdit {
     /// An SSTable to be removed does not exist.
     #[error("table {0} is not in the tree")]
     NoSuchTable(TableId),
-    /// Two SSTables of one run overlap.
+    /// Two SSTables of one sorted run overlap.
     #[error("tables {0} and {1} of run {2} overlap or are out of order")]
     Overlap(TableId, TableId, RunId),
 }
@@ -210,8 +210,8 @@ impl<T: Placed> Levels<T> {
 }
 
 impl<T: Placed + Clone> Levels<T> {
-    /// Returns a copy of the levels without the SSTables `removed` and with the SSTables `added` at `place`. Both
-    /// lists may be empty.
+    /// Returns a copy of the levels without the SSTables `removed` and with the SSTables `added` at `place`. Each of
+    /// the two lists may be empty.
     ///
     /// # Errors
     /// An SSTable of `removed` does not exist, or an SSTable of `added` overlaps another SSTable of its run.

@@ -100,7 +100,7 @@ pub struct LevelReport {
 /// The reason why a simulation cannot continue.
 #[derive(Debug, Error)]
 pub enum SimulationError {
-    /// A number of the load is 0.
+    /// A number of the load is 0, but all numbers must be at least 1.
     #[error("{0} is 0; it must be at least 1")]
     ZeroLoad(&'static str),
     /// The policy picked an invalid job.
@@ -148,7 +148,7 @@ pub struct Simulator<'a, C = Spread> {
 /// picks.
 ///
 /// # Errors
-/// A number of the load is 0, or the policy violates an invariant of its axis.
+/// Returns an error if a number of the load is 0, or if the policy violates an invariant of its axis.
 pub fn simulate(
     policy: &dyn CompactionPolicy,
     load: SimulatedLoad,
@@ -216,7 +216,7 @@ impl<'a, C: Contents> Simulator<'a, C> {
     }
 
     /// Flushes the SSTables that `make` returns, and runs all jobs of the policy. `make` receives the number of the
-    /// first SSTable. `user_bytes` is the number of bytes that the user wrote.
+    /// first SSTable of the flush, and returns the SSTables. `user_bytes` is the number of bytes that the user wrote.
     ///
     /// # Errors
     /// The policy violates an invariant of the compaction axis.
@@ -238,8 +238,8 @@ impl<'a, C: Contents> Simulator<'a, C> {
         self.rest()
     }
 
-    /// Sets the numbers of lookups and scans since the tree was created. The policy sees these numbers at its next
-    /// pick. The function ignores the number of flushes in `reads`.
+    /// Sets the numbers of lookups and scans since the tree was created. The policy sees the added lookups and scans
+    /// at its next pick. The function ignores the number of flushes in `reads`.
     pub fn note_reads(&mut self, reads: Operations) {
         self.reads = reads;
     }

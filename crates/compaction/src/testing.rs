@@ -24,7 +24,8 @@ pub(crate) fn shape(levels: &[&[u64]]) -> Shape {
     Shape { buffer_bytes: 1, levels: built, operations: Operations::default() }
 }
 
-/// A run for a test tree: its level, its run number minus 100, and the key range of each SSTable.
+/// A run of a test tree. The parts of the tuple are its level, its run number minus 100, and the key range of each
+/// SSTable.
 pub(crate) type CutRun<'a> = (usize, u64, &'a [(u8, u8)]);
 
 /// Builds a tree whose memtable has 100 bytes. `runs` are the runs, newest first. Each SSTable has 100 bytes and ten

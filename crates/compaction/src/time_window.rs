@@ -6,9 +6,9 @@
 //! `window` full memtables of data. Level 0 has the runs of the current window, called the open window. In the open
 //! window, the policy merges `min_runs` neighbouring runs of similar size into one run, and prefers small runs. When
 //! level 0 has `window` full memtables, the policy closes the window: all runs are merged into one run of level 1.
-//! This run is not compacted again. If keys are overwritten within a window, more writes fit into the window.
-//! Cassandra can drop windows that have expired. This policy drops no data, so lookup results do not change. The
-//! policy `fifo` drops old data.
+//! After a time window ends, its run is not compacted again. If keys are overwritten within a window, more writes fit
+//! into the window. Cassandra can drop windows that have expired. This policy drops no data, so lookup results do not
+//! change. The policy `fifo` drops old data.
 //!
 //! # Costs
 //! Let m be `min_runs` and W be `window`. After N flushes of distinct keys, q = ⌊N / W⌋ windows are closed, and the
@@ -38,8 +38,8 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<TimeWin
      min_runs = 4\n",
 );
 
-/// The limit for similar sizes. Several runs are similar in size if the largest run is smaller than this number times
-/// the smallest run.
+/// The limit for the ratio of the largest run to the smallest run of a group of similar runs. Several runs are
+/// similar in size if the largest run is smaller than this number times the smallest run.
 const LIKE: u64 = 2;
 
 /// The policy `time-window` with its parameters.

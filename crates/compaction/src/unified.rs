@@ -11,9 +11,9 @@
 //! | above 0 | `T` and T | 2 + W | 2 + W |
 //!
 //! The size of a run determines its level. Level i has runs of less than F(0)·F(1)·…·F(i) full memtables. When a
-//! level has T runs, all these runs are merged into one run. If this run is too large for the level, the run goes to
-//! the next level. A smaller run remains in the level. T = 2 is leveling, because each arriving run is merged at once
-//! with the single run of its level. The last parameter applies to all deeper levels.
+//! level has T runs, all these runs are merged into one run. If the merged run is too large for the level, the run
+//! goes to the next level. A smaller run remains in the level. T = 2 is leveling, because each arriving run is merged
+//! at once with the single run of its level. The last parameter applies to all deeper levels.
 //!
 //! This policy differs from Cassandra in two ways. The tree divides runs into SSTables by size, while Cassandra uses
 //! shards. The level of an output run depends on the size of its inputs, while Cassandra uses the size of the output.

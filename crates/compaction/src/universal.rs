@@ -1,7 +1,7 @@
 //! Universal compaction keeps all runs in one list, ordered by age. Three rules select adjacent runs of this list for
 //! a merge.
 //!
-//! Source: the universal compaction style of `RocksDB`, according to its options and its wiki. With fewer than
+//! Source: the universal compaction style of `RocksDB`, as described by its options and its wiki. With fewer than
 //! `num_runs` runs, no runs are merged. With `num_runs` or more runs, the policy uses the first of these rules that
 //! applies:
 //! 1. *Space*: all runs are merged if the runs except the oldest run together have at least

@@ -1,11 +1,12 @@
 //! A selector that tries two codecs. In a trial, a light and a dense codec both compress a block. The better codec
 //! then compresses all blocks until the next trial.
 //!
-//! A trial takes several times as long as one compression of the block, so trials become rarer while their results
-//! stay the same. A block is stored raw if the light codec saves less than the parameter `margin`. The dense codec is
-//! used only if its output is smaller than the output of the light codec by at least the parameter `margin`. The
-//! selector of the cs265 document (section 2.7.3) adapts to the load of the machine, so its decisions differ from run
-//! to run (see the selector `by-load`). This selector adapts to the data.
+//! A trial takes several times as long as one compression of the block. The selector therefore makes trials less
+//! often while their results stay the same. A block is stored raw if the light codec saves less than the parameter
+//! `margin`. The dense codec is used only if its output is smaller than the output of the light codec by at least the
+//! parameter `margin`. The selector of the cs265 document (section 2.7.3) adapts to the load of the machine, so its
+//! decisions differ from run to run (see the selector `by-load`). The selector adapts its choice to the data that it
+//! compresses.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -83,7 +84,7 @@ struct Adaptive {
     found: AtomicU8,
 }
 
-/// A value for a trial in progress. This value is never the number of a block.
+/// A value for a trial in progress. The value that marks a running trial. No block has this number.
 const IN_TRIAL: u64 = u64::MAX;
 
 /// The maximum number of periods between two trials.
@@ -116,7 +117,7 @@ impl Adaptive {
         Self { margin, period, codecs, blocks, next_trial, gap, found: AtomicU8::new(Pays::Light as u8) }
     }
 
-    /// Returns whether this thread must make a trial with this block.
+    /// Returns whether the calling thread must make a trial with this block, and reserves the trial for this thread.
     fn begins_trial(&self, block: u64) -> bool {
         let due = self.next_trial.load(Ordering::Relaxed);
         let claim = || self.next_trial.compare_exchange(due, IN_TRIAL, Ordering::Relaxed, Ordering::Relaxed);

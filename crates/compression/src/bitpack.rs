@@ -30,7 +30,7 @@ const FRAME: usize = 128;
 /// The number of bytes before the differences of a frame.
 const HEAD_BYTES: usize = 9;
 
-/// The frame-of-reference codec, which has no state.
+/// The frame-of-reference codec. The codec keeps no state between blocks.
 struct Bitpack;
 
 fn encode(block: &[u8]) -> Vec<u8> {

@@ -1,5 +1,5 @@
-//! A selector by the entropy of a block's first bytes. If these bytes look random, the block is stored raw. Otherwise
-//! a light codec compresses small blocks, and a dense codec compresses large blocks.
+//! A selector by the entropy of a block's first bytes. If these bytes look random, the block is stored raw. Any other
+//! small block is compressed by a light codec, and any other large block by a dense codec.
 //!
 //! Source: the choice "by data" of the cs265 document (section 2.7.3). The defaults are the thresholds of the
 //! document.

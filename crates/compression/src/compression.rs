@@ -21,8 +21,8 @@ pub const RAW: u8 = 0;
 ///    [`Decompressor`](crate::Decompressor) decompresses with these dictionaries. Corrupt dictionaries give an error
 ///    or wrong bytes.
 pub trait Compression: Send + Sync {
-    /// Returns the tag of the blocks of this codec. A tag never changes its meaning. Returns `None` if the variant
-    /// only selects among other codecs.
+    /// Returns the tag of the blocks of this codec. A codec never changes its tag, because stored blocks contain the
+    /// tag. Returns `None` if the variant only selects among other codecs.
     fn tag(&self) -> Option<u8>;
 
     /// Compresses a block of an SSTable at `level` of the tree, and appends the result to `out`. Level 0 is the
@@ -68,14 +68,15 @@ pub trait Compression: Send + Sync {
     }
 }
 
-/// A function that decompresses a block with one dictionary. Its input is the block without the number of the
-/// dictionary.
+/// A function that decompresses a block with one dictionary. The function receives the compressed block without the
+/// number of its dictionary.
 pub(crate) type Decode = Box<dyn Fn(&[u8], &mut [u8]) -> Result<(), CorruptBlock> + Send + Sync>;
 
 /// The reader of the dictionaries of a codec.
 #[derive(Clone, Copy, Debug)]
 pub struct Learner {
-    /// The tag of blocks that refer to a dictionary. A tag never changes its meaning.
+    /// The tag of blocks that refer to a dictionary. A codec never changes its tag, because stored blocks contain the
+    /// tag.
     pub(crate) tag: u8,
     /// Opens a dictionary.
     pub(crate) open: fn(&[u8]) -> Result<Decode, CorruptBlock>,
@@ -89,11 +90,14 @@ pub struct CorruptBlock(pub String);
 impl CorruptBlock {
     /// The error of a selector that is called to decompress. A selector cannot decompress, because it has no tag.
     pub fn of_selector() -> Self {
-        Self("nothing is stored under a selector of codecs; decompress by the tag".to_owned())
+        Self(
+            "a selector of codecs cannot decompress; decompress each block with the codec that its tag names"
+                .to_owned(),
+        )
     }
 
-    /// The error of a trained codec that is called to decompress. Such a codec cannot decompress, because its blocks
-    /// refer to a dictionary.
+    /// The error of a trained codec that is called to decompress. A trained codec cannot decompress without its
+    /// dictionary, because its blocks refer to the dictionary.
     pub(crate) fn of_learner() -> Self {
         Self(
             "data compressed with a dictionary must be decompressed with the dictionaries of its table"

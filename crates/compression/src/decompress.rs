@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 use crate::compression::{Compression, CorruptBlock, Decode, Learner};
 use crate::dictionaries::Dictionaries;
 
-/// The codecs and readers of dictionaries in the catalog. Together, they can decompress any block.
+/// The codecs and readers of dictionaries in the catalog. The codecs of this list can together decompress every block
+/// of a store.
 struct Known {
     /// All codecs, each with its tag.
     codecs: Vec<(u8, Box<dyn Compression>)>,
@@ -59,7 +60,7 @@ impl Decompressor {
         Ok(Self { learnt: dictionaries.iter().map(open).collect::<Result<_, _>>()? })
     }
 
-    /// Decompresses a block like [`decompress`]. The block may need a dictionary.
+    /// Decompresses a block like [`decompress`]. The block may refer to a dictionary of its SSTable.
     ///
     /// # Errors
     /// See [`decompress`].

@@ -22,7 +22,7 @@ pub(crate) const VARIANT: Variant<dyn Compression> =
 /// The tag of the codec on disk.
 const TAG: u8 = 6;
 
-/// The delta codec, which has no state.
+/// The delta codec. The codec keeps no state between blocks.
 struct Delta;
 
 /// Zigzag-encodes a signed difference, so that small differences give small numbers.

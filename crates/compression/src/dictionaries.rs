@@ -17,11 +17,11 @@ impl Dictionaries {
         self.0.is_empty()
     }
 
-    /// Adds the dictionary of a codec and returns its number. If codecs have learnt equal dictionaries, they share
-    /// one dictionary.
+    /// Adds the dictionary of a codec and returns its number. If two codecs have learnt equal dictionaries, they
+    /// share one dictionary.
     ///
     /// # Panics
-    /// There are already 255 dictionaries. No design has so many codecs.
+    /// Returns an error if there are already 255 dictionaries. No design has so many codecs.
     pub fn add(&mut self, tag: u8, bytes: Vec<u8>) -> u8 {
         let dictionary = (tag, bytes);
         let known = self.0.iter().position(|known| *known == dictionary);
@@ -57,7 +57,8 @@ impl Dictionaries {
         (dictionaries.0.len() < usize::from(u8::MAX)).then_some(dictionaries)
     }
 
-    /// Iterates over the dictionaries in the order of their numbers. Each dictionary comes with its tag.
+    /// Iterates over the dictionaries in the order of their numbers. Each item is a dictionary with the tag of its
+    /// codec.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u8, &[u8])> {
         self.0.iter().map(|(tag, bytes)| (*tag, &bytes[..]))
     }

@@ -25,7 +25,7 @@ pub(crate) const VARIANT: Variant<dyn Compression> =
 /// The tag of the codec on disk.
 const TAG: u8 = 7;
 
-/// The dictionary codec, which has no state.
+/// The dictionary codec for integers. The codec keeps no state between blocks.
 struct Dictionary;
 
 /// Encodes a block. Returns `None` if the block has too many distinct words.

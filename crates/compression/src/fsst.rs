@@ -2,10 +2,10 @@
 //! one byte (code). Any other byte is written after an escape byte. This codec is for text and keys. Decompression
 //! needs one table lookup per code.
 //!
-//! The symbols are chosen from the first blocks of an SSTable, and the SSTable stores its symbols once. A block
-//! outside of an SSTable is stored with its own symbols. The crate `fsst-rs` chooses symbols and compresses. This
-//! module decompresses, because corrupt codes must be an error. Source: Boncz, Neumann and Leis, "FSST: Fast Random
-//! Access String Compression" (PVLDB 13, 2020).
+//! The symbols are chosen from the first blocks of an SSTable, and the SSTable stores its symbols once. If a block
+//! does not belong to an SSTable, the block contains its own symbols. The crate `fsst-rs` chooses symbols and
+//! compresses. This module implements decompression itself, because corrupt codes must cause an error. Source: Boncz,
+//! Neumann and Leis, "FSST: Fast Random Access String Compression" (PVLDB 13, 2020).
 //!
 //! ```text
 //! symbol table   u8 count, u8 × count: length of each symbol, symbols
@@ -31,7 +31,7 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::plain(
 /// The tag of the codec on disk.
 const TAG: u8 = 8;
 
-/// A dictionary number for a block that has its own symbols.
+/// The dictionary number that marks a block with its own symbols.
 const OWN_SYMBOLS: u8 = u8::MAX;
 
 /// The number of bytes, at the start of an SSTable, that are collected as samples. The choice of symbols uses about
@@ -45,7 +45,7 @@ const SYMBOL_BYTES: usize = 8;
 /// more, because the last write may exceed the 64 bytes.
 const WINDOW_BYTES: usize = 64 + SYMBOL_BYTES;
 
-/// The codec before it has learnt. Each block has its own symbols.
+/// The codec before it has learnt. Before the codec has learnt, each block stores its own symbols.
 struct Fsst;
 
 /// The codec of one SSTable, with the symbols of the SSTable.

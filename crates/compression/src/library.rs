@@ -2,7 +2,8 @@
 //!
 //! The library compresses and decompresses blocks. The library may be written in any language that has C functions.
 //! Every call goes through a table of function pointers. If the parameter `library` is empty, the table has functions
-//! of this crate, which call the codec `lz4`. This configuration shows the cost of the ABI only.
+//! of this crate, which call the codec `lz4`. A codec without `library` calls a built-in codec through the C ABI,
+//! which shows the cost of the ABI only.
 //!
 //! Blocks are decompressed by their tag, and all libraries share one tag. Each block therefore begins with the name
 //! of its library: one byte for the length, and the text. [`decompress`](crate::decompress()) searches for this name
@@ -107,11 +108,11 @@ impl Compression for Library {
     }
 }
 
-/// The number of blocks in one time measurement.
+/// The number of blocks that are timed together in one measurement of the ABI cost.
 const CALLS: u32 = 100;
 
 /// Measures the cost of the C ABI for a codec in a library: The measurement compresses and decompresses a block of 4
-/// KiB with `lz4`, with and without the C ABI. Returns `None` for other codecs.
+/// KiB with `lz4`, with and without the C ABI. Returns `None` if the codec is not a codec of a library.
 pub fn seam(choice: &Choice) -> Option<Seam> {
     if choice.kind() != VARIANT.kind {
         return None;

@@ -30,7 +30,7 @@ const TAG: u8 = 4;
 /// The maximum compression level.
 const MAX_LEVEL: u32 = 9;
 
-/// The number of bytes before the stream.
+/// The number of bytes that precede the compressed stream.
 const HEAD_BYTES: usize = 8;
 
 /// The minimum dictionary size of the format.

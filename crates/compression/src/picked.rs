@@ -19,7 +19,7 @@ impl<C: CatalogHandle<dyn Compression>> Picked<C> {
     /// Returns the codec with this label, which the catalog must contain.
     ///
     /// # Panics
-    /// The catalog has no such codec.
+    /// The catalog has no codec with this name.
     pub fn of(label: &str) -> Self {
         Self::read(label).expect("a codec of this catalog")
     }

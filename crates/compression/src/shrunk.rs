@@ -10,8 +10,8 @@ thread_local! {
     static SPACE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Allocates the output buffer of this thread for blocks of `block_bytes` bytes. All memory that a codec allocates
-/// after this call is working memory of the codec.
+/// Allocates the output buffer of this thread for blocks of `block_bytes` bytes. After this call, every allocation of
+/// the codec counts as its working memory.
 pub fn make_room(block_bytes: usize) {
     // No format adds more than a sixth of a block, and a small constant.
     let bound = block_bytes + block_bytes / 4 + 1024;

@@ -20,7 +20,7 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::plain(
 /// The tag of the codec on disk.
 const TAG: u8 = 2;
 
-/// The Snappy codec, with idle encoders for the next blocks. Each encoder has a hash table.
+/// The Snappy codec, with idle encoders for the next blocks. Each encoder contains a hash table.
 struct Snappy {
     encoders: Pool<Encoder>,
 }

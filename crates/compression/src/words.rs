@@ -62,7 +62,8 @@ pub(crate) fn unpack(packed: &[u8], count: usize, width: u32) -> impl Iterator<I
     })
 }
 
-/// Fills `out` with words, and its end with `rest`. Returns `None` if the lengths do not match exactly.
+/// Fills `out` with the bytes of words, and the rest of `out` with the bytes of `rest`. Returns `None` if the lengths
+/// do not match exactly.
 pub(crate) fn join(mut words: impl Iterator<Item = u64>, rest: &[u8], out: &mut [u8]) -> Option<()> {
     let (places, end) = out.as_chunks_mut::<8>();
     for place in places {

@@ -51,8 +51,8 @@ const DICTIONARY_TAG: u8 = 9;
 /// improvement.
 const MOST_SAMPLES: usize = 32;
 
-/// The minimum size of an SSTable per byte of dictionary. In a smaller SSTable, a dictionary takes more space than it
-/// saves.
+/// The minimum size of an SSTable per byte of dictionary. If an SSTable has fewer samples, a dictionary would take
+/// more space than it saves.
 const LEAST_SAMPLES: usize = 8;
 
 /// The valid sizes of a dictionary. With a smaller size, the trainer fails. A larger dictionary does not fit if blocks
@@ -183,7 +183,7 @@ impl Compression for Zstd {
     }
 }
 
-/// Idle compression contexts for blocks with a dictionary. All SSTables share these contexts.
+/// Idle compression contexts for blocks with a dictionary. All SSTables of the process share these contexts.
 static CONTEXTS: Pool<CCtx<'static>> = Pool::new();
 
 /// The codec of one SSTable, with the dictionary of the SSTable.
@@ -212,8 +212,8 @@ impl Compression for Learnt {
         Err(CorruptBlock::of_learner())
     }
 
-    /// Returns the memory of the prepared dictionary, plus the memory of the contexts. All SSTables share the
-    /// contexts.
+    /// Returns the memory of the prepared dictionary, plus the memory of the contexts. All SSTables share the memory
+    /// of the contexts.
     fn foreign_bytes(&self, _: usize) -> usize {
         self.prepared.sizeof() + CONTEXTS.sum(|context| context.sizeof())
     }

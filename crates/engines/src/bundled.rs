@@ -5,7 +5,7 @@ use types::quantity::format_bytes;
 use crate::engine::{Identity, Missing, UNEQUAL};
 use crate::options::{Codec, EngineOptions, Filters, Log, Reads, ValuePlace};
 
-/// The feature that compiles these engines in.
+/// The Cargo feature that compiles the engines of this module into the program.
 const FEATURE: &str = "peers";
 
 /// The version of an engine in this build, or an error if the engine is not built in.
@@ -18,7 +18,7 @@ pub(crate) fn identify(version: &str) -> Result<Identity, Missing> {
     }
 }
 
-/// Opens a store if its adapter is in this build.
+/// Opens a store if this build contains the adapter of the engine.
 macro_rules! open {
     ($($store:ident)::+, $directory:expr, $settings:expr) => {{
         #[cfg(feature = "peers")]

@@ -20,7 +20,7 @@ pub trait Engine: Send + Sync {
     /// Identifies the code that would run, without running any code of the engine.
     ///
     /// # Errors
-    /// How to get the engine, if it is not on this machine or not in this build.
+    /// Returns the steps to get the engine, if the engine is not on this machine or not in this build.
     fn identify(&self) -> Result<Identity, Missing>;
 
     /// Lists each setting of `options` with the corresponding option of the engine, one per line. Settings that the

@@ -8,9 +8,9 @@ use crate::store::Store;
 
 /// The operations of one column family of a store, or of the whole store.
 pub enum FamilyTarget<'s> {
-    /// The whole store.
+    /// The operations go to a store without column families.
     Store(&'s dyn Target),
-    /// One family.
+    /// The operations go to one column family.
     Family(Box<dyn Target + 's>),
 }
 
@@ -33,7 +33,7 @@ impl<'s> FamilyTarget<'s> {
         family.map(Self::Family).ok_or_else(|| format!("the store has no family \"{name}\"").into())
     }
 
-    /// The operations, for the driver.
+    /// Returns the operations that the driver of a workload calls.
     pub fn target(&self) -> &dyn Target {
         match self {
             Self::Store(store) => *store,

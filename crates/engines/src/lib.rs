@@ -1,9 +1,10 @@
 //! Engines with a common interface: lsmbench's own tree, and every other engine with which an experiment can compare
 //! it.
 //!
-//! An engine is one file, or one folder, with one line in [`CATALOG`]. Engines that are shared libraries are loaded by
-//! path when they are opened, so that several builds of them can run next to each other. Engines that are crates are
-//! compiled in with the feature `peers`, or with their own feature. An engine that is absent reports how to get it.
+//! Each engine is one file or one folder, with one line in [`CATALOG`]. Engines that are shared libraries are loaded
+//! by path when they are opened, so that several builds of them can run next to each other. Engines that are crates
+//! are compiled in with the feature `peers`, or with their own feature. An engine that is not available reports how
+//! to get it.
 
 mod bundled;
 mod canopydb;

@@ -16,7 +16,7 @@ pub(crate) struct Wanted {
     pub(crate) advice: &'static str,
     /// The functions that the adapter calls.
     pub(crate) required: &'static [&'static str],
-    /// The namespace of the engine's own functions.
+    /// The C++ namespace of the engine's functions.
     pub(crate) namespace: &'static str,
     /// Whether a build of the engine for this CPU normally uses the CPU's checksum instruction.
     pub(crate) has_fast_checksums: bool,
@@ -29,7 +29,7 @@ const ASSERTION_HANDLERS: [&str; 3] = ["__assert_fail", "__assert_rtn", "__asser
 /// names in its error messages.
 const ASSERTING_FUNCTIONS: usize = 20;
 
-/// Flags of an optimising compiler.
+/// Compiler flags that indicate an optimized build.
 const OPTIMISED: [&str; 5] = ["-O1", "-O2", "-O3", "-Os", "-Ofast"];
 
 impl Wanted {

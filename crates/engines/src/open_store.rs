@@ -75,7 +75,7 @@ impl OpenStore {
         closed.open()
     }
 
-    /// The engine.
+    /// Returns the engine of the store.
     pub fn engine(&self) -> &dyn Engine {
         &*self.engine
     }

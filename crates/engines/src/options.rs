@@ -6,10 +6,11 @@ use catalog::Choice;
 use tree::{Design, MergeOperator};
 use types::quantity::{parse_bytes, parse_nanoseconds};
 
-/// A setting: the path of a design that sets it, the name in messages, and whether two sets of options differ in it.
+/// A setting: the path of the design option, its name in messages, and a function that compares the setting in two
+/// sets of options.
 type Setting = (&'static [&'static str], &'static str, fn(&EngineOptions, &EngineOptions) -> bool);
 
-/// The settings. A path to a kind covers all of its parameters.
+/// All settings that can differ between two engines. A path to a kind covers all of its parameters.
 const SETTINGS: [Setting; 14] = [
     (&["memtable", "capacity"], "memtable.capacity", |a, b| a.memtable_bytes != b.memtable_bytes),
     (&["memtable", "filter"], "memtable.filter", |a, b| a.memtable_filter_bytes != b.memtable_filter_bytes),
@@ -60,9 +61,9 @@ pub struct EngineOptions {
     pub log: Log,
     /// Threads that flush and compact.
     pub background_threads: u32,
-    /// Read method for files.
+    /// The method by which the engine reads files.
     pub reads: Reads,
-    /// The place of values.
+    /// The place of values: in SSTables or in blob files.
     pub values: ValuePlace,
     /// The merge operator.
     pub merge_operator: Option<MergeOperator>,
@@ -73,27 +74,27 @@ pub struct EngineOptions {
 pub enum Filters {
     /// Bloom filters of any kind that the engine has.
     Bloom,
-    /// Ribbon filters. With the same number of bits, they have fewer false positives than Bloom filters but take more
-    /// time.
+    /// Ribbon filters. With the same number of bits, ribbon filters have fewer false positives than Bloom filters,
+    /// but lookups take more time.
     Ribbon,
-    /// A kind of filter of our own tree that no other engine has, such as `xor`.
+    /// A filter that only the tree of lsmbench has, such as `xor`.
     Other(String),
 }
 
-/// Read method for files.
+/// The method by which an engine reads files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
     /// Reads are system calls that copy from the page cache of the kernel.
     Copied,
-    /// Through memory maps.
+    /// Reads through memory maps.
     Mapped,
-    /// Bypassing the kernel's page cache.
+    /// Reads that bypass the page cache of the kernel.
     Direct,
 }
 
 impl Reads {
     /// Whether the kernel may read pages next to the page that a get needs. A design that reads blocks one by one
-    /// forbids this read-ahead, because such a design is for data larger than memory.
+    /// forbids the read-ahead of the kernel, because such a design is for data larger than memory.
     pub(crate) fn has_readahead(self) -> bool {
         self == Self::Mapped
     }
@@ -110,10 +111,10 @@ pub enum ValuePlace {
         threshold: u64,
         /// Size in bytes at which a blob file is complete.
         file_bytes: u64,
-        /// Stale part of a file from which its live values are relocated.
+        /// The share of stale bytes at which the engine relocates the live values of a file.
         stale_share: f64,
     },
-    /// A value policy of our own tree that no other engine has.
+    /// A value policy that only the tree of lsmbench has.
     Other(String),
 }
 
@@ -131,7 +132,7 @@ pub enum Codec {
         /// The compression level.
         level: i32,
     },
-    /// A codec of our own tree that no other engine has.
+    /// A codec that only the tree of lsmbench has.
     Other(String),
 }
 
@@ -152,7 +153,7 @@ pub enum Log {
 }
 
 impl EngineOptions {
-    /// Settings of a design.
+    /// Returns the settings of a design.
     pub fn of(design: &Design) -> Self {
         let (cache, bloom, codec, log, values) = (
             design.choice("cache"),
@@ -242,7 +243,7 @@ impl EngineOptions {
 }
 
 impl Default for EngineOptions {
-    /// Settings of the default design.
+    /// Returns the settings of the default design.
     fn default() -> Self {
         Self::of(&Design::default())
     }

@@ -5,16 +5,17 @@ use std::time::Duration;
 /// The interval between two checks.
 const PERIOD: Duration = Duration::from_millis(2);
 
-/// Number of consecutive checks that must find no running work and no change, for an engine that reports running work.
-/// Work that becomes due does not always begin at once.
+/// The number of consecutive idle checks for an engine that reports running work. Each check must find no running
+/// work and no change. Work that becomes due does not always begin at once.
 #[cfg_attr(not(feature = "peers"), cfg(test))]
 pub(crate) const SEEN: u32 = 10;
 
-/// Number of consecutive idle checks for an engine that does not report running background work, only its results.
+/// The number of consecutive idle checks for an engine that does not report running work. Each check must find no
+/// change.
 pub(crate) const UNSEEN: u32 = 100;
 
-/// Returns when no work has been running and nothing has changed for `looks` consecutive checks. A check returns
-/// whether work is running, and the current state.
+/// Returns when no work has been running and nothing has changed for `looks` consecutive checks. Each check returns
+/// whether work is running, and the current state of the store.
 pub(crate) fn until_idle<S: PartialEq>(looks: u32, mut look: impl FnMut() -> (bool, S)) {
     let (_, mut last) = look();
     let mut idle = 0;

@@ -36,7 +36,7 @@ impl Readings {
         self
     }
 
-    /// The count of a counter.
+    /// Returns the value of a counter.
     pub fn count(&self, metric: &Metric) -> Option<u64> {
         self.counters.iter().find(|(other, _)| other.name == metric.name).map(|(_, count)| *count)
     }
@@ -115,7 +115,8 @@ impl EngineStats {
         sum.filter(|_| !self.levels.is_empty())
     }
 
-    /// Whether every level has the same contents as in `other`, judged by its gauges.
+    /// Returns whether each level has the same contents as in `other`. The function compares the gauges of the
+    /// levels.
     pub fn has_levels_of(&self, other: &Self) -> bool {
         let none = Readings::default();
         let holds = |stats: &Self, level: usize| {
@@ -138,7 +139,8 @@ impl EngineStats {
         parts.into_iter().map(|part| self.whole.count(part)).sum()
     }
 
-    /// Bytes of memory that the store reports, over all of its parts. `None` if the store reports no memory.
+    /// Returns the memory that the store reports, in bytes, summed over all parts. `None` if the store reports no
+    /// memory.
     pub fn memory_bytes(&self) -> Option<u64> {
         let parts =
             [&c::MEMTABLE_BYTES, &c::FILTER_BYTES, &c::FENCE_BYTES, &c::TABLE_MEMORY_BYTES, &c::CACHE_BYTES];

@@ -10,10 +10,11 @@ use crate::stats::EngineStats;
 ///
 /// A call that an engine may lack returns an `Option`, and `None` means that the engine has no such call.
 pub trait Store: Target {
-    /// The version of the engine as the running code reports it. `None` if the code does not report it.
+    /// The version of the engine as the running code reports it. Returns `None` if the code does not report the
+    /// version.
     fn version(&self) -> Option<String>;
 
-    /// The current counters and sizes of the store. Other threads may work during the call.
+    /// The current counters and sizes of the store. Other threads may call the store during this call.
     fn stats(&self) -> EngineStats;
 
     /// Compacts the whole store, as far as the engine's compaction can. `None` if the engine has no call for that.
@@ -27,7 +28,7 @@ pub trait Store: Target {
         None
     }
 
-    /// The operations of one column family. `None` if the store has no such family.
+    /// Returns the operations of one column family. `None` if the store has no such family.
     fn family<'s>(&'s self, _: &str) -> Option<Box<dyn Target + 's>> {
         None
     }

@@ -21,10 +21,10 @@ impl Loaded {
         Ok(Self(ManuallyDrop::new(library)))
     }
 
-    /// The function of this name.
+    /// Returns the function with this name.
     ///
     /// # Safety
-    /// `F` is the type of a pointer to the function with the signature that the library's header gives it.
+    /// `F` must be the type of a pointer to a function with the signature in the header of the library.
     pub(crate) unsafe fn function<F: Copy>(&self, name: &str) -> Result<F, TargetError> {
         // SAFETY: The caller vouches for the type.
         let symbol = unsafe { self.0.get::<F>(name) }?;
@@ -82,7 +82,7 @@ macro_rules! functions {
                 }
             }
 
-            /// The functions of the library in this program.
+            /// Returns the functions of the library that is linked into this program.
             #[cfg($linked)]
             pub(crate) const fn linked() -> Self {
                 Self {
@@ -98,7 +98,7 @@ macro_rules! functions {
             }
         }
 
-        /// The functions themselves, as the linker finds them.
+        /// The linked functions, as the linker resolves them.
         #[cfg($linked)]
         mod linked {
             #[allow(clippy::wildcard_imports)] // the types of their signatures

@@ -64,7 +64,7 @@ pub(super) fn is_computed(file: &SourceFile) -> bool {
         && file.table.keys().all(|key| KEYS.contains(&key.as_str()))
 }
 
-/// Reads all tables with this name. The file contains one table with this name or an array of such tables.
+/// Reads all tables with this name. The file must contain one table with this name, or an array of such tables.
 fn tables<T: DeserializeOwned>(
     file: &SourceFile,
     name: &str,

@@ -55,7 +55,7 @@ pub struct SkippedCell {
     pub absence: Option<Absence>,
 }
 
-/// Returns the engines that are not available. Each engine occurs once.
+/// Returns the engines that are not available. The result contains each missing engine once.
 pub fn absences(left_out: &[SkippedCell]) -> Vec<&Absence> {
     let mut absent: Vec<&Absence> = Vec::new();
     for absence in left_out.iter().filter_map(|left| left.absence.as_ref()) {

@@ -9,9 +9,10 @@ use super::engine::{ENGINE, default_engine, engine_label};
 use super::resolved::Experiment;
 
 impl Experiment {
-    /// Returns the positions of the swept paths that have equal values in all compared configurations. The verdict
-    /// can name these paths. If the verdict names no paths, a component experiment fixes every path except the kind
-    /// of the component. An experiment with several engines then fixes the paths of the workload.
+    /// Returns the positions of the swept paths that have equal values in all compared configurations. The table
+    /// `[verdict]` can name these paths in its key `within`. If the verdict names no paths, a component experiment
+    /// fixes every path except the kind of the component. An experiment with several engines then fixes the paths of
+    /// the workload.
     pub(crate) fn compared_within(&self) -> Vec<usize> {
         let own = self.task.component().map(|component| ConfigPath::of_axis(component.axis()));
         let has_engines = self.sweep.factors.iter().any(|factor| factor.path == ENGINE);

@@ -13,9 +13,9 @@ use super::file::SourceFile;
 use super::overrides::Sets;
 use super::paths;
 
-/// Returns one sentence per deprecated name in an experiment. Each sentence contains the new name. The function
-/// searches the `[design]` table, the sweep, the design files, and the option `--set`. `replacing` is the design file
-/// that replaces the design file of the experiment, if any.
+/// Returns one sentence per deprecated name in an experiment. Each sentence names the new key. The function searches
+/// the `[design]` table, the sweep, the design files, and the option `--set`. `replacing` is the design file that
+/// replaces the design file of the experiment, if any.
 pub(super) fn deprecations(file: &SourceFile, replacing: Option<&Path>, sets: &Sets) -> Outcome<Vec<String>> {
     let mut tables = vec![file.table.clone()];
     match replacing {

@@ -47,8 +47,8 @@ pub(crate) fn is_limited(choice: &Choice, limit: Limit) -> bool {
     CATALOG.variant(choice.kind()).is_ok_and(|variant| variant.limits.contains(&limit))
 }
 
-/// Returns the name of an engine in results. The name is the `label` of the engine, if the engine has a label.
-/// Otherwise, the name consists of the kind and the parameters of the engine.
+/// Returns the name of an engine in results. The name is the `label` of the engine, if the engine has a label. If the
+/// engine has no label, the name consists of the kind and the parameters of the engine.
 pub fn engine_label(engine: &Choice) -> String {
     let given = engine.params().get("label").and_then(Value::as_str).filter(|label| !label.is_empty());
     given.map_or_else(|| engine.label(), str::to_owned)

@@ -1,8 +1,8 @@
 //! Sweeps with `memory = "equal"`: all configurations have the same memory budget.
 //!
-//! The budget is `design.memory`. First, two memtables, the filters and the fence pointers get their memory. Then the
-//! cache gets the rest of the budget. A configuration with a larger filter therefore has a smaller cache. lsmbench
-//! measures the memory of each configuration, and marks comparisons of configurations with different memory.
+//! The budget is `design.memory`. First, two memtables, the filters and the fence pointers get their memory. The
+//! cache then gets the rest of the budget. A configuration with a larger filter therefore has a smaller cache.
+//! lsmbench measures the memory of each configuration, and marks comparisons of configurations with different memory.
 
 use toml::Value;
 

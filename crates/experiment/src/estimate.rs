@@ -30,8 +30,8 @@ const MOST_FILTER_BITS: f64 = 32.0;
 /// The assumed memory per key of the model that checks answers, in bytes.
 const MODEL_BYTES: f64 = 8.0;
 
-/// The assumed additional memory in bytes per key of the model. The model needs this memory while it sorts keys whose
-/// format does not keep the order of their numbers.
+/// The assumed additional memory in bytes per key of the model. The model needs this additional memory while it sorts
+/// the keys of a format whose order differs from the order of key numbers.
 const SORTING_BYTES: f64 = 50.0;
 
 /// The operations per second of each kind that an estimate of time assumes.
@@ -174,7 +174,8 @@ impl PhaseWork {
         Self { added: self.added * often, written: self.written * often, seconds: self.seconds * often }
     }
 
-    /// Returns the work of roles that run at the same time. A role in the background runs as long as the other roles.
+    /// Returns the total work of roles, which run at the same time. A role in the background runs as long as the
+    /// other roles.
     fn of_roles(roles: &[Role]) -> Self {
         let with_end = roles.iter().filter(|role| !role.is_background());
         let ends = with_end.map(|role| Self::of_mix(&role.mixed, role.mixed.operations).seconds);

@@ -24,14 +24,14 @@ pub(super) struct Base<'a> {
     pub(super) design: &'a Design,
     pub(super) task: &'a Task,
     pub(super) mode: RunMode,
-    /// Whether unavailable engines are skipped. Without this setting, an unavailable engine is an error. The report
-    /// skips unavailable engines, because claims about available engines can still be judged.
+    /// Whether the sweep skips unavailable engines instead of failing. Without this setting, an unavailable engine is
+    /// an error. The report skips unavailable engines, because claims about available engines can still be judged.
     pub(super) goes_as_far: bool,
 }
 
 impl Sweep {
     /// Returns the configurations of the sweep, and the combinations of values that are skipped. Each skipped
-    /// combination has a reason.
+    /// combination comes with the reason for the skip.
     pub(super) fn expand(&self, base: &Base<'_>) -> Result<(Vec<Cell>, Vec<SkippedCell>), SweepError> {
         let (mut cells, mut left_out) = (Vec::<Cell>::new(), Vec::new());
         let names = short_names(&self.factors);

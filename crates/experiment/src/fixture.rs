@@ -11,7 +11,8 @@ use super::resolved::Experiment;
 use super::wording;
 
 impl Experiment {
-    /// Returns the number of phases that belong to the fixture. These are the first phases of the workload.
+    /// Returns the number of phases that belong to the fixture. The phases of the fixture are the first phases of the
+    /// workload.
     pub fn fixture_phases(&self, task: &Task) -> usize {
         self.trials.fixture.as_ref().map_or(0, |last| {
             task.phases().iter().position(|phase| phase == last).map_or(0, |place| place + 1)

@@ -254,7 +254,7 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Splits the `[design]` table into its plain values and its swept axes.
+    /// Splits the `[design]` table into keys with a single value, and axes with a list of values (swept axes).
     fn split_swept(&self, table: &Table) -> Outcome<(Table, Vec<Factor>)> {
         let (mut own, mut factors) = (Table::new(), Vec::new());
         for (key, value) in table {

@@ -9,7 +9,7 @@ use workload::{Kind, Mixed, Phase, Rate, Work};
 use super::cell::Cell;
 use super::engine::engine;
 
-/// The columns that divide by the bytes that the user writes. These columns are empty in phases without writes.
+/// The columns that divide by the bytes that the user writes. A phase without writes leaves these columns empty.
 const PER_WRITTEN_BYTE: [Metric; 8] = [
     c::WRITE_AMP,
     c::WRITE_AMP_WAL,
@@ -100,7 +100,7 @@ pub(super) fn hindrance(metric: &Metric, cell: &Cell, phase: &str, mode: RunMode
 }
 
 /// Returns whether reads of a configuration bypass the block cache, because blocks of mapped files are read in place.
-/// If the fence pointers have their own pages, reads of these pages do not bypass the cache.
+/// If the fence pointers have their own pages, reads of these pages use the block cache.
 fn bypasses_cache(cell: &Cell) -> bool {
     let (design, default) = (&cell.design, Design::default());
     let is_default = |axis: &str| design.choice(axis).kind() == default.choice(axis).kind();

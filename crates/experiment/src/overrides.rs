@@ -23,12 +23,12 @@ const ROOTS: [&str; 9] =
 pub struct Overrides {
     /// Paths and values, such as `design.bloom.bits_per_key=12`.
     pub set: Vec<String>,
-    /// The number of trials. If set, this number replaces the number in the file.
+    /// The number of trials (`--trials`). If set, this number replaces the number in the file.
     pub trials: Option<u64>,
-    /// The seed. If set, this seed replaces the seed in the file.
+    /// The seed (`--seed`). If set, this seed replaces the seed in the file.
     pub seed: Option<u64>,
-    /// Whether to reduce all sizes. The `[quick]` table of the experiment sets the sizes. Without this table, counts
-    /// and times are divided by ten.
+    /// Whether all sizes are reduced (`--quick`). The `[quick]` table of the experiment sets the sizes. Without this
+    /// table, counts and times are divided by ten.
     pub quick: bool,
     /// A design file that replaces the design file of the experiment.
     pub design: Option<PathBuf>,
@@ -48,11 +48,11 @@ pub(super) struct Set {
 /// The place where an override was set. The variants are in the order in which overrides are applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SetBy {
-    /// The table `[set]`.
+    /// The table `[set]` of the experiment file.
     File,
-    /// The table `[quick]`.
+    /// The table `[quick]` of the experiment file.
     Quick,
-    /// The command line.
+    /// The option `--set` on the command line.
     CommandLine,
 }
 

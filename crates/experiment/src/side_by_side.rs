@@ -41,7 +41,7 @@ fn obstacle(phase: &Phase) -> Option<String> {
         Work::Mixed(mixed) if mixed.time_limit_ns.is_some() => {
             Some(format!("phase {name} ends by time, not after operations"))
         }
-        Work::Roles(_) => Some(format!("phase {name} has roles, some of which may end by time")),
+        Work::Roles(_) => Some(format!("phase {name} has roles, and roles may end after a time")),
         Work::Replay(_) => Some(format!("phase {name} replays a trace")),
         Work::Load(_) | Work::Mixed(_) | Work::Step(_) => None,
     }

@@ -11,7 +11,7 @@ use super::deprecations::new_name;
 use super::engine::ENGINE;
 use super::wording;
 
-/// The largest number of configurations of a sweep.
+/// The largest number of configurations that a sweep may have.
 const MOST_CELLS: usize = 10_000;
 
 /// The way in which the values of several factors are combined.
@@ -101,7 +101,7 @@ impl Sweep {
         Ok(sweep)
     }
 
-    /// Returns the sweep as a TOML table. Parsing this table gives an equal sweep.
+    /// Returns the sweep as a TOML table. Parsing the returned table gives an equal sweep.
     pub(super) fn to_toml(&self) -> Table {
         let mut table = Table::new();
         table.insert("combine".to_owned(), Value::String(self.combine.name().to_owned()));
@@ -149,7 +149,8 @@ impl Sweep {
         }
     }
 
-    /// Returns the number of combinations. Returns `None` if the number is too large for its integer type.
+    /// Returns the number of combinations. Returns `None` if the number of combinations is too large for its integer
+    /// type.
     fn count(&self) -> Option<usize> {
         let mut lengths = self.factors.iter().map(|factor| factor.values.len());
         match self.combine {
@@ -195,7 +196,7 @@ impl Sweep {
     }
 }
 
-/// Returns the path of an axis, with the current name of the axis instead of an old name. Returns any other path
+/// Returns the path of an axis, with the current name of the axis instead of an old name. Any other path is returned
 /// unchanged.
 fn first_name(path: &str) -> Cow<'_, str> {
     let parsed = ConfigPath::new(path);

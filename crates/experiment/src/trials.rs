@@ -15,10 +15,11 @@ pub struct Trials {
     pub count: u64,
     /// Seed of all operation streams. In one trial, all configurations run the same operations.
     pub seed: u64,
-    /// Number of seeds, 1 to 1000. Each seed gives other operations. The first seed is `seed`, and the next seeds are
-    /// the next whole numbers. Consecutive trials of a configuration use the seeds in turn. Trials with equal numbers
-    /// have the same seed in all configurations. lsmbench runs at least one trial per seed, unless `--trials` or
-    /// `--quick` sets another number of trials. With one seed, all trials run the same operations.
+    /// Number of seeds, 1 to 1000. With another seed, a trial executes other operations. The first seed is `seed`,
+    /// and the next seeds are the next whole numbers. Consecutive trials of a configuration use the seeds in turn.
+    /// Trials with equal numbers have the same seed in all configurations. lsmbench runs at least one trial per seed,
+    /// unless `--trials` or `--quick` sets another number of trials. With one seed, all trials run the same
+    /// operations.
     #[serde(skip_serializing_if = "is_one")]
     pub seeds: u64,
     /// Whether the run measures time (`"timed"`) or only counters (`"counted"`).

@@ -1,11 +1,11 @@
 //! A fence that selects a layout for each SSTable when the SSTable is written. There are three layouts: binary search
 //! for few separators, the Eytzinger layout for many separators, and prefix compression to save memory.
 //!
-//! Source: the fence-pointer factory of the document cs265, section 2.3.2, with two corrections. First, the test for
-//! little memory comes after two other tests in the document. One of these tests always succeeds, so the document
-//! never compresses a fence. In lsmbench, the test for little memory comes first. Second, all SSTables in deep levels
-//! get the Eytzinger layout in the document. In lsmbench, SSTables in levels above `eytzinger_min_level` never get
-//! this layout, and the number of separators decides for all other SSTables.
+//! Source: the fence-pointer factory of the document cs265, section 2.3.2, with two corrections. First, the document
+//! tests for little memory only after two other tests. One of the two earlier tests always succeeds, so the design in
+//! the document never compresses a fence. In lsmbench, the test for little memory comes first. Second, all SSTables
+//! in deep levels get the Eytzinger layout in the document. In lsmbench, SSTables in levels above
+//! `eytzinger_min_level` never get this layout, and the number of separators decides for all other SSTables.
 //!
 //! The time of a search and the memory depend on the selected layout. In the stored bytes, the byte after the tag
 //! identifies the layout.
@@ -104,16 +104,18 @@ impl FencePolicy for Adaptive {
         let head = table.read_stored(0..table.stored_bytes().min(HEAD_BYTES))?;
         let mut head = &*head;
         if take(&mut head, TAG.len())? != TAG {
-            return Err(corrupt("this is not an adaptive fence"));
+            return Err(corrupt("the stored bytes are not an adaptive fence"));
         }
         let chosen = take(&mut head, 1)?[0];
         let policy = self.policies.get(usize::from(chosen));
-        policy.ok_or_else(|| corrupt(format!("a choice {chosen} of three")))?.open(&Behind(table))
+        policy
+            .ok_or_else(|| corrupt(format!("the stored fence has the kind {chosen}; it must be 0, 1 or 2")))?
+            .open(&Behind(table))
     }
 }
 
-/// A view of an SSTable for the selected fence. In this view, the stored bytes begin after the tag and the number of
-/// the layout.
+/// A view of an SSTable for the selected fence. This view hides the tag and the number of the layout, so the stored
+/// bytes begin with the selected fence.
 struct Behind<'a>(&'a dyn TableView);
 
 impl TableView for Behind<'_> {
@@ -139,7 +141,7 @@ impl TableView for Behind<'_> {
 }
 
 fn behind(range: Range<u64>) -> Result<Range<u64>, TableReadError> {
-    let end = range.end.checked_add(HEAD_BYTES).ok_or("a range beyond 64 bits")?;
+    let end = range.end.checked_add(HEAD_BYTES).ok_or("the end of the range exceeds 64 bits")?;
     Ok(range.start.saturating_add(HEAD_BYTES)..end)
 }
 

@@ -3,8 +3,8 @@
 //! An ordinary binary search mispredicts half of its branches. This search has no branch that depends on the key. The
 //! number of steps depends only on the SSTable, so the CPU can execute searches for several keys at the same time.
 //! With `prefetch`, each step prefetches both positions that the next step may read. If the heads are in the CPU
-//! caches, prefetching makes a search slower. Otherwise prefetching makes a search faster. Source: Khuong & Morin,
-//! "Array layouts for comparison-based searching" (2015), section 3.
+//! caches, prefetching makes a search slower. If the heads do not fit into the CPU caches, prefetching makes a search
+//! faster. Source: Khuong & Morin, "Array layouts for comparison-based searching" (2015), section 3.
 //!
 //! Memory: 8 bytes per separator for the head. If heads do not suffice to compare separators, the bytes after the
 //! heads take additional memory. A search reads log2(n) heads. The last three heads are on one cache line.
@@ -22,7 +22,7 @@ use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Branchless>(
     "branchless",
-    "binary search over 8-byte separator heads without unpredictable branches",
+    "binary search over 8-byte separator prefixes, without unpredictable branches",
     "# Whether each step prefetches both cache lines that the next step can read. Prefetching helps if\n\
      # the separator heads exceed the CPU caches.\n\
      prefetch = false\n",

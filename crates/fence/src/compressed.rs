@@ -1,11 +1,11 @@
 //! Prefix-compressed groups of separators in memory. Each separator omits the prefix that it shares with the
 //! previous separator.
 //!
-//! The first separator of each group is stored in full. A binary search over these first separators finds a group,
-//! and the search then reads this group in order. The search need not reconstruct separators, because it remembers
-//! how many bytes the key shares with the previous separator. Usually the stored shared length of the next separator
-//! is enough to compare this separator with the key. Sources: the document cs265, section 2.3.2, "Compressed"; the
-//! index blocks of LevelDB, `doc/table_format.md`.
+//! The first separator of each group is stored in full. A binary search over the first separators of all groups finds
+//! a group, and the search then reads this group in order. The search need not reconstruct separators, because it
+//! remembers how many bytes the key shares with the previous separator. Usually the stored shared length of the next
+//! separator is enough to compare this separator with the key. Sources: the document cs265, section 2.3.2,
+//! "Compressed"; the index blocks of LevelDB, `doc/table_format.md`.
 //!
 //! ```text
 //! tag [u8; 4] | count u32 | interval u32 | start of each group u32 | separators
@@ -152,10 +152,11 @@ impl CompressedFence {
     fn parse(stored: Bytes, blocks: u32) -> Result<Self, FenceError> {
         let mut rest: &[u8] = &stored;
         if take(&mut rest, TAG.len())? != TAG {
-            return Err(corrupt("these are not compressed separators"));
+            return Err(corrupt("the stored bytes are not compressed separators"));
         }
         let numbers = take(&mut rest, HEAD_BYTES - TAG.len())?;
-        let [count, interval] = [0, 1].map(|at| u32s(numbers).nth(at).expect("two numbers in eight bytes"));
+        let [count, interval] =
+            [0, 1].map(|at| u32s(numbers).nth(at).expect("the header of eight bytes contains two numbers"));
         if count != blocks || count == 0 || interval == 0 {
             return Err(corrupt(format!(
                 "{count} separators for {blocks} blocks, every {interval}th in full"

@@ -2,9 +2,9 @@
 //! search tree.
 //!
 //! The heads for the first steps of every search are in a few cache lines. A step computes the next slot from the
-//! current slot without a branch, so no branch can be mispredicted. A search needs one of eight heads three steps
-//! later. These eight heads are on one cache line, which is prefetched. Source: Khuong & Morin, "Array layouts for
-//! comparison-based searching" (2015), sections 4 and 5.
+//! current slot without a branch, so no branch can be mispredicted. Three steps later, a search needs one of eight
+//! heads. These eight heads are in one cache line, so the search prefetches this cache line. Source: Khuong & Morin,
+//! "Array layouts for comparison-based searching" (2015), sections 4 and 5.
 //!
 //! The tree is complete: all levels are full except the last level, which is filled from the left. The rank of a head
 //! can therefore be computed from its slot number. A stored map from slots to blocks would need memory and cause
@@ -22,7 +22,7 @@ use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
     "eytzinger",
-    "8-byte separator heads in breadth-first order; few cache misses and no unpredictable branches",
+    "8-byte separator prefixes in breadth-first order; few cache misses and no unpredictable branches",
     || Box::new(Eytzinger),
 );
 

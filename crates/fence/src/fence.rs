@@ -14,7 +14,8 @@ pub trait FencePolicy: Send + Sync {
     fn build(&self, input: &FenceInput<'_>) -> Vec<u8>;
 
     /// Returns the alignment, in the file, of the bytes that [`build`](Self::build) returns. The alignment is a power
-    /// of two. If a fence reads its pages from storage, the alignment is the page size. Otherwise the alignment is 1.
+    /// of two. If a fence reads its pages from storage, the alignment is the page size. If the bytes have no page
+    /// structure, the alignment is 1.
     fn alignment(&self) -> u64 {
         1
     }
@@ -64,11 +65,11 @@ pub struct BlockBounds {
 /// The fence of one SSTable.
 ///
 /// Invariants:
-/// 1. [`seek`](Self::seek) splits the SSTable at the key. Every block before the returned block contains only
-///    smaller keys, and every block after the returned block only larger keys. If the key is between two blocks, both
-///    blocks fulfil this condition. In this case, the result is the last block whose separator is at or below the
-///    key. There are two exceptions. A fence without stored separators uses the first keys of the blocks instead, and
-///    may return the earlier block. A fence of largest keys may return the later block.
+/// 1. [`seek`](Self::seek) splits the SSTable at the key. Every block before the returned block contains only smaller
+///    keys, and every block after the returned block only larger keys. If the key is between two blocks, both blocks
+///    satisfy the condition. In this case, the result is the last block whose separator is at or below the key. There
+///    are two exceptions. A fence without stored separators uses the first keys of the blocks instead, and may return
+///    the earlier block. A fence of largest keys may return the later block.
 /// 2. [`find`](Self::find) returns the block of every key that the SSTable contains. For any other key, `find` may
 ///    return any block.
 /// 3. [`find_batch`](Self::find_batch) returns the result of [`find`](Self::find) for every key.
@@ -82,7 +83,7 @@ pub trait Fence: Send + Sync {
     /// Returns an error if a page cannot be read or is corrupt.
     fn seek(&self, key: &[u8], table: &dyn TableView) -> Result<u32, FenceError>;
 
-    /// Returns the only block that can contain `key`. Other blocks cannot contain the key.
+    /// Returns the only block that can contain `key`. No other block can contain the key.
     ///
     /// # Errors
     /// Returns the errors that [`seek`](Self::seek) describes.

@@ -1,8 +1,8 @@
 //! Code for all fences that search 8-byte prefixes of separators (heads). The search algorithms are in other modules.
 //!
-//! A search first compares the key with the common prefix of the separators. Then the search looks up the key's head
-//! among the heads of the separators. The search reads a separator only if the separator's head equals the key's
-//! head.
+//! A search first compares the key with the common prefix of the separators. The search then looks up the head of the
+//! key among the heads of the separators. The search reads a complete separator only if its head equals the head of
+//! the key.
 
 use types::HashedKey;
 
@@ -16,8 +16,8 @@ pub(crate) trait HeadIndex: Send + Sync {
     fn lower_bound(&self, head: u64) -> Bound;
 
     /// Computes the bounds of up to [`GROUP`] heads at once. For each head, the function writes the number of smaller
-    /// stored heads to `ranks`, which must have the length of `heads`. Bit `i` of the result is set if head `i` may
-    /// equal a stored head.
+    /// stored heads to `ranks`, which must have the length of `heads`. The result has one bit per head: bit `i` is
+    /// set if head `i` may equal a stored head.
     fn lower_bounds(&self, heads: &[u64], ranks: &mut [u32]) -> u32 {
         let mut ties = 0;
         for (at, (head, rank)) in heads.iter().zip(ranks).enumerate() {

@@ -4,8 +4,8 @@
 //! In each lane, the search passes at most `stride` − 1 heads that are below the key's head. Then the search
 //! continues at the corresponding position in the next lower lane. The lanes correspond to a skip list in which every
 //! 4th node reaches the next level. Source: the document cs265, section 3.4.2, `FastLane`. In the document, the lanes
-//! contain positions of heads. In lsmbench, the lanes contain the heads, so a step reads no other memory than its
-//! lane.
+//! contain positions of heads. In lsmbench, the lanes themselves contain the heads, so each step of a search reads
+//! only memory of its lane.
 //!
 //! Memory: 8 bytes per separator for the lowest lane, and 8 / (`stride` − 1) bytes for all other lanes. With the
 //! default stride, heads and lanes take 10.7 bytes per separator. If heads do not suffice to compare separators, the
@@ -22,7 +22,7 @@ use crate::suffixes::Bound;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Lanes>(
     "lanes",
-    "a skip list of fixed lanes over 8-byte separator heads, with every 4th head, every 16th and so on",
+    "a skip list of fixed lanes over 8-byte separator prefixes: every 4th prefix, every 16th prefix, and so on",
     "# Ratio of the lengths of two successive lanes, 2 to 64. With a larger ratio there are fewer lanes,\n\
      # but more steps per lane.\n\
      stride = 4\n",
@@ -71,8 +71,7 @@ impl FencePolicy for Lanes {
 /// Sorted heads with lanes for shortcuts.
 struct HeadLanes {
     stride: usize,
-    /// The lanes. Lane 0 contains all heads. Each other lane contains the heads at the multiples of `stride` in the
-    /// previous lane.
+    /// The lanes. Lane 0 contains all heads. Each further lane contains every `stride`-th head of the lane before.
     lanes: Vec<Vec<u64>>,
 }
 
@@ -90,7 +89,7 @@ impl HeadIndex for HeadLanes {
     #[inline]
     fn lower_bound(&self, head: u64) -> Bound {
         let count = |heads: &[u64]| heads.iter().filter(|other| **other < head).count();
-        let (top, lanes) = self.lanes.split_last().expect("there is lane 0");
+        let (top, lanes) = self.lanes.split_last().expect("lane 0 always exists");
         let mut below = count(top);
         for lane in lanes.iter().rev() {
             if below == 0 {

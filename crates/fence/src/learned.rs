@@ -1,5 +1,5 @@
-//! A learned index (PGM-index). Lines predict the position of a head (8-byte prefix) with an error of at most
-//! `epsilon`. On the next level, other lines predict the positions of these lines.
+//! A learned index (PGM-index), which predicts the position of a key. Lines predict the position of a head (8-byte
+//! prefix) with an error of at most `epsilon`. The next level predicts the positions of these lines with other lines.
 //!
 //! The heads are split into as few segments as possible. For each segment, one line predicts the positions of the
 //! heads with an error of at most `epsilon`. The first heads of the segments are split into segments again, and so
@@ -93,7 +93,7 @@ struct Segment {
     first: u64,
     /// Slope of the line, in positions per unit of head.
     slope: f64,
-    /// Position of the segment's first head.
+    /// The position of the first head of the segment.
     place: f64,
 }
 
@@ -150,8 +150,8 @@ impl HeadIndex for Pgm {
     }
 }
 
-/// Returns the range of positions around a predicted position. Because predictions are rounded, the range has one
-/// additional position on each side.
+/// Returns the range of positions around a predicted position. The range has one additional position on each side,
+/// because predictions are rounded.
 #[inline]
 fn around(place: usize, epsilon: u64, count: usize) -> Range<usize> {
     let reach = epsilon as usize + 1;
@@ -226,8 +226,9 @@ struct Point {
 }
 
 impl Point {
-    /// Returns the cross product of the lines from this point to `a` and to `b`. Both `a` and `b` are to the right
-    /// of this point. The product is positive if the line to `b` is steeper than the line to `a`.
+    /// Returns the cross product of the lines from this point to `a` and to `b`. The result is positive if both `a`
+    /// and `b` are to the right of this point. The product is positive if the line to `b` is steeper than the line to
+    /// `a`.
     fn turn(self, a: Self, b: Self) -> i128 {
         (a.x - self.x) * (b.y - self.y) - (b.x - self.x) * (a.y - self.y)
     }

@@ -17,7 +17,8 @@ pub(crate) const LINE: usize = 8;
 pub(crate) struct Line([i64; LINE]);
 
 impl Line {
-    /// A cache line without heads. All values are the largest number, so no head is above these values.
+    /// A cache line that contains no heads. All values of the line are the largest number, so no head is above any of
+    /// them.
     pub(crate) const EMPTY: Self = Self([i64::MAX; LINE]);
 
     /// Stores `head` at position `at`, which must be below 8.
@@ -48,8 +49,8 @@ pub(crate) trait Compare: Copy + Send + Sync + 'static {
     fn run<S: Search>(self, search: S, input: S::Input) -> S::Output;
 }
 
-/// A search through cache lines. The method `run` must always be inlined. Otherwise the compiler would not compile
-/// the search for each method of comparison.
+/// A search that reads cache lines of heads. The method `run` must always be inlined. If `run` were not inlined, the
+/// compiler would not compile the search for each method of comparison.
 pub(crate) trait Search {
     /// The head or heads that are searched. This type is separate from the searched structure, so that both arguments
     /// are passed in registers.

@@ -127,7 +127,7 @@ fn fill(kind: Kind, firsts: &[&[u8]], unit_bytes: usize) -> usize {
     firsts.len()
 }
 
-/// Returns the length in bytes of a page with these separators between its children, without padding.
+/// Returns the length in bytes, without padding, of a page that has these separators between its children.
 pub(crate) fn encoded_bytes(kind: Kind, separators: &[&[u8]]) -> usize {
     let all: usize = separators.iter().map(|separator| separator.len()).sum();
     page_bytes(kind, separators.len(), all - shared_by(separators) * separators.len().saturating_sub(1))
@@ -140,7 +140,7 @@ fn page_bytes(kind: Kind, separators: usize, separator_bytes: usize) -> usize {
     HEAD_BYTES + (child_ends + separators) * U32 + separator_bytes
 }
 
-/// A page that was parsed. The lengths in the page are checked when they are used.
+/// A parsed page. The lengths in the page are checked when they are used.
 pub(crate) struct Page<'a> {
     pub(crate) kind: Kind,
     first: u32,
@@ -162,10 +162,10 @@ impl<'a> Page<'a> {
         let kind = match kind {
             1 => Kind::Inner,
             2 => Kind::Leaf,
-            other => return Err(corrupt(format!("a page of kind {other}"))),
+            other => return Err(corrupt(format!("a page has the unknown kind {other}"))),
         };
         if children == 0 {
-            return Err(corrupt("a page without children"));
+            return Err(corrupt("a page has no children"));
         }
         let child_ends = take(&mut bytes, if kind == Kind::Inner { children * U32 } else { 0 })?;
         let suffix_ends = take(&mut bytes, (children - 1) * U32)?;
@@ -228,9 +228,9 @@ impl<'a> Page<'a> {
     fn suffix(&self, index: usize) -> Result<&'a [u8], FenceError> {
         let start = if index == 0 { 0 } else { number(self.suffix_ends, index - 1) };
         let end = number(self.suffix_ends, index);
-        self.suffixes
-            .get(start as usize..end as usize)
-            .ok_or_else(|| corrupt(format!("separator {index} of a page is at {start} to {end}")))
+        self.suffixes.get(start as usize..end as usize).ok_or_else(|| {
+            corrupt(format!("separator {index} of a page, at {start} to {end}, is outside of the page"))
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! A fence without an index. A search is a binary search over the data blocks.
 //!
 //! Every step reads the first key of a block through the block cache. The fence stores nothing and needs no memory,
-//! but each step reads one block. Source: the binary-search lookup of the document csc443, section 4.2.3.
+//! but each step of a search reads one block. Source: the binary-search lookup of the document csc443, section 4.2.3.
 
 use catalog::Variant;
 
@@ -14,7 +14,7 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
     || Box::new(PageSearch),
 );
 
-/// The policy and also the fence. Both have no data, so one type suffices.
+/// The policy and also the fence. Both the policy and the fence have no data, so one type is enough.
 struct PageSearch;
 
 impl FencePolicy for PageSearch {
@@ -25,7 +25,7 @@ impl FencePolicy for PageSearch {
     fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError> {
         match (table.stored_bytes(), table.block_count()) {
             (0, 1..) => Ok(Box::new(Self)),
-            (0, 0) => Err(corrupt("a table without blocks")),
+            (0, 0) => Err(corrupt("the SSTable has no blocks")),
             (bytes, _) => Err(corrupt(format!("the stored fence has {bytes} bytes, expected 0"))),
         }
     }

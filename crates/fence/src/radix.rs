@@ -1,13 +1,13 @@
 //! A table of the leading bits of heads (8-byte prefixes). A search reads only the few heads that share their
 //! leading bits with the key.
 //!
-//! All heads share their first bits. The bits after these shared bits select an entry of the table. The entry is the
-//! number of heads with smaller leading bits. The selected entry and the next entry are the bounds of the search.
-//! With evenly spread keys, one or two heads are between the bounds. In this case, a lookup costs two cache misses
-//! for any number of separators: one in the table and one in the heads. If many heads share their leading bits, the
-//! search between the bounds is a binary search. This binary search has at most as many steps as a binary search of
-//! all heads. Source: the radix table of Kipf et al., "`RadixSpline`: A Single-Pass Learned Index" (aiDM 2020),
-//! applied directly to the heads.
+//! All heads have some first bits in common. The bits after these shared bits select an entry of the table. The entry
+//! is the number of heads with smaller leading bits. The selected entry and the next entry are the bounds of the
+//! search. With evenly spread keys, one or two heads are between the bounds. A lookup then costs two cache misses for
+//! any number of separators: one in the table, and one among the heads. If many heads share their leading bits, the
+//! search between the bounds is a binary search. The binary search between the bounds never has more steps than a
+//! binary search over all heads. Source: the radix table of Kipf et al., "`RadixSpline`: A Single-Pass Learned Index"
+//! (aiDM 2020), applied directly to the heads.
 //!
 //! Memory: 8 bytes per separator for the head, 1 to 4 bytes per separator for the table, and the bytes after the
 //! heads if heads do not suffice to compare separators.
@@ -44,7 +44,7 @@ impl FencePolicy for Radix {
 /// Heads in sorted order, and the table of their leading bits.
 struct Table {
     heads: Vec<u64>,
-    /// The smallest head. The leading bits of this head select the first entry of the table.
+    /// The smallest head. The leading bits of the smallest head select the first entry of the table.
     least: u64,
     /// Number of low bits of a head that do not affect the entry of the table.
     shift: u32,

@@ -1,14 +1,14 @@
 //! A static B-tree in memory, in which a node is one cache line. The sorted heads (8-byte prefixes) are in leaves of
 //! eight heads. Above the leaves are layers of nodes with nine children each.
 //!
-//! To search a node, the CPU compares all eight heads at once and counts the bits of the result. This needs no branch
-//! that could be mispredicted. A search reads one cache line per layer. The upper layers stay in the L1 cache. 16 K
-//! separators have 5 layers. 4 M separators have 7 layers, and the two lowest layers do not fit into a cache of 1
-//! MiB. A single search skips the uppermost layers, and reads four adjacent cache lines instead. Nodes have no
-//! pointers, because the positions of children are computed. In a batch, the searches are executed together, step by
-//! step, and each search prefetches its cache line of the next layer. Sources: Slotin, "Algorithms for Modern
-//! Hardware" (2022), chapter "Static B-Trees"; Groot Koerkamp, "Static search trees: 40x faster than binary search"
-//! (2024).
+//! To search a node, the CPU compares all eight heads at once and counts the bits of the result. The comparison of a
+//! whole node needs no branch, so no branch can be mispredicted. A search reads one cache line per layer. The upper
+//! layers stay in the L1 cache. 16 K separators have 5 layers. 4 M separators have 7 layers, and the two lowest
+//! layers do not fit into a cache of 1 MiB. A single search skips the uppermost layers, and reads four adjacent cache
+//! lines instead. Nodes have no pointers, because the positions of children are computed. In a batch, the searches
+//! are executed together, step by step, and each search prefetches its cache line of the next layer. Sources: Slotin,
+//! "Algorithms for Modern Hardware" (2022), chapter "Static B-Trees"; Groot Koerkamp, "Static search trees: 40x
+//! faster than binary search" (2024).
 //!
 //! Memory: 9 bytes per separator, of which 8 are for the head in a leaf and 1 is for the layers above. If the part of
 //! a separator after the common prefix is longer than eight bytes, the fence also stores these parts of all
@@ -91,7 +91,8 @@ struct Tree {
     leaves: Box<[Line]>,
     /// Entry table: the largest head in the subtree of each node of one layer, except the last node. The layer is the
     /// largest layer whose heads fit into this table. The CPU loads the cache lines of the table at the same time. A
-    /// search that starts at this table skips the layers above, whose nodes the CPU would load one after another.
+    /// search that starts at the entry table skips the layers above the table, whose nodes the CPU would load one
+    /// after another.
     entry: [Line; ENTRY_LINES],
     /// Number of inner layers above the layer of the entry table.
     skipped: usize,
@@ -211,7 +212,7 @@ fn child<C: Compare>(layer: &[Line], place: usize, compare: C, head: i64) -> usi
     place * CHILDREN + compare.below(line(layer, place), head) * LINE
 }
 
-/// Returns the cache line at `place`. `place` is the number of heads of the layer that are before this cache line.
+/// Returns the cache line at `place`. `place` is the number of heads of the layer before this cache line.
 #[inline(always)]
 fn line(layer: &[Line], place: usize) -> &Line {
     debug_assert!(place / LINE < layer.len() && place.is_multiple_of(LINE));
@@ -267,7 +268,7 @@ impl Search for One<'_> {
     }
 }
 
-/// The search for one key. This search also compares the key with the common prefix of the separators.
+/// The search for one key. The search also compares the key with the common prefix of the separators.
 struct Key<'a>(&'a Tree, &'a Suffixes);
 
 impl<'a> Search for Key<'a> {
@@ -285,8 +286,8 @@ impl<'a> Search for Key<'a> {
     }
 }
 
-/// Returns the rank of a key whose head equals a stored head. This rare case is in a separate function, so that the
-/// code of the common case stays small.
+/// Returns the rank of a key whose head equals a stored head. Equal heads are rare, so this code is in a separate
+/// function, which keeps the code of the common case small.
 #[cold]
 #[inline(never)]
 fn settle(suffixes: &Suffixes, bound: Bound, key: &[u8]) -> usize {

@@ -7,9 +7,10 @@
 //! a separator is the shortest key that separates two children. In the document, a separator is the largest key of a
 //! child.
 //!
-//! A page is `page_bytes` long, unless the separator between two children does not fit. A longer page takes several
-//! consecutive page lengths, and its parent stores this number. A search still makes one read per layer. A long
-//! separator is stored in a low layer, so that few searches read it.
+//! A page is `page_bytes` long, unless the separator between two children does not fit. If a page is longer than one
+//! page length, the page takes several consecutive page lengths, and its parent stores their number. A search makes
+//! one read per layer, even if pages are longer. A long separator is stored in a low layer, so that few searches read
+//! it.
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
@@ -127,8 +128,8 @@ impl StaticBTree {
         layers
     }
 
-    /// Returns the key between each block and the block before it. The result includes a key before the first block,
-    /// which no page stores.
+    /// Returns the separator before each block, except the first block. The result includes a key before the first
+    /// block, which no page stores.
     fn keys_before_blocks<'a>(&self, input: &FenceInput<'a>) -> Vec<&'a [u8]> {
         match input.bounds {
             Some(bounds) if self.separators == Between::Largest => {
@@ -231,12 +232,12 @@ impl Geometry {
         if possible {
             Ok(geometry)
         } else {
-            Err(corrupt(format!("no static B-tree of {tree_bytes} bytes has the footer {geometry:?}")))
+            Err(corrupt(format!("a static B-tree of {tree_bytes} bytes cannot have the footer {geometry:?}")))
         }
     }
 }
 
-/// A static B-tree on disk.
+/// A static B-tree on disk, opened for searches.
 struct StaticBTreeFence {
     geometry: Geometry,
 }
@@ -257,13 +258,19 @@ impl Fence for StaticBTreeFence {
                     return Ok(page.block(child));
                 }
                 Kind::Inner if layer < layers => node = page.pages(child),
-                kind => return Err(corrupt(format!("child {child} of a {kind:?} page in layer {layer}"))),
+                kind => {
+                    return Err(corrupt(format!(
+                        "a {kind:?} page in layer {layer} has the invalid child {child}"
+                    )));
+                }
             }
             if node.is_empty() || node.end > pages {
-                return Err(corrupt(format!("pages {node:?} of {pages}")));
+                return Err(corrupt(format!(
+                    "a page refers to pages {node:?}, but there are only {pages} pages"
+                )));
             }
         }
-        Err(corrupt("a tree without leaves"))
+        Err(corrupt("the static B-tree has no leaves"))
     }
 
     fn memory_bytes(&self) -> usize {

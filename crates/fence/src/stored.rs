@@ -28,8 +28,9 @@ pub(crate) fn encode(tag: Tag, separators: &Separators) -> Vec<u8> {
 /// bytes after the separators.
 ///
 /// # Errors
-/// Returns an error in five cases. Another fence wrote the bytes. The number of separators is not the number of
-/// blocks. The separators do not increase. A length is outside of the bytes. Reading fails.
+/// Returns an error in five cases. Another fence wrote the bytes. Returns an error if the number of separators
+/// differs from the number of blocks. The separators do not increase. A length is outside of the bytes. Reading
+/// fails.
 pub(crate) fn read(tag: Tag, table: &dyn TableView) -> Result<(Separators, Bytes), FenceError> {
     let stored = table.read_stored(0..table.stored_bytes())?;
     let mut rest: &[u8] = &stored;
@@ -66,7 +67,8 @@ pub(crate) fn push_above(separators: &mut Separators, separator: &[u8]) -> Resul
     Ok(())
 }
 
-/// Reads the separators that the fence of `table` stored with the tag `tag`. No other bytes may follow.
+/// Reads the separators that the fence of `table` stored with the tag `tag`. No other bytes may follow after the
+/// separators.
 ///
 /// # Errors
 /// Returns the errors that [`read`] describes, and an error if more bytes follow.

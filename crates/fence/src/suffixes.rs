@@ -16,7 +16,7 @@ use prefetch::prefetch;
 /// All separators of an SSTable except the first, without their common prefix, and with their heads.
 ///
 /// The first separator is not needed, because a key below the first separator also belongs to block 0. The block
-/// number of a key is therefore the number of other separators at or below the key.
+/// number of a key is therefore the number of separators (other than the first) at or below the key.
 pub(crate) struct Suffixes {
     prefix: Box<[u8]>,
     /// The first eight bytes of the common prefix, and a mask with a 1 bit for each bit of the prefix.

@@ -10,8 +10,8 @@
 //! pages | top | page length u32 | page lengths of all pages u32 | pages u32 | tag
 //! top: end of each page u32 | its first block u32 | length of its first separator u32 | first separators
 //! ```
-//! Pages have the format of the leaves of a static B-tree. If a separator is longer than a page, its page takes
-//! several page lengths.
+//! Pages have the format of the leaves of a static B-tree. If a separator is longer than a page length, its page
+//! takes several page lengths.
 
 use std::ops::Range;
 
@@ -122,7 +122,7 @@ impl TwoLevelFence {
         let page_bytes = u64::from(page_bytes);
         let top = u64::from(page_lengths) * page_bytes;
         if numbers != TAG || !page::is_page_length(page_bytes) || top > footer {
-            return Err(corrupt(format!("no partitioned fence of {bytes} bytes has this footer")));
+            return Err(corrupt(format!("a partitioned fence of {bytes} bytes cannot have this footer")));
         }
         let top = table.read_stored(top..footer)?;
         let (ends, firsts) = read_top(&top, pages, page_lengths, table.block_count())?;
@@ -145,7 +145,7 @@ fn read_top(
     blocks: u32,
 ) -> Result<(Vec<u32>, Separators), FenceError> {
     if pages == 0 || top.len() / TOP_BYTES < pages as usize {
-        return Err(corrupt(format!("{pages} pages in {} bytes", top.len())));
+        return Err(corrupt(format!("{pages} pages do not fit into {} bytes", top.len())));
     }
     let mut numbers = || -> Result<Vec<u32>, FenceError> {
         Ok(u32s(take(&mut top, pages as usize * size_of::<u32>())?).collect())

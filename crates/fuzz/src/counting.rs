@@ -22,7 +22,8 @@ thread_local! {
     static MOST: Cell<isize> = const { Cell::new(0) };
 }
 
-/// Runs `work`. Returns its result and the peak of this thread's allocated bytes during it, relative to the start.
+/// Runs `work`, and measures the memory that `work` allocates. Returns the result of `work`, and the peak of the
+/// bytes that this thread allocated during `work`.
 pub(crate) fn most_held<R>(work: impl FnOnce() -> R) -> (R, usize) {
     let before = HELD.get();
     MOST.set(before);

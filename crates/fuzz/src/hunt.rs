@@ -13,12 +13,13 @@ use crate::mutate::mutate;
 use crate::regressions::regressions;
 use crate::target::FuzzTarget;
 
-/// The number of inputs of a search, and its timeout.
+/// The settings of a search for failing inputs: the seed and the number of mutated inputs, and the timeout of an
+/// input.
 #[derive(Clone, Copy, Debug)]
 pub struct Hunt {
-    /// The seed of the changes.
+    /// The seed of the mutations.
     pub seed: u64,
-    /// The number of changed inputs.
+    /// The number of mutated inputs.
     pub changes: usize,
     /// The wall time that one input may take. Other processes run on the machine too.
     pub patience: Duration,
@@ -40,7 +41,7 @@ pub struct Fed {
     pub inputs: usize,
     /// Number of accepted inputs.
     pub accepted: usize,
-    /// Number of accepted mutations.
+    /// The number of accepted mutated inputs.
     pub accepted_changes: usize,
 }
 
@@ -53,8 +54,8 @@ enum News {
 }
 
 impl Hunt {
-    /// Runs `target` on its corpus, on earlier findings, and on seeded mutations of both. Returns the number of inputs,
-    /// and the number of accepted inputs.
+    /// Runs `target` on its corpus, on earlier findings, and on seeded mutations of both. Returns the number of all
+    /// inputs, and the number of accepted inputs.
     ///
     /// # Errors
     /// The first input that breaks an invariant, or does not terminate; the thread that runs it is detached.
@@ -79,7 +80,7 @@ impl Hunt {
                 }
                 Ok(News::Ended(ended)) => return ended,
                 Err(RecvTimeoutError::Timeout) => {
-                    format!("the target does not end within {:?}", self.patience)
+                    format!("the target did not end within {:?}", self.patience)
                 }
                 Err(RecvTimeoutError::Disconnected) => "a panic while the corpus is built".to_owned(),
             };
@@ -112,5 +113,5 @@ fn feed(target: &FuzzTarget, input: &[u8], news: &Sender<News>) -> Result<bool, 
 
 fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without a text").to_owned()
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without a message").to_owned()
 }

@@ -1,5 +1,6 @@
-//! The fuzzing program. Built with coverage (`just fuzz`), it is a libFuzzer program for the target that `FUZZ` names.
-//! In a usual build, it lists targets, writes their corpora and feeds files to them.
+//! The program that runs the fuzz targets. Built with coverage (`just fuzz`), it is a libFuzzer program for the
+//! target that `FUZZ` names. In a normal build, the program lists the targets, writes their corpora, and runs targets
+//! on files.
 #![cfg_attr(fuzzing, no_main)]
 
 #[cfg(fuzzing)]
@@ -8,7 +9,7 @@ mod guided {
 
     use lsmbench_fuzz::{FuzzTarget, TARGETS};
 
-    /// The target that `FUZZ` names.
+    /// The fuzz target that the environment variable `FUZZ` names.
     static TARGET: LazyLock<&FuzzTarget> = LazyLock::new(|| {
         let name = std::env::var("FUZZ").unwrap_or_default();
         let target = TARGETS.iter().find(|target| target.name == name);

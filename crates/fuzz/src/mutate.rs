@@ -1,9 +1,9 @@
 //! Mutations of inputs as in fuzzers: bits are flipped, numbers become limits of their types, and parts are left out,
 //! doubled and moved. In texts, words and lines are mutated.
 //!
-//! No crate can replace these mutations yet. A test reader that drops empty words was fuzzed with five seeds. The byte
-//! vectors of `mutatis` 0.5 gave 1 failing input in 25,000, and these mutations gave 40. Also, `mutatis` does not know
-//! words of a text. The mutator of libFuzzer is linked only into programs that libFuzzer drives.
+//! No crate can replace these mutations yet. A test reader that drops empty words was fuzzed with five seeds. The
+//! byte vectors of `mutatis` 0.5 gave 1 failing input in 25,000, and these mutations gave 40. The library `mutatis`
+//! also does not know words of a text. The mutator of libFuzzer is linked only into programs that libFuzzer drives.
 
 use rand::{Rng, RngExt};
 
@@ -79,7 +79,7 @@ pub(crate) fn mutate(corpus: &[Vec<u8>], form: InputForm, random: &mut impl Rng)
     input
 }
 
-/// A range within `len` bytes, mostly a short one.
+/// Returns a range within `len` bytes, which is short in most cases.
 fn range(len: usize, random: &mut impl Rng) -> std::ops::Range<usize> {
     let start = random.random_range(0..=len);
     let most = if random.random_bool(0.8) { 16.min(len - start) } else { len - start };
@@ -140,7 +140,7 @@ fn varint(mut number: u64) -> Vec<u8> {
     bytes
 }
 
-/// Replaces a part of this input with a part of another input.
+/// Replaces a part of the input with a part of another input.
 fn splice(input: &mut Vec<u8>, corpus: &[Vec<u8>], random: &mut impl Rng) {
     let other = &corpus[random.random_range(0..corpus.len())];
     let part = other[range(other.len(), random)].to_vec();

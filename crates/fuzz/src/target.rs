@@ -21,7 +21,7 @@ pub struct FuzzTarget {
 /// The kind of inputs, which determines their mutations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputForm {
-    /// Lengths, offsets and contents.
+    /// Inputs of lengths, offsets and contents.
     Bytes,
     /// Text, which is mutated by lines, words and numbers.
     Text,

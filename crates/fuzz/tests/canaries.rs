@@ -66,7 +66,7 @@ fn memory_that_a_length_asks_for_is_found() {
             true
         })
     });
-    assert!(found(&target).contains("bytes were held at once"));
+    assert!(found(&target).contains("bytes were allocated at once"));
 }
 
 #[test]
@@ -92,10 +92,14 @@ fn what_reads_back_otherwise_is_found() {
         let written = read.iter().filter(|word| !word.is_empty()).flat_map(|word| {
             (word.len() as u32).to_le_bytes().into_iter().chain(word.iter().copied()).collect::<Vec<u8>>()
         });
-        assert_eq!(written.collect::<Vec<u8>>(), input, "it reads back otherwise");
+        assert_eq!(
+            written.collect::<Vec<u8>>(),
+            input,
+            "the file is different after it is written and read again"
+        );
         true
     });
-    assert!(found(&target).contains("reads back otherwise"));
+    assert!(found(&target).contains("written and read again"));
 }
 
 #[test]
@@ -103,8 +107,8 @@ fn an_answer_that_is_not_the_input_s_is_found() {
     static ASKED: AtomicU64 = AtomicU64::new(0);
     let target = canary("forgetful", |_| {
         let answer = || ASKED.fetch_add(1, Ordering::Relaxed) % 1000 == 999;
-        assert_eq!(answer(), answer(), "the same bytes answer otherwise");
+        assert_eq!(answer(), answer(), "a second filter from the same bytes gives other answers");
         true
     });
-    assert!(found(&target).contains("answer otherwise"));
+    assert!(found(&target).contains("gives other answers"));
 }

@@ -12,7 +12,7 @@ pub(crate) fn charts() -> Charts {
     styled(FigureStyle::default())
 }
 
-/// Returns the renderer of charts with a style. This style overrides the style of the experiment.
+/// Returns the renderer of charts with a style. The given style overrides the style of the experiment.
 pub(crate) fn styled(style: FigureStyle) -> Charts {
     Charts { order: catalog_order(), style, tell: line }
 }

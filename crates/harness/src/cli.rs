@@ -50,8 +50,8 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// The help of the program. The help lists all subcommands in groups. Each subcommand has the first line of its own
-/// help.
+/// The help of the program. The help lists all subcommands in groups. The help shows the first line of the help of
+/// each subcommand.
 const OVERVIEW: &str = "\
 lsmbench - build LSM-trees from interchangeable components and benchmark them
 

@@ -1,5 +1,5 @@
-//! Formats errors for the terminal. The problem comes first. The suggestion and the valid values follow on separate
-//! lines.
+//! Formats errors for the terminal. The line begins with the problem. The suggestion and the valid values follow the
+//! problem on separate lines.
 
 use types::Problem;
 

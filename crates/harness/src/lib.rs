@@ -1,8 +1,8 @@
-//! The program `lsmbench`, which runs experiments on LSM-trees from the command line. Components come from this
+//! The program `lsmbench`, which runs experiments on LSM-trees from the command line. Components can come from this
 //! repository or from other crates.
 //!
-//! A crate with its own component needs only this crate. [`Workbench`] runs the program with the component. This
-//! crate also re-exports the crates of all axes.
+//! A crate with its own component depends only on this crate. [`Workbench`] runs the program `lsmbench` with the
+//! component. This crate also re-exports the crates of all axes.
 
 #[doc(hidden)]
 pub use measure::allocation;
@@ -42,7 +42,7 @@ const BAD_ANSWER: u8 = 1;
 /// The exit code of an invalid request.
 const BAD_REQUEST: u8 = 2;
 
-/// The exit code after the user interrupted the program. Shells use the same code.
+/// The exit code after the user interrupted the program. Shells use the same exit code for an interrupted program.
 const INTERRUPTED: u8 = 130;
 
 /// Executes the command of the command line, and returns the exit code. Prints errors to standard error.

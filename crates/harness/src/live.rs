@@ -65,7 +65,7 @@ impl Live {
         thread::spawn(move || self.serve());
     }
 
-    /// Answers one request. `last` is the last complete page.
+    /// Answers one HTTP request. `last` is the last complete page.
     fn answer(&self, mut stream: &TcpStream, last: &mut Option<String>) -> std::io::Result<()> {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
@@ -102,8 +102,8 @@ impl Live {
         stream.write_all(body.as_bytes())
     }
 
-    /// Returns the current page. While the run writes its files, the files may be inconsistent. In this case, returns
-    /// the last complete page.
+    /// Returns the current page. While the run writes its files, the files may be inconsistent. While the files are
+    /// inconsistent, the function returns the last complete page.
     fn page(&self, last: &mut Option<String>) -> String {
         let begun: Vec<PathBuf> = self.folders.iter().filter(|folder| has_rows(folder)).cloned().collect();
         if !begun.is_empty()

@@ -32,7 +32,7 @@ pub(crate) fn line(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Aligns lines in columns. All lines have the same number of cells.
+/// Aligns the cells of all lines in columns. All lines have the same number of cells.
 pub(crate) fn aligned(lines: &[Vec<String>]) -> String {
     let columns = lines.first().map_or(0, Vec::len);
     let width = |at: usize| lines.iter().map(|cells| cells[at].chars().count()).max().unwrap_or(0);

@@ -6,9 +6,9 @@ use catalog::{AdditionError, Axis, Catalog, Variant};
 
 use crate::output;
 
-/// The program `lsmbench` with components of other crates.
+/// The program `lsmbench`, extended with components of other crates.
 ///
-/// A crate with a component depends on `lsmbench`, and its `main` function returns the result of a function such as:
+/// A crate with a component depends on `lsmbench`. Its `main` function calls a function such as this one:
 ///
 /// ```no_run
 /// use std::process::ExitCode;
@@ -35,8 +35,8 @@ pub struct Workbench {
 /// the axis.
 macro_rules! axes {
     ($($(#[$doc:meta])+ $name:ident: $component:ty => $catalog:path;)+) => {
-        /// The axes to which other crates can add variants. Each axis has the name of its method in [`Workbench`],
-        /// and its catalog.
+        /// The axes to which other crates can add variants. Each entry is the name of the axis, which is also its
+        /// method in [`Workbench`], and the catalog of the axis.
         pub(crate) static AXES: &[(&str, &dyn Axis)] = &[$((stringify!($name), &$catalog)),+];
 
         impl Workbench {

@@ -4,7 +4,7 @@
 
 use loom::cell::UnsafeCell;
 
-/// A watched value.
+/// A value in a model whose accesses loom watches.
 pub(crate) struct Watched<T>(UnsafeCell<T>);
 
 // SAFETY: loom fails the model where two accesses are not ordered and one of them writes.

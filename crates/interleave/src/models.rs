@@ -30,7 +30,7 @@ pub struct LoomModel {
 /// The result of running a model.
 #[derive(Clone, Debug)]
 pub struct LoomVerdict {
-    /// Number of interleavings that were tried.
+    /// The number of interleavings that loom tried.
     pub interleavings: usize,
     /// The violated condition, if any.
     pub failure: Option<String>,
@@ -38,7 +38,8 @@ pub struct LoomVerdict {
     pub sites: BTreeSet<Site>,
 }
 
-/// The limit of steps in one interleaving. Beyond this limit, threads are assumed to wait for each other forever.
+/// The limit of steps in one interleaving. If a thread needs more steps, the model assumes that threads wait for each
+/// other forever.
 const MOST_STEPS: usize = 4000;
 
 /// All models.
@@ -49,9 +50,13 @@ pub const MODELS: &[LoomModel] = &[
     LoomModel { name: "bplus", preemptions: Some(2), body: bplus },
     LoomModel { name: "bplus, a split", preemptions: Some(3), body: bplus_split },
     LoomModel { name: "bplus, a walk", preemptions: Some(1), body: || bplus_walk(Direction::Forward) },
-    LoomModel { name: "bplus, a walk back", preemptions: Some(1), body: || bplus_walk(Direction::Backward) },
+    LoomModel {
+        name: "bplus, a backward scan",
+        preemptions: Some(1),
+        body: || bplus_walk(Direction::Backward),
+    },
     LoomModel { name: "bplus, versions of a key", preemptions: Some(1), body: bplus_versions },
-    LoomModel { name: "bplus, several at a time", preemptions: Some(2), body: bplus_several },
+    LoomModel { name: "bplus, several inserts at a time", preemptions: Some(2), body: bplus_several },
 ];
 
 impl LoomModel {
@@ -83,8 +88,8 @@ impl LoomModel {
     }
 }
 
-/// Two commits end in any order. One has two writes, and the other has one write. A thread that sees a number sees all
-/// writes up to it.
+/// Two commits end in any order. One thread makes two writes, and the other thread makes one write. A thread that
+/// sees a number sees all writes up to it.
 fn visible() {
     let visible = Arc::new(Visible::new(0));
     let written: Arc<[Watched<bool>; 3]> = Arc::new(std::array::from_fn(|_| Watched::new(false)));
@@ -103,7 +108,7 @@ fn visible() {
         }
     };
     let writers = [thread::spawn(commit(1, 2)), thread::spawn(commit(3, 3))];
-    writers.into_iter().for_each(|writer| writer.join().expect("a model ends where a thread fails"));
+    writers.into_iter().for_each(|writer| writer.join().expect("a thread of the model failed"));
     assert_eq!(visible.last(), 3, "an acknowledged write is not visible");
 }
 
@@ -144,7 +149,7 @@ fn epochs() {
         shared.slot.store(next, Ordering::Release);
         shared.epochs.throw_away(&mut garbage, Piece(Arc::clone(&shared), old));
     }
-    reader.join().expect("a model ends where a thread fails");
+    reader.join().expect("a thread of the model failed");
     drop(garbage);
 }
 
@@ -157,7 +162,7 @@ static MEMTABLES: Catalog<dyn MemtablePolicy> = Catalog::new(
 );
 
 fn memtable(kind: &str) -> Arc<dyn Memtable> {
-    let choice = MEMTABLES.choose(&kind.into()).expect("it is one of them");
+    let choice = MEMTABLES.choose(&kind.into()).expect("the memtable is in the catalog");
     let policy = MEMTABLES.build(&choice).expect("the defaults can be built");
     Arc::from(policy.create(1 << 16))
 }
@@ -189,7 +194,7 @@ fn inserts(memtable: &Arc<dyn Memtable>, before: &[&[u8]], names: [&'static [u8]
     before
         .iter()
         .for_each(|name| assert!(value_of(&**memtable, name).is_some(), "a key is temporarily missing"));
-    writers.into_iter().for_each(|writer| writer.join().expect("a model ends where a thread fails"));
+    writers.into_iter().for_each(|writer| writer.join().expect("a thread of the model failed"));
     for name in before.iter().chain(&names) {
         assert_eq!(value_of(&**memtable, name).as_deref(), Some(*name), "an insert is lost");
     }
@@ -220,7 +225,7 @@ fn bplus_walk(direction: Direction) {
         thread::spawn(move || walk(&*memtable, direction))
     };
     memtable.insert(key(b"e"), 20, Some(b"e"));
-    let mut seen = walker.join().expect("a model ends where a thread fails");
+    let mut seen = walker.join().expect("a thread of the model failed");
     if direction == Direction::Backward {
         seen.reverse();
     }
@@ -240,7 +245,7 @@ fn bplus_versions() {
         thread::spawn(move || walk(&*memtable, Direction::Forward))
     };
     memtable.insert(key(b"b"), 20, Some(b"b"));
-    let seen = walker.join().expect("a model ends where a thread fails");
+    let seen = walker.join().expect("a thread of the model failed");
     assert_eq!(seen, [b"b", b"d"], "a scan returns each key once");
 }
 
@@ -250,7 +255,7 @@ fn walk(memtable: &dyn Memtable, direction: Direction) -> Vec<Vec<u8>> {
     let mut seen = Vec::new();
     while !entries.is_empty() {
         seen.push(entries.entry(0).key.to_vec());
-        assert!(entries.go_on(1), "the walk knows where it is");
+        assert!(entries.go_on(1), "the scan has a position");
     }
     seen
 }
@@ -270,7 +275,7 @@ fn bplus_several() {
         let found = value_of(&*memtable, name);
         assert!(found.is_none_or(|found| found == name), "a key has the value of another key");
     }
-    writers.into_iter().for_each(|writer| writer.join().expect("a model ends where a thread fails"));
+    writers.into_iter().for_each(|writer| writer.join().expect("a thread of the model failed"));
     for name in [b"a", b"b", b"c", b"d"] {
         assert_eq!(value_of(&*memtable, name).as_deref(), Some(&name[..]), "an insert is lost");
     }

@@ -1,8 +1,9 @@
 //! The memory of the memtables' arena. Every version and node is in a separate cell that loom watches.
 //!
-//! References and links come from the file of the real arena ([`reference`]). The real memory cannot be compiled here,
-//! because it is raw bytes of a memory map. loom sees neither accesses nor atomics in such bytes, because an atomic of
-//! loom is not an 8-byte word. The layout of bytes and the shards have separate unit tests.
+//! References and links come from the file of the real arena ([`reference`]). The real memory of the arena cannot be
+//! compiled here, because it consists of raw bytes of a memory map. loom sees no accesses and no atomics in such
+//! bytes, because an atomic of loom is not an 8-byte word. The layout of bytes and the shards have separate unit
+//! tests.
 
 #[path = "../../memtable/src/shared_arena/reference.rs"]
 mod reference;
@@ -79,7 +80,7 @@ impl SharedArena {
 
     pub(crate) fn record(&self, version: Ref<Version>) -> VersionRecord<'_> {
         let ArenaCell::Version(written, _) = self.at(version) else { panic!("a node is no version") };
-        let (key, sequence, value) = written.get().as_ref().expect("it was written when it was appended");
+        let (key, sequence, value) = written.get().as_ref().expect("an appended version was written");
         VersionRecord { version, key, sequence: *sequence, value: value.as_deref() }
     }
 
@@ -113,7 +114,7 @@ impl SharedArena {
     }
 }
 
-/// Appends versions one after the other.
+/// A thread that appends versions one after the other.
 pub(crate) struct Appender<'a>(&'a SharedArena);
 
 impl Appender<'_> {

@@ -1,8 +1,9 @@
 //! The `crate::sync` of the modelled crates: atomics, fences and locks for which `loom` tries every interleaving, and
 //! every value that the memory model allows.
 //!
-//! Each operation in the source with a stronger ordering than `Relaxed` is a [`Site`]. A test can [weaken](weaken) one
-//! site at a time. If a model does not detect the change, the model does not need this ordering, or does not check it.
+//! Each operation in the source with a stronger ordering than `Relaxed` is a [`Site`]. A test can [weaken](weaken)
+//! one site at a time. If no model detects the weakened ordering, the models do not need this ordering, or do not
+//! check it.
 
 use std::collections::BTreeSet;
 use std::panic::Location;
@@ -22,7 +23,7 @@ pub(crate) const fn sized(_real: usize, model: usize) -> usize {
 pub struct Site {
     /// The file, from the root of the repository.
     pub file: String,
-    /// The line and the column.
+    /// The line and the column in the source file.
     pub place: (u32, u32),
     /// The operation at this site.
     pub operation: &'static str,
@@ -150,7 +151,7 @@ impl<T: Default + Send> PerThread<T> {
         &self.cells[at]
     }
 
-    /// All cells.
+    /// Returns all cells.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.cells.iter()
     }

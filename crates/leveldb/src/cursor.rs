@@ -13,11 +13,11 @@ use crate::key_order::{KeyOrder, check_order};
 /// The maximum number of entries that a cursor reads at once.
 const MOST_ENTRIES: usize = 64;
 
-/// The number of bytes from which a cursor reads the next entries one by one.
+/// The chunk size in bytes above which a cursor reads the next entries one by one.
 const MOST_BYTES: usize = 64 << 10;
 
 self_cell! {
-    /// A scan with the snapshot that it reads.
+    /// An open scan, together with the snapshot that it reads.
     struct Scan {
         owner: Snapshot,
         #[covariant]
@@ -27,8 +27,8 @@ self_cell! {
 
 /// A position in the sorted entries of a snapshot.
 ///
-/// The cursor reads entries in chunks. A chunk after a seek has one entry, and each further chunk is twice as large as
-/// the previous one. If the direction changes, the cursor opens a new scan at its current key.
+/// The cursor reads entries in chunks. The first chunk after a seek has one entry, and each further chunk has twice
+/// as many entries. If the direction changes, the cursor opens a new scan at its current key.
 pub(crate) struct Cursor {
     snapshot: Snapshot,
     /// The comparator of the program. The cursor checks its order at each move.
@@ -69,7 +69,7 @@ impl Chunk {
         Some((&self.bytes[start..key_end], &self.bytes[key_end..value_end]))
     }
 
-    /// Returns the number of entries in the chunk after this one.
+    /// Returns the number of entries in the next chunk.
     fn next_len(&self) -> usize {
         match self.bytes.len() {
             MOST_BYTES.. => 1,

@@ -12,7 +12,8 @@ use crate::settings::Settings;
 /// The environment variable that names a design file.
 const VARIABLE: &str = "LSMBENCH_DESIGN";
 
-/// The registration of the variants that only designs of published systems use. A design file may name them.
+/// The registration of the variants that only designs of published systems use. A design file can use these variants
+/// by their names.
 static STUDY: LazyLock<Result<(), String>> =
     LazyLock::new(|| study::register().map_err(|error| error.to_string()));
 

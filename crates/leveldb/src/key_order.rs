@@ -32,8 +32,8 @@ pub(crate) fn check_order(order: &dyn KeyOrder, a: &[u8], b: &[u8]) -> Result<()
 
 /// The check of the keys of a store against the comparator of the program.
 ///
-/// The check calls the comparator only with keys of the program, because a comparator may rely on their form. Each key
-/// is compared with the key that was written last.
+/// The check calls the comparator only with keys of the program, because a comparator may rely on their form. The
+/// check compares each key with the previously written key.
 pub(crate) struct CheckedOrder {
     order: Arc<dyn KeyOrder>,
     /// The key that was written last. `None` if the store has no key yet.

@@ -11,13 +11,13 @@
 //!
 //! The rules of `leveldb/c.h` hold for all exported functions:
 //!
-//! - A handle comes from the function that creates this type of handle, and is not used after the function that
-//!   destroys it. A null handle is an error or has no effect.
-//! - A pointer to bytes points to as many bytes as the length after it states, and no other thread changes these bytes
-//!   during the call. A text ends with a null byte.
+//! - Each handle must come from the function that creates this type of handle, and must not be used after the
+//!   function that destroys it. A null handle is an error or has no effect.
+//! - A pointer to bytes must point to as many bytes as the length after it states. No other thread may change these
+//!   bytes during the call. A text ends with a null byte.
 //! - `errptr` is null, or points to a null pointer or to a message from `malloc`. A call that fails replaces the message.
-//! - Threads may share a store, a snapshot, and objects that no thread changes. For all other objects, the program
-//!   needs a lock.
+//! - Threads may share a store, a snapshot, and objects that no thread changes. For all other types of objects, the
+//!   program must use a lock.
 //! - A snapshot or an iterator is destroyed before its store is closed.
 
 mod administration;

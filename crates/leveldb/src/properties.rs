@@ -7,7 +7,7 @@ use tree::{LevelStats, Tree};
 /// The start of the name of the property with the number of SSTables in a level.
 const FILES_AT_LEVEL: &str = "leveldb.num-files-at-level";
 
-/// The number of levels that LevelDB has at least.
+/// The smallest number of levels that LevelDB reports.
 const LEVELS: usize = 7;
 
 const MIB: f64 = (1u64 << 20) as f64;

@@ -34,7 +34,7 @@ pub(crate) struct Settings {
     pub(crate) block_restart_interval: Option<i32>,
     /// The size of an SSTable, in bytes.
     pub(crate) max_file_size: Option<usize>,
-    /// The number of the codec.
+    /// The number of the codec in the header `leveldb/c.h`.
     pub(crate) compression: Option<i32>,
     /// The filter.
     pub(crate) filter: Option<FilterChoice>,
@@ -51,7 +51,8 @@ pub(crate) enum FilterChoice {
     None,
     /// A Bloom filter with this number of bits per key.
     Bloom(i32),
-    /// Functions of the program. The design keeps its filter, because filters of a tree get hashes and no keys.
+    /// Functions of the program. The store keeps the filter of its design, because filters of a tree get hashes and
+    /// no keys.
     Functions,
 }
 
@@ -113,7 +114,8 @@ impl Changes {
 }
 
 /// Returns the variant of an axis in which a parameter has the given value. The variant of the design stays if it has
-/// the parameter. Otherwise, LevelDB's own variant `kind` replaces it. Without a value, the variant is `none`.
+/// the parameter. If the design has another variant, LevelDB's own variant `kind` replaces it. Without a value, the
+/// variant is `none`.
 fn variant(design: &Design, axis: &str, (kind, parameter): (&str, &str), value: Option<Value>) -> Value {
     let Some(value) = value else { return Value::from("none") };
     let mut table = Table::from_iter([(parameter.to_owned(), value)]);

@@ -19,7 +19,8 @@ pub(crate) struct Store {
     tree: Tree,
     /// The check of the program's comparator. `None` without a comparator.
     order: Option<CheckedOrder>,
-    /// Whether each write is durable when it returns, whether the program asks for a sync or not.
+    /// Whether the store makes each write durable before the write returns, even if the program does not request a
+    /// sync.
     is_always_synced: bool,
 }
 
@@ -132,7 +133,7 @@ impl Store {
         self.order.as_ref().map_or(Ok(()), |order| order.check_written(keys))
     }
 
-    /// Makes all writes durable if the program asks for a sync and the WAL mode has not synced the write.
+    /// Makes all writes durable, if the program requests a sync and the WAL mode has not already synced the write.
     fn sync_if(&self, sync: bool) -> Result<(), Failure> {
         match sync && !self.is_always_synced {
             true => Ok(self.tree.sync()?),

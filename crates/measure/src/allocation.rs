@@ -1,10 +1,11 @@
 //! The allocator of the program `lsmbench`: the system allocator, with the calls and the bytes of each thread
 //! counted.
 //!
-//! Each thread has its own counts. The counts of a thread therefore contain only the allocations of its operations,
-//! even if flushes and compactions run at the same time. Counting costs additions to memory that no other thread
-//! writes. Engines in C++ bypass this allocator. The program declares this allocator as its global allocator. Other
-//! programs that use this library may have another global allocator, and then nothing is counted.
+//! Each thread has its own counters. The counters of a thread therefore count only the allocations of its own
+//! operations, even while flushes and compactions run. Counting costs additions to memory that no other thread
+//! writes. Allocations of engines in C++ are not counted, because these engines do not use this allocator. The
+//! program declares this allocator as its global allocator. If another program uses this library with another global
+//! allocator, nothing is counted.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};

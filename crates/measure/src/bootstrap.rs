@@ -26,8 +26,8 @@ pub(crate) fn of_difference(baseline: &[f64], candidate: &[f64], criteria: &Crit
     })
 }
 
-/// A median of a resample. The fields are the positions of the two middle values in ascending order, and the number
-/// of resamples with this median.
+/// A possible median of a resample, and how often it occurs. The first two fields are the positions of the two middle
+/// values in ascending order. The third field is the number of resamples with this median.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrawnMedian {
     /// The position of the lower value.
@@ -39,7 +39,7 @@ pub struct DrawnMedian {
 }
 
 /// Returns the resampled medians that the bootstrap draws from `count` values. The seed determines the positions, so
-/// the positions are equal for all samples of this size. A program that has these positions computes the same
+/// the positions are equal for all samples of this size. A program that knows these positions can compute the same
 /// confidence interval without the random number generator.
 pub fn drawn_medians(count: usize, criteria: &Criteria) -> Vec<DrawnMedian> {
     if count == 0 {
@@ -68,7 +68,8 @@ fn middle_of_drawn(drawn: &mut [usize], random: &mut Xoshiro256PlusPlus) -> (usi
     (drawn[(count - 1) / 2], drawn[count / 2])
 }
 
-/// Returns the confidence interval: the central part of many drawn medians. The size of this part is the confidence.
+/// Returns the confidence interval: the central part of many drawn medians. The confidence of the interval is the
+/// share of resamples whose median is in the interval.
 fn interval(criteria: &Criteria, mut draw: impl FnMut() -> f64) -> (f64, f64) {
     let mut draws: Vec<f64> = (0..criteria.resamples.max(1)).map(|_| draw()).collect();
     draws.sort_unstable_by(f64::total_cmp);

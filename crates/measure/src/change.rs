@@ -18,9 +18,9 @@ const PERMUTATIONS: usize = 999;
 ///
 /// The method is E-divisive with α = 1 (Matteson & James, *Journal of the American Statistical Association* 109,
 /// 2014). The series is cut where the values before and after the cut differ most in their energy distance. The
-/// search for cuts ends when more than one in a hundred random orders of the values between the cuts differ as much.
-/// The only assumption about the noise is that its order is random. The seed makes the result deterministic. About
-/// nine values are needed to distinguish a change from chance.
+/// search for cuts ends when more than one in a hundred random orders of the values have an equal or larger
+/// divergence. The only assumption about the noise is that its order is random. The seed of the random orders makes
+/// the result reproducible. About nine values are needed to distinguish a change from chance.
 pub fn changes(values: &[f64], seed: u64) -> Vec<usize> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut cuts = Vec::new();
@@ -34,7 +34,8 @@ pub fn changes(values: &[f64], seed: u64) -> Vec<usize> {
     cuts
 }
 
-/// Returns the parts of a series between its cuts. Each part comes with the index of its start.
+/// Returns the parts of a series between its cuts. Each part is a slice of values together with the index of its
+/// first value.
 fn parts<'a>(values: &'a [f64], cuts: &[usize]) -> impl Iterator<Item = (usize, &'a [f64])> {
     let starts: Vec<usize> = [0].into_iter().chain(cuts.iter().copied()).collect();
     let ends: Vec<usize> = cuts.iter().copied().chain([values.len()]).collect();

@@ -1,15 +1,15 @@
 //! A clock that is cheap enough to time every operation. The clock is the time stamp counter of the CPU if this
-//! counter is reliable. Otherwise the clock is the monotonic clock of the kernel.
+//! counter is reliable. If the counter is not reliable, the clock is the monotonic clock of the kernel.
 //!
 //! Reading the counter takes about 10 ns, and reading the clock of the kernel takes about 22 ns. A stamp is a raw
 //! reading. Only differences of stamps are converted to nanoseconds. The first [`Clock::new`] of a process calibrates
 //! the conversion factor against the clock of the kernel, which takes up to 200 ms.
 
-/// A raw reading of the clock. Stamps of one process can be compared and subtracted. No other use is meaningful.
+/// A raw reading of the clock. Stamps of one process can be compared and subtracted. Stamps have no other meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stamp(u64);
 
-/// The calibrated clock. Copies share the calibration.
+/// The calibrated clock. All copies of a clock share its calibration.
 #[derive(Clone, Debug)]
 pub struct Clock {
     inner: quanta::Clock,

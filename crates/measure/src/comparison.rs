@@ -1,6 +1,6 @@
 //! The comparison of the trials of two variants: the median ratio, its confidence interval, and one of four verdicts.
 //!
-//! The unit of repetition is a round of trials (a block in identifiers). An operation is not a unit of repetition,
+//! The unit of repetition is a round of trials (a block in identifiers). A single operation is not a repetition,
 //! because all operations of one run share the conditions of the run. For each round, the logarithm of candidate /
 //! baseline is computed. A slowdown of a whole round then cancels, and the ratios 2 and 1/2 are equally far from 1. A
 //! difference counts if three conditions hold. The confidence interval excludes "no difference". Chance would rarely
@@ -44,7 +44,7 @@ pub struct Comparison {
     /// The number of rounds in which both variants were measured. For unpaired runs and for sessions, the smaller
     /// number of runs or sessions.
     pub blocks: usize,
-    /// The smallest relative difference that counts in this comparison.
+    /// The smallest relative difference that a verdict of this comparison reports.
     pub delta: f64,
     /// The probability with which the confidence interval should contain the true ratio.
     pub confidence: f64,
@@ -112,11 +112,12 @@ pub fn compare_unpaired(
     found.judged(log, interval, p_value, better)
 }
 
-/// Compares two builds by whole sessions. Each value belongs to one session, such as the median over its trials.
-/// Differences between sessions of one build (load, temperature, memory layout) are part of the confidence interval.
-/// This interval is Student's interval on the difference of the mean logarithms, with one variance for both sides
-/// (*Biometrika* 6, 1908). One session per side does not show how much sessions differ, so the result is inconclusive.
-/// Both sides together need at least [`FEWEST_SESSIONS`] sessions.
+/// Compares two builds by whole sessions. Each value summarizes one session, for example the median over the trials
+/// of the session. The confidence interval includes differences between sessions of one build, such as load,
+/// temperature and memory layout. The confidence interval is Student's interval for the difference of the mean
+/// logarithms, with one variance for both sides (*Biometrika* 6, 1908). With one session per side, the result is
+/// inconclusive, because the differences between sessions of one build are unknown. Both sides together must have at
+/// least [`FEWEST_SESSIONS`] sessions.
 pub fn compare_sessions(
     baseline: &[f64],
     candidate: &[f64],
@@ -148,7 +149,7 @@ pub fn compare_sessions(
     Comparison { ratio, ..doubtful(Doubt::TooNoisy) }.judged(difference, (low, high), p_value, better)
 }
 
-/// Compares two exact values, such as counters. Any difference above `delta` counts.
+/// Compares two exact values, such as counters. The verdict reports every difference above `delta`.
 pub fn compare_exact(baseline: f64, candidate: f64, better: Better, delta: f64) -> Comparison {
     let criteria = Criteria { delta, exact: true, ..Criteria::default() };
     let twice = |value| Sample::new("", [(0, value), (1, value)]);
@@ -207,8 +208,8 @@ pub fn compare_counts(
     }
 }
 
-/// Corrects the p-values of all comparisons of one sweep for the number of comparisons (Holm, 1979). Makes a verdict
-/// inconclusive if chance explains its difference, given the number of comparisons.
+/// Corrects the p-values of all comparisons of one sweep for the number of comparisons (Holm, 1979). If chance
+/// explains a difference, given the number of comparisons, the verdict becomes inconclusive.
 pub fn adjust<'a>(comparisons: impl IntoIterator<Item = &'a mut Comparison>) {
     let mut family: Vec<&mut Comparison> =
         comparisons.into_iter().filter(|comparison| comparison.p_value.is_some()).collect();
@@ -232,7 +233,7 @@ fn effect_size(logs: &[f64]) -> Option<f64> {
 }
 
 impl Comparison {
-    /// Creates an inconclusive comparison without values. `doubt` is the reason.
+    /// Creates an inconclusive comparison without values. `doubt` is the reason why the comparison is inconclusive.
     fn doubtful(doubt: Doubt, blocks: usize, criteria: &Criteria) -> Self {
         Self {
             verdict: Verdict::Inconclusive,

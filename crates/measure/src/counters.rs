@@ -2,8 +2,8 @@
 //!
 //! Each event has a separate counter, which every later thread inherits. The values of a group of counters could be
 //! read at once, but older kernels reject reads of an inherited group. If the CPU has fewer counters than events,
-//! each event is counted only part of the time. The count of such an event is then scaled up to the whole time for
-//! which its counter was enabled.
+//! each event is counted only part of the time. The count of an event that was counted only for a part of the time is
+//! then scaled up to the whole time.
 
 use std::io;
 

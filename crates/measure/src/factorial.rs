@@ -20,8 +20,8 @@ pub struct Effect {
     pub levels: Vec<LevelEffect>,
     /// The fraction of the variation between combinations that the effect explains, 0 to 1.
     pub share: f64,
-    /// The probability that chance causes an effect of this size, corrected for the number of effects. `None` for a
-    /// single round.
+    /// The p-value of the effect: the probability of an effect of this size by chance, corrected for the number of
+    /// effects. `None` for a single round.
     pub p_value: Option<f64>,
 }
 

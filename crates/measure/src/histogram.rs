@@ -42,8 +42,8 @@ pub struct Summary {
 }
 
 impl Histogram {
-    /// Creates an empty histogram. An empty histogram takes about 250 KiB, but a run touches only the range of its
-    /// latencies.
+    /// Creates an empty histogram. An empty histogram allocates about 250 KiB, but a run touches only the memory for
+    /// the range of its latencies.
     ///
     /// # Panics
     /// Never panics, because the histogram accepts these constant bounds.
@@ -70,7 +70,7 @@ impl Histogram {
         self.beyond_range += other.beyond_range;
     }
 
-    /// Number of recorded latencies.
+    /// Returns the number of recorded latencies.
     pub fn count(&self) -> u64 {
         self.counts.len()
     }

@@ -1,5 +1,6 @@
-//! The two sources of noise of trials that run side by side. One source is the slices of one start of the processes.
-//! The other source is the start itself. A slice is a number of operations that a process runs in one turn.
+//! The two sources of noise of trials that run side by side. The first source is the noise between the slices of one
+//! start of the processes. The second source is the start itself, for example its memory layout. A slice is a number
+//! of operations that a process runs in one turn.
 //!
 //! Each start of the processes (a restart) is one value of the sample, because the memory layout differs between
 //! restarts. The ratio of a restart is the ratio of the times of all its slices. The confidence interval is computed
@@ -15,12 +16,12 @@ const FEWEST_PAIRS: usize = 8;
 /// How much the logarithm of a ratio varies, as standard deviations of one restart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RestartSpread {
-    /// Total standard deviation between restarts, from all causes.
+    /// The total standard deviation of the ratio between restarts, from all causes.
     pub total: f64,
     /// The part of the noise that longer phases would reduce: the standard error within a restart, computed from its
     /// slices.
     pub within: f64,
-    /// The part that only more restarts reduce.
+    /// The part of the noise that only more restarts can reduce.
     pub between: f64,
     /// The number of restarts with enough slices.
     pub restarts: usize,
@@ -29,8 +30,9 @@ pub struct RestartSpread {
 }
 
 impl RestartSpread {
-    /// Computes the spread from restarts. Each restart has the times of its pairs of slices in their order: the time
-    /// of the baseline and the time of the candidate. Returns `None` for fewer than two restarts of eight pairs.
+    /// Computes the spread from the slices of all restarts. For each restart, the input contains the times of its
+    /// pairs of slices in their order: the time of the baseline and the time of the candidate. Returns `None` for
+    /// fewer than two restarts of eight pairs.
     pub fn of(restarts: &[Vec<(f64, f64)>]) -> Option<Self> {
         let fit = restarts.iter().filter(|pairs| pairs.len() >= FEWEST_PAIRS);
         let logs: Vec<(f64, f64)> = fit.filter_map(|pairs| of_restart(pairs)).collect();

@@ -45,8 +45,9 @@ impl Noise {
     }
 }
 
-/// Returns the smallest true difference that a comparison detects with probability [`POWER`]. The difference must be
-/// significant at this level, and its median must exceed the smallest difference that counts.
+/// Returns the smallest true difference that a comparison detects with probability [`POWER`]. A difference is
+/// detected if it is significant at this level, and if its median exceeds the smallest difference that a verdict
+/// reports.
 fn detectable(logs: &[f64], delta: f64, level: f64) -> Option<f64> {
     let (_, error) = mean_and_error(logs)?;
     let student = StudentsT::new(0.0, 1.0, logs.len() as f64 - 1.0).ok()?;

@@ -2,7 +2,7 @@
 //! all configurations equally.
 //!
 //! In identifiers, a round is a block, and a configuration is a cell. Every round runs every configuration once. The
-//! number of the round is the number of the trial, and the runs of two configurations in one round are a pair.
+//! number of a round is also the number of its trials. The trials of two configurations in one round are a pair.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -30,13 +30,13 @@ pub struct Slot {
 /// The order of all runs of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// The runs, in order.
+    /// The runs of the round, in their order.
     pub slots: Vec<Slot>,
 }
 
 impl Plan {
     /// Creates an order that runs each of `cells` configurations once in each of `blocks` rounds. Equal arguments
-    /// give equal orders. More rounds extend an order without changing its start.
+    /// give the same order. More rounds extend an order without changing its start.
     pub fn new(cells: usize, blocks: usize, seed: u64, arrangement: Arrangement) -> Self {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut order: Vec<usize> = (0..cells).collect();

@@ -12,7 +12,8 @@ pub fn cpu_ns() -> u64 {
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 
-/// Returns the time of the monotonic clock of the machine in nanoseconds. All processes share this clock.
+/// Returns the time of the monotonic clock of the machine in nanoseconds. All processes of the machine share this
+/// clock.
 pub fn monotonic_ns() -> u64 {
     let time = clock_gettime(ClockId::Monotonic);
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
@@ -26,8 +27,8 @@ pub fn run_queue_wait_ns() -> Option<u64> {
     Some(tasks.flatten().filter_map(|task| task.schedstat().ok()).map(|schedule| schedule.run_delay).sum())
 }
 
-/// The time for which threads of this process were ready to run but had no CPU. Always returns `None`, because this
-/// operating system does not report this time.
+/// The time for which threads of this process were ready to run but had no CPU. This function always returns `None`,
+/// because this operating system does not report run-queue waits.
 #[cfg(not(target_os = "linux"))]
 pub fn run_queue_wait_ns() -> Option<u64> {
     None
@@ -41,8 +42,8 @@ pub fn thread_run_queue_wait_ns() -> Option<u64> {
     Some(schedule.run_delay)
 }
 
-/// The time for which this thread was ready to run but had no CPU. Always returns `None`, because this operating
-/// system does not report this time.
+/// The time for which this thread was ready to run but had no CPU. This function always returns `None`, because this
+/// operating system does not report run-queue waits.
 #[cfg(not(target_os = "linux"))]
 pub fn thread_run_queue_wait_ns() -> Option<u64> {
     None
@@ -56,8 +57,8 @@ pub fn stolen_ns() -> Option<u64> {
     Some(ticks * 1_000_000_000 / procfs::ticks_per_second())
 }
 
-/// The time that the hypervisor took from all CPUs. Always returns `None`, because this operating system does not
-/// report this time.
+/// The time that the hypervisor took from all CPUs. This function always returns `None`, because this operating
+/// system does not report stolen time.
 #[cfg(not(target_os = "linux"))]
 pub fn stolen_ns() -> Option<u64> {
     None

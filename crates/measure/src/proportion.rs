@@ -27,7 +27,7 @@ impl Proportion {
     /// Returns the 95 % confidence interval of the fraction.
     ///
     /// # Panics
-    /// The count exceeds the number of tries.
+    /// Panics if the count exceeds the number of tries.
     pub fn interval(self) -> Interval {
         let (count, others) = (self.count as f64, (self.tries - self.count) as f64);
         let quantile = |a: f64, b: f64, p: f64| Beta::new(a, b).expect("both are above 0").inverse_cdf(p);

@@ -4,7 +4,7 @@ use results::Better;
 
 use crate::{Comparison, Criteria, Sample, compare};
 
-/// A variant, and its comparison with the baseline.
+/// A variant together with its comparison with the baseline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranked {
     /// The name of the variant.
@@ -13,9 +13,9 @@ pub struct Ranked {
     pub comparison: Comparison,
 }
 
-/// Compares every candidate with the baseline, and sorts the candidates by median ratio, best first. Candidates without
-/// a ratio come last, in the given order. If neither direction is better, the given order stays. `criteria` returns the
-/// criteria of a candidate, because a candidate that stopped early has its own significance level.
+/// Compares every candidate with the baseline, and sorts the candidates by median ratio, best first. Candidates
+/// without a ratio come last, in the given order. If neither direction is better, the given order stays. `criteria`
+/// returns the criteria for each candidate, because a candidate that stopped early has its own significance level.
 pub fn rank(
     baseline: &Sample,
     candidates: &[Sample],

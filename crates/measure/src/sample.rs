@@ -8,7 +8,7 @@ const OUTLIER_SPREADS: f64 = 10.0;
 pub struct Sample {
     /// The name of the variant, as verdicts print it.
     pub name: String,
-    /// The number of each round and the value that was measured in this round. Rounds without a value are absent.
+    /// The number of each round, with the value that was measured in the round. Rounds without a value are absent.
     pub blocks: Vec<(u64, f64)>,
 }
 

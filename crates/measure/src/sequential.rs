@@ -1,13 +1,13 @@
-//! Evaluates verdicts during a run, so that the run can stop early without more false alarms. Such an evaluation is
-//! called a look.
+//! Evaluates verdicts during a run, so that the run can stop early without more false alarms. An evaluation of the
+//! verdicts before the end of a run is called a look.
 //!
-//! A run could look often and stop at the first significant difference. Such a run would find a difference in far
-//! more than 5 % of equal pairs. All looks of a run therefore share one error rate α. When the share t of the budget
-//! is used, the looks so far may have used α·t² (an α-spending function of Kim & `DeMets`, *Biometrika* 74, 1987,
-//! after Lan & `DeMets`, *Biometrika* 70, 1983). The significance level of a look is the part of α that this look
-//! adds. By Bonferroni's inequality, the probability of any false alarm over all looks is at most α, even if the
-//! looks depend on each other. The intervals of all looks together therefore contain the true values with a
-//! confidence of 1 - α.
+//! A run could look often and stop at the first significant difference. A run that stops at its first significant
+//! look would find a difference in far more than 5 % of equal pairs. All looks of a run therefore share one error
+//! rate, which is called α. When the share t of the budget is used, the looks so far may have used α·t² (an
+//! α-spending function of Kim & `DeMets`, *Biometrika* 74, 1987, after Lan & `DeMets`, *Biometrika* 70, 1983). The
+//! significance level of a look is the increase of the used part of α at this look. By Bonferroni's inequality, the
+//! probability of any false alarm over all looks is at most α, even if the looks depend on each other. The intervals
+//! of all looks together therefore contain the true values with a confidence of 1 - α.
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 

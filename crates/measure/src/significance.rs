@@ -10,7 +10,7 @@ use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
 /// 88 % for 4 rounds.
 pub const FEWEST_BLOCKS: usize = 6;
 
-/// The smallest number of sessions of both builds together that shows how much sessions of one build differ.
+/// The smallest number of sessions, over both builds, that shows how much sessions of one build differ.
 pub const FEWEST_SESSIONS: usize = 4;
 
 /// Returns the mean of values with its standard error. Returns `None` for fewer than two values.
@@ -22,9 +22,9 @@ pub(crate) fn mean_and_error(values: &[f64]) -> Option<(f64, f64)> {
 }
 
 /// Returns the two-sided p-value of "the ratio is 1", from the logarithms of paired ratios: Student's test of paired
-/// differences (*Biometrika* 6, 1908). If one round is far from the other rounds, the p-value is too large rather
-/// than too small. A trimmed mean would find too many differences with few rounds. Equal logarithms, as counters
-/// give, exclude chance.
+/// differences (*Biometrika* 6, 1908). If one round is an outlier, the p-value becomes too large rather than too
+/// small. A trimmed mean would find too many differences with few rounds. Equal logarithms, as counters give, exclude
+/// chance.
 pub(crate) fn paired(logs: &[f64]) -> f64 {
     let Some((mean, error)) = mean_and_error(logs) else { return 1.0 };
     // Infinite logarithms, of ratios from 0 or to 0, are all equal or were rejected before.
@@ -36,8 +36,8 @@ pub(crate) fn paired(logs: &[f64]) -> f64 {
 }
 
 /// Returns the confidence interval of the difference of the means of two independent samples, and the two-sided
-/// p-value of "the means are equal". Both come from Student's test with one variance for both samples. Both samples
-/// together need at least three values.
+/// p-value of "the means are equal". Both the interval and the p-value come from Student's test with one variance for
+/// both samples. Both samples together must have at least three values.
 pub(crate) fn between_sessions(baseline: &[f64], candidate: &[f64], confidence: f64) -> (f64, f64, f64) {
     let mean = |side: &[f64]| side.iter().sum::<f64>() / side.len() as f64;
     let squares = |side: &[f64]| side.iter().map(|value| (value - mean(side)).powi(2)).sum::<f64>();
@@ -61,13 +61,13 @@ pub(crate) fn normal(value: f64, error: f64, confidence: f64) -> (f64, f64) {
     if error == 0.0 {
         return (0.0, if value == 0.0 { 1.0 } else { 0.0 });
     }
-    let normal = Normal::new(0.0, 1.0).expect("it is the standard normal distribution");
+    let normal = Normal::new(0.0, 1.0).expect("the standard normal distribution exists");
     let reach = normal.inverse_cdf(f64::midpoint(1.0, confidence)) * error;
     (reach, 2.0 * normal.cdf(-(value / error).abs()))
 }
 
-/// The largest number of runs of both builds together for which the rank test counts every order. With more runs, the
-/// normal approximation is as good.
+/// The largest number of runs, over both builds, for which the rank test evaluates every possible order. With more
+/// runs, the normal approximation is as good.
 const MOST_EXACT: usize = 60;
 
 /// Returns the two-sided p-value of "both samples come from one distribution": the rank test of Mann and Whitney

@@ -1,4 +1,4 @@
-//! The test of steady state. A store is steady if its values in the last rounds are similar.
+//! The test for a steady state. A store is steady if its values in the last rounds are similar.
 //!
 //! The rule comes from the Solid State Storage Performance Test Specification of SNIA (version 2.0.1, "steady
 //! state"). In a window of rounds, the largest and the smallest value must differ by at most 20 % of the mean. The
@@ -19,8 +19,8 @@ const MOST_SLOPE: f64 = 0.1;
 pub struct SteadyRule {
     /// The size of the window, which is the last rounds of the series. At least 2.
     pub rounds: usize,
-    /// The smallest possible difference. Values that differ by at most this amount count as equal. The smallest
-    /// difference is 1 for small counts, and 0 for continuous values.
+    /// The smallest possible difference between two values, which is always allowed. Values that differ by at most
+    /// this amount count as equal. The smallest difference is 1 for small counts, and 0 for continuous values.
     pub grain: f64,
 }
 

@@ -1,10 +1,10 @@
 //! One comparison on several machines: the pooled ratio, and how much the ratio varies between machines.
 //!
-//! Each machine is a stratum with its own paired rounds. A random-effects model pools the mean logarithms of the ratio
-//! of all machines. The variance between machines is computed by the method of Paule and Mandel (*Journal of Research
-//! of the National Bureau of Standards* 87, 1982). The interval of this variance is the Q profile of Viechtbauer
-//! (*Statistics in Medicine* 26, 2007). The interval of the pooled ratio is computed by the method of Hartung and Knapp
-//! (*Statistics in Medicine* 20, 2001).
+//! Each machine is one stratum, with its own paired rounds. A random-effects model pools the mean logarithms of the
+//! ratio of all machines. The variance between machines is computed by the method of Paule and Mandel (*Journal of
+//! Research of the National Bureau of Standards* 87, 1982). The interval of this variance is the Q profile of
+//! Viechtbauer (*Statistics in Medicine* 26, 2007). The interval of the pooled ratio is computed by the method of
+//! Hartung and Knapp (*Statistics in Medicine* 20, 2001).
 
 use statrs::distribution::{ChiSquared, ContinuousCDF, StudentsT};
 
@@ -14,12 +14,12 @@ use crate::{Criteria, Interval};
 /// The smallest number of other machines with which an outlying machine can be detected.
 const FEWEST_OTHERS: usize = 3;
 
-/// The smallest variance of the mean of a machine. Without this minimum, a machine with equal rounds would have the
-/// variance 0 and outweigh all other machines.
+/// The smallest variance of the mean of a machine. If this minimum did not exist, a machine with equal rounds would
+/// have the variance 0 and outweigh all other machines.
 const LEAST_VARIANCE: f64 = 1e-12;
 
-/// The largest variance between machines that the search tries. This variance is a standard deviation of a factor of
-/// about 20,000.
+/// The largest variance between machines that the search tries. The square root of this variance corresponds to a
+/// factor of about 20,000 between machines.
 const MOST_VARIANCE: f64 = 100.0;
 
 /// The result of a comparison over several machines.
@@ -44,8 +44,8 @@ pub struct MachineSpread {
 }
 
 /// Pools the logarithms of the ratios of all machines. Each element of `strata` contains the logarithms of one
-/// machine. A machine with one round gets the variance of the rounds of the other machines. Returns `None` for fewer
-/// than two machines, a machine without rounds, or a logarithm that is not finite.
+/// machine. If a machine has only one round, the variance of its rounds is taken from the other machines. Returns
+/// `None` for fewer than two machines, a machine without rounds, or a logarithm that is not finite.
 pub fn pool(strata: &[Vec<f64>], criteria: &Criteria) -> Option<Pooled> {
     if strata.len() < 2 || strata.iter().flatten().any(|log| !log.is_finite()) {
         return None;
@@ -109,15 +109,15 @@ fn weighted(machines: &[(f64, f64)], between: f64) -> (f64, f64) {
     (weights.zip(machines).map(|(weight, (mean, _))| weight * mean).sum::<f64>() / total, total)
 }
 
-/// Returns the weighted sum of squared deviations of the machines from their mean. A larger assumed variance between
-/// machines gives a smaller sum.
+/// Returns the weighted sum of squared deviations of the machines from their mean. The sum becomes smaller if the
+/// assumed variance between machines becomes larger.
 fn squares(machines: &[(f64, f64)], between: f64) -> f64 {
     let (center, _) = weighted(machines, between);
     machines.iter().map(|(mean, variance)| (mean - center).powi(2) / (variance + between)).sum()
 }
 
-/// Returns the variance between machines for which the weighted sum of squares has this value. Returns 0 if the sum
-/// is already smaller at variance 0.
+/// Returns the variance between machines for which the weighted sum of squares equals a given value. Returns 0 if the
+/// sum is already smaller at variance 0.
 fn variance_at(machines: &[(f64, f64)], value: f64) -> f64 {
     if squares(machines, 0.0) <= value {
         return 0.0;

@@ -1,4 +1,4 @@
-//! A ranking with ties. Two variants are tied if the difference between them is not significant.
+//! A ranking of variants that allows ties. Two variants are tied if the difference between them is not significant.
 
 use results::Better;
 

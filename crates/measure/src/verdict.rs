@@ -54,9 +54,9 @@ pub enum Doubt {
     /// The confidence interval contains both "no difference" and a difference that is important.
     TooNoisy,
     /// There are too few sessions: one session per build, or two sessions of one build and one session of the other.
-    /// The difference between sessions of one build is therefore unknown.
+    /// The variation between sessions of one build is therefore unknown.
     FewSessions,
-    /// The counts have only one seed, and another seed may give another difference.
+    /// The counts come from only one seed, and another seed may give another difference.
     OneSeed,
     /// A value of one variant exceeds a theoretical or physical bound.
     Implausible,
@@ -64,11 +64,11 @@ pub enum Doubt {
     OnlyOnce,
     /// The confidence interval excludes "no difference", but chance causes as large a difference too often.
     Chance,
-    /// The two variants differ by less than the smallest difference that counts. This smallest difference is δ or the
-    /// noise floor of the machine.
+    /// The two variants differ by less than the smallest difference that counts. The smallest difference that counts
+    /// is δ or the noise floor of the machine.
     TooSmall,
-    /// The difference would count in a single comparison. With this number of comparisons, chance causes such a
-    /// difference too often.
+    /// The difference would count in a single comparison. With this number of comparisons, chance often causes at
+    /// least one such difference.
     OneOfMany {
         /// The number of comparisons that are judged together.
         comparisons: usize,
@@ -96,7 +96,7 @@ impl fmt::Display for Doubt {
             Self::FewSessions => {
                 write!(
                     f,
-                    "sessions of one build also differ; only {FEWEST_SESSIONS} or more sessions of both sides together can show by how much"
+                    "sessions of one build also differ; a verdict needs at least {FEWEST_SESSIONS} sessions in total"
                 )
             }
             Self::OneSeed => {

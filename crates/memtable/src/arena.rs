@@ -1,8 +1,8 @@
-//! An append-only store of bytes in chunks that never move. A record needs no allocation of its own, and the arena
+//! An append-only store of bytes in chunks that never move. A record needs no separate allocation, and the arena
 //! copies no bytes when it grows.
 //!
-//! When an arena is dropped, the next arena of the tree reuses its chunks. New memory would cost a page fault per 4
-//! KiB, and a page fault takes longer than the rest of an append.
+//! When an arena is dropped, the next arena of the tree reuses its chunks. If the arena used new memory, each 4 KiB
+//! would cause a page fault, and a page fault takes longer than the rest of an append.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use types::PADDING;
 /// The smallest and the largest size of a chunk in bytes, unless a record is larger than a chunk.
 const CHUNK_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=1 << 20;
 
-/// The number of chunks that a memtable of the expected size fills. At most one chunk is unused.
+/// The number of chunks that a memtable of the expected size fills. The unused part of an arena is therefore at most
+/// one chunk.
 const CHUNKS_PER_CAPACITY: usize = 16;
 
 /// The position of a record in the arena: the index of the chunk, and the byte offset in the chunk.
@@ -52,7 +53,7 @@ impl ChunkPool {
     }
 }
 
-/// An arena of records. The caller stores the length of a record within the record.
+/// An arena that stores records of keys and values. The caller stores the length of a record within the record.
 #[derive(Debug)]
 pub(crate) struct Arena {
     chunks: Vec<Vec<u8>>,
@@ -111,8 +112,8 @@ impl Arena {
         self.allocated_bytes + self.chunks.capacity() * size_of::<Vec<u8>>()
     }
 
-    /// Adds a chunk for a record of `len` bytes and returns its index. A record that is larger than a chunk gets its
-    /// own chunk, and later records continue to use the current chunk.
+    /// Adds a chunk for a record of `len` bytes and returns its index. If a record is larger than a chunk, it gets
+    /// its own chunk, and later records still use the current chunk.
     #[cold]
     fn make_room(&mut self, len: usize) -> usize {
         let index = self.chunks.len();

@@ -3,12 +3,12 @@
 //! Writers and readers take no lock. An insert links a version into the list level by level, beginning at the lowest
 //! level, with one compare-and-swap per level. Versions are never removed. As in the `InlineSkipList` of RocksDB, the
 //! tower of links is before the header in memory, and the key is after the header. In addition, each link has the
-//! first four bytes of the key to which the link points. With these bytes, a search usually recognizes a link that
-//! goes too far, without a cache miss. Each other step of a search costs one cache miss if the list is far larger
-//! than the caches. A search takes (1 - p) / p steps per level, where p is the probability that a node of the next
-//! lower level also has a link on this level. On the lowest levels, whose nodes are not in the caches, p is 3/4. On
-//! higher levels, p is 1/2, because more levels would cost more time than they save. If the first four bytes of two
-//! keys are equal, the search reads the stored key, which doubles the cache misses.
+//! first four bytes of the key to which the link points. With these key bytes, a search usually detects without a
+//! cache miss that a link goes too far. Each other step of a search causes one cache miss if the list is far larger
+//! than the CPU caches. A search takes (1 - p) / p steps per level, where p is the probability that a node of the
+//! next lower level also has a link on this level. On the lowest levels, whose nodes are not in the caches, p is 3/4.
+//! On higher levels, p is 1/2, because more levels would cost more time than they save. If the first four bytes of
+//! two keys are equal, the search reads the stored key, which doubles the cache misses.
 //!
 //! An entry takes the bytes of its key and value, 16 bytes for the header, and on average 29 bytes for links. The sum
 //! is rounded up to a multiple of 8. Sources: Pugh, "Skip Lists: A Probabilistic Alternative to Balanced Trees", CACM
@@ -49,11 +49,10 @@ struct ArenaSkipList {
     list: List,
 }
 
-/// The skip list. The type `A` is the list's own arena, or an `Arc` of an arena that several lists share.
+/// The skip list. The type `A` is either the own arena of the list, or an `Arc` of an arena that several lists share.
 pub(crate) struct List<A = SharedArena> {
     arena: A,
-    /// The tower at which all searches begin. The front tower precedes all other towers, and its key is never
-    /// compared.
+    /// The tower at which all searches begin. The front tower is before all other towers. Its key is never compared.
     front: Ref<Version>,
     /// The height of the tallest tower so far.
     height: AtomicUsize,
@@ -125,8 +124,8 @@ impl<A: Borrow<SharedArena>> List<A> {
         path
     }
 
-    /// Searches the position `place`, or the end of the list if `place` is `None`. On each level, calls `passed` with
-    /// the last version before the position, and with the link of this version.
+    /// Searches for the position `place`, or for the end of the list if `place` is `None`. On each level, calls
+    /// `passed` with the last version before the position, and with the link of this version.
     #[inline]
     fn search(&self, place: Option<Probe<'_>>, mut passed: impl FnMut(usize, Ref<Version>, LinkWord)) {
         let place_hint = place.map_or(0, |place| hint(place.key));

@@ -58,12 +58,12 @@ struct Tree {
     heap_bytes: usize,
 }
 
-/// The target of a branch.
+/// The target of a branch of the tree.
 #[derive(Clone, Copy)]
 enum Child {
     /// The newest version of the only key in this subtree.
     Leaf(Ref<Version>),
-    /// The number of a node.
+    /// The number of an inner node.
     Node(u32),
 }
 
@@ -78,11 +78,13 @@ struct Node {
 
 /// The children of a node, each with the byte that selects the child.
 enum Branches {
-    /// Up to 4 children. The bytes are in ascending order, and the children are in the order of their bytes.
+    /// A node with up to 4 children. The bytes are in ascending order, and the children are in the order of their
+    /// bytes.
     Four(Few<4>),
     /// Up to 16 children, in the layout of `Four`.
     Sixteen(Box<Few<16>>),
-    /// Up to 48 children. For each byte value, the node stores the index of the child, or 48 if there is no child.
+    /// A node with up to 48 children. For each byte value, the node stores the index of the child, or 48 if there is
+    /// no child.
     FortyEight(Box<Indexed>),
     Full(Box<[Option<Child>; 256]>),
 }
@@ -253,7 +255,7 @@ impl Node {
     }
 
     /// Returns the first or the last entry of the node: a child, or the key that ends at this node. This key is
-    /// before the keys of all children.
+    /// before the keys of all children of the node.
     fn outermost(&self, side: Side) -> Option<Child> {
         let end = self.end.map(Child::Leaf);
         match side {

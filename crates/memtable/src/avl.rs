@@ -41,7 +41,7 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The tree with its lock, and the arena. Versions in the arena never move and need no lock.
+/// The AVL tree with its lock, and the arena of its records. Versions in the arena never move and need no lock.
 struct Avl {
     arena: Arc<SharedArena>,
     tree: RwLock<Tree>,
@@ -168,7 +168,7 @@ impl Tree {
         }
     }
 
-    /// Balances the subtree of `at`. Returns the new root of this subtree.
+    /// Restores the balance of the subtree of `at`. Returns the new root of this subtree.
     fn balanced(&mut self, at: u32) -> u32 {
         let heights = self.node(at).children.map(|child| self.height(child));
         if heights[LEFT].abs_diff(heights[RIGHT]) < 2 {
@@ -225,7 +225,7 @@ impl Tree {
     }
 
     /// Returns the paths to the last node before `probe` and to the first node at or after `probe`. Both paths are
-    /// prefixes of one longer path, so the function returns the longer path and two lengths.
+    /// prefixes of the same path, so the function returns this path once, with two lengths.
     #[inline]
     fn around(&self, probe: Probe<'_>) -> (Path, usize, usize) {
         let head = head(probe.key);

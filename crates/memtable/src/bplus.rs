@@ -18,8 +18,8 @@
 //! nodes on the way to the leaf, so a split changes at most one parent. All fields are atomics, and nodes and records
 //! are never freed, so references always remain valid. During a concurrent change, a reader may therefore compute a
 //! wrong result, but never accesses invalid memory. The reader discards the wrong result. A scan remembers the
-//! version number of its leaf between entries. If this number has changed, the scan checks whether its entry is still
-//! at the same position. If not, the scan searches the entry again.
+//! version number of its leaf between entries. If the version number of the leaf has changed, the scan checks whether
+//! its entry is still at the same position. If not, the scan searches the entry again.
 //!
 //! Source: Leis, Haubenschild, Neumann, "Optimistic Lock Coupling: A Scalable and Efficient General-Purpose
 //! Synchronization Method", IEEE Data Engineering Bulletin 42(1), 2019; Graefe, "B-tree Indexes and CPU Caches", ICDE
@@ -73,15 +73,15 @@ struct BPlus {
 struct Tree {
     arena: SharedArena,
     root: AtomicRef<Node>,
-    /// The number of levels of inner nodes. A reader that checks the version number of the root also detects a change
-    /// of this field.
+    /// The number of levels of inner nodes. If this field changes, a reader detects the change when it checks the
+    /// version number of the root.
     height: AtomicUsize,
     /// The last leaf, if the previous insert appended an entry to this leaf. If keys are inserted in order, the next
     /// insert needs no search.
     last: AtomicRef<Node>,
     /// The number of bytes that a scan prefetches per record. The number is a hint: the size of a recent record, up
-    /// to [`RECORD_BYTES`]. The field has its own cache line, because splits often write this field if values vary in
-    /// size.
+    /// to [`RECORD_BYTES`]. The field has its own cache line, because splits write the field often if values have
+    /// different sizes.
     asked_bytes: CachePadded<StdAtomicU32>,
 }
 
@@ -190,7 +190,7 @@ impl Tree {
     }
 
     /// Inserts the first version of `new`. If versions can be appended to the last leaf, inserts as many as possible.
-    /// Returns the number of inserted versions.
+    /// Returns the number of versions that were inserted.
     fn place_some(&self, new: &[New<'_>]) -> Optimistic<usize> {
         let appended = self.append_some(new)?;
         if appended > 0 {
@@ -339,8 +339,8 @@ impl Tree {
         }
     }
 
-    /// Returns the cursor after `cursor`. Callers use this function if `cursor` is the last entry of its leaf, or if
-    /// the leaf has changed.
+    /// Returns the cursor after `cursor`. Callers use this function if `cursor` is at the last entry of its leaf, or
+    /// if the leaf has changed.
     fn behind(&self, cursor: &Cursor) -> Option<Cursor> {
         Self::retry(|| {
             let node = self.arena.node(cursor.leaf);

@@ -11,7 +11,7 @@ use crate::sync::Ordering::{Acquire, Relaxed, Release};
 use crate::sync::{AtomicU32, AtomicU64, fence, sized, spin_loop, yield_now};
 use crate::versions::Probe;
 
-/// The largest number of entries of a node. A node with this capacity takes 1 KiB.
+/// The largest number of entries of a node. With this capacity, a node takes 1 KiB.
 pub(crate) const FANOUT: usize = sized(62, 3);
 
 /// The number of bytes of a node that a search may read: the whole node without the links.
@@ -20,7 +20,7 @@ pub(crate) const SEARCHED_BYTES: usize = 24 + FANOUT * 12;
 /// The largest number of bytes that are prefetched per record.
 pub(crate) const RECORD_BYTES: usize = 192;
 
-/// The number of spins on a locked node before the thread yields its CPU.
+/// The number of spins that a thread makes on a locked node before it yields its CPU.
 const SPINS: usize = 100;
 
 /// A leaf or an inner node. An inner node with `count` separators has `count + 1` children. Child `i + 1` has entries
@@ -29,11 +29,13 @@ const SPINS: usize = 100;
 pub(crate) struct Node {
     pub(crate) version: AtomicU64,
     pub(crate) count: AtomicU32,
-    /// The length of the common prefix of all keys of the node. Heads do not include this prefix.
+    /// The length of the common prefix of all keys of the node. The heads of the entries begin after this prefix.
     pub(crate) prefix_len: AtomicU32,
-    /// The lower fence. All entries of the node are at or after this version. `None` in the leftmost node.
+    /// The lower bound of the node (its lower fence). All entries of the node are at or after this version. `None` in
+    /// the leftmost node.
     pub(crate) low: AtomicRef<Version>,
-    /// The upper fence. All entries of the node are before this version. `None` in the rightmost node.
+    /// The upper bound of the node (its upper fence). All entries of the node are before this version. `None` in the
+    /// rightmost node.
     pub(crate) high: AtomicRef<Version>,
     pub(crate) heads: [AtomicU64; FANOUT],
     pub(crate) records: [AtomicRef<Version>; FANOUT],
@@ -106,7 +108,7 @@ impl Node {
         (self.count.load(Relaxed) as usize).min(FANOUT)
     }
 
-    /// Returns entry `at`. Returns `None` if the node has no such entry.
+    /// Returns the entry with index `at`. Returns `None` if the node has no such entry.
     #[inline]
     pub(crate) fn entry(&self, at: usize) -> Option<Ref<Version>> {
         if at < self.count() { self.records[at].load() } else { None }
@@ -181,7 +183,7 @@ impl Drop for Locked<'_> {
 }
 
 impl Locked<'_> {
-    /// Inserts an entry at `at`. In an inner node, also inserts the child after this entry.
+    /// Inserts an entry at index `at`. In an inner node, also inserts the child after this entry.
     pub(crate) fn insert(&self, at: usize, head: u64, version: Ref<Version>, child: Option<Ref<Node>>) {
         let node = self.0;
         let count = node.count();
@@ -202,7 +204,7 @@ impl Locked<'_> {
 
     /// Appends the first version of `new` to this leaf, which is the last leaf. The first version must follow all
     /// entries of the leaf. The function then appends the next versions of `new`, as long as the versions are sorted
-    /// and the leaf has space. Returns the number of appended versions.
+    /// and the leaf has space. Returns the number of versions that were appended.
     pub(crate) fn append(&self, new: &[New<'_>]) -> usize {
         let (node, count) = (self.0, self.0.count());
         let (mut before, version) = new[0];

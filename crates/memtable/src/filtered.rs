@@ -1,8 +1,8 @@
-//! A Bloom filter for the keys of any memtable. With this filter, most lookups of absent keys read only one 64-bit
+//! A Bloom filter for the keys of any memtable. With the filter, most lookups of absent keys read only one 64-bit
 //! word.
 //!
-//! A key sets five bits of one 64-bit word. A filter lookup is therefore one load, and an insert changes at most one
-//! word. With 16 bits per key, the false-positive rate is 1 in 200. Scans do not use the filter.
+//! A key sets five bits of one 64-bit word. A filter lookup therefore loads one word, and an insert changes at most
+//! one word. With 16 bits per key, the false-positive rate is 1 in 200. Scans do not use the filter.
 //!
 //! Sources: `memtable_whole_key_filtering` and `memtable_prefix_bloom_size_ratio` of RocksDB. The filter uses one
 //! word per key as in Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", WEA 2007, section

@@ -1,16 +1,17 @@
-//! A hash table of skip lists. All keys with equal first bytes are in one short list.
+//! A hash table of skip lists. All keys with equal first bytes belong to one short list.
 //!
 //! The hash of the first `prefix_length` bytes of a key selects a bucket, and each bucket has a skip list. A search
-//! in a short list takes fewer steps than a search in one list of all keys. Writers of different buckets never write
-//! to the same list. However, a scan or a flush must merge the lists of all buckets. This memtable is for point
+//! in a short list takes fewer steps than a search in one long list of all keys. Writers of different buckets never
+//! write to the same list. However, a scan or a flush must merge the lists of all buckets. This memtable is for point
 //! lookups, and for keys whose prefix identifies a group of keys.
 //!
 //! Source: `HashSkipListRep` of `RocksDB` (`memtable/hash_skiplist_rep.cc`). The implementation in RocksDB has a
-//! million buckets, and nodes with at most four links. There, a scan over all buckets sorts a copy of all entries.
-//! This memtable uses the lists of [`arena-skiplist`](crate::arena_skiplist), and all lists share one arena.
+//! million buckets, and nodes with at most four links. In RocksDB, a scan over all buckets sorts a copy of all
+//! entries. This memtable uses the skip lists of [`arena-skiplist`](crate::arena_skiplist), and all its lists share
+//! one arena.
 //!
-//! An entry takes slightly less memory than an entry in `arena-skiplist`, because it has fewer links. In addition,
-//! each bucket takes 48 bytes for the start of its list, and 32 bytes in the hash table.
+//! An entry takes slightly less memory than in `arena-skiplist`, because its tower has fewer links. In addition, each
+//! bucket takes 48 bytes for the start of its list, and 32 bytes in the hash table.
 
 use std::ops::Bound;
 use std::sync::Arc;

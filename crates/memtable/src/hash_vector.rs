@@ -103,7 +103,7 @@ trait Shard: Default + Send + Sync + 'static {
     fn index(&self) -> &RwLock<Index>;
 }
 
-/// Defines the types of shards. Each type has its own alignment in bytes.
+/// Defines the types of shards. Each of these types has its own alignment in bytes.
 macro_rules! shards {
     ($($name:ident: $alignment:literal,)+) => {
         $(
@@ -201,7 +201,7 @@ impl Index {
         arena.link(before, 0).store(added);
     }
 
-    /// Doubles the number of slots.
+    /// Doubles the number of slots of the hash table.
     #[cold]
     fn grow(&mut self) {
         let slots = (self.slots.len() * 2).max(FIRST_SLOTS);
@@ -247,7 +247,7 @@ impl Index {
 struct Order {
     /// For each shard, the number of list entries that the order includes.
     taken: [usize; SHARDS],
-    /// The common prefix of all keys. Heads begin after this prefix.
+    /// The common prefix of all keys. The heads of keys begin after this prefix.
     prefix: Vec<u8>,
     sorted: Vec<Headed<Option<Ref<Version>>>>,
 }

@@ -14,8 +14,8 @@ use types::head;
 pub(crate) const INLINE_BYTES: usize = 30;
 
 /// A key that owns its bytes, or a probe that borrows its bytes. Because maps are covariant in their key type, a
-/// lookup in a map of `InlineKey<'static>` can use a probe with a shorter lifetime. The lookup therefore needs no
-/// allocation.
+/// lookup in a map of `InlineKey<'static>` can use a probe with a shorter lifetime. A lookup with a borrowed probe
+/// therefore needs no allocation.
 #[derive(Clone, Debug)]
 pub(crate) struct InlineKey<'a> {
     /// The first eight bytes of the key as a big-endian integer, with zero padding.

@@ -37,7 +37,7 @@ impl MemtablePolicy for Policy {
 }
 
 /// A memtable with the range of its keys, stored as two heads. The head of a key is the integer of its first eight
-/// bytes. In an empty memtable, the smallest head is above the largest head.
+/// bytes. The smallest head is above the largest head while the memtable is empty.
 ///
 /// An insert first extends the range, and then inserts the entry. The range never shrinks. A reader that must find an
 /// entry therefore sees a range that includes the key of the entry.

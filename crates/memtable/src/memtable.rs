@@ -33,7 +33,7 @@ pub trait Memtable: Send + Sync {
     /// after [`freeze`](Self::freeze).
     fn insert(&self, key: HashedKey<'_>, sequence: SequenceNumber, value: Option<&[u8]>);
 
-    /// Adds versions with consecutive sequence numbers from `first` on. The effect is the same as that of one
+    /// Adds versions with consecutive sequence numbers from `first` on. The call has the same effect as one
     /// [`insert`](Self::insert) per entry.
     fn insert_all(&self, first: SequenceNumber, entries: &mut dyn Iterator<Item = NewEntry<'_>>) {
         for (sequence, (key, value)) in (first..).zip(entries) {
@@ -77,12 +77,12 @@ pub trait Memtable: Send + Sync {
     }
 
     /// Makes the memtable immutable. If a memtable does not keep its entries in order, this function sorts the
-    /// entries. The thread that will flush the memtable calls this function once, while other threads continue to
-    /// read.
+    /// entries. The thread that will flush the memtable calls this function once. Other threads continue to read
+    /// during the call.
     fn freeze(&self) {}
 
-    /// Passes the newest version of every key to `sink` in key order, including tombstones. Callers call this
-    /// function after [`freeze`](Self::freeze).
+    /// Passes the newest version of every key to `sink` in key order, including tombstones. Callers must call
+    /// [`freeze`](Self::freeze) before this function.
     fn drain(&self, sink: &mut dyn FnMut(Entry<'_>)) {
         const ENTRIES_PER_BATCH: usize = 1024;
         let mut batch = EntryBatch::default();

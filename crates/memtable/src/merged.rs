@@ -1,4 +1,4 @@
-//! A scan that merges several structures. Each structure has its versions in order.
+//! A scan that merges several structures. Each structure returns its versions in order.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;

@@ -1,7 +1,7 @@
 //! Code for memtables that contain another memtable.
 
-/// Implements the methods of [`Memtable`](crate::Memtable) that a wrapper does not change. Each method calls the same
-/// method of the field `memtable`.
+/// Implements the methods of [`Memtable`](crate::Memtable) that a wrapper does not change. Each generated method
+/// calls the same method of the field `memtable`.
 macro_rules! pass_on {
     () => {
         fn freeze(&self) {

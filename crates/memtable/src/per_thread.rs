@@ -2,9 +2,9 @@
 //! are merged into one sorted array.
 //!
 //! A thread writes only into the list of its partition. If there are at least as many partitions as threads, each
-//! list has only one writer, and no compare-and-swap fails. However, reads are slower. A lookup searches every list
-//! that has entries, and a scan merges all lists. When the memtable becomes immutable, a radix sort sorts the
-//! references to all versions. The flush and later readers then use this single order.
+//! list has only one writer, and no compare-and-swap fails. However, a read must search the lists of all threads. A
+//! lookup searches every list that has entries, and a scan merges all lists. When the memtable becomes immutable, a
+//! radix sort sorts the references to all versions. The flush and later readers then use this single order.
 //!
 //! Source: Krueger et al., "Fast Updates on Read-Optimized Databases Using Multi-Core CPUs" (VLDB 2011), section 4,
 //! where each writer has its own delta, which is merged later. The lists are the lists of
@@ -43,7 +43,7 @@ const MAX_PARTITIONS: u32 = 256;
 static NEXT_THREAD: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// The number of this thread. Threads are numbered in the order of their first writes.
+    /// The number of the calling thread. Threads are numbered in the order of their first writes.
     static THREAD: usize = NEXT_THREAD.fetch_add(1, Relaxed);
 }
 
@@ -102,8 +102,8 @@ impl PerThread {
         self.order.get().map(|order| Frozen { arena: &self.arena, order })
     }
 
-    /// Searches the newest version of `key` whose sequence number is not above `snapshot`, and passes this version to
-    /// `look`.
+    /// Searches for the newest version of `key` whose sequence number is not above `snapshot`, and passes this
+    /// version to `look`.
     fn visible<R>(
         &self,
         key: &[u8],

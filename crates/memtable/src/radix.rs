@@ -1,7 +1,7 @@
 //! Parallel sort by heads. A head is the integer of eight key bytes. One radix pass distributes the items into
 //! buckets, by the highest bits in which heads differ. Then several threads sort the buckets.
 //!
-//! The radix pass costs one read and one scattered write per item. The comparison sort of a bucket is fast, because a
+//! The radix pass makes one read and one scattered write per item. The comparison sort of a bucket is fast, because a
 //! bucket fits into the L1 cache. If most heads are in a few buckets, the sort takes as long as a comparison sort.
 //! Sources: Knuth, TAOCP 3, 5.2.5; for a radix pass with the most significant digit first, Bentley and `McIlroy`,
 //! "Engineering Radix Sort", 1993.
@@ -19,7 +19,8 @@ pub(crate) struct Headed<T> {
 }
 
 impl<T> Headed<T> {
-    /// Creates an item. `rest` are the bytes of the key after the common prefix of all keys.
+    /// Creates an item from a head and its payload. `rest` are the bytes of the key after the common prefix of all
+    /// keys.
     #[inline]
     pub(crate) fn new(rest: &[u8], item: T) -> Self {
         Self { head: head(rest), item }
@@ -36,7 +37,7 @@ const MAX_BUCKET_BITS: u32 = 12;
 /// The smallest number of items per thread. With fewer items, the sort uses fewer threads.
 const ITEMS_PER_THREAD: usize = 1 << 15;
 
-/// The largest number of threads. The limit leaves CPUs for other work during a flush.
+/// The largest number of threads. The limit leaves some CPUs for other work during a flush.
 const MAX_THREADS: usize = 8;
 
 /// Sorts `items` by their heads. The function `tie` compares items with equal heads, and must never return `Equal`.

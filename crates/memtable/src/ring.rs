@@ -1,5 +1,5 @@
-//! A consistent-hash ring, which maps hashes to shards. When the number of shards changes, only the minimum number of
-//! keys move to another shard.
+//! A consistent-hash ring, which maps hashes to shards. If the number of shards changes, the ring moves only the
+//! smallest necessary number of keys to another shard.
 //!
 //! Each shard has virtual nodes, which are points on the ring of all 128-bit numbers. The position of a point is the
 //! XXH3-128 hash of the shard number and the point number. The hash of a key belongs to the shard of the first point
@@ -14,7 +14,8 @@ use xxhash_rust::xxh3::xxh3_128;
 pub(crate) struct Ring {
     points: Vec<Point>,
     /// A table that speeds up lookups, indexed by the highest `bucket_bits` bits of a hash. Each element is the index
-    /// of the first point at or after the smallest hash with these bits. A lookup then needs only one or two steps.
+    /// of the first point at or after the smallest hash that begins with these bits. With this table, a lookup needs
+    /// only one or two steps.
     buckets: Vec<u32>,
     bucket_bits: u32,
 }
@@ -27,8 +28,8 @@ struct Point {
 }
 
 impl Ring {
-    /// Creates a ring. Shard i has `points[i]` points. There must be at least one shard, and at least one point per
-    /// shard.
+    /// Creates a ring. Shard i has `points[i]` points. The ring must have at least one shard, and at least one point
+    /// per shard.
     pub(crate) fn new(points: &[u32]) -> Self {
         let mut points: Vec<Point> = (0..)
             .zip(points)

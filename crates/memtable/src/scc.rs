@@ -3,7 +3,7 @@
 //! `TreeIndex` maps each key to an anchor in an arena. The anchor is the begin of a chain of all versions of the key,
 //! ordered from newest to oldest. Writers add versions to the chain by compare-and-swap. The leaves of the tree store
 //! keys of up to 30 bytes. A leaf has up to 14 entries. A lookup among 500,000 entries visits five or six nodes, the
-//! anchor and one record. An entry takes the bytes of its key and value and 24 bytes of header and link, rounded up
+//! anchor and one record. An entry takes the bytes of its key and value, plus 24 bytes of header and link, rounded up
 //! to a multiple of 8. The anchor takes the bytes of the key and 24 more bytes, and the nodes take 72 bytes per key.
 //!
 //! Anchors keep lookups fast. In scc 3.8.8, a range query that begins at an absent key reads many leaves. Such a
@@ -69,7 +69,8 @@ impl Comparable<InlineKey<'static>> for Sought<'_> {
 
 /// The memtable: the tree and the arena of the versions.
 struct Index {
-    /// The keys with their anchors. An anchor is a version with the highest sequence number and without a value.
+    /// The tree of the keys and their anchors. An anchor is a version with the highest sequence number and without a
+    /// value.
     tree: TreeIndex<InlineKey<'static>, Ref<Version>>,
     arena: SharedArena,
     /// The number of created anchors, including unused anchors.

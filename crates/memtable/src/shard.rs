@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
 
-/// The cursor of a shard into its current block. Each shard has its own cache lines. Units are numbered from the
-/// start of the arena, and no block is used twice.
+/// The cursor of a shard into its current block. The cursors of different shards are in different cache lines. Units
+/// are numbered from the start of the arena, and no block is used twice.
 #[repr(align(128))]
 #[derive(Default)]
 pub(crate) struct Shard {
@@ -32,8 +32,7 @@ fn left(cursor: u64) -> Range<u32> {
 
 impl Shard {
     /// Takes `units` units from the block. Returns `None` if the block has too few free units. A failed request moves
-    /// the cursor after the end of the block. All later requests therefore also fail, until the shard gets the next
-    /// block.
+    /// the cursor after the end of the block. All later requests also fail until the shard has its next block.
     #[inline]
     pub(crate) fn bump(&self, units: u32) -> Option<u32> {
         let left = left(self.cursor.fetch_add(u64::from(units), Ordering::Acquire));
@@ -58,8 +57,8 @@ impl Shard {
         }
     }
 
-    /// Gives units back to the block that ends at `block_end`. The units remain unused if the block is no longer the
-    /// current block, or if other units were taken after these units.
+    /// Gives units back to the block that ends at `block_end`. If the block is no longer the current block, or if
+    /// other units were taken after these units, the units stay unused.
     pub(crate) fn give_back(&self, units: Range<u32>, block_end: u32) {
         let (before, after) = (cursor(units.end..block_end), cursor(units.start..block_end));
         let _ = self.cursor.compare_exchange(before, after, Ordering::Release, Ordering::Relaxed);

@@ -70,7 +70,10 @@ impl Params {
             return Ok(vec![nodes; shards]);
         }
         if self.weights.len() != shards {
-            return Err(format!("weights has {} numbers for {shards} shards", self.weights.len()));
+            return Err(format!(
+                "weights has {} numbers, but there are {shards} shards; give one weight per shard",
+                self.weights.len()
+            ));
         }
         let points = |weight: &u32| {
             let points = nodes.checked_mul(*weight).filter(|points| (1..=MAX_VIRTUAL_NODES).contains(points));
@@ -170,7 +173,7 @@ impl Router {
     }
 }
 
-/// One shard: a map and its lock. A shard has its own cache lines.
+/// One shard: a map and its lock. Different shards are in different cache lines.
 #[repr(align(128))]
 struct Shard(RwLock<VersionMap>);
 
@@ -178,7 +181,8 @@ struct Shard(RwLock<VersionMap>);
 struct ShardedBTree {
     shards: Vec<Shard>,
     router: Arc<Router>,
-    /// The router of the next memtable. Its borders are computed from the keys of this memtable.
+    /// The router of the next memtable. The router for the next memtable, whose borders are computed from the keys of
+    /// this memtable.
     next_router: SharedRouter,
 }
 
@@ -187,7 +191,7 @@ impl ShardedBTree {
         &self.shards[self.router.shard(key.bytes)].0
     }
 
-    /// Locks all shards for reading. No deadlock is possible, because a writer never holds more than one lock.
+    /// Locks all shards for reading. No deadlock is possible, because a writer holds at most one lock at a time.
     fn read_all(&self) -> Vec<RwLockReadGuard<'_, VersionMap>> {
         self.shards.iter().map(|shard| shard.0.read()).collect()
     }
@@ -214,8 +218,8 @@ impl ShardedBTree {
         }
     }
 
-    /// Returns the borders that divide all keys of the memtable into equal parts, one part per shard. With fewer keys
-    /// than shards, there is one part per key.
+    /// Returns the borders that divide all keys of the memtable into equal parts, one part per shard. If there are
+    /// fewer keys than shards, each part has one key.
     fn quantiles(&self) -> Vec<Vec<u8>> {
         let shards = self.read_all();
         let keys = shards.iter().map(|map| map.keys()).sum::<usize>();

@@ -4,9 +4,9 @@
 //! The arena is one address range of 8-byte units, which is divided into chunks. The first chunk has about the
 //! capacity of the memtable, and each further chunk doubles the total size. Chunks are memory-mapped, so unused parts
 //! of a chunk take no physical memory. The arena requests huge pages for its chunks. Without huge pages, a search in
-//! an ordered structure of 64 MiB spends most of its time on address translation. Each thread belongs to a shard. The
-//! threads of a shard take a block from the address range, and fill this block through the cursor of the shard. Only
-//! the threads of a shard write the cache line of its cursor.
+//! an ordered structure of 64 MiB spends most of its time on address translation. Each thread belongs to one shard of
+//! the arena. The threads of a shard take a block from the address range, and fill this block through the cursor of
+//! the shard. Only the threads of a shard write the cache line of its cursor.
 //!
 //! Reads are safe for three reasons. First, only the arena creates references, because [`Ref`] has no other
 //! constructor. Second, the arena writes the target of a reference before it returns the reference. Third, the arena
@@ -48,7 +48,8 @@ const LARGEST_IN_BLOCK_UNITS: usize = BLOCK_UNITS as usize / 4;
 /// KiB and 256 MiB.
 const FIRST_CHUNK_BITS: std::ops::RangeInclusive<u32> = 13..=25;
 
-/// The maximum number of chunks. If the first chunk has the smallest size, this number of chunks has 2^32 units.
+/// The maximum number of chunks. Even if the first chunk has the smallest size, this number of chunks contains 2^32
+/// units.
 const MAX_CHUNKS: usize = 20;
 
 /// The number of units in the whole address range, which is 32 GiB minus a reserve. Because of the reserve, a cursor
@@ -69,11 +70,11 @@ const HEADER_UNITS: usize = 2;
 pub(crate) const HEADER_BYTES: usize = HEADER_UNITS * UNIT_BYTES;
 
 /// The largest number of unused first chunks in a pool. If flushes are slow, a tree has one or two immutable
-/// memtables, and frees them shortly after one another.
+/// memtables, and frees them within a short time.
 const MOST_IDLE: usize = 2;
 
-/// A pool of unused mapped memory for the next arenas of a tree. Reused memory is faster, because the kernel need not
-/// fill its pages with zeros.
+/// A pool of unused mapped memory for the next arenas of a tree. Reused memory is faster than new memory, because the
+/// kernel need not fill its pages with zeros.
 #[derive(Debug, Default)]
 pub(crate) struct MapPool {
     idle: Mutex<Vec<MmapMut>>,
@@ -161,8 +162,8 @@ impl SharedArena {
     /// Writes a version to the units that begin at `from`.
     ///
     /// # Safety
-    /// The caller must have allocated [`record_units`] units at `from`. No other thread may read or write these units
-    /// before this function has returned the reference.
+    /// The caller must have allocated [`record_units`] units at `from`. Until this function has returned the
+    /// reference, no other thread may read or write these units.
     #[inline]
     unsafe fn write_record(
         &self,

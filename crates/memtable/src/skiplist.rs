@@ -25,8 +25,8 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     || Box::new(Policy),
 );
 
-/// The number of bytes of a node in addition to its key and value. These bytes are a reference count, a height, on
-/// average two pointers, and on average 8 bytes of padding.
+/// The number of bytes of a node in addition to its key and value. This memory consists of a reference count, a
+/// height, on average two pointers, and on average 8 bytes of padding.
 const NODE_BYTES: usize = 8 + 16 + 8;
 
 /// Creates [`SkipList`] memtables.
@@ -41,7 +41,7 @@ impl MemtablePolicy for Policy {
 /// The value of one version in the list, or `None` for a tombstone.
 type Value = Option<Box<[u8]>>;
 
-/// The skip list, and the number of heap bytes of its values and long keys.
+/// The skip list, with the number of heap bytes of its values and of its long keys.
 struct SkipList {
     map: SkipMap<VersionedKey<'static>, Value>,
     heap_bytes: AtomicUsize,

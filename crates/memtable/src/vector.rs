@@ -6,8 +6,8 @@
 //! searches all entries from the newest to the oldest. A lookup in an immutable buffer is a binary search.
 //!
 //! A scan of the active buffer needs sorted entries. The scan therefore sorts the entries that were appended since
-//! the last scan, and merges these entries into the existing order. This costs one pass over the buffer, like a
-//! lookup. Without inserts since the last scan, the scan has no additional cost.
+//! the last scan, and merges these entries into the existing order. The search costs one pass over the buffer.
+//! Without inserts since the last scan, the scan has no additional cost.
 
 use std::cmp::{Ordering, Reverse};
 use std::ops::{Bound, Range};
@@ -367,8 +367,8 @@ impl Order {
         })
     }
 
-    /// Passes one version of a key to `sink`. The passed version is the newest version whose sequence number is not
-    /// above `snapshot`. Passes nothing if there is no such version.
+    /// Passes the visible version of one key to `sink`. The passed version is the newest version whose sequence
+    /// number is not above `snapshot`. If the key has no visible version, nothing is passed to `sink`.
     fn emit<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         log: &Log,

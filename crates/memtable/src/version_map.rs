@@ -18,7 +18,7 @@ use crate::inline_key::{INLINE_BYTES, InlineKey};
 /// The value length that marks a tombstone. No value has this length.
 const TOMBSTONE: u32 = u32::MAX;
 
-/// The number of bytes of a record before the value. These bytes are the sequence number and the value length.
+/// The number of bytes of a record before the value. The header consists of the sequence number and the value length.
 const HEADER_BYTES: usize = 12;
 
 /// The size of tree nodes per entry, as a multiple of the size of a map key and map value. After inserts in random
@@ -28,7 +28,7 @@ const NODE_FILL: f64 = 1.6;
 /// The location of the versions of one key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Versions {
-    /// The key was written once. The field is the address of its only version.
+    /// The only version of a key that was written once. The field is the address of its only version.
     One(RecordAddress),
     /// The key was written several times. The field is the index of its list of versions.
     Many(u32),
@@ -57,7 +57,7 @@ pub(crate) struct VersionMap {
 pub(crate) type Slot<'m> = (&'m InlineKey<'m>, &'m Versions);
 
 impl VersionMap {
-    /// Creates an empty map for about `capacity_bytes` bytes of keys and values. The map takes its memory from
+    /// Creates an empty map for about `capacity_bytes` bytes of keys and values. The map allocates its memory from
     /// `pool`.
     pub(crate) fn new(capacity_bytes: usize, pool: &Arc<ChunkPool>) -> Self {
         Self {

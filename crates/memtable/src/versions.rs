@@ -57,8 +57,8 @@ pub(crate) trait Versions {
     /// Moves a cursor to the next version. If there is no next version, the cursor becomes `None`.
     fn next(&self, cursor: &mut Option<Self::Cursor>);
 
-    /// Moves a cursor like [`next`](Self::next). If the result is `false`, the next version certainly has another
-    /// key, so the caller need not compare the keys.
+    /// Moves a cursor to the next version. Returns whether this version may have the same key. If the result is
+    /// `false`, the next version certainly has another key, so the caller need not compare the keys.
     #[inline]
     fn next_may_share_key(&self, cursor: &mut Option<Self::Cursor>) -> bool {
         self.next(cursor);
@@ -70,8 +70,8 @@ pub(crate) trait Versions {
 
     fn record<'a>(&'a self, cursor: &Self::Cursor) -> VersionRecord<'a>;
 
-    /// Announces that a scan in `direction` will read `versions` versions from the cursor on. The structure may
-    /// prefetch these versions.
+    /// Announces that a scan in `direction` will read `versions` versions from the cursor on. The structure may use
+    /// this number to prefetch versions.
     #[inline]
     fn expect(&self, cursor: &mut Self::Cursor, direction: Direction, versions: usize) {
         let _ = (cursor, direction, versions);
@@ -219,7 +219,7 @@ fn descend<'a, V: Versions, S: FnMut(VersionRecord<'a>) + ?Sized>(
     }
 }
 
-/// Passes a version to `sink` if there is one. Returns whether there is a version.
+/// Passes a version to `sink`, if there is a version. Returns whether there is a version.
 #[inline]
 fn emit<'a, S: FnMut(VersionRecord<'a>) + ?Sized>(version: Option<VersionRecord<'a>>, sink: &mut S) -> bool {
     version.inspect(|record| sink(*record)).is_some()

@@ -7,17 +7,17 @@ use serde::Serialize;
 
 use crate::opened::Opened;
 
-/// The columns of a timeline.
+/// The columns of a timeline that a page shows.
 pub(crate) const TIMELINE: [Metric; 4] = [SECOND, c::OPS_PER_SECOND, c::P99_NS, c::RUNS];
 
-/// The columns of the levels.
+/// The columns of `levels.csv` that a page shows.
 pub(crate) const LEVELS: [Metric; 6] =
     [LEVEL, TABLES, c::TABLE_BYTES, BYTES_WRITTEN, c::WRITE_AMP, c::WRITE_AMP_SETTLED];
 
 /// The most rows of each kind in a page.
 const MOST_ROWS: usize = 20_000;
 
-/// The rows of one configuration, trial and phase.
+/// The rows of one configuration, one trial and one phase.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Course {
     /// Index of the configuration.

@@ -21,7 +21,8 @@ const MOST_STREAMS: usize = 100;
 #[derive(Serialize)]
 pub(crate) struct PageData {
     pub(crate) criteria: Criteria,
-    /// For each number of rounds, the medians that the bootstrap draws: two positions and the number of resamples.
+    /// For each number of rounds, the medians that the bootstrap draws. Each element is two positions and the number
+    /// of resamples.
     pub(crate) draws: BTreeMap<usize, Vec<[usize; 3]>>,
     pub(crate) runs: Vec<RunData>,
 }
@@ -52,7 +53,7 @@ pub(crate) struct RunData {
     pub(crate) is_counted: bool,
     pub(crate) started: String,
     pub(crate) trials: u64,
-    /// The verdicts in words.
+    /// The verdicts of the run as sentences.
     pub(crate) conclusions: Vec<String>,
     pub(crate) warnings: Vec<String>,
     pub(crate) left_out: Vec<LeftOut>,
@@ -65,7 +66,7 @@ pub(crate) struct RunData {
     pub(crate) cells: Vec<CellData>,
     pub(crate) groups: Vec<Group>,
     pub(crate) rounds: Vec<u64>,
-    /// The machines of merged parts. Empty for a run on one machine.
+    /// The machines that ran the parts of a merged run. Empty for a run on one machine.
     pub(crate) machines: Vec<MachineData>,
     pub(crate) numbers: Vec<Matrix>,
     pub(crate) noise: Vec<Matrix>,
@@ -88,7 +89,7 @@ pub(crate) struct Swept {
     pub(crate) title: String,
 }
 
-/// A machine of merged parts.
+/// One machine that ran parts of a merged run.
 #[derive(Serialize)]
 pub(crate) struct MachineData {
     pub(crate) name: String,
@@ -142,7 +143,7 @@ pub(crate) struct Mark {
     pub(crate) cell: usize,
     pub(crate) phase: usize,
     pub(crate) text: String,
-    /// Whether values with this note have no verdict.
+    /// Whether a value with this note cannot have a verdict.
     pub(crate) is_doubt: bool,
 }
 
@@ -211,7 +212,7 @@ impl RunData {
         }
     }
 
-    /// The values of a selection.
+    /// Returns the values of a selection, or `None` if the page has no values for it.
     pub(crate) fn matrix(&self, of: Selection) -> Option<&Matrix> {
         find(&self.numbers, of)
     }
@@ -331,7 +332,8 @@ fn marks(opened: &Opened, phases: &[String]) -> Vec<Mark> {
     marks.into_iter().map(mark).collect()
 }
 
-/// The drawn medians for each number of rounds. Only the numbers of rounds that two configurations can share occur.
+/// For each number of rounds of the runs, returns the medians that the bootstrap draws. Only the numbers of rounds
+/// that two configurations can share occur.
 pub(crate) fn draws(runs: &[RunData]) -> BTreeMap<usize, Vec<[usize; 3]>> {
     let criteria = measure::Criteria::default();
     let mut counts = BTreeSet::new();

@@ -59,7 +59,8 @@ pub(crate) fn groups(manifest: &Manifest, within: &[usize], verdicts: &[Row]) ->
     keys.into_iter().map(group).filter(|group| !group.cells.is_empty()).collect()
 }
 
-/// The configuration among `cells` with the name that a verdict uses: its label, a swept value, or a part of its label.
+/// Returns the configuration among `cells` with the name that a verdict uses: its label, a swept value, or a part of
+/// its label.
 pub(crate) fn named(manifest: &Manifest, cells: &[usize], name: &str) -> Option<usize> {
     let find = |is_it: &dyn Fn(&usize) -> bool| cells.iter().find(|cell| is_it(cell)).copied();
     let label = |cell: usize| manifest.cells[cell].label.as_str();

@@ -14,7 +14,7 @@ const MOST_ROWS: usize = 400;
 /// The maximum number of conclusions that are shown at once. Further conclusions are folded.
 const MOST_CONCLUSIONS: usize = 8;
 
-/// The page.
+/// Returns the page as HTML.
 pub(crate) fn page(data: &PageData) -> String {
     let title = match &data.runs[..] {
         [run] => run.name.clone(),
@@ -37,7 +37,7 @@ pub(crate) fn page(data: &PageData) -> String {
     )
 }
 
-/// The part of a page about one run, for browsers without scripts.
+/// Returns the section about one run, for browsers without scripts.
 fn section(run: &RunData, number: usize) -> String {
     let mut text = format!(
         "<article class=\"run\" id=\"run-{number}\">\n<header>\n<h1>{}</h1>\n<p class=\"question\">{}</p>\n\
@@ -172,7 +172,7 @@ fn capital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// A text for HTML.
+/// Returns the text with escaped HTML characters.
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

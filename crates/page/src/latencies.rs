@@ -21,7 +21,7 @@ pub(crate) struct Latencies {
     pub(crate) cell: usize,
     /// The position of the phase in the data of the page.
     pub(crate) phase: usize,
-    /// `get` for service times, `get:response` for response times.
+    /// The tag of the histogram: `get` for service times, `get:response` for response times.
     pub(crate) tag: String,
     /// The number of operations.
     pub(crate) count: u64,
@@ -62,7 +62,8 @@ pub(crate) fn latencies(opened: &Opened, phases: &[String], rounds: &[u64]) -> V
     found
 }
 
-/// The histograms of both logs. A histogram of another version, with other bounds, is left out.
+/// Returns a log with the merged histograms of both logs. A histogram of another version, with other bounds, is left
+/// out.
 fn joined(mut log: LatencyLog, other: &LatencyLog) -> LatencyLog {
     for (tag, histogram) in &mut log.histograms {
         if let Some(more) = other.get(tag) {

@@ -1,10 +1,11 @@
 //! One self-contained HTML page from results. The page has the verdicts in words, a table of all configurations,
 //! charts, and details of each configuration.
 //!
-//! The page is one file and needs no network. The page is readable without a script, because the verdicts and the table
-//! are HTML. With its script, any configuration can become the baseline. The page has the values of every trial, and
-//! computes the ratios, confidence intervals and verdicts of [`measure`] from them. The positions that the bootstrap
-//! draws are in the page, so its intervals equal those of `verdicts.csv`.
+//! The page is one file, and a browser can open it without a network. The page is readable without a script, because
+//! the verdicts and the table are HTML. With its script, any configuration can become the baseline. The page has the
+//! values of every trial, and computes the ratios, confidence intervals and verdicts of [`measure`] from them. The
+//! page contains the positions that the bootstrap draws, so the intervals of the page equal the intervals in
+//! `verdicts.csv`.
 
 mod charts_of_cells;
 mod data;
@@ -45,7 +46,7 @@ impl Page {
         Ok(Self { data: PageData { criteria: Criteria::default(), draws: data::draws(&runs), runs } })
     }
 
-    /// The page as HTML.
+    /// Returns the page as HTML.
     pub fn html(&self) -> String {
         html::page(&self.data)
     }

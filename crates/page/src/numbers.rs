@@ -30,7 +30,7 @@ const MAIN: [Metric; 14] = [
     c::RSS_PEAK_BYTES,
 ];
 
-/// Metrics that the page omits, because they are only markers or equal to other metrics.
+/// Metrics that the page omits, because they only mark rows or are equal to other metrics.
 const HIDDEN: [Metric; 3] = [c::WRONG_ANSWERS, c::CHECKED_ANSWERS, c::DROPPED_ANSWERS];
 
 /// The values of one phase, kind of operation and metric.
@@ -50,9 +50,9 @@ pub(crate) struct Matrix {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Numbers {
-    /// No round has a number.
+    /// No round has a value.
     None,
-    /// Every round has this value.
+    /// Every round has this one value.
     All(f64),
     /// A value or `None` for each round.
     Each(Vec<Option<f64>>),
@@ -73,7 +73,8 @@ pub(crate) struct AllNumbers {
     pub(crate) left_out: Vec<&'static str>,
 }
 
-/// Rows by phase and kind of operation. Each row has the index of its configuration and the index of its round.
+/// Rows by phase and kind of operation. Each row comes with the index of its configuration and the index of its
+/// round.
 type Placed<'a> = BTreeMap<(usize, usize), Vec<(usize, usize, &'a Row)>>;
 
 impl Numbers {
@@ -88,7 +89,7 @@ impl Numbers {
         }
     }
 
-    /// Number of stored values.
+    /// Returns the number of stored values.
     fn count(&self) -> usize {
         match self {
             Self::Each(rounds) => rounds.len(),
@@ -96,7 +97,7 @@ impl Numbers {
         }
     }
 
-    /// The values of these rounds as a sample.
+    /// Returns the values of the given rounds as a sample.
     pub(crate) fn sample(&self, name: &str, rounds: &[u64]) -> Sample {
         let of = |at: usize| match self {
             Self::None => None,

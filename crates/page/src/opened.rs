@@ -13,12 +13,13 @@ pub(crate) struct Opened {
     pub(crate) folder: Folder,
     pub(crate) manifest: Manifest,
     pub(crate) runs: Table,
-    /// The second runs of baselines.
+    /// The second runs of the baseline (A/A runs).
     pub(crate) noise: Option<Table>,
     pub(crate) timeline: Option<Table>,
     pub(crate) levels: Option<Table>,
     pub(crate) verdicts: Vec<Row>,
-    /// Numbers of the configurations that gave wrong answers. Such configurations have no values.
+    /// Numbers of the configurations that gave wrong answers. Configurations with wrong answers have no values on the
+    /// page.
     pub(crate) wrong: BTreeSet<u64>,
     /// The position of each configuration in the manifest, by its number.
     pub(crate) places: BTreeMap<u64, usize>,

@@ -7,18 +7,18 @@ use verdict::RatioChange;
 use crate::data::{MetricData, RunData, VerdictData};
 use crate::selection::Selection;
 
-/// A configuration in its group.
+/// A configuration and its comparison within its group.
 pub(crate) struct TableRow<'a> {
     pub(crate) heading: &'a str,
     pub(crate) label: &'a str,
     pub(crate) median: Option<f64>,
     /// The median of the baseline.
     pub(crate) baseline: Option<f64>,
-    /// `None` for the baseline.
+    /// The comparison with the baseline. `None` for the baseline itself.
     pub(crate) comparison: Option<Comparison>,
     /// The verdict of the run, if the run judged this row.
     pub(crate) verdict: Option<&'a VerdictData>,
-    /// The number of rounds with a number.
+    /// The number of rounds in which the configuration has a value.
     pub(crate) trials: usize,
 }
 
@@ -76,13 +76,13 @@ pub(crate) fn better(metric: &MetricData) -> Better {
     }
 }
 
-/// The unit of a column of this name.
+/// Returns the unit of the column with this name.
 pub(crate) fn unit(metric: &MetricData) -> Unit {
     results::reference::metric(metric.name).map_or(Unit::Plain, |metric| metric.unit)
 }
 
 impl TableRow<'_> {
-    /// The change against the baseline and its confidence interval, such as `2.28x` and `2.18 .. 2.65`.
+    /// Returns the change against the baseline and its confidence interval, such as `2.28x` and `2.18 .. 2.65`.
     pub(crate) fn change(&self, metric: &MetricData) -> (String, String) {
         let is_share = unit(metric) == Unit::Share && better(metric) == Better::Higher;
         let change =
@@ -97,7 +97,7 @@ impl TableRow<'_> {
         self.verdict.map(|verdict| verdict.verdict.clone()).or(own).unwrap_or_default()
     }
 
-    /// The reason for a doubt. Empty if there is no doubt.
+    /// Returns the reason why a verdict is in doubt. Empty if there is no doubt.
     pub(crate) fn doubt(&self) -> String {
         let own = || self.comparison.as_ref().and_then(|of| of.doubt).map(|doubt| doubt.to_string());
         self.verdict.map_or_else(|| own().unwrap_or_default(), |verdict| verdict.doubt.clone())

@@ -19,7 +19,7 @@ const SIGNS: &str = "{}()[],;:?=<>&|*!%+-";
 const BEFORE_BREAK: &str = ";,{}([:?=&|";
 const AFTER_BREAK: &str = "})],.?:&|";
 
-/// The script. Without a document, as in a test, it exports its functions.
+/// Returns the script of the page. Outside of a browser, as in a test, the script exports its functions.
 pub(crate) fn script() -> String {
     let parts: String = PARTS.iter().map(|part| bare(part)).collect();
     format!(

@@ -15,7 +15,7 @@ pub(crate) struct Selection {
     pub(crate) metric: usize,
 }
 
-/// The metrics that verdicts are about. The deciding metric comes first.
+/// The metrics that verdicts are about. The metric that decides the verdict comes first.
 pub(crate) fn judged(opened: &Opened) -> Vec<String> {
     let mut metrics: Vec<String> = Vec::new();
     for row in &opened.verdicts {
@@ -58,7 +58,7 @@ impl Selection {
 }
 
 impl AllNumbers {
-    /// The selection with these names, if it has values.
+    /// Returns the selection with these names, if it contains values.
     fn selection(&self, phase: &str, operation: &str, metric: &str) -> Option<Selection> {
         let selection = Selection {
             phase: self.phases.iter().position(|of| of == phase)?,

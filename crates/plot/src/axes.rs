@@ -73,7 +73,7 @@ pub(crate) fn draw_upwards(scene: &mut Scene, rect: Rect, ticks: &[Tick]) {
 }
 
 /// Returns the ticks of a horizontal axis without overlapping labels. The ticks are at the `wanted` values if their
-/// labels fit. Otherwise the ticks are at round values.
+/// labels fit. If the labels do not fit, the ticks are at round values.
 pub(crate) fn fitting_ticks(
     scale: Scale,
     wanted: &[f64],
@@ -118,7 +118,7 @@ fn thinned(ticks: Vec<Tick>, width: f64) -> Vec<Tick> {
 }
 
 impl Labels {
-    /// Returns the labels of ticks. Each label has one line.
+    /// Returns the labels of ticks. Each label takes one line.
     pub(crate) fn of_ticks(ticks: &[Tick]) -> Self {
         let label = |tick: &Tick| (tick.at, vec![tick.label.clone()]);
         Self { labels: ticks.iter().map(label).collect(), upright: false }

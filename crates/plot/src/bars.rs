@@ -15,7 +15,7 @@ use crate::{ChartSpec, PlotError, format};
 
 /// The largest number of categories that a bar chart can show.
 const MOST_CATEGORIES: usize = 100;
-/// The empty share of a slot. A slot is the part of the axis for one category.
+/// The share of a slot that stays empty between bars. A slot is the space on the axis for one category.
 const GAP: f64 = 0.28;
 /// The thickness of a horizontal bar, and the white space between groups of horizontal bars, in pixels.
 const LYING: f64 = 17.0;
@@ -84,7 +84,7 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     Ok(page.below(rect))
 }
 
-/// Draws the chart with horizontal bars. Each bar has one row, and the chart is as high as its rows need.
+/// Draws the chart with horizontal bars. The chart has one row per bar, and its height depends on the number of bars.
 fn lying(data: &Data, captions: &Captions, labels: &[String], scale: Scale) -> Scene {
     let (names, left) = names_down(labels, (0.36 * captions.inner()).min(240.0), 3);
     let lines = names.iter().map(Vec::len).max().unwrap_or(1) as f64;

@@ -62,8 +62,9 @@ impl Spread {
 pub(crate) const LEAST_FOR_INTERVAL: usize = 6;
 
 /// Returns how many of the lowest values, and how many of the highest values, are outside of the 95 % confidence
-/// interval (CI) of the median of `trials` values. The result holds for any distribution. The result is the largest
-/// `cut` with `1 - 2 P(X <= cut) >= 0.95`, where X is binomial with p = 1/2. Returns `None` for too few values.
+/// interval (CI) of the median of `trials` values. The result is valid for any distribution of the values. The result
+/// is the largest `cut` with `1 - 2 P(X <= cut) >= 0.95`, where X is binomial with p = 1/2. Returns `None` for too
+/// few values.
 fn ranks_outside(trials: usize) -> Option<usize> {
     let mut share = 0.5_f64.powi(i32::try_from(trials).unwrap_or(i32::MAX));
     let (mut outside, mut cut) = (share, None);
@@ -164,7 +165,7 @@ impl Known {
 
 impl Data {
     /// Returns the expected values along the horizontal axis, if all of several series have equal expected values.
-    /// One line is then enough.
+    /// One line is then enough for all series.
     pub(crate) fn common(&self, known: Known) -> Option<Vec<(f64, f64)>> {
         let points = self.series.iter().flat_map(|series| &series.points);
         let mut all: Vec<(f64, f64)> =
@@ -236,7 +237,7 @@ struct Cell {
     x: Value,
     series: Vec<Value>,
     tag: Option<String>,
-    /// The number of the configuration. Names outside of catalogs are sorted by this number.
+    /// The number of the configuration in `runs.csv`. Names outside of catalogs are sorted by this number.
     number: u64,
     xs: Vec<f64>,
     ys: Vec<f64>,
@@ -295,7 +296,7 @@ impl Plan {
         self.series_at.first().map_or(String::new(), |at| self.schema.columns()[*at].title().to_owned())
     }
 
-    /// Groups the rows by point. Omits rows without a value.
+    /// Groups the rows by the point of the chart to which they belong. Omits rows without a value.
     fn cells(&self, table: &Table, judged: &Judged<'_>, notes: &mut Vec<String>) -> Vec<Cell> {
         let mut cells: Vec<Cell> = Vec::new();
         let mut places: HashMap<(u64, Vec<String>), usize> = HashMap::new();
@@ -336,8 +337,8 @@ impl Plan {
         cells
     }
 
-    /// Returns the horizontal axis. The axis is numeric if all its values have one unit. Otherwise the axis has names
-    /// in order.
+    /// Returns the horizontal axis. The axis is numeric if all its values have one unit. If the units differ, the
+    /// axis has names in order.
     fn across(&self, cells: &[Cell], order: &LabelOrder) -> Across {
         let units: Option<Vec<Unit>> =
             cells.iter().map(|cell| Some(quantity::of(&cell.x, self.x.unit())?.1)).collect();

@@ -81,7 +81,7 @@ pub(crate) struct Spot {
 }
 
 impl Spot {
-    /// Creates a point without intervals.
+    /// Creates a point that has no intervals.
     pub(crate) fn at(x: f64, y: f64) -> Self {
         Self { x, y, interval: None, across: None, trials: None, theory: None, bound: None }
     }
@@ -124,7 +124,7 @@ impl Figure {
         }
     }
 
-    /// Returns the horizontal value of a point as text: its name or its number.
+    /// Returns the horizontal value of a point as text, which is a name or a number.
     pub(crate) fn across(&self, spot: &Spot) -> String {
         match self.names.get(spot.x as usize) {
             Some(name) => name.replace(crate::format::SPACE, " "),

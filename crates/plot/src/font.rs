@@ -29,7 +29,7 @@ pub(crate) const LINE_EM: f64 = 1.3;
 /// The size of labels, in pixels.
 pub(crate) const LABEL: f64 = 12.0;
 
-/// Which part of a text is at its position: the start, the middle or the end.
+/// The part of a text that is at its position: the start, the middle or the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,
@@ -193,7 +193,7 @@ pub(crate) fn advances<'a>(
     })
 }
 
-/// The style of a line of text. The back ends place the text by its top.
+/// The style of a line of text. Back ends position the text by its upper edge.
 pub(crate) struct TextStyle {
     /// Pixels per em.
     pub size: f64,

@@ -8,7 +8,7 @@ pub(crate) const SPACE: char = '\u{a0}';
 /// The narrow non-breaking space between thousands.
 const NARROW_SPACE: char = '\u{202f}';
 
-/// The multiples of a unit, each with its name and its size in base units.
+/// The multiples of a unit, such as KiB and MiB. Each element is the name and the size in base units.
 type Steps = &'static [(&'static str, f64)];
 
 const COUNTS: Steps = &[("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12)];
@@ -70,7 +70,7 @@ pub(crate) fn alike(number: f64, unit: Unit) -> String {
     with_unit(&fixed(scaled, decimals), name)
 }
 
-/// Formats a configured value, such as a parameter: `4 096`, `10 M`, `0.99`. An integer keeps all its digits.
+/// Formats a configured value, such as a parameter: `4 096`, `10 M`, `0.99`. An integer is shown with all its digits.
 pub(crate) fn chosen(number: f64, unit: Unit) -> String {
     let (name, size) = step(number, unit);
     let scaled = number / size;

@@ -6,7 +6,7 @@ use crate::painter::Painter;
 
 /// A kind of chart.
 ///
-/// Contract: equal points give equal drawings.
+/// Contract: a painter draws equal points in the same way each time.
 pub trait ChartKind: Send + Sync {
     /// Returns the built-in conversion of rows to points that this kind uses.
     fn form(&self) -> Form;

@@ -1,9 +1,9 @@
 //! Draws charts of results, from CSV files to SVG, PNG, PDF, `pgfplots` and gnuplot.
 //!
 //! A chart is a pure function of the CSV files of a results folder (verdicts included), the chart's description, the
-//! style and the order of labels. Equal inputs give equal bytes. Points, lines and bars are medians over trials.
-//! Whiskers or a band show the interval that the style names, and the caption names this interval. A label has the same
-//! colour in every chart, unless two labels of one chart would share the colour.
+//! style and the order of labels. Equal inputs give byte-for-byte equal charts. Points, lines and bars are medians
+//! over trials. Whiskers or a band show the interval that the style names, and the caption names this interval. A
+//! label has the same colour in every chart, unless two labels of one chart would share the colour.
 
 mod axes;
 mod bars;
@@ -68,18 +68,19 @@ pub struct Context {
     pub experiment: String,
     /// The question of the experiment.
     pub question: String,
-    /// The id of the run. The caption shows its first characters.
+    /// The id of the run. The caption shows the first characters of the id.
     pub run_id: String,
-    /// Whether the run was a quick run (`--quick`). The caption states this.
+    /// Whether the run was a quick run (`--quick`). The caption of the chart states that the run was a quick run.
     pub is_quick: bool,
     /// The order and the styles of labels.
     pub order: LabelOrder,
     /// The width of the page, if the style sets no width.
     pub width: Width,
-    /// Text about the meaning of a point. The caption shows this text instead of the number of trials.
+    /// Text about the meaning of a point. If this text is present, the caption shows it instead of the number of
+    /// trials.
     pub points: Option<String>,
-    /// Swept paths that imply other differences, each with the text of these differences. The caption of a chart does
-    /// not call such a path the only difference.
+    /// Swept paths whose change implies other differences. Each path comes with the text of these differences. The
+    /// caption of a chart does not call such a path the only difference.
     pub brings: Vec<(String, String)>,
     /// The style of the figure, such as its font and formats.
     pub style: FigureStyle,
@@ -170,10 +171,10 @@ impl Chart {
         Self::of_table(&Table::read(&spec.table(folder))?, folder, spec, context)
     }
 
-    /// Draws a chart from a table that was already read. `folder` contains its histograms.
+    /// Draws a chart from a table that was already read. `folder` contains the histograms of the run.
     ///
     /// # Errors
-    /// The errors of [`draw`](Self::draw).
+    /// Returns the same errors as [`draw`](Self::draw).
     pub fn of_table(
         table: &Table,
         folder: &Folder,

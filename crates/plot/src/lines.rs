@@ -66,8 +66,8 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     Ok(page.below(rect))
 }
 
-/// Returns the horizontal offset of each series in pixels, so that whiskers at one position do not hide each other.
-/// If no two series have whiskers at one position, all offsets are 0.
+/// Returns the horizontal offset of each series in pixels. The offsets prevent that whiskers at one position hide
+/// each other. If no two series have whiskers at one position, all offsets are 0.
 fn shifts(data: &Data, frame: &Frame, is_exact: bool) -> Vec<f64> {
     const STEP: f64 = 7.0;
     /// Largest distance in pixels between the first and the last series at one position of the x axis. With a larger
@@ -246,7 +246,7 @@ fn line(scene: &mut Scene, frame: &Frame, series: &Series, scatter: bool) {
 }
 
 /// Draws the lines of an expectation above the lines of the series. If the expectation is equal for all series, draws
-/// one line. Otherwise draws one line per series.
+/// one line. If the expectation differs between series, the function draws one line per series.
 fn known_of(scene: &mut Scene, frame: &Frame, data: &Data, known: Known) {
     let mut draw = |color: Color, points: &mut dyn Iterator<Item = (f64, Option<f64>)>| {
         for stretch in stretches(points.map(|(x, y)| frame.point(x, y?))) {
@@ -308,7 +308,7 @@ fn tags(scene: &mut Scene, frame: &Frame, data: &Data) {
     }
 }
 
-/// Splits a line into the parts between points that the axes cannot show.
+/// Splits a line at the points that the axes cannot show. Returns the parts between these points.
 fn stretches(places: impl Iterator<Item = Option<(f64, f64)>>) -> Vec<Vec<(f64, f64)>> {
     let mut stretches = vec![Vec::new()];
     for place in places {

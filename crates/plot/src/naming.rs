@@ -130,9 +130,10 @@ pub(crate) fn bound_label(name: String, style: Style) -> String {
     if style.color == BOUND { name + " (bound)" } else { name }
 }
 
-/// Returns the label of a series, such as `blocked · size_ratio=4`. A name is shown without its setting, and a number
-/// with its setting. The setting of the first number is in the heading of the legend. The label omits a setting that
-/// the configuration does not have. For example, other engines have no compaction policy of lsmbench.
+/// Returns the label of a series, such as `blocked · size_ratio=4`. If the value is a name, the label omits the
+/// setting. If the value is a number, the label contains the setting. The setting of the first number is in the
+/// heading of the legend. The label omits a setting that the configuration does not have. For example, other engines
+/// have no compaction policy of lsmbench.
 pub(crate) fn series_label(columns: &[&Column], key: &[Value]) -> String {
     let part = |(at, (column, value)): (usize, (&&Column, &Value))| {
         let name = column.name().rsplit('.').next().unwrap_or_default();
@@ -175,8 +176,8 @@ pub(crate) fn looks(order: &LabelOrder, column: &Column, names: &[(&Value, u64)]
     }
 }
 
-/// Returns the swept column that labels the points of a scatter plot, in addition to the series. Returns `None` if no
-/// such column exists, or more than one.
+/// Returns the swept column that labels the points of a scatter plot, in addition to the series. Returns `None` if
+/// the number of such columns is not exactly one.
 pub(crate) fn tag_of(
     table: &Table,
     spec: &ChartSpec,

@@ -9,9 +9,9 @@ use crate::palette::Color;
 /// The SVG attributes with colours.
 const ATTRIBUTES: [&str; 2] = ["fill", "stroke"];
 
-/// Returns rules for a style sheet that make SVG charts dark inside elements selected by `within`. Each colour of the
-/// charts has one rule. Apply the rules on dark pages. The background of a dark page must be the colour that replaces
-/// white.
+/// Returns rules for a style sheet that make SVG charts dark inside elements selected by `within`. The style sheet
+/// has one rule for each colour of the charts. Apply the rules on dark pages. The background of a dark page must be
+/// the colour that replaces white.
 pub fn night<'a>(charts: impl IntoIterator<Item = &'a str>, within: &str) -> String {
     let mut used = BTreeSet::new();
     for chart in charts {

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::palette::{HUES, MARKS, Style};
 
-/// The known labels of each column, in order. The caller adds the labels of the catalogs. Charts also work without
-/// known labels.
+/// The known labels of each column, in order. The caller adds the labels of the catalogs. A chart can also have
+/// labels that are not in this order.
 #[derive(Clone, Debug, Default)]
 pub struct LabelOrder {
     /// The labels of catalogs, by the name of the column.
@@ -23,8 +23,8 @@ struct Known {
 }
 
 impl LabelOrder {
-    /// Adds the labels of a column, in order. The flag marks an ideal bound, which is not a component. A label with
-    /// parameters, such as `blocked(bits_per_key=12)`, is found by its kind.
+    /// Adds the labels of a column, in order. The flag marks an ideal bound, which is not a component. If a label has
+    /// parameters, such as `blocked(bits_per_key=12)`, its position is the position of its kind.
     #[must_use]
     pub fn with<'a>(
         mut self,
@@ -36,9 +36,9 @@ impl LabelOrder {
         self
     }
 
-    /// Adds the labels of a run in a column, in the order of the configurations of the run. The styles of the labels
-    /// depend on this order, so a label has the same style in a chart of some labels and in a chart of all labels.
-    /// Labels of a catalog take precedence.
+    /// Adds the labels of a run in a column, in the order of the configurations of the run. The styles of labels
+    /// depend on the order of all labels, so a label has the same style in a chart of some labels. Labels of a
+    /// catalog take precedence.
     #[must_use]
     pub fn with_cells(mut self, column: impl Into<String>, labels: impl IntoIterator<Item = String>) -> Self {
         let cells = self.cells.entry(column.into()).or_default();

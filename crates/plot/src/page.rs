@@ -1,8 +1,8 @@
 //! The page around a plot: title and question are above the plot; legend, caption and origin are below.
 //!
-//! A page is 800 pixels wide, and as high as its content needs, at least 500 pixels. A page for a phone is 360 pixels
-//! wide. A page for print has [`PER_INCH`] pixels per inch, so that its labels are 8 points high. No text is smaller
-//! than 12 pixels.
+//! The width of a page is 800 pixels. The height depends on the content, and is at least 500 pixels. A page for a
+//! phone is 360 pixels wide. A page for print has [`PER_INCH`] pixels per inch, so that its labels are 8 points high.
+//! No text is smaller than 12 pixels.
 
 use crate::data::{Data, Known, Series};
 use crate::font;
@@ -60,10 +60,10 @@ impl Captions {
 /// The width of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Width {
-    /// 800 pixels.
+    /// A page of 800 pixels.
     #[default]
     Full,
-    /// 360 pixels, for a phone.
+    /// A page of 360 pixels, for a phone.
     Phone,
     /// A width in inches, for print.
     Print(f64),
@@ -129,9 +129,9 @@ pub(crate) enum Sample {
     Line { style: Style, mark: bool },
     /// A mark without a line.
     Mark(Style),
-    /// A bar.
+    /// A bar of a bar chart.
     Box(Style),
-    /// The line of theory.
+    /// The line of theoretical values.
     Theory,
     /// The line of an ideal bound.
     Bound,

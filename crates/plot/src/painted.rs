@@ -11,7 +11,7 @@ use crate::{ChartSpec, PlotError};
 /// Draws a page whose plot is drawn by a painter.
 ///
 /// # Errors
-/// A logarithmic axis without a positive number.
+/// A logarithmic axis has no positive number.
 pub(crate) fn draw(
     painter: &dyn Painter,
     data: &Data,

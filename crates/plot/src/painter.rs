@@ -15,7 +15,7 @@ pub trait Painter: Send + Sync {
         0.0
     }
 
-    /// Draws the points.
+    /// Draws the points of a chart onto `canvas`.
     fn paint(&self, picture: &ChartPoints<'_>, canvas: &mut Canvas<'_>);
 }
 
@@ -30,7 +30,7 @@ pub struct ChartPoints<'a> {
     pub across: Option<ChartAxis>,
     /// The vertical axis, logarithmic if the chart sets `log_y`.
     pub upwards: ChartAxis,
-    /// The series, at least one.
+    /// The series of the chart, of which there is at least one.
     pub series: Vec<Curve<'a>>,
 }
 
@@ -75,7 +75,7 @@ pub struct Curve<'a> {
 pub struct Dot {
     /// The number on the horizontal axis, or the index of the name on this axis.
     pub x: f64,
-    /// The median over the trials.
+    /// The median over all trials.
     pub y: f64,
     /// The lower end of the interval.
     pub low: f64,

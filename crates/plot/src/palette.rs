@@ -19,12 +19,13 @@ impl Color {
         BackendColor { alpha, rgb: (self.0, self.1, self.2) }
     }
 
-    /// Returns a mixture of this colour and white. This colour has the weight `share`.
+    /// Returns a mixture of this colour and white. This colour has the weight `share` in the mix, and white has the
+    /// rest.
     pub(crate) fn tint(self, share: f64) -> Self {
         self.mix(PAPER, 1.0 - share)
     }
 
-    /// Returns a mixture of this colour and another colour. The other colour has the weight `share`.
+    /// Returns a mixture of this colour and another colour. The other colour has the weight `share` in the mix.
     pub(crate) fn mix(self, other: Self, share: f64) -> Self {
         let mix = |a: u8, b: u8| (f64::from(a) * (1.0 - share) + f64::from(b) * share).round() as u8;
         Self(mix(self.0, other.0), mix(self.1, other.1), mix(self.2, other.2))
@@ -36,8 +37,9 @@ impl Color {
         0.2126 * linear(self.0) + 0.7152 * linear(self.1) + 0.0722 * linear(self.2)
     }
 
-    /// Returns the colour that replaces this colour on a dark page. A series keeps its hue. A mixture with white or
-    /// ink becomes a mixture of their replacements. All other colours are inverted from light to dark.
+    /// Returns the colour that replaces this colour on a dark page. The colour of a series keeps its hue. A mixture
+    /// with white or ink becomes a mixture of their replacements. For all other colours, light and dark are
+    /// exchanged.
     pub(crate) fn at_night(self) -> Self {
         let shares = || (1..=SHARES).map(|part| f64::from(part) / f64::from(SHARES));
         for (hue, at_night) in HUES.into_iter().zip(HUES_AT_NIGHT) {
@@ -179,7 +181,7 @@ pub(crate) struct Style {
 
 impl Style {
     /// Returns the style of a label at this position in the order of labels. `repeat` is the number of earlier labels
-    /// at this position, such as one variant with two parameters.
+    /// at the same position, for example labels of one variant with other parameters.
     pub(crate) fn new(place: usize, repeat: usize) -> Self {
         let color = HUES[place % HUES.len()];
         let turn = place / HUES.len() + repeat;

@@ -1,4 +1,4 @@
-//! Writes a scene as PDF, with subsets of the fonts embedded. Equal scenes give equal bytes.
+//! Writes a scene as PDF, with subsets of the fonts embedded. Equal scenes give byte-for-byte equal files.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ const QUARTER: f64 = 0.552_284_75;
 /// The units per em of the glyph space of a PDF font.
 const PER_EM: f64 = 1000.0;
 
-/// The ids of the objects of one embedded font.
+/// The ids of the PDF objects of one embedded font.
 #[derive(Clone, Copy)]
 struct FontIds {
     font: Ref,
@@ -29,7 +29,7 @@ struct FontIds {
     unicode: Ref,
 }
 
-/// One face, with the glyphs that are used.
+/// One face of a font, with the glyphs that the page uses.
 struct Embedded<'a> {
     face: &'a Face,
     /// The name of the font in the resources of the page.

@@ -17,7 +17,7 @@ pub(crate) struct Picked {
 }
 
 /// Selects the rows that pass the filter. Unless the chart distinguishes phases or operations, selects only the rows
-/// of the last phase and of all operations. Omits rows with wrong answers.
+/// of the last phase and of all operations. The result omits rows with wrong answers.
 pub(crate) fn pick(table: &Table, spec: &ChartSpec) -> Result<Picked, PlotError> {
     let mut table = table.clone();
     let (mut facts, mut notes) = (Vec::new(), Vec::new());

@@ -121,7 +121,8 @@ fn name_of(verdict: &Row) -> String {
     if within.is_empty() { candidate } else { format!("{candidate} ({within})") }
 }
 
-/// Compares a candidate with its baseline in each round that both finished. Returns `None` if no such round exists.
+/// Compares a candidate with its baseline in each round that both configurations finished. Returns `None` if no such
+/// round exists.
 fn compare(name: String, base: &BTreeMap<u64, f64>, own: &BTreeMap<u64, f64>) -> Option<PairedRatios> {
     let ratio = |(trial, own): (&u64, &f64)| {
         let ratio = own / base.get(trial)?;

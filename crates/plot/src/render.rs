@@ -90,7 +90,8 @@ fn size(scene: &Scene) -> (u32, u32) {
     ((scene.width * UNITS).round() as u32, (scene.height * UNITS).round() as u32)
 }
 
-/// Averages squares of `step` pixels. Returns the pixels and the size of the smaller image.
+/// Reduces an image: each square of `step` by `step` pixels becomes its average. Returns the pixels and the size of
+/// the smaller image.
 fn shrink(pixels: &[u8], width: usize, step: usize) -> (Vec<u8>, (u32, u32)) {
     let (columns, rows) = (width / step, pixels.len() / 3 / width / step);
     let mut small = Vec::with_capacity(columns * rows * 3);
@@ -204,7 +205,7 @@ pub(crate) enum Outline {
     Circle,
     /// A filled polygon.
     Polygon(Vec<(f64, f64)>),
-    /// Lines, and their thickness.
+    /// Lines with their thickness.
     Strokes(Vec<[(f64, f64); 2]>, f64),
 }
 

@@ -9,11 +9,11 @@ use crate::format;
 pub(crate) enum Scale {
     /// A scale on which equal differences have equal distances.
     Linear { low: f64, high: f64 },
-    /// A scale on which equal factors have equal distances. Both ends are positive.
+    /// A scale on which equal factors have equal distances. Both ends of the scale are positive.
     Log { low: f64, high: f64 },
     /// A scale for fractions below 1 on which the distances from 90 % to 99 % and from 99 % to 99.9 % are equal.
     Nines { most: f64 },
-    /// `count` categories in equal slots. A category is in the middle of its slot.
+    /// A scale with `count` categories in equal slots. A category is in the middle of its slot.
     Slots { count: usize },
 }
 
@@ -59,8 +59,8 @@ impl Scale {
         })
     }
 
-    /// Returns this scale with some space at its ends. The ends of a linear scale are round numbers in the unit of the
-    /// axis.
+    /// Returns this scale with additional space at both ends. The ends of a linear scale are round numbers in the
+    /// unit of the axis.
     pub(crate) fn padded(self, ticks: usize, unit: Unit) -> Self {
         let Self::Linear { low, high } = self else { return self.inset(0.04) };
         let round = |low: f64, high: f64, size: f64| {
@@ -112,7 +112,7 @@ impl Scale {
     }
 
     /// Returns about `count` round numbers along the scale, and the unit for the description of the axis. On a
-    /// logarithmic scale, every tick has its own unit.
+    /// logarithmic scale, the label of each tick contains its own unit.
     pub(crate) fn ticks(&self, count: usize, unit: Unit) -> (Vec<Tick>, &'static str) {
         match *self {
             Self::Linear { low, high } => linear_ticks(low, high, count, unit),

@@ -209,8 +209,8 @@ impl Text {
 }
 
 /// Breaks text into lines no wider than `width`: at spaces and after `(`, `,` and `/`, and if necessary after `-` and
-/// `_`. A word wider than a line gets its own line and is cut with an ellipsis. If there are more than `most` lines,
-/// the last of them is cut in the same way.
+/// `_`. A word wider than a line gets its own line and is cut with an ellipsis. If the text needs more than `most`
+/// lines, the last line is cut with an ellipsis, too.
 pub(crate) fn wrap(text: &str, width: f64, size: f64, weight: Weight, most: usize) -> Vec<String> {
     let lines = wrap_at(&[' ', '(', ',', '/'], text, width, size, weight, most);
     if lines.iter().any(|line| line.ends_with('…')) {

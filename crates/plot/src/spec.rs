@@ -18,7 +18,7 @@ pub enum ChartFile {
     Levels,
 }
 
-/// One `[[chart]]`.
+/// The description of a chart: one table `[[chart]]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChartSpec {
@@ -42,7 +42,8 @@ pub struct ChartSpec {
     /// Column on the vertical axis, or the colour in a `heatmap`. A `cdf` has no `y`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub y: Option<String>,
-    /// Column with one colour per value. Other swept columns that vary also separate the series.
+    /// Column whose values select the series. Each value has one colour. Other swept columns that vary also separate
+    /// the series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<String>,
     /// Rows to draw: one value or a list of values per column. Default: `operation` is `all` and `phase` is the last
@@ -65,13 +66,13 @@ pub struct ChartSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum SelectedValues {
-    /// The rows with this value.
+    /// Selects the rows with this value.
     One(Scalar),
-    /// The rows with any of these values.
+    /// Selects the rows with any of these values.
     Any(Vec<Scalar>),
 }
 
-/// A value as TOML writes it.
+/// A single value in TOML.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Scalar {
@@ -108,7 +109,7 @@ impl SelectedValues {
 }
 
 impl ChartSpec {
-    /// Returns a chart of this form with only its built-in kind set.
+    /// Returns a chart description that sets only the built-in kind.
     pub fn new(form: Form) -> Self {
         Self {
             kind: form.choice(),
@@ -135,8 +136,8 @@ impl ChartSpec {
         self.log_y.unwrap_or(self.form() == Form::Cdf)
     }
 
-    /// Returns whether the chart draws the values of this column as measured values, so that they do not distinguish
-    /// configurations. The values of `y` are measured values, and those of `x` in a scatter plot.
+    /// Returns whether the chart draws this column as a measured value. The values of a drawn column do not
+    /// distinguish configurations. The values of `y` are measured values, and those of `x` in a scatter plot.
     pub(crate) fn measures(&self, column: &str) -> bool {
         let is = |other: &Option<String>| other.as_deref() == Some(column);
         is(&self.y) || self.form() == Form::Scatter && is(&self.x)
@@ -144,7 +145,7 @@ impl ChartSpec {
 
     /// The kind of chart as a component.
     pub(crate) fn component(&self) -> Box<dyn ChartKind> {
-        KINDS.build(&self.kind).expect("it was built once when it was chosen")
+        KINDS.build(&self.kind).expect("the chart was built when it was chosen")
     }
 
     /// The path of the chart's table in the results.
@@ -157,7 +158,8 @@ impl ChartSpec {
     }
 
     /// Returns the name of the chart's files without extension: `name`, or else the column names, such as
-    /// `fpr-by-bits_per_key`. The name contains only letters, digits, `-` and `_`, so that it stays in its folder.
+    /// `fpr-by-bits_per_key`. The name contains only letters, digits, `-` and `_`, so that the file stays in its
+    /// folder.
     pub fn file_stem(&self) -> String {
         let last = |column: &Option<String>| {
             column.as_deref().map(|name| name.rsplit('.').next().unwrap_or(name).to_owned())

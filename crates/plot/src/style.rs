@@ -65,12 +65,12 @@ impl FigureStyle {
         Typeface::find(self.font.as_deref()).map(drop)
     }
 
-    /// The file formats.
+    /// Returns the file formats.
     pub fn formats(&self) -> &[Format] {
         self.format.as_ref().map_or(&[Format::Svg, Format::Png], |formats| &formats.0)
     }
 
-    /// The extensions of a chart's files: one per format, and `csv` for its values.
+    /// Returns the extensions of a chart's files: one extension per format, and `csv` for the drawn values.
     pub fn endings(&self) -> impl Iterator<Item = &'static str> {
         self.formats().iter().map(|format| format.ending()).chain([DATA_ENDING])
     }
@@ -89,10 +89,10 @@ macro_rules! named {
         }
 
         impl $type {
-            /// All values, in order.
+            /// All values of the option, in order.
             pub const ALL: &'static [Self] = &[$(Self::$value),+];
 
-            /// The name in TOML.
+            /// Returns the name of the value in TOML.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$value => $name,)+
@@ -133,7 +133,7 @@ named! {
     Png = "png";
     /// PDF with embedded fonts.
     Pdf = "pdf";
-    /// LaTeX with `pgfplots`.
+    /// LaTeX code for `pgfplots`.
     Pgf = "pgf";
     /// A gnuplot script with its data.
     Gnuplot = "gnuplot";
@@ -159,9 +159,9 @@ named! {
     All = "all";
     /// The conditions, notes and the run.
     Facts = "facts";
-    /// The verdict only.
+    /// Only the verdict.
     Verdict = "verdict";
-    /// No text, because the paper has its own caption.
+    /// No text. Use this value if the paper has its own caption.
     None = "none";
 }
 
@@ -228,7 +228,7 @@ impl<'de> Deserialize<'de> for Formats {
     }
 }
 
-/// A length in print.
+/// A length in print, such as a width of 3.3 inches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Length {
     inches: f64,
@@ -242,7 +242,7 @@ impl Length {
     const UNITS: [(&'static str, f64); 4] =
         [("in", 1.0), ("mm", 1.0 / 25.4), ("cm", 1.0 / 2.54), ("pt", 1.0 / 72.27)];
 
-    /// The length in inches.
+    /// Returns the length in inches.
     pub fn inches(self) -> f64 {
         self.inches
     }

@@ -1,6 +1,6 @@
 //! The verdicts of a run on the values of a chart, as a sentence in the caption and as a sign at each bar. If
-//! candidates cannot be compared with their baseline, such as filters of other sizes, the sentence contains only
-//! their number.
+//! candidates cannot be compared with their baseline, such as filters of different sizes, the sentence contains only
+//! the number of these candidates.
 //!
 //! The verdicts come only from `verdicts.csv`, so a chart that is drawn again has the verdicts of the run.
 
@@ -29,7 +29,7 @@ pub(crate) struct Judged<'a> {
     no_rivals: usize,
     /// The labels of the chart's configurations.
     labels: BTreeSet<String>,
-    /// Whether bars show their signs.
+    /// Whether the bars show the signs of the verdicts.
     has_signs: bool,
     /// The phase of the verdicts, if the chart has several phases.
     phase: Option<String>,
@@ -109,8 +109,8 @@ impl<'a> Judged<'a> {
         Some(if is_same { name(&first.to_string()) } else { "the baseline of each group".to_owned() })
     }
 
-    /// Warns of configurations that differ in several settings. Returns an empty text if one setting differs, because
-    /// another line of the caption names this setting.
+    /// Warns of configurations that differ in several settings. The text is empty if only one setting differs,
+    /// because another line of the caption names this setting.
     fn factors(&self) -> String {
         let most = self.rows.iter().filter_map(|row| Some((row.get(&v::FACTORS).integer()?, row)));
         match most.max_by_key(|(count, _)| *count) {
@@ -125,7 +125,7 @@ impl<'a> Judged<'a> {
         }
     }
 
-    /// Returns the number of comparisons with a verdict, such as `3 improved`.
+    /// Returns the number of comparisons with the given verdict as text, such as `3 improved`.
     fn counted(&self, verdict: &str) -> Option<String> {
         let count = self.rows.iter().filter(|row| row.get(&v::VERDICT).to_string() == verdict).count();
         (count > 0).then(|| format!("{count} {verdict}"))
@@ -151,8 +151,8 @@ impl<'a> Judged<'a> {
 }
 
 /// Returns whether a name in a verdict means the configuration of a row. The name is usually the label of the
-/// configuration. If all other swept values are equal to those of the verdict, a swept value of the configuration
-/// also counts as its name. If a name is the label of a configuration, the name means only this configuration.
+/// configuration. A swept value of the configuration also counts as its name, if all other swept values are equal to
+/// those of the verdict. If a name is the label of a configuration, the name means only this configuration.
 fn is_called(row: &Row, name: &str, verdict: &Row, labels: &BTreeSet<String>) -> bool {
     let within = verdict.get(&v::WITHIN).to_string();
     let mut is_named = row.get(&LABEL).to_string() == name;
@@ -189,7 +189,7 @@ fn name(label: &str) -> String {
     label.replace(' ', &SPACE.to_string())
 }
 
-/// Returns the words for one verdict, such as `tiered is 2.28x faster (95 % CI 2.18x to 2.65x)`.
+/// Returns the sentence for one verdict, such as `tiered is 2.28x faster (95 % CI 2.18x to 2.65x)`.
 fn words(verdict: &Row, column: &Column) -> String {
     let number = |metric| verdict.get(metric).number().filter(|ratio| *ratio > 0.0);
     let ratio = number(&v::RATIO);

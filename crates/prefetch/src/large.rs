@@ -4,7 +4,8 @@
 //! walk in addition to its cache miss. With huge pages, a search through 4 M key prefixes is about 10 % faster.
 #![allow(unsafe_code)]
 
-/// Minimum size of a vector, in bytes, for which huge pages are requested. This size is one huge page of 2 MiB.
+/// Minimum size of a vector, in bytes, for which huge pages are requested. The minimum is the size of one huge page,
+/// 2 MiB.
 const LARGE_BYTES: usize = 2 << 20;
 
 /// Creates an empty vector with capacity for `len` elements. A large vector is in huge pages, if huge pages are

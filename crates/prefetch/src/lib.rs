@@ -1,5 +1,5 @@
 //! Memory hints for structures with random accesses: huge pages for large arrays, and prefetching of cache lines.
-//! Both hints change only the time of an access.
+//! Huge pages and prefetches change only the time of an access, but not its result.
 
 pub mod large;
 mod prefetch;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Argument of a computation.
+/// An argument of a computation, as the claim states it.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a number, a flag, a name, a list, or a table by subject")]
 pub enum Argument {
@@ -15,7 +15,7 @@ pub enum Argument {
     Flag(bool),
     /// The name of a claim, a path of the experiment, or another text.
     Text(String),
-    /// A list: one element per claim, or several numbers.
+    /// A list with one element per claim, or with several numbers.
     List(Vec<Argument>),
     /// One argument per subject of the claims, or per value of a parameter.
     Table(BTreeMap<String, Argument>),

@@ -6,10 +6,10 @@ use serde::Deserialize;
 /// Whether the result of a computation is a lower or an upper bound of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 pub enum Bound {
-    /// The claim is at least the result.
+    /// The claimed value is at least the computed result.
     #[serde(rename = "at least")]
     AtLeast,
-    /// The claim is at most the result.
+    /// The claimed value is at most the computed result.
     #[serde(rename = "at most")]
     AtMost,
 }
@@ -24,7 +24,8 @@ impl Bound {
     }
 }
 
-/// Returns the words before a number that is a bound, such as `at most `. Empty if the number is not a bound.
+/// Returns the words before a number that is a bound, such as `at most `. Returns an empty text if the number is not
+/// a bound.
 pub(crate) fn bounding(bound: Option<Bound>) -> String {
     bound.map_or_else(String::new, |bound| format!("{} ", bound.name()))
 }

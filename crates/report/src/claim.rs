@@ -28,7 +28,7 @@ pub struct Claim {
     pub params: BTreeMap<String, String>,
     /// The claimed number, in the unit `unit`.
     pub value: f64,
-    /// The unit of `value`. All claims with the same metric use the same unit.
+    /// The unit of `value`. All claims about the same metric must have the same unit.
     pub unit: String,
     /// Whether the claimed number is exact, approximate, a bound, or one end of a range.
     #[serde(rename = "bound")]
@@ -156,7 +156,7 @@ impl Claims {
         self.places.get(id).map(|at| &self.claims[*at])
     }
 
-    /// Returns the claim at the other end of the range, if `claim` is one end of a range.
+    /// Returns the claim for the other end of a range, if `claim` is one end of a range.
     pub fn other_end(&self, claim: &Claim) -> Option<&Claim> {
         let standing = claim.standing.other_end()?;
         let said = |claim: &Claim| {

@@ -22,7 +22,7 @@ pub struct Contradiction {
     /// Derivation of the correct value.
     #[serde(default)]
     pub why: String,
-    /// Computations that check the statement. Absent if `open` gives a reason.
+    /// Computations that check the statements of the contradiction. The key is absent if `open` contains a reason.
     #[serde(default, rename = "check")]
     pub checks: Vec<ContradictionSide>,
     /// Reason why no computation can decide the contradiction.
@@ -102,7 +102,7 @@ pub struct Checked {
     pub claim: Claim,
     /// The result of the computation.
     pub computed: f64,
-    /// The side on which the result bounds the claim.
+    /// The direction in which the computed result bounds the claim.
     pub bound: Option<Bound>,
     /// Whether the side agrees with the result.
     pub holds: bool,
@@ -153,9 +153,9 @@ impl Contradiction {
     /// Computes each side of the contradiction, and derives the ruling.
     ///
     /// # Errors
-    /// Returns a message in four cases. The contradiction has neither sides nor a reason in `open`. A contradiction
-    /// has both sides and a reason. A side names a claim or a computation that does not exist. A computation rejects
-    /// its arguments.
+    /// Returns a message in four cases. The contradiction has neither sides nor a reason in `open`. The contradiction
+    /// must have both sides and a reason. A side names a claim or a computation that does not exist. Returns an error
+    /// if a computation rejects its arguments.
     pub fn settle(self, document: &str, claims: &Claims) -> Result<Settled, String> {
         if self.checks.is_empty() != self.open.is_some() {
             return Err(format!(

@@ -17,7 +17,7 @@ pub struct Feature {
     pub feature: String,
     /// The sections of the document that describe the feature.
     pub section: String,
-    /// Whether this repository has the feature.
+    /// Whether an experiment of this repository can use the feature.
     pub reachable: Reach,
     /// The settings, files or folders that implement the feature, separated by `; `.
     pub path: String,
@@ -25,13 +25,13 @@ pub struct Feature {
     pub note: String,
 }
 
-/// Whether this repository has a feature.
+/// The degree to which an experiment of this repository can use a feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reach {
     /// The feature works as the document describes it.
     Yes,
-    /// The feature works in part, or in another way.
+    /// The feature works only in part, or in another way than in the document.
     Partly,
     /// The feature is missing.
     No,

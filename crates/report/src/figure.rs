@@ -43,7 +43,7 @@ pub struct RunNote {
     pub cpu: Option<String>,
     /// The number of cores available to the run.
     pub cores: Option<u64>,
-    /// The other engines that the run measured.
+    /// The engines other than lsmbench that the run measured.
     pub engines: Vec<EngineNote>,
     /// The parts of the experiment that did not run, each with the reason.
     pub left_out: Vec<String>,
@@ -51,7 +51,7 @@ pub struct RunNote {
     pub warnings: Vec<String>,
 }
 
-/// Another engine of a run.
+/// An engine other than lsmbench that the run measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EngineNote {
     /// The name of the engine in the results.
@@ -83,7 +83,7 @@ pub struct Answer {
     pub judged: Vec<Judged>,
 }
 
-/// A figure with all answers of this repository.
+/// A figure of a document, with all answers of this repository.
 #[derive(Clone, Debug)]
 pub struct Figure {
     /// The name of the figure.
@@ -92,7 +92,7 @@ pub struct Figure {
     pub answers: Vec<Answer>,
 }
 
-/// A document with its figures.
+/// One of the published documents, with its figures.
 #[derive(Clone, Debug)]
 pub struct System {
     /// The folder name of the document.

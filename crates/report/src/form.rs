@@ -39,7 +39,7 @@ impl Compare {
         }
     }
 
-    /// Returns the value that this form has if both sides are equal. `None` if no such value exists.
+    /// Returns the result of this form of comparison if both sides are equal. Returns `None` if no such value exists.
     pub(crate) fn neutral(self) -> Option<f64> {
         match self {
             Self::Amplification | Self::Ratio | Self::Factor => Some(1.0),

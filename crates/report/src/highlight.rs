@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::compute::{About, Nothing};
 use crate::{Claim, Claims, Expected, Ids, Judged, System, Theory};
 
-/// A question with the names of the claims that answer it, from `highlights.toml`.
+/// A question from `highlights.toml`, with the names of the claims that answer it.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Highlight {

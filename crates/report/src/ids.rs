@@ -9,7 +9,7 @@ use serde::Deserialize;
 pub struct Ids(Vec<String>);
 
 impl Ids {
-    /// The names of the claims.
+    /// Returns the names of all claims in the list.
     pub fn all(&self) -> &[String] {
         &self.0
     }
@@ -35,7 +35,8 @@ impl TryFrom<String> for Ids {
     }
 }
 
-/// A name that is split into its parts: the document `cs265`, the number 20, and the number of digits, three.
+/// A claim name that is split into its parts, for example the document `cs265`, the number 20 and the number of
+/// digits 3.
 struct Id<'a> {
     document: &'a str,
     number: u32,

@@ -245,8 +245,8 @@ impl Case<'_> {
             .ok_or_else(|| "the two sides have no trial in common, or one side is 0".to_owned())
     }
 
-    /// Returns the largest value in the claimed direction, over all points of the sweep. Points at which only one
-    /// side ran are left out.
+    /// Returns the largest value in the claimed direction, over all points of the sweep. The function ignores points
+    /// that only one side has.
     fn farthest(
         &self,
         runs: &Table,
@@ -274,7 +274,7 @@ impl Case<'_> {
     }
 
     /// Returns the point at which a curve reaches a value, or from which a subject leads. If the other side also has
-    /// such a point, returns the ratio of the two points.
+    /// such a point, the function returns the ratio of the two points.
     fn crossed(
         &self,
         runs: &Table,
@@ -349,8 +349,8 @@ impl Case<'_> {
             && self.rule.at.is_none()
     }
 
-    /// Returns the claim about the other side of a ratio. The result is the claim that the rule names, or the claim
-    /// whose parameters are those of the other side.
+    /// Returns the claim about the other side of a ratio. The other claim is either the claim that the rule names, or
+    /// the claim whose parameters equal those of the other side.
     fn other_claim(&self) -> Option<&Claim> {
         if self.rule.compare != Some(Compare::Ratio) {
             return None;

@@ -6,7 +6,7 @@ use measure::Interval;
 
 use crate::{Compare, Expected};
 
-/// The finding about a claim, one of five.
+/// The finding about a claim, which is one of five.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Finding {
     /// The measured or computed number is within the tolerance of the claim.
@@ -69,13 +69,13 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// Returns whether a computation reproduces the claim without a measurement. Most such computations use other
-    /// numbers of the document.
+    /// Returns whether a computation reproduces the claim without a measurement. Most of these computations use other
+    /// numbers of the same document.
     pub fn is_by_arithmetic(&self) -> bool {
         self.finding == Finding::Reproduced && self.measured.is_none()
     }
 
-    /// Returns the finding as table rows print it, such as `reproduced by arithmetic`.
+    /// Returns the finding as the tables of the report print it, such as `reproduced by arithmetic`.
     pub(crate) fn said(&self) -> String {
         let how = if self.is_by_arithmetic() { " by arithmetic" } else { "" };
         format!("{}{how}", self.finding)

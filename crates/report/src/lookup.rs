@@ -20,7 +20,7 @@ impl Lookup {
         Self::with(rule, &claim.subject, &claim.params)
     }
 
-    /// Returns the lookup of the other side of a claim. `None` if the rule has no other side.
+    /// Returns the lookup of the other side of a claim. Returns `None` if the rule has no other side.
     pub(crate) fn of_other(rule: &Rule, claim: &Claim) -> Option<Self> {
         match rule.to.as_ref()? {
             Other::Subject(subject) => Some(Self::with(rule, subject, &claim.params)),
@@ -78,7 +78,8 @@ impl Lookup {
     }
 }
 
-/// Returns the parameters of a claim. A parameter that differs on the other side has the other side's value.
+/// Returns the parameters of a claim. If a parameter differs on the other side, the result contains the value of the
+/// other side.
 fn params_of_other(rule: &Rule, claim: &Claim) -> BTreeMap<String, String> {
     let mut params = claim.params.clone();
     for (name, texts) in rule.differing() {
@@ -90,7 +91,8 @@ fn params_of_other(rule: &Rule, claim: &Claim) -> BTreeMap<String, String> {
 }
 
 /// Returns the factors for the measurement of a claim and for the measurement of the other side. A fixed number
-/// applies only to the claim. A parameter applies to both sides, each with its own value.
+/// applies only to the claim. If the scale is a parameter, each side is multiplied by its own value of this
+/// parameter.
 pub(crate) fn scales(rule: &Rule, claim: &Claim) -> (f64, f64) {
     match &rule.scale {
         None => (1.0, 1.0),

@@ -118,7 +118,7 @@ fn rows<'a>(table: &'a Table, lookup: &Lookup) -> Result<Vec<&'a Row>, String> {
     }
 }
 
-/// Returns the reason why the run marks one of these rows as implausible. If the run marks a phase, the mark also
+/// Returns the reason why the run marks one of the rows as implausible. If the run marks a phase, the mark also
 /// applies to the operations of the phase.
 fn doubted(table: &Table, rows: &[&Row]) -> Option<String> {
     let same = |one: &Row, other: &Row| {

@@ -7,7 +7,7 @@ use crate::{Feature, Highlighted, Settled, System};
 pub struct Report {
     /// The documented systems, figure by figure.
     pub systems: Vec<System>,
-    /// The first questions of readers, with the claims that answer them.
+    /// The questions that readers ask first, with the claims that answer them.
     pub highlights: Vec<Highlighted>,
     /// The places where a document contradicts itself, arithmetic or theory.
     pub contradictions: Vec<Settled>,

@@ -21,7 +21,7 @@ pub struct Rule {
     pub figure: Option<String>,
     /// Column of the results with which the claims are compared.
     pub column: Option<Quantity>,
-    /// Phases whose values are summed. Default: the rows of any phase.
+    /// Names of the phases whose values are summed. Default: the rows of any phase.
     pub phase: Texts,
     /// Kind of operation. Default: `all`.
     pub operation: Option<String>,
@@ -41,7 +41,7 @@ pub struct Rule {
     pub compare: Option<Compare>,
     /// Other side of the comparison: the subject or the values with which the measurement is compared.
     pub to: Option<Other>,
-    /// Claim about the other side, if that claim is not in `ids`.
+    /// The claim about the other side of the comparison, if this claim is not in `ids`.
     pub against: Option<String>,
     /// Factor by which the measurement is multiplied.
     pub scale: Option<Scale>,
@@ -57,13 +57,15 @@ pub struct Rule {
     pub bound: Option<Bound>,
     /// Short derivation of the result.
     pub reason: Option<String>,
-    /// Theoretical value that the report shows next to the measurement. The verdict ignores this value.
+    /// Theoretical value that the report shows next to the measurement. The predicted value does not change the
+    /// verdict.
     pub theory: Option<Theory>,
     /// Reason why the claims cannot be tested.
     pub untestable: Option<String>,
 }
 
-/// How a claim is compared with a measurement. `m` is the measurement, and `r` is the measurement of the other side.
+/// How a claim is compared with a measurement. In the formulas, `m` is the measurement of the claim, and `r` is the
+/// measurement of the other side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Compare {
@@ -99,10 +101,10 @@ pub enum Compare {
 pub struct At {
     /// Column with the value at the crossing.
     pub column: String,
-    /// Value that the column reaches.
+    /// The value of the column that defines the crossing.
     #[serde(default)]
     pub value: Option<f64>,
-    /// Lead of the subject over the other side, as a fraction.
+    /// The lead of the subject over the other side that defines the crossing, as a fraction.
     #[serde(default)]
     pub by: Option<f64>,
 }
@@ -158,8 +160,8 @@ impl Rule {
         }
     }
 
-    /// Returns the columns of `runs.csv` that the rule names. Each column comes with the key of the rule that names
-    /// it.
+    /// Returns the columns of `runs.csv` that the rule names. The result contains each column with the key of the
+    /// rule that names it.
     pub fn columns(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let measured = self.column.iter().flat_map(Quantity::columns).map(|name| ("column", name));
         let filter = self.filter.keys().map(|name| ("where", name.as_str()));
@@ -175,8 +177,8 @@ impl Rule {
         measured.chain(sweep).chain(filter).chain(subjects).chain(params).chain(to).chain(at)
     }
 
-    /// Returns the values that the rule selects in a column. Each value comes with the key of the rule that names
-    /// it.
+    /// Returns the values that the rule selects in a column. The result contains each value with the key of the rule
+    /// that names it.
     pub fn values<'a>(&'a self, column: &'a str) -> impl Iterator<Item = (&'static str, &'a str)> {
         let own = (column == "phase").then_some(&self.phase).into_iter().map(|texts| ("phase", texts));
         let filter = self.filter.get(column).into_iter().map(|texts| ("where", texts));

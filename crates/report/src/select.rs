@@ -15,7 +15,7 @@ pub use results::columns::ENGINE;
 pub struct Quantity {
     /// The column, or the numerator of the quotient.
     pub column: String,
-    /// The denominator of the quotient.
+    /// The denominator of the quotient, if the quantity is a quotient.
     pub over: Option<String>,
 }
 
@@ -85,9 +85,10 @@ pub enum Other {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a number, or the name of a parameter")]
 pub enum Scale {
-    /// A number.
+    /// A fixed number.
     Number(f64),
-    /// A parameter of the claim. The other side uses its own value of the parameter.
+    /// The value of a parameter of the claim. For the other side, this is the value of the parameter on the other
+    /// side.
     Param(String),
 }
 

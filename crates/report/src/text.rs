@@ -142,8 +142,8 @@ pub(crate) fn run_of(run: &RunNote) -> String {
     text
 }
 
-/// Returns the theoretical value for a claim, with its derivation. The value has the form of the claim, unless the
-/// value has its own unit.
+/// Returns the theoretical value for a claim, with its derivation. The value has the form of the claim, unless it has
+/// a unit of its own.
 pub(crate) fn theory(claim: &Claim, judgement: &Judgement) -> Option<String> {
     let formed = |value, unit: Option<&str>| match unit {
         Some(unit) => format!("{} {unit}", number(value)),

@@ -14,7 +14,7 @@ use crate::compute::{About, known, run};
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Theory {
-    /// Name of the computation. Absent if theory makes no prediction.
+    /// Name of the computation. The key is absent if theory makes no prediction.
     pub computed: Option<String>,
     /// Arguments of the computation.
     pub with: BTreeMap<String, Argument>,

@@ -83,8 +83,8 @@ impl Weighed {
     }
 
     /// Returns whether the confidence interval overlaps the band. Returns false if the interval is wider than the
-    /// band, because a wide interval would overlap any band. For the same reason, returns false if the band has only
-    /// one end.
+    /// band, because a wide interval would overlap any band. For the same reason, the result is false if the accepted
+    /// range has only one end.
     fn meets(&self, measured: Measured) -> bool {
         let (low, high) = self.band();
         measured.interval.is_some_and(|found| {
@@ -132,7 +132,7 @@ impl Weighed {
         (low..=high).contains(&value)
     }
 
-    /// Returns the two ends of the claimed range. For a single number, both ends are this number.
+    /// Returns the two ends of the claimed range. For a claim of a single number, both ends are this number.
     fn ends(&self) -> (f64, f64) {
         let other = self.other_end.unwrap_or(self.claimed);
         (self.claimed.min(other), self.claimed.max(other))
@@ -150,7 +150,7 @@ impl Weighed {
     }
 
     /// Returns whether the claim states that both sides are equal. The result is true if the whole claimed range is
-    /// near the value for equal sides. A wider range that includes this value has its own tolerance. A difference in
+    /// near the value for equal sides. A claimed range that is wider than this has its own tolerance. A difference in
     /// percent or in units never counts as equality.
     fn claims_alike(&self) -> bool {
         let Some(neutral) = self.neutral().filter(|neutral| *neutral != 0.0) else { return false };
@@ -209,8 +209,8 @@ impl Weighed {
 }
 
 /// Returns the allowed distance from a claimed number. In general, this distance is a fraction of the number. For an
-/// amplification, it is a fraction of the part above 1. For the number 0, it is the tolerance itself. For a rank, it
-/// is half a rank.
+/// amplification, the distance is a fraction of the part above 1. For the number 0, it is the tolerance itself. For a
+/// rank, it is half a rank.
 pub(crate) fn slack(compare: Compare, tolerance: f64, end: f64) -> f64 {
     let relative = tolerance + 1e-9;
     match (compare, end == 0.0) {

@@ -26,8 +26,8 @@ columns! {
     CELL = "cell", "cell", Plain, Integer, Neither, Exact;
     /// Short name of the configuration. The name contains the values that differ between configurations.
     LABEL = "label", "design", Plain, Text, Neither, Exact;
-    /// Number of the trial, from 0. Trials with equal numbers ran next to each other in time and on the same
-    /// operations. Verdicts therefore compare trials with equal numbers as pairs.
+    /// Number of the trial, from 0. Trials with equal numbers belong to one round, so they ran shortly after each
+    /// other and executed the same operations. Verdicts therefore compare trials with equal numbers as pairs.
     TRIAL = "trial", "trial", Plain, Integer, Neither, Exact;
     /// Name of the phase.
     PHASE = "phase", "phase", Plain, Text, Neither, Exact;
@@ -51,16 +51,16 @@ columns! {
     /// Number of operations.
     OPS = "ops", "operations", Count, Integer, Neither, Exact;
     /// Wall time of the phase, from the start of its first operation to the end of its last operation. The wait for
-    /// pending flushes and compactions is not included. Each row of one kind of operation contains the value of the
+    /// pending flushes and compactions is not included. A row of a single kind of operation contains the value of the
     /// row `all`. The row of a step has the duration of the step.
     SECONDS = "seconds", "wall time of the phase", Seconds, Number, Lower, Varies;
     /// `ops` / `seconds`.
     OPS_PER_SECOND = "ops_per_second", "throughput", OperationsPerSecond, Number, Higher, Varies;
     /// Mean service time. The service time of an operation is the time from its call to its return. In a closed loop,
     /// lsmbench measures no other latency. The high percentiles of a closed loop are too low (coordinated omission).
-    /// The reason is that an operation after a stalled operation starts late, and its service time does not include
+    /// The reason is that the operation after a stalled operation starts late, and its service time does not include
     /// this delay. In an open loop, use `response_mean_ns`. In component runs, the value is the time of all slices /
-    /// `ops`. This time includes the time of the loop (`loop_ns`).
+    /// `ops`. In component experiments, the time includes the time of the loop (`loop_ns`).
     MEAN_NS = "mean_ns", "mean service time", Nanoseconds, Number, Lower, Varies;
     /// Median service time over all threads, from a histogram with 3 significant digits.
     P50_NS = "p50_ns", "median service time", Nanoseconds, Integer, Lower, Varies;
@@ -146,7 +146,8 @@ columns! {
     /// tombstones.
     RANGE_TOMBSTONES = "range_tombstones", "range tombstones", Count, Integer, Neither, Exact;
     /// Bytes of blob files written by flushes and compactions. `flush_bytes` and `compaction_bytes_written` include
-    /// these bytes. This column and the next four columns are empty if the design keeps values in SSTables.
+    /// the bytes in blob files. This column and the next four columns are empty if the design keeps values in
+    /// SSTables.
     BLOB_BYTES_WRITTEN = "blob_bytes_written", "bytes written to blob files", Bytes, Integer, Lower, Exact;
     /// Bytes of the values in blob files, with their keys and checksums, at the end of the phase's last operation.
     BLOB_BYTES = "blob_bytes", "bytes of values in blob files", Bytes, Integer, Lower, Exact;
@@ -196,15 +197,15 @@ columns! {
     /// without writes have a value. In contrast to this column, `blocks_per_get` does not count index pages.
     READ_AMP = "read_amp", "read amplification", Ratio, Number, Lower, ForSeed;
     /// Time of a modelled device (`storage = "simulated"`) for the requests of the phase, as if each request ran in
-    /// isolation. This value is the sum of the next two columns. In `timed` mode, the threads that made the requests
-    /// waited for this time. Empty for real devices.
+    /// isolation. `device_seconds` is the sum of `device_read_seconds` and `device_write_seconds`. In `timed` mode,
+    /// the threads that made the requests waited for this time. Empty for real devices.
     DEVICE_SECONDS = "device_seconds", "time of the device", Seconds, Number, Lower, ForSeed;
     /// Time of reads in `device_seconds`.
     DEVICE_READ_SECONDS = "device_read_seconds", "time the device read", Seconds, Number, Lower, ForSeed;
     /// Time of writes and syncs in `device_seconds`.
     DEVICE_WRITE_SECONDS = "device_write_seconds", "time the device wrote", Seconds, Number, Lower, Exact;
-    /// `device_seconds` / `ops`, in nanoseconds. This is the part of the latency that the device causes, if every
-    /// operation waits for its requests.
+    /// `device_seconds` / `ops`, in nanoseconds. If every operation waits for its own requests, this time is the part
+    /// of the latency that the device causes.
     DEVICE_NS_PER_OP = "device_ns_per_op", "time of the device per operation", Nanoseconds, Number, Lower, ForSeed;
     /// Theoretical false-positive rate of the filters, computed from their real sizes. The value is the mean over all
     /// filters, weighted by the lookups of each filter. If the engine does not report lookups per filter, the weights
@@ -213,17 +214,17 @@ columns! {
     /// `fpr` / `expected_fpr` − 1. Empty if theory predicts fewer than 100 false positives of distinct keys, because
     /// the value would then depend mostly on chance.
     FPR_RESIDUAL = "fpr_residual", "false-positive rate above theory", Ratio, Number, Neither, Varies;
-    /// Theoretical write amplification of the compaction policy: factor × `flush_bytes` / `user_bytes_written`. A
-    /// closed formula for the policy, or the simulator, gives the factor for the measured number of flushes. The
-    /// theory assumes that all keys are distinct and that all compactions have finished. Only phases that add new
+    /// Theoretical write amplification of the compaction policy: factor × `flush_bytes` / `user_bytes_written`. The
+    /// factor for the measured number of flushes comes from a closed formula for the policy, or from the simulator.
+    /// The theory assumes that all keys are distinct and that all compactions have finished. Only phases that add new
     /// keys to an empty tree have a value, and only if compactions drop no bytes.
     EXPECTED_WRITE_AMP = "expected_write_amp", "expected write amplification", Ratio, Number, Lower, Varies;
     /// `write_amp_settled` / `expected_write_amp` − 1. Component experiments use `write_amp` instead of
     /// `write_amp_settled`.
     WRITE_AMP_RESIDUAL = "write_amp_residual", "write amplification above theory", Ratio, Number, Neither, Varies;
     /// Theoretical number of sorted runs after the measured number of flushes and after all compactions have
-    /// finished. A closed formula for the policy, or the simulator, gives this number. Empty for phases without
-    /// `expected_write_amp`.
+    /// finished. The number comes from a closed formula for the policy, or from the simulator. Empty for phases
+    /// without `expected_write_amp`.
     EXPECTED_RUNS = "expected_runs", "expected sorted runs", Count, Integer, Neither, Varies;
     /// Theoretical number of levels of a tree with `expected_runs` sorted runs. Empty for phases without
     /// `expected_write_amp`.
@@ -278,23 +279,24 @@ columns! {
     /// Number of answers that lsmbench compared with the expected answers. The measured times do not include these
     /// comparisons.
     CHECKED_ANSWERS = "checked_answers", "answers checked", Count, Integer, Neither, Exact;
-    /// Number of wrong answers among the checked answers. A row with wrong answers has no other measurements.
+    /// Number of wrong answers among the checked answers. If a row has wrong answers, all other measurements of the
+    /// row are empty.
     WRONG_ANSWERS = "wrong_answers", "wrong answers", Count, Integer, Lower, Exact;
-    /// Number of checked gets that found no value for a written key, in designs that drop old data. Such gets are not
-    /// wrong answers. For these designs, lsmbench does not check scans and multi-gets with missing entries. Empty for
-    /// all other designs.
+    /// Number of checked gets that found no value for a written key, in designs that drop old data. Gets of dropped
+    /// data are not wrong answers. For these designs, lsmbench does not check scans and multi-gets with missing
+    /// entries. The column is empty for all other designs.
     DROPPED_ANSWERS = "dropped_answers", "gets of dropped data", Count, Integer, Neither, Exact;
-    /// Theoretical or physical bounds that values of the row exceed. Verdicts ignore such a row. Empty if all values
-    /// are within their bounds.
+    /// Theoretical or physical bounds that values of the row exceed. Verdicts ignore implausible rows. Empty if all
+    /// values are within their bounds.
     IMPLAUSIBLE = "implausible", "beyond a bound", Plain, Text, Neither, Varies;
     /// Number of threads that issued operations. Empty for steps on the store.
     THREADS = "threads", "threads", Count, Integer, Neither, Exact;
     /// Scheduled operations per second, over all threads. Empty in a closed loop.
     TARGET_OPS_PER_SECOND = "target_ops_per_second", "target rate", OperationsPerSecond, Number, Neither, Exact;
-    /// Highest rate, over all threads, that meets the objective of a rate search. The other columns of the row
-    /// contain the measurements at this rate. If even the lowest rate misses the objective, this column is empty, and
-    /// the other columns contain the measurements at the lowest rate. If the highest rate meets the objective, this
-    /// column is also empty, because the limit is unknown. Empty for phases without a rate search.
+    /// Highest rate, over all threads, that meets the objective of a rate search. All other columns of the row
+    /// contain the measurements at the sustained rate. If even the lowest rate misses the objective, this column is
+    /// empty, and the other columns contain the measurements at the lowest rate. If the highest rate meets the
+    /// objective, this column is also empty, because the limit is unknown. Empty for phases without a rate search.
     SUSTAINED_OPS_PER_SECOND = "sustained_ops_per_second", "sustained rate", OperationsPerSecond, Number, Higher, Varies;
     /// Objective that the lowest failing rate misses: `p99`, `stalls` or `level0_runs`. The value `to` means that
     /// even the highest rate meets the objective, so the key `to` of the search is too low.
@@ -346,7 +348,7 @@ columns! {
     /// this column.
     P50_SLICE_NS = "p50_slice_ns", "time per operation", Nanoseconds, Number, Lower, Varies;
     /// Time per operation of the loop around the component. lsmbench runs the same loop without the component to
-    /// measure this time. `mean_ns` and `p50_slice_ns` include this time. Component runs only.
+    /// measure this time. `mean_ns` and `p50_slice_ns` include the time of the loop. Component runs only.
     LOOP_NS = "loop_ns", "time of the empty loop", Nanoseconds, Number, Neither, Varies;
     /// Build time of the component per entry, as the median of several builds. For a filter, `component.insertion`
     /// selects the measured work. With `whole`, one thread builds a usable filter from the hashes of the keys,
@@ -386,8 +388,8 @@ columns! {
     /// Mean number of memtables and sorted runs that have keys in the range of a scan.
     SOURCES_PER_RANGE = "sources_per_range", "memtables and sorted runs per scan", Ratio, Number, Lower, ForSeed;
     /// Memory allocations per operation, by the thread that runs the operation. A batch or a scan counts as one
-    /// operation. Flushes and compactions on other threads are not included. Only for lsmbench's own tree in `timed`
-    /// mode, because the program cannot count the allocations of other engines.
+    /// operation. Flushes and compactions on other threads are not included. The column is empty for other engines
+    /// and in `counted` mode, because the program can count only allocations of lsmbench's own tree.
     ALLOCATIONS_PER_OP = "allocations_per_op", "allocations per operation", Ratio, Number, Lower, Varies;
     /// Number of lookups that the hash index of a data block (`block.index` or `block.memory_index`) answered without
     /// a search in the block. The index answers a lookup if it shows that the key is absent, or if it finds the entry
@@ -409,8 +411,8 @@ columns! {
     /// Standard deviation of the entries per shard / mean entries per shard. Even a perfect hash function gives the
     /// value √((shards − 1) / entries), because of chance. Component runs only.
     SHARD_CV = "shard_cv", "variation of entries per shard", Ratio, Number, Lower, ForSeed;
-    /// Pearson's χ² of the entries per shard, compared with equal shards. Even a perfect hash function gives the
-    /// value (shards − 1), the number of degrees of freedom, because of chance. Component runs only.
+    /// Pearson's χ² of the entries per shard, compared with equal shards. Because of chance, even a perfect hash
+    /// function gives about (shards − 1), the number of degrees of freedom. Component runs only.
     SHARD_CHI_SQUARE = "shard_chi_square", "chi-square of entries per shard", Ratio, Number, Lower, ForSeed;
     /// Number of keys that moved to another shard because a memtable added shards. Empty for memtables with a fixed
     /// number of shards. Component runs only.
@@ -420,10 +422,10 @@ columns! {
     /// languages. A codec that depends on the level reports the memory for level `component.level`. A codec that
     /// depends on the content of blocks reports the memory of all its codecs together. Component runs only.
     WORKING_BYTES = "working_bytes", "working memory of the codec", Bytes, Integer, Lower, Varies;
-    /// CPU cycles of the process in the phase, over all threads, in user space and in the kernel, as counted by
-    /// `perf stat`. If the kernel permits only counts of user space, `lsmbench doctor` and `manifest.json` report
-    /// this limit. Empty in `counted` mode and without hardware counters, as in most virtual machines. Empty for
-    /// components, because their phases include untimed work. These rules also apply to the next seven columns.
+    /// CPU cycles of the process in the phase, over all threads, in user space and in the kernel, as counted by `perf
+    /// stat`. If the kernel permits only counts of user space, `lsmbench doctor` and `manifest.json` report this
+    /// limit. Empty in `counted` mode and without hardware counters, as in most virtual machines. Empty for
+    /// components, because their phases include untimed work. The same rules apply to the next seven columns.
     CPU_CYCLES = "cpu_cycles", "CPU cycles", Count, Integer, Lower, Varies;
     /// Instructions that the CPU retired, for the same threads as `cpu_cycles`.
     INSTRUCTIONS = "instructions", "instructions", Count, Integer, Lower, Varies;
@@ -452,13 +454,13 @@ columns! {
     /// `runs` at the start of the phase's first operation.
     RUNS_AT_START = "runs_at_start", "sorted runs at the start", Count, Integer, Neither, Exact;
     /// Time to close the store in a step `reopen`. The column `seconds` contains the time to open the store again.
-    /// Empty for other steps.
+    /// The column is empty for all other steps.
     CLOSE_SECONDS = "close_seconds", "time to close", Seconds, Number, Lower, Varies;
     /// Number of voluntary context switches. In a voluntary context switch, a thread of the process waits, for
     /// example for a lock or a device.
     CONTEXT_SWITCHES = "context_switches", "context switches", Count, Integer, Lower, Varies;
-    /// Number of involuntary context switches. In an involuntary context switch, a thread of the process could
-    /// continue, but another thread gets its CPU.
+    /// Number of involuntary context switches. In an involuntary context switch, a thread could continue to run, but
+    /// the kernel gives its CPU to another thread.
     PREEMPTIONS = "preemptions", "preemptions", Count, Integer, Lower, Varies;
     /// Page faults without I/O.
     PAGE_FAULTS = "page_faults", "page faults", Count, Integer, Lower, Varies;
@@ -469,7 +471,7 @@ columns! {
     /// process with more busy threads than cores.
     RUN_QUEUE_SECONDS = "run_queue_seconds", "run-queue wait", Seconds, Number, Lower, Varies;
     /// Time per operation without the waits in which the thread was ready to run but had no CPU: (`seconds` ×
-    /// `threads` − these waits) / `ops`. Other programs on the machine change this value less than `mean_ns`. The
+    /// `threads` − these waits) / `ops`. Other programs on the machine change `busy_ns` less than `mean_ns`. The
     /// generation of operations is included. On a machine with few cores, background threads of the store also cause
     /// such waits. This column does not include these waits either.
     BUSY_NS = "busy_ns", "time per operation without CPU waits", Nanoseconds, Number, Lower, Varies;
@@ -498,7 +500,7 @@ columns! {
     /// sum does not include values that are read in place from memory-mapped files.
     TOTAL_IO_BYTES = "total_io_bytes", "bytes read and written in all phases", Bytes, Integer, Lower, ForSeed;
     /// Number of gets that searched several sorted runs with several threads. Empty if the design has
-    /// `threads.per_lookup` = 1. Also empty in `counted` mode.
+    /// `threads.per_lookup` = 1. The column is also empty in `counted` mode.
     PARALLEL_GETS = "parallel_gets", "gets with several threads", Count, Integer, Neither, Varies;
     /// Pairs of a single delete and its put that flushes and compactions have removed together since the store was
     /// opened. Empty if there are no such pairs.

@@ -1,7 +1,7 @@
 //! Counters of a store or of the harness that are not columns of a result file. The [`formulas`] of derived columns
 //! and theoretical models use these counters.
 //!
-//! No result file has a column with the name of one of these counters.
+//! No column of a result file has the name of one of these counters.
 //!
 //! [`formulas`]: crate::formulas
 
@@ -16,10 +16,10 @@ columns! {
     GETS_FOUND = "gets_found", "gets that found a value", Count, Integer, Neither, Exact;
     /// Gets that a memtable answered.
     GETS_FROM_MEMTABLE = "gets_from_memtable", "gets that a memtable answered", Count, Integer, Neither, Exact;
-    /// Number of gets in a phase that contains only gets. Empty in every other phase.
+    /// Number of gets in a phase that contains only gets. The counter is empty in every other phase.
     GETS_ALONE = "gets_alone", "gets of a phase with only gets", Count, Integer, Neither, Exact;
-    /// Number of gets and scans in a phase that contains only reads. A multi-get counts once per key. Empty in every
-    /// other phase.
+    /// Number of gets and scans in a phase that contains only reads. A multi-get counts once for each of its keys.
+    /// The counter is empty in every other phase.
     READS_ALONE = "reads_alone", "reads of a phase with only reads", Count, Integer, Neither, Exact;
     /// Puts, both single puts and puts in batches.
     PUTS = "puts", "puts", Count, Integer, Neither, Exact;

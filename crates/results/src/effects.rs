@@ -13,12 +13,14 @@ columns! {
     METRIC = "metric", "metric", Plain, Text, Neither, Exact;
     /// Name of the phase.
     PHASE = "phase", "phase", Plain, Text, Neither, Exact;
-    /// The swept path. An interaction has both paths, with ` × ` in between.
+    /// The swept path. For an interaction, the column contains both paths, separated by ` × `.
     FACTOR = "factor", "factor", Plain, Text, Neither, Exact;
-    /// The value of the factor. An interaction has the values of both factors, with ` × ` in between.
+    /// The value of the factor. For an interaction, the column contains the values of both factors, separated by ` ×
+    /// `.
     LEVEL = "level", "level", Plain, Text, Neither, Exact;
-    /// For a factor, this is the metric at this value of the factor / the geometric mean of the metric over all
-    /// configurations. For an interaction, this is the ratio that remains after the main effects of both factors.
+    /// For a factor, the ratio is the metric at this value of the factor, divided by the geometric mean of the metric
+    /// over all configurations. For an interaction, the ratio is the rest after the main effects of both factors are
+    /// removed.
     RATIO = "ratio", "ratio to the mean", Ratio, Number, Neither, Varies;
     /// Lower end of the 95 % confidence interval of `ratio` over rounds.
     RATIO_LOW = "ratio_low", "ratio, lower end", Ratio, Number, Neither, Varies;
@@ -46,7 +48,7 @@ columns! {
     /// Rank of the configuration: the number of better configurations, plus 1. A tied configuration does not count as
     /// better.
     RANK = "rank", "rank", Plain, Integer, Neither, Varies;
-    /// The configurations that are significantly better than this configuration, best first, with `; ` in between.
+    /// The configurations that are significantly better than this configuration, the best first, separated by `; `.
     BEATEN_BY = "beaten_by", "beaten by", Plain, Text, Neither, Varies;
     /// The configurations without a significant difference from this configuration.
     TIED_WITH = "tied_with", "no significant difference from", Plain, Text, Neither, Varies;

@@ -14,7 +14,7 @@ pub enum ResultsError {
     Io {
         /// The path of the file.
         path: PathBuf,
-        /// The action that failed, such as `open` or `append`.
+        /// The action that failed, as an infinitive such as `open` or `append`.
         action: &'static str,
         /// The error of the file system.
         source: io::Error,
@@ -47,7 +47,7 @@ pub enum ResultsError {
     Header {
         /// The path of the file.
         path: PathBuf,
-        /// The number of the column, from 1.
+        /// The number of the column in the line, from 1.
         column: usize,
         /// The error in the name of the column.
         message: String,

@@ -10,10 +10,10 @@ pub struct Expectation {
     pub of: &'static Metric,
     /// The column with the expected value, or with the bound.
     pub by: &'static Metric,
-    /// The column with the relative difference between the measured and the expected value, if there is such a
-    /// column.
+    /// The column with the residual (the relative difference between the measured and the expected value), if such a
+    /// column exists.
     pub residual: Option<&'static Metric>,
-    /// Whether the second column contains a bound. Otherwise, the second column contains an expected value.
+    /// Whether the second column contains a bound. If not, the second column contains an expected value.
     pub is_bound: bool,
     /// The name of the expectation in the legend of a chart.
     pub name: &'static str,

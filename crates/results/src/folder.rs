@@ -44,12 +44,12 @@ impl Folder {
     }
 
     /// Returns the path of `noise.csv`. The file has the columns of `runs.csv` and contains the rows of a second
-    /// trial of each baseline. The difference between both trials of a baseline is noise.
+    /// trial of each baseline. The difference between the two trials of a baseline in a round is noise.
     pub fn noise(&self) -> PathBuf {
         self.root.join("noise.csv")
     }
 
-    /// Returns the path of `verdicts.csv`. A row compares one candidate with the baseline in one metric.
+    /// Returns the path of `verdicts.csv`. A row compares one candidate with the baseline, by one metric.
     pub fn verdicts(&self) -> PathBuf {
         self.root.join("verdicts.csv")
     }
@@ -67,7 +67,7 @@ impl Folder {
 
     /// Returns the path of a latency log, such as `histograms/cell-3-trial-0-lookup.hlog`. A latency log covers one
     /// phase in one trial of a configuration. Letters, digits, `-` and `_` in the name of the phase remain in the
-    /// path. Each other byte of the name is written as `%` and two hexadecimal digits.
+    /// path. Any other byte of the name is written as `%` and two hexadecimal digits.
     pub fn histogram(&self, group: Group, phase: &str) -> PathBuf {
         let mut name = format!("cell-{}-trial-{}-", group.cell, group.trial);
         for byte in phase.bytes() {

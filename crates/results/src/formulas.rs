@@ -19,7 +19,7 @@ use crate::{Measurements, Metric, Value, ValueType};
 pub struct Formula {
     /// The column that the formula computes.
     pub column: &'static Metric,
-    /// The numerator: the sum of these metrics.
+    /// The numerator of the formula, as the sum of these metrics.
     numerator: &'static [&'static Metric],
     /// The denominator of the quotient.
     denominator: Denominator,
@@ -30,14 +30,14 @@ pub struct Formula {
 /// The denominator of a formula.
 #[derive(Debug)]
 enum Denominator {
-    /// The sum of these metrics.
+    /// The denominator is the sum of these metrics.
     Sum(&'static [&'static Metric]),
     /// A factor that converts a unit, such as nanoseconds per second.
     Units(f64),
-    /// The formula is a difference. The value of the column is the numerator minus the sum of these counters, and at
-    /// least 0.
+    /// The formula is a difference instead of a quotient. The value of the column is the numerator minus the sum of
+    /// these counters, and at least 0.
     Less(&'static [&'static Metric]),
-    /// The formula has no division. If this counter is not 0, the value of the column is the numerator.
+    /// The formula has no denominator. If this counter is not 0, the value of the column is the numerator.
     OneWhere(&'static Metric),
 }
 
@@ -206,7 +206,7 @@ pub fn derive(row: &mut Measurements) {
     }
 }
 
-/// Fills in the settled columns. `settled` contains the measurements after all compactions have finished.
+/// Computes the settled columns of a row. `settled` contains the measurements after all compactions have finished.
 pub fn settle(row: &mut Measurements, settled: &Measurements) {
     for (column, of) in SETTLED {
         row.set(column, settled.get(of).clone());

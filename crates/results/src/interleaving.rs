@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Interleaving {
-    /// The trials run one after the other, each from start to end.
+    /// The trials run one after the other, each from its start to its end.
     #[default]
     Rounds,
     /// The processes of all trials of a round exist at the same time and run in turn. In each turn, a process
-    /// executes a slice of operations, which takes tens of milliseconds. All trials execute the same operations in a
-    /// slice. The other processes are stopped during this time.
+    /// executes a slice of operations, which takes tens of milliseconds. In one slice, the processes of all trials
+    /// execute the same operations. While one process executes its slice, all other processes are stopped.
     Slices,
     /// All trials of a round run at the same time, each on its own core.
     Duet,

@@ -1,9 +1,9 @@
 //! Latency logs. A latency log contains the latencies of one phase in one trial of a configuration, as HDR
 //! histograms. The format is the V2 interval log format of the `HdrHistogram` tools, followed by a checksum.
 //!
-//! A log contains one histogram per tag. For service times, the tag is the kind of operation, such as `get`, or
-//! `all`. For response times of an open loop, the tag also has a suffix, such as `get:response`. All latencies are in
-//! nanoseconds.
+//! A log contains one histogram per tag. If a histogram contains service times, its tag is the kind of operation,
+//! such as `get`, or `all`. If a histogram contains response times of an open loop, its tag has the suffix
+//! `:response`, such as `get:response`. All latencies are in nanoseconds.
 
 use std::path::Path;
 use std::time::Duration;

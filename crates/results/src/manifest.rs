@@ -29,7 +29,7 @@ pub struct Manifest {
     pub experiment: String,
     /// The experiment's question.
     pub question: String,
-    /// A hash of all settings that affect the measurements. Charts print its first digits.
+    /// A hash of all settings that affect the measurements. Charts print the first digits of the id.
     pub run_id: String,
     /// The experiment with every default and override resolved, as TOML.
     pub resolved: String,
@@ -53,7 +53,8 @@ pub struct Manifest {
     pub phases: Vec<String>,
     /// The configurations, in the order of the sweep. Result files use the word cell for a configuration.
     pub cells: Vec<CellInfo>,
-    /// The variants in the designs of all configurations, with their packages. Each variant is listed once.
+    /// The variants in the designs of all configurations, with their packages. Each variant occurs only once in the
+    /// list.
     #[serde(default)]
     pub components: Vec<ComponentInfo>,
     /// Combinations of swept values that were skipped, with reasons.
@@ -65,7 +66,7 @@ pub struct Manifest {
     /// The part of the experiment that this run measured. Missing for a complete run and for merged parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<PartInfo>,
-    /// The machines of merged parts, with their rounds; missing for other runs.
+    /// The machines of merged parts, with their rounds. The field is missing for all other runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeInfo>,
     /// Overhead of the measurement per operation.
@@ -98,7 +99,7 @@ pub struct Manifest {
     /// The seal of `levels.csv`: its size and hash.
     #[serde(default)]
     pub levels: Option<Seal>,
-    /// The seal of `slices.csv`: its size and hash. Missing unless trials ran side by side.
+    /// The seal of `slices.csv`: its size and hash. The field is missing unless trials ran side by side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slices: Option<Seal>,
     /// The looks at the verdicts of a run with `trials.budget`, in order. A look is an evaluation of the verdicts
@@ -119,7 +120,8 @@ pub struct Look {
     pub rounds: u64,
     /// Time from the start of the run to the look, in seconds.
     pub seconds: f64,
-    /// The significance level of the tests and intervals of this look: its share of the error rate of the run.
+    /// The significance level of the tests and intervals of this look, which is the look's share of the error rate of
+    /// the run.
     pub level: f64,
 }
 
@@ -177,7 +179,7 @@ pub struct CellInfo {
     pub swept: Vec<String>,
     /// Hash of the resolved design.
     pub design_hash: String,
-    /// The storage engine. Missing for lsmbench's own tree.
+    /// The storage engine. The field is missing for the tree of lsmbench.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<EngineInfo>,
     /// The operation stream of each phase.
@@ -273,7 +275,7 @@ pub struct BuildInfo {
     pub target: Option<String>,
     /// The build profile.
     pub profile: Option<String>,
-    /// Whether the program contains debug assertions. If so, its times are meaningless.
+    /// Whether the program contains debug assertions. In a build with assertions, times are meaningless.
     pub debug_assertions: bool,
 }
 
@@ -304,8 +306,8 @@ pub struct OperationCost {
 }
 
 /// Overhead of a call to a component in another language or process, compared with a direct call. lsmbench measures
-/// the overhead before the run. The measurement compares two components that do the same work, one of them in the
-/// other language or process.
+/// the overhead before the run. To measure the cost, lsmbench compares two components that do the same work, one in
+/// this program and one in the other language or process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SeamCost {

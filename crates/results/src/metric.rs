@@ -11,7 +11,7 @@ pub enum Better {
     Higher,
     /// Lower values are better.
     Lower,
-    /// Neither direction is better, because the metric describes the run.
+    /// The metric describes the run, so neither direction of the metric is better.
     Neither,
 }
 
@@ -41,7 +41,7 @@ impl fmt::Display for Better {
 pub enum Unit {
     /// The column has no unit. The column contains names, or counts of objects that the title of the column names.
     Plain,
-    /// A number of countable objects.
+    /// A number of objects or events.
     Count,
     /// Bytes. Charts and tables show the value in KiB, MiB or GiB.
     Bytes,
@@ -104,7 +104,7 @@ pub enum Repeats {
     /// Every run on every machine gives exactly equal values. Another seed has almost no effect on the values.
     Exact,
     /// Every run with the same seed on every machine gives exactly equal values. The values depend on random draws of
-    /// keys, or on the hashes of keys, so another seed gives other values.
+    /// keys or on the hashes of keys, so they are different for another seed.
     ForSeed,
     /// Values differ from run to run, because the values depend on time or on the machine.
     Varies,

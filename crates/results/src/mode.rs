@@ -10,7 +10,8 @@ pub enum RunMode {
     /// Runs real threads in real time.
     #[default]
     Timed,
-    /// Runs one thread and measures no times. Each counter then has the same value on every machine and in every run.
+    /// Runs one thread and measures no times. In this mode, each counter has the same value on every machine and in
+    /// every run.
     Counted,
 }
 

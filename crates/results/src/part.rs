@@ -37,13 +37,13 @@ pub struct NodeInfo {
 }
 
 impl PartInfo {
-    /// Returns whether another run belongs to the same part and the same program.
+    /// Returns whether another run measures the same part with the same program.
     pub fn is_same(&self, other: &Self) -> bool {
         let key = |part: &Self| (part.number, part.count, part.program.clone(), part.image.clone());
         key(self) == key(other)
     }
 
-    /// Moves the machine with this name to the end of the list, because this machine continues the part. If the
+    /// Moves the machine with this name to the end of the list, because the machine continues the part. If the
     /// machine is not in the list, adds the description that `machine` returns.
     pub fn enter(&mut self, name: &str, machine: impl FnOnce() -> MachineInfo) {
         let known = self.nodes.iter().position(|node| node.name == name);
@@ -54,7 +54,7 @@ impl PartInfo {
         self.nodes.push(node);
     }
 
-    /// Returns the machines of several parts, sorted by name. Each machine occurs once.
+    /// Returns the machines of several parts, sorted by name. The result contains each machine only once.
     pub fn nodes_of<'a>(parts: impl IntoIterator<Item = &'a Self>) -> Vec<NodeInfo> {
         let mut nodes: BTreeMap<&str, NodeInfo> = BTreeMap::new();
         for node in parts.into_iter().flat_map(|part| &part.nodes) {

@@ -29,7 +29,7 @@ pub enum Root {
     Phase,
     /// The parameters of a component under test.
     Component,
-    /// Any other part, such as the keys of the workload.
+    /// Any other first part of a path, such as the keys of the workload.
     Other,
 }
 

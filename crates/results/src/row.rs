@@ -33,8 +33,8 @@ impl Row {
     /// Sets a column of the list in [`columns`](crate::columns).
     ///
     /// # Panics
-    /// The file of the row does not contain the column, or the column has another type. Both errors are mistakes in
-    /// the measuring code, not in its results.
+    /// The file of the row does not contain the column, or the column has another type. Both errors indicate mistakes
+    /// in the code that measures, not in the results.
     pub fn set(&mut self, metric: &Metric, value: impl Into<Value>) -> &mut Self {
         let at = self.schema.position(metric.name);
         let at = at.unwrap_or_else(|| panic!("the file has no column \"{}\"", metric.name));
@@ -42,7 +42,7 @@ impl Row {
         self
     }
 
-    /// Sets the measured columns.
+    /// Sets the measured columns of the row.
     ///
     /// # Panics
     /// The cases in which [`set`](Self::set) panics.
@@ -76,7 +76,7 @@ impl Row {
         &self.schema
     }
 
-    /// Returns the configuration and the trial of the row. Returns `None` if one of them is empty.
+    /// Returns the configuration and the trial of the row. Returns `None` if one of these columns is empty.
     pub fn group(&self) -> Option<Group> {
         Some(Group { cell: self.get(&CELL).integer()?, trial: self.get(&TRIAL).integer()? })
     }

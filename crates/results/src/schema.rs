@@ -61,7 +61,7 @@ impl Column {
         }
     }
 
-    /// Parses one field of this column.
+    /// Parses the text of one field in this column.
     pub(crate) fn parse(&self, text: &str) -> Result<Value, String> {
         match self {
             Self::Swept(_) => Ok(Value::infer(text)),
@@ -147,8 +147,8 @@ impl Schema {
         Ok(Self { columns: columns.into(), swept: swept.len() })
     }
 
-    /// Reads a header. Measured columns that a newer version added may be missing in the header. The other columns
-    /// must be in order.
+    /// Reads a header. Measured columns that a newer version added may be missing in the header. All other columns
+    /// must be in the order of the schema.
     pub(crate) fn read(path: &Path, header: &[&str]) -> Result<Self, ResultsError> {
         let wrong = |column: usize, message: String| Err(header_error(path, column, message));
         begins_with(path, header, IDENTITY)?;

@@ -12,8 +12,8 @@ columns! {
     /// Position in time among the slices with an equal number, from 0. With the plan `duet`, slices with equal
     /// numbers ran at the same time.
     SLICE_POSITION = "slice_position", "position of the slice", Plain, Integer, Neither, Varies;
-    /// `true` if the slice belongs to the second trial of a baseline, which is the A/A run in `noise.csv`. Otherwise
-    /// `false`.
+    /// `true` if the slice belongs to the second trial of a baseline, which is the A/A run in `noise.csv`. For any
+    /// other slice, the value is `false`.
     SLICE_AGAIN = "slice_again", "second trial", Plain, Text, Neither, Varies;
     /// Number of operations of the slice, over all threads.
     SLICE_OPS = "slice_ops", "operations of the slice", Count, Integer, Neither, Varies;

@@ -137,7 +137,7 @@ impl Table {
     }
 
     /// Returns the complete groups. A group is complete if the group contains the row `all` of the experiment's last
-    /// phase. This row is the last row of every complete group. A resumed run measures all incomplete groups again.
+    /// phase. Every complete group ends with this row. A resumed run measures all incomplete groups again.
     pub fn finished(&self, last_phase: &str) -> BTreeSet<Group> {
         self.rows
             .iter()

@@ -1,4 +1,5 @@
-//! Checks of output paths. The checks run before the work whose results are written to these paths.
+//! Checks of output paths. lsmbench checks the paths before it starts the work whose results it writes to these
+//! paths.
 
 use std::io::ErrorKind;
 use std::path::Path;

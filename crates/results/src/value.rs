@@ -104,7 +104,7 @@ impl Value {
     }
 }
 
-/// Formats a value for CSV. The parser converts the text back to an equal value.
+/// Formats the value for a field of a CSV file. The parser converts the text back to an equal value.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -28,7 +28,7 @@ columns! {
     CANDIDATE = "candidate", "candidate", Plain, Text, Neither, Exact;
     /// `improved`, `regressed`, `equivalent` or `inconclusive`.
     VERDICT = "verdict", "verdict", Plain, Text, Neither, Varies;
-    /// Reason why the verdict is inconclusive. Empty for other verdicts.
+    /// Reason why the verdict is inconclusive. The column is empty for all other verdicts.
     DOUBT = "doubt", "doubt", Plain, Text, Neither, Varies;
     /// Median of the baseline's metric over trials, in the metric's unit.
     BASELINE_MEDIAN = "baseline_median", "baseline's median", Plain, Number, Neither, Varies;
@@ -53,7 +53,7 @@ columns! {
     /// of a rate search.
     DELTA = "delta", "δ", Share, Number, Neither, Varies;
     /// Largest relative difference inside the CI of the baseline compared with itself (A/A). Both trials of the
-    /// baseline run in the same rounds. Empty if the baseline did not run twice.
+    /// baseline ran in the same rounds. Empty if the baseline did not run twice.
     NOISE_FLOOR = "noise_floor", "noise floor", Share, Number, Neither, Varies;
     /// Smallest true relative difference that this number of trials detects with 80 % power on this machine.
     DETECTABLE = "detectable", "detectable difference", Share, Number, Neither, Varies;

@@ -47,12 +47,12 @@ impl RowWriter {
         Ok(writer)
     }
 
-    /// Continues an existing file. The rows of finished groups remain. All other rows and an incomplete last line are
-    /// removed. If the file is missing or has an incomplete header, a new file starts.
+    /// Opens an existing file to continue it. The rows of finished groups remain. All other rows, and an incomplete
+    /// last line, are removed from the file. If the file is missing or has an incomplete header, a new file starts.
     ///
     /// # Errors
-    /// The file has another header, the file is corrupt before its end, or the file system returns an error. In these
-    /// cases, the file does not change.
+    /// The file has another header, the file is corrupt before its end, or the file system returns an error. After
+    /// such an error, the file is unchanged.
     pub fn resume(
         path: &Path,
         schema: &Schema,

@@ -1,6 +1,6 @@
 //! The rounds of an interrupted run that are complete. If a baseline ran only once in a complete round, the baseline
-//! cannot run a second time in this round later. The reason is that the noise of a round is the difference between
-//! two trials that ran close to each other in time.
+//! cannot run a second time in this round later. The reason is that the noise of a round comes from two trials that
+//! ran within a short time of each other.
 
 use std::collections::BTreeSet;
 

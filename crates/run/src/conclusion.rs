@@ -41,7 +41,8 @@ impl<'a> Conclusion<'a> {
         )
     }
 
-    /// Draws the charts, writes the page, and prints the verdict. Also prints the sentences about `machines`.
+    /// Draws the charts, writes the page, and prints the verdict. The function also prints the sentences about the
+    /// machines in `machines`.
     pub(super) fn conclude(
         &self,
         manifest: &Manifest,

@@ -7,17 +7,18 @@ use verdict::{ExperimentFacts, baselines};
 
 use super::part::Part;
 
-/// The division of an experiment into parts. A timed experiment is divided by rounds, because both trials of a pair
-/// must run on one machine. If the experiment has more parts than rounds, each round is divided into groups of
-/// configurations (slices), and each group has all baselines. A counted experiment is divided by configurations,
-/// because counters are equal on all machines.
+/// The division of an experiment into parts that can run on different machines. A timed experiment is divided by
+/// rounds, because both trials of a pair must run on one machine. If the experiment has more parts than rounds, each
+/// round is divided into groups of configurations (slices), and each group has all baselines. A counted experiment is
+/// divided by configurations, because counters are equal on all machines.
 pub(super) struct Cut {
     mode: RunMode,
     rounds: u64,
     /// Whether the experiment cannot be divided. An experiment cannot be divided if its trials run side by side or
     /// have a common time budget.
     is_whole: bool,
-    /// The index of each configuration among the configurations that are not baselines. `None` for a baseline.
+    /// The index of each configuration among the configurations that are not baselines. The index of a baseline is
+    /// `None`.
     ranks: Vec<Option<u64>>,
 }
 
@@ -35,8 +36,8 @@ impl Cut {
     /// Checks that the experiment can be divided into this many parts.
     ///
     /// # Errors
-    /// The experiment cannot be divided. Or there are more parts than rounds, and the number of parts is not a
-    /// multiple of the number of rounds. Or there would be more groups of configurations than configurations.
+    /// The experiment cannot be divided. More parts than rounds are also an error, and so is a number of parts that
+    /// does not divide the number of rounds. Or there would be more groups of configurations than configurations.
     pub(super) fn check(&self, part: Part) -> Outcome<()> {
         if self.is_whole {
             return Err(Problem::new(
@@ -89,8 +90,8 @@ impl Cut {
         self.rounds * self.slices(count)
     }
 
-    /// Returns the numbers of the merged rounds that contain the trials of the round `trial`. Each group of
-    /// configurations in a round becomes one merged round.
+    /// Returns the numbers of the merged rounds that contain the trials of the round `trial`. After the merge, each
+    /// group of configurations in a round is one round of its own.
     pub(super) fn merged(&self, count: u64, trial: u64) -> std::ops::Range<u64> {
         let slices = self.slices(count);
         trial * slices..(trial + 1) * slices

@@ -169,7 +169,7 @@ fn clock(_: &Subject) -> MachineFinding {
     finding("clock", value, (cost > MOST_CLOCK_NS).then_some(advice))
 }
 
-/// Returns the limits of plausible times on this machine as a finding. This finding never has advice.
+/// Returns the limits of plausible times on this machine as a finding. This finding has no advice.
 fn limits(_: &Subject) -> MachineFinding {
     let Limits { bytes_per_second, cycles_per_second, clock_ns, .. } = Limits::of_this_machine();
     let value = format!(
@@ -180,14 +180,14 @@ fn limits(_: &Subject) -> MachineFinding {
     finding("limits", value, None)
 }
 
-/// Returns the available hardware counters as a finding. This finding never has advice, because missing counters do
-/// not affect times.
+/// Returns the available hardware counters as a finding. This finding has no advice, because missing counters do not
+/// affect times.
 fn hardware_counters(_: &Subject) -> MachineFinding {
     finding("hardware counters", counted(Counters::of_processor().opened()), None)
 }
 
 /// Returns a text about the hardware events. The text lists the events that can be counted, with their scope. The
-/// text also lists the other events, with the reason why they cannot be counted.
+/// text also lists the events that cannot be counted, with the reason.
 fn counted<'a>(
     events: impl Iterator<Item = (&'static str, Result<CounterScope, &'a std::io::Error>)>,
 ) -> String {

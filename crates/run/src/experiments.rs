@@ -110,7 +110,7 @@ struct PlannedTrial {
     /// The index of the configuration.
     cell: usize,
     group: Group,
-    /// Whether this trial is the second trial of a baseline in its round.
+    /// Whether this trial is the second trial of the baseline in its round (the A/A run).
     again: bool,
 }
 
@@ -210,7 +210,7 @@ impl<'a> Run<'a> {
         conclusion.conclude(&manifest, &verdicts, &[])
     }
 
-    /// Runs the remaining trials.
+    /// Runs the trials that have not finished yet.
     fn run_trials(&self, books: &mut Books) -> Outcome<Ending> {
         if self.experiment.trials.interleaving() != Interleaving::Rounds {
             return self.run_rounds_side_by_side(books);
@@ -405,8 +405,8 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Returns an error if the experiment has a gate and one of its configurations cannot run. Otherwise, the gate could
-/// pass without the values of this configuration.
+/// Returns an error if the experiment has a gate and one of its configurations cannot run. If such a configuration
+/// did not run, the gate could pass without its values.
 fn check_gate(experiment: &Experiment) -> Outcome<()> {
     let Some(absent) =
         absences(&experiment.left_out).into_iter().next().filter(|_| experiment.gate.is_some())

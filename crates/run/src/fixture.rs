@@ -5,7 +5,7 @@
 //! sources that write stores, the stored part of the design, the phases, the seed, and the mode in which the fixture
 //! is built. The folder of a fixture is `<out>/fixtures/<hash>/`, so all experiments with this output folder can use
 //! the fixture. A copy of a fixture contains hard links to its SSTables, because no process changes SSTables. The
-//! manifest, the WAL and the lock file are really copied, because the tree writes to these files in place.
+//! manifest, the WAL and the lock file are copied instead of linked, because the tree writes to these files in place.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -105,7 +105,7 @@ pub(super) struct Fixture {
     pub(super) info: FixtureInfo,
 }
 
-/// The fixtures of a run. Each fixture is prepared when a trial first needs it.
+/// The fixtures of a run. A fixture is prepared at the first trial that needs it.
 pub(super) struct Fixtures {
     /// The folder that contains the fixtures.
     root: PathBuf,
@@ -113,8 +113,8 @@ pub(super) struct Fixtures {
     ready: BTreeMap<String, Option<Fixture>>,
     /// The [identity](program_identity) of this program. `None` until the identity is first needed.
     program: Option<String>,
-    /// A shared lock that prevents other processes from removing fixtures. The run holds the lock from its first
-    /// fixture to its end.
+    /// A shared lock that prevents other processes from removing fixtures. The run takes the lock for its first
+    /// fixture, and holds the lock until the run ends.
     held: Option<File>,
     /// Prints a progress line.
     line: fn(&str),
@@ -207,8 +207,8 @@ impl Fixtures {
 
 /// Returns the mode in which lsmbench builds a fixture. If possible, the mode is `counted`, because the levels and
 /// runs of the tree then depend only on the operations. With background threads, the levels and runs would depend on
-/// timing. All trials would start from this one random outcome, and the confidence interval would not include this
-/// variance.
+/// timing. All trials would start from the same random outcome, so the confidence interval would not include the
+/// variance between outcomes.
 fn building_mode(cell: &Cell, spec: &TrialSpec, phases: usize) -> RunMode {
     let first = cell.task.workload().into_iter().flat_map(|workload| workload.phases.iter().take(phases));
     let ends_by_time = |work: &Work| match work {
@@ -233,7 +233,7 @@ struct Site {
 /// The result of building a fixture.
 enum Built {
     Fixture(Box<Fixture>),
-    /// The store returned a wrong answer during the build.
+    /// The store returned a wrong answer while the fixture was built.
     Wrong,
     Interrupted,
 }
@@ -396,9 +396,9 @@ pub fn lock_all(out: &Path) -> Outcome<Option<File>> {
 /// source files that determine the bytes of a store, or a hash of the whole program. A change in other source files
 /// does not change the first hash, so existing fixtures remain valid.
 ///
-/// The hash of the source files is sufficient only if the hash includes the crates of all variants. For a program
-/// with variants of other crates, the identity is the hash of the whole program, because the sources of these crates
-/// may change without a new version.
+/// The hash of the source files is sufficient only if the hash includes the crates of all variants. If a program has
+/// variants of other crates, its identity is the hash of the whole program, because the sources of these crates may
+/// change without a new version.
 ///
 /// # Errors
 /// The program cannot be read.
@@ -422,7 +422,7 @@ fn is_of_sources(axis: &dyn Axis) -> bool {
     axis.variants().iter().all(|variant| SOURCE_CRATES.split(' ').any(|name| name == variant.origin.package))
 }
 
-/// Returns the files of a folder, sorted by name. Each file has its length and its hash.
+/// Returns the files of a folder, sorted by name. The result contains the length and the hash of each file.
 fn files_in(folder: &Path) -> Outcome<Vec<FixtureFile>> {
     let reading = |error| Problem::doing(format!("read {}", folder.display()), error);
     let mut files = Vec::new();

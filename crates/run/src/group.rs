@@ -1,6 +1,6 @@
 //! Runs the trials of one round side by side. All trial processes of the round exist at the same time and run in
 //! turns. In one turn, a process executes one slice. A slice is a number of operations of a phase, or 20 ms of a call
-//! without operations. In names of the code, "side" means the trial process of one configuration.
+//! without operations. In this module, a "side" is the trial process of one configuration.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use types::Outcome;
 use super::side::{Side, State};
 
 /// Target duration of a slice. The duration is long compared with the time to switch processes and to fill the CPU
-/// caches. The duration is short compared with the time in which the speed of the machine changes.
+/// caches. The duration of a slice is short compared with the time in which the speed of the machine changes.
 const SLICE: Duration = Duration::from_millis(20);
 
 /// The number of operations of the first slices. The duration of the first slices determines the length of later
@@ -22,19 +22,19 @@ const FIRST_OPERATIONS: u64 = 64;
 /// Largest factor by which the length of a slice grows from one slice to the next.
 const MOST_GROWTH: u64 = 8;
 
-/// Minimum number of slices of a phase. With this number, each configuration has turns early in the phase and late in
-/// the phase.
+/// Minimum number of slices of a phase. With at least this number of slices, each configuration has turns early and
+/// late in the phase.
 const FEWEST_SLICES: u64 = 16;
 
-/// The number of operations in a slice, by the name of the phase. The first round determines this number. All later
-/// rounds use the same number, so the slices of all rounds contain the same operations.
+/// The number of operations in a slice, by the name of the phase. The first round determines the lengths of slices.
+/// All later rounds use the lengths of the first round, so the slices of all rounds contain the same operations.
 #[derive(Default)]
 pub(super) struct SliceLengths {
     found: BTreeMap<String, u64>,
 }
 
-/// The progress of all trial processes through the slices of the current phase. All trial processes are in the same
-/// phase.
+/// The progress of all trial processes through the slices of the current phase. All trial processes of a round are in
+/// the same phase.
 struct Pace {
     phase: String,
     /// The number of the next slice.
@@ -114,7 +114,7 @@ struct Group {
     slices: Vec<SliceOf>,
     /// The progress through the slices of the current phase. `None` before the first phase.
     pace: Option<Pace>,
-    /// Whether the next pass is in reversed order. In one pass, each trial process has one turn. The order is
+    /// Whether the next pass is in reversed order. During one pass, each trial process has one turn. The order is
     /// reversed after each pass (ABBA), so changes in the speed of the machine affect all configurations equally.
     is_reversed: bool,
 }
@@ -157,7 +157,7 @@ impl Group {
         Ok(true)
     }
 
-    /// Runs one turn of each trial process in `movers`. All turns run at the same time.
+    /// Runs one turn of each trial process in `movers`. The turns of all processes run at the same time.
     fn at_once(
         &mut self,
         movers: &[usize],

@@ -38,11 +38,11 @@ pub(super) struct Home {
 }
 
 impl Home {
-    /// Examines the results folder of an experiment. The folder is inside the output folder `out`. This function
-    /// changes no files.
+    /// Examines the results folder of an experiment. The folder is inside the output folder `out`. This function does
+    /// not change any file.
     ///
     /// # Errors
-    /// The folder contains other files, or another run writes to it.
+    /// Returns an error if the folder contains other files, or if another run writes to it.
     pub(super) fn inspect(experiment: &str, out: &Path) -> Outcome<Self> {
         check_name(experiment)?;
         if RESERVED.contains(&experiment) {
@@ -104,8 +104,8 @@ impl Home {
         self.earlier.as_ref()
     }
 
-    /// Prepares the folder for a run. If `resume` is true, keeps the results of an earlier run. Otherwise, moves
-    /// these results to another folder.
+    /// Prepares the folder for a run. If `resume` is true, keeps the results of an earlier run. If the results of
+    /// another run are in the folder, moves these results to another folder.
     pub(super) fn open(&mut self, resume: bool, line: fn(&str)) -> Outcome<()> {
         if self.earlier.is_some() && !resume {
             self.set_aside(line)?;
@@ -147,7 +147,7 @@ impl Home {
     }
 }
 
-/// The prefix of the names of incomplete files. When a file is complete, the file gets its final name.
+/// The prefix of the names of incomplete files. A complete file is renamed to its final name.
 const BEGUN: &[u8] = b".tmp";
 
 fn is_begun(entry: &DirEntry) -> bool {

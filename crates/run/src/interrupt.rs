@@ -1,6 +1,6 @@
 //! Handles the signals for Ctrl-C, for the end of the terminal, and for termination. The signal handler only records
-//! the signal. The program reacts at its next check, and ends with the exit code 130. This is the usual exit code
-//! after Ctrl-C.
+//! the signal. The program reacts at its next check, and ends with the exit code 130. Shells report the same exit
+//! code for a program that Ctrl-C ended.
 
 use std::io::{self, Read};
 use std::os::fd::AsFd;

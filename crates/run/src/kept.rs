@@ -1,5 +1,5 @@
-//! Lists and removes the fixtures in an output folder. Only this module removes fixtures. Fixtures of earlier program
-//! versions remain until the user removes them, although no run uses them.
+//! Lists and removes the fixtures in an output folder. No other module removes fixtures. Fixtures of earlier program
+//! versions remain until the user removes them, although current runs cannot use them.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};

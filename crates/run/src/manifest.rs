@@ -121,7 +121,8 @@ fn catalogs() -> impl Iterator<Item = &'static dyn Axis> {
     catalogs_of_stores().chain(others)
 }
 
-/// Returns the variants that the run uses, in the order of the catalogs. Each variant occurs once, with its package.
+/// Returns the variants that the run uses, in the order of the catalogs. The result contains each variant only once,
+/// with its package.
 fn components(experiment: &Experiment) -> Vec<ComponentInfo> {
     let mut used: BTreeSet<(&str, String)> = experiment.cells.iter().flat_map(used_by).collect();
     used.extend(experiment.charts.iter().map(|chart| (plot::KINDS.name(), chart.kind.kind().to_owned())));
@@ -141,7 +142,7 @@ fn components(experiment: &Experiment) -> Vec<ComponentInfo> {
     catalogs().flat_map(of_catalog).collect()
 }
 
-/// Returns the catalog and the kind of each variant that a configuration uses. These variants are the engine or the
+/// Returns the catalog and the kind of each variant that a configuration uses. The result contains the engine or the
 /// subject, and the variants in the design and in the workload.
 fn used_by(cell: &Cell) -> Vec<(&'static str, String)> {
     let is_read = |axis: &&dyn Axis| cell.task.unread(&[axis.name()]).is_none();

@@ -54,7 +54,8 @@ impl Drop for MemoryLimit {
     }
 }
 
-/// Checks whether a memory limit can be set. A run calls this function before its first trial.
+/// Checks whether a memory limit can be set. A run calls this function before its first trial, so that it can fail
+/// early.
 pub(super) fn check(bytes: u64) -> Outcome<()> {
     MemoryLimit::new(bytes).map(drop)
 }

@@ -39,8 +39,8 @@ pub struct PartsMergeOptions {
     pub build: BuildInfo,
 }
 
-/// Merges the parts in a folder into a new results folder, and computes the verdicts. Each machine is a
-/// stratum, so a trial is compared only with trials of the same machine.
+/// Merges the parts in a folder into a new results folder, and computes the verdicts. Each machine is a stratum: a
+/// trial is compared only with trials of the same machine.
 ///
 /// # Errors
 /// The parts belong to different experiments, are incomplete, or were changed after the run. Or another process uses
@@ -128,12 +128,13 @@ fn order(parts: &Parts, cut: &Cut) -> Vec<(Group, bool)> {
 struct Source {
     parts: Parts,
     cut: Cut,
-    /// The merged groups of rows, in order. `true` marks the second trial of a baseline.
+    /// The merged groups of rows, in order. The value `true` marks the second trial of a baseline.
     order: Vec<(Group, bool)>,
 }
 
 impl Source {
-    /// Merges one kind of file. The function reads the file of each part and writes all rows to one file, in order.
+    /// Merges one kind of file. The function reads the file from each part, and writes all rows to one file in the
+    /// order of a complete run.
     fn write(&self, folder: &Folder, path: fn(&Folder) -> PathBuf, again: bool) -> Outcome<Seal> {
         let mut rows: HashMap<Group, Vec<Row>> = HashMap::new();
         let mut schema = None;

@@ -21,7 +21,7 @@ const NUMBERS: [(&str, u64); 5] = [
 /// The environment variable that contains the number of tasks of a Slurm array.
 const COUNT: &str = "SLURM_ARRAY_TASK_COUNT";
 
-/// The environment variable that contains the name of the container image. The manifest records this name.
+/// The environment variable that contains the name of the container image. The manifest contains this name.
 const IMAGE: &str = "LSMBENCH_IMAGE";
 
 /// The environment variable that contains the name of this machine.

@@ -26,8 +26,8 @@ pub struct PartState {
     pub is_done: bool,
 }
 
-/// Returns the numbers of the incomplete parts of an experiment. `parts` is the folder of the parts, and `count` is
-/// the number of all parts.
+/// Returns the numbers of the incomplete parts of an experiment. `parts` is the folder that contains the parts, and
+/// `count` is the number of all parts.
 pub fn missing(parts: &Path, experiment: &str, count: u64) -> Vec<u64> {
     let is_done =
         |number: u64| manifest(parts, experiment, (number, count)).is_some_and(|of| of.ended.is_some());
@@ -37,15 +37,15 @@ pub fn missing(parts: &Path, experiment: &str, count: u64) -> Vec<u64> {
 /// Checks that an experiment can be divided into `count` parts.
 ///
 /// # Errors
-/// There are more parts than rounds, and the number of parts is not a multiple of the number of rounds. Or there
-/// would be more groups of configurations than configurations.
+/// Returns an error if there are more parts than rounds, and if their number is not a multiple of the number of
+/// rounds. Or there would be more groups of configurations than configurations.
 pub fn check_count(experiment: &Experiment, count: u64) -> Outcome<()> {
     let cut = Cut::of(experiment, &experiment.facts());
     Part::new(1, count).map_or(Ok(()), |part| cut.check(part))
 }
 
-/// Returns the states of all parts of an experiment. `parts` is the folder of the parts, and `count` is the number of
-/// all parts.
+/// Returns the states of all parts of an experiment. `parts` is the folder that contains the parts, and `count` is
+/// the number of all parts.
 ///
 /// # Errors
 /// The rows of a part cannot be read.

@@ -29,7 +29,8 @@ impl Parts {
     /// Reads the parts in a folder. If the parts belong to several experiments, `wanted` names one experiment.
     ///
     /// # Errors
-    /// The folder contains no parts, or contains other results. Or the rows of a part were changed after its run.
+    /// Returns an error if the folder contains no parts, or if it contains other results. Changed rows of a part are
+    /// also an error.
     pub(super) fn read(root: &Path, wanted: &str) -> Outcome<Self> {
         let found = folders(root)?;
         let experiments: BTreeSet<&String> = found.iter().map(|(_, experiment, _)| experiment).collect();
@@ -83,7 +84,7 @@ impl Parts {
     /// Checks that all parts exist and are finished, and that each part contains only its own rows.
     ///
     /// # Errors
-    /// A part or rows are missing, or a part contains rows of another part.
+    /// Returns an error if a part or a row is missing, or if a part contains rows of another part.
     pub(super) fn check_rows(&self, cut: &Cut) -> Outcome<()> {
         self.of.iter().try_for_each(|part| part.check_rows(cut))?;
         self.check_whole()
@@ -135,7 +136,7 @@ impl Parts {
         }
         if first.info.count != part.info.count {
             return against(&format!(
-                "the part is one of {} parts, which is another number",
+                "the part belongs to a run with {} parts, which is a different number",
                 part.info.count
             ));
         }
@@ -201,7 +202,7 @@ impl ReadPart {
     /// Parses the number of the part and the number of all parts.
     ///
     /// # Errors
-    /// The number of the part exceeds the number of all parts.
+    /// Returns an error if the number of the part exceeds the number of all parts.
     pub(super) fn part(&self) -> Outcome<Part> {
         let PartInfo { number, count, .. } = self.info;
         Part::new(number, count).ok_or_else(|| wrong(self, &format!("no such part; there are {count} parts")))

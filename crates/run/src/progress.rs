@@ -1,5 +1,5 @@
-//! Shows the progress of a run and its remaining time. On a terminal, the progress is a bar. Any other output
-//! contains one line per round of trials.
+//! Shows the progress of a run and its remaining time. On a terminal, the progress is a bar. If the output is not a
+//! terminal, the output contains one line per round of trials.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -17,8 +17,9 @@ const POSITIONS_PER_SECOND: f64 = 1000.0;
 /// during the round.
 const LONGEST_SILENCE: Duration = Duration::from_mins(1);
 
-/// The progress of one experiment. Each trial counts with its estimated duration. To correct the estimate of the
-/// remaining trials, their duration is multiplied by the ratio of measured to estimated time of the finished trials.
+/// The progress of one experiment. The estimated duration of each trial determines its weight in the progress. To
+/// correct the estimate of the remaining trials, their duration is multiplied by the ratio of measured to estimated
+/// time of the finished trials.
 pub(super) struct Progress {
     /// The progress bar. `None` if standard error is not a terminal.
     bar: Option<ProgressBar>,
@@ -120,7 +121,7 @@ impl Progress {
     }
 
     /// Subtracts trials that will not run because their configuration failed. `seconds` is the estimated duration of
-    /// these trials.
+    /// the subtracted trials.
     pub(super) fn leave_out(&mut self, trials: usize, seconds: f64) {
         self.trials -= trials;
         self.seconds -= seconds;

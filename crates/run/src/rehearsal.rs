@@ -15,7 +15,7 @@ use super::child::run_trial;
 use super::scratch::scratch;
 use super::trial_spec::trial_spec;
 
-/// The workload of a rehearsal. If an engine completes this workload, the engine has accepted its options.
+/// The workload of a rehearsal. An engine that completes this workload has accepted its options.
 const TASK: &str = "[[phase]]\nname = \"rehearsal\"\ninsert = 1\n";
 
 fn task() -> Task {

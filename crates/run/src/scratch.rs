@@ -1,6 +1,6 @@
-//! Scratch folders, which contain temporary files of runs. A scratch folder is removed at the end of its run. If the
-//! process of a run was killed, its scratch folder is removed when the next scratch folder is created in the same
-//! parent folder.
+//! Scratch folders, which contain temporary files of runs. A scratch folder is removed at the end of its run. If a
+//! run was killed, its scratch folder is removed when the next run creates a scratch folder in the same parent
+//! folder.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! A side is the trial process of one configuration. A side runs in turns with the trial processes of the other
-//! configurations.
+//! A side is the trial process of one configuration. The process of a side takes turns with the trial processes of
+//! the other configurations.
 
 use std::time::{Duration, Instant};
 
@@ -16,10 +16,10 @@ const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
 /// The state of a trial process, according to the last message of the process.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum State {
-    /// The process does work whose time is not measured. For example, the process opens its store, prepares a phase,
-    /// or checks answers.
+    /// The process does work that is not timed. Examples are opening its store, preparing a phase, and checking
+    /// answers.
     Working,
-    /// The process waits for its next turn. In this turn, the process executes the first slice of a phase.
+    /// The process waits for its next turn. In its next turn, the process executes the first slice of a phase.
     Ready {
         /// The name of the phase.
         phase: String,
@@ -34,7 +34,7 @@ pub(super) enum State {
     Over,
 }
 
-/// A trial process that runs in turns. Between its turns, the process is stopped.
+/// A trial process that takes turns with other trial processes. The process is stopped between its turns.
 pub(super) struct Side {
     process: TrialProcess,
     pub(super) state: State,
@@ -67,7 +67,7 @@ impl Side {
         self.outcome.unwrap_or_else(|| Err(Problem::new("the trial process did not end")))
     }
 
-    /// Runs one turn of the process, and then pauses the process. The turn ends when the process waits for its next
+    /// Runs one turn of the process, and then pauses the process. A turn ends when the process waits for its next
     /// turn. If the process is in a call, the turn ends after the time `slice` at the latest. Returns `false` if the
     /// user interrupted the run.
     pub(super) fn take_turn(

@@ -20,8 +20,8 @@ pub(super) struct TrialProcess {
     child: Child,
     /// The lines that the process writes to its standard output.
     lines: Receiver<String>,
-    /// The write end of the standard input of the trial process. The trial process exits when this pipe is closed.
-    /// The pipe is also closed when this process ends.
+    /// The write end of the standard input of the trial process. The trial process exits when this pipe is closed. If
+    /// this process ends, the kernel closes the pipe.
     lifeline: ChildStdin,
     limit: Option<MemoryLimit>,
     /// The label of the engine.
@@ -68,7 +68,7 @@ impl TrialProcess {
         Ok(process)
     }
 
-    /// Waits for an event. The function waits for the time `most` at most.
+    /// Waits for an event of the process. The function waits for the time `most` at most.
     pub(super) fn wait(&self, most: Duration) -> Event {
         let said = match self.lines.recv_timeout(most) {
             Ok(said) => said,
@@ -128,8 +128,8 @@ impl TrialProcess {
     }
 }
 
-/// Returns whether a line of output is a message of the trial process. A message is a JSON object. Any other line is
-/// output of a library.
+/// Returns whether a line of output is a message of the trial process. A message is a JSON object. Any other line
+/// comes from a library in the process.
 fn is_message(line: &str) -> bool {
     line.starts_with('{')
 }

@@ -36,7 +36,7 @@ pub(crate) trait Session: Send {
     /// last call of `receive`.
     fn execute(&mut self, input: &[u8], output: &mut Vec<u8>) -> Progress;
 
-    /// Appends an error to `output`. The client is then disconnected.
+    /// Appends the error of a rejected request to `output`. The client is then disconnected.
     fn refuse(&self, reason: &str, output: &mut Vec<u8>);
 
     /// Returns the memory of the session in bytes, without the input and the output.
@@ -68,11 +68,11 @@ pub(crate) struct Progress {
 /// The next action of the connection after the replies are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Reads further requests.
+    /// The server reads further requests of the client.
     Read,
     /// Executes requests that were already read.
     Continue,
-    /// Disconnects the client.
+    /// The server disconnects the client.
     Close,
 }
 
@@ -85,7 +85,7 @@ struct Connection<'s> {
     output: Vec<u8>,
 }
 
-/// Serves a client until the client leaves, the server disconnects it, or the server ends.
+/// Serves a client until the client disconnects, the server disconnects the client, or the server ends.
 ///
 /// # Errors
 /// The connection breaks.
@@ -196,8 +196,8 @@ impl Connection<'_> {
     }
 }
 
-/// Sends the last bytes to a client. Closes the connection when the client has closed its side, or after the time
-/// `patience`.
+/// Sends the last bytes to a client. Waits until the client has closed its side of the connection, at most for
+/// `patience`, and then closes the connection.
 pub(crate) async fn farewell(mut stream: TcpStream, last: &[u8], patience: Duration) -> io::Result<()> {
     let closing = async {
         stream.write_all(last).await?;
@@ -232,8 +232,8 @@ pub(crate) async fn until_end<T>(
     .await
 }
 
-/// Counts a client as connected until it is dropped. A client counts from the moment that it is accepted, before its
-/// task runs.
+/// Counts a client as connected until it is dropped. The server counts a client from the moment at which it accepts
+/// the client, before the task of the client runs.
 pub(crate) struct Presence {
     pub(crate) shared: Arc<Shared>,
 }

@@ -30,8 +30,8 @@ impl Cursors {
         self.first + self.positions.len() as u64 - 1
     }
 
-    /// Returns the position with this cursor number. Returns `None` if the number is unknown or the position was
-    /// replaced.
+    /// Returns the position with this cursor number. Returns `None` if the cursor number is unknown or the position
+    /// was replaced.
     pub(crate) fn position(&self, number: u64) -> Option<&[u8]> {
         let index = usize::try_from(number.checked_sub(self.first)?).ok()?;
         self.positions.get(index).map(Vec::as_slice)

@@ -1,6 +1,6 @@
 //! The keyspace of a server: the strings and hashes of its clients, stored in one tree. A name is a key of a client,
-//! as in Redis. A key is a key of the tree. This module also has the locks of names, the number of names, and the
-//! cursors of scans.
+//! as in Redis. A key is a key of the tree. This module also contains the locks of names, the number of names, and
+//! the cursors of scans.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -14,7 +14,7 @@ use crate::names::{FIELDS, HASHES, Kind, PLAIN, after_prefix, field_prefix, hash
 use crate::stripes::Stripes;
 use crate::view::{View, read_count};
 
-/// Number of keys that one batch deletes while a whole keyspace is deleted.
+/// Maximum number of keys that one batch deletes while the server deletes all names.
 const DELETED_AT_ONCE: usize = 10_000;
 
 /// Number of keys that are looked up together before the size of their values is known.
@@ -150,7 +150,8 @@ impl Keyspace {
         Ok(())
     }
 
-    /// Returns the current number of names. This call reads all keys, unless nothing was written since the last call.
+    /// Returns the current number of names. This call reads all keys, unless nothing was written since the previous
+    /// call.
     pub(crate) fn count_names(&self) -> Result<u64> {
         let mut size = self.size.lock();
         let sequence = self.tree.snapshot().sequence();
@@ -169,7 +170,7 @@ impl Keyspace {
         Ok(count)
     }
 
-    /// Deletes all names. No other batch of this server writes during this call. After a crash, some names may
+    /// Deletes all names. While this call runs, no other batch of this server writes. After a crash, some names may
     /// remain.
     pub(crate) fn clear(&self) -> Result<()> {
         let _held = self.stripes.lock_all();
@@ -220,7 +221,7 @@ impl View for Keyspace {
         Ok(())
     }
 
-    /// Returns whether hashes may exist. If a batch holds the lock of a name, the result is right for this name.
+    /// Returns whether hashes may exist. If the caller holds the lock of a name, the result is correct for this name.
     fn may_have_hashes(&self) -> bool {
         self.hashes.load(Ordering::Acquire) > 0
     }

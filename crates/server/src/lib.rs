@@ -2,12 +2,12 @@
 //! language of `lsmbench shell`, or gRPC (feature `grpc`).
 //!
 //! A [`Server`] listens on a socket until it is stopped. Sockets are asynchronous, so an idle client costs no thread
-//! and no buffer. Calls to the tree block, so they run on separate threads. Clients that write at the same time meet in
-//! the write queue of the tree, which shares syncs as the WAL mode requires.
+//! and no buffer. Calls to the tree block, so they run on separate threads. Writes of clients that arrive at the same
+//! time meet in the write queue of the tree. The write queue shares syncs if the WAL mode allows it.
 //!
 //! * A *pipeline* is the list of requests of a client that are not yet answered. Successive writes of a pipeline form
 //!   one write batch of the tree: they become visible and durable together ([`resp`]).
-//! * A write of a server locks the stripes of its keys. A read takes no lock.
+//! * A write of a server locks the stripes of its keys. Reads take no lock.
 //! * [`ServerLimits`] limit the resources of each client.
 
 mod budget;

@@ -16,7 +16,7 @@ pub struct ServerLimits {
     pub client_memory_bytes: usize,
 }
 
-/// Maximum number of bytes of one argument of a request. This limit is equal to the limit of values.
+/// Maximum number of bytes of one argument of a request. This limit is equal to the limit for the size of values.
 pub(crate) const MAX_ARGUMENT_BYTES: usize = MAX_VALUE_BYTES;
 
 /// Maximum number of bytes of one name. The tree stores a name as a key with up to one additional byte.

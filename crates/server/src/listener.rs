@@ -52,7 +52,7 @@ pub enum ServeError {
         /// The error of the kernel.
         error: io::Error,
     },
-    /// The threads cannot be started.
+    /// The threads of the server cannot be started.
     #[error("cannot start the threads of the server: {0}")]
     Threads(io::Error),
     /// The tree cannot be read or closed.

@@ -26,7 +26,7 @@ pub(crate) const PLAIN: &[u8] = &[1];
 /// Number of bytes before the name in the key of a field.
 const FIELD_HEAD_BYTES: usize = 6;
 
-/// Maximum number of bytes of a name together with its field.
+/// Maximum number of bytes of a hash name together with a field name.
 pub(crate) const MAX_FIELD_BYTES: usize = MAX_KEY_BYTES - FIELD_HEAD_BYTES;
 
 /// The kind of a name: a string or a hash.

@@ -31,11 +31,11 @@ impl fmt::Display for Protocol {
 /// The options of a server.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
-    /// The address to listen on. Port 0 takes a free port.
+    /// The address to listen on. With port 0, the server selects a free port.
     pub listen: SocketAddr,
     /// The protocol that the clients use.
     pub protocol: Protocol,
-    /// The password that clients must send first. With `None`, clients need no password.
+    /// The password that clients must send first. If the value is `None`, clients need no password.
     pub password: Option<String>,
     /// The address on which metrics are served as Prometheus text. `None` serves none.
     pub metrics: Option<SocketAddr>,

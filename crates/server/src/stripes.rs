@@ -4,28 +4,28 @@ use std::hash::{BuildHasher, RandomState};
 
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// The number of stripes. This number is so large that writes of different clients seldom need the same stripe.
+/// The number of stripes. With such a large number, writes of different clients seldom need the same stripe.
 const STRIPES: usize = 1 << 10;
 
 /// The kind of access to the names of a batch of writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// The batch sets names without a read. Such batches do not exclude each other, because the tree orders their
+    /// The batch sets names without a read. Such batches do not wait for each other, because the tree orders their
     /// writes.
     Blind,
     /// The batch reads some names, and writes values that depend on the values it read.
     Exclusive,
 }
 
-/// The stripes of all names. A batch locks its stripes in ascending order, so batches cannot wait for each other in a
-/// circle.
+/// The locks of all names, in a fixed number of stripes. Each batch locks its stripes in ascending order, so batches
+/// cannot wait for each other in a circle.
 #[derive(Debug)]
 pub(crate) struct Stripes {
     locks: Box<[RwLock<()>]>,
     hasher: RandomState,
 }
 
-/// The stripes that a batch has locked. Dropping this value unlocks the stripes.
+/// The stripes that a batch has locked. When this value is dropped, the stripes are unlocked.
 #[derive(Default)]
 pub(crate) struct Held<'a> {
     _shared: Vec<RwLockReadGuard<'a, ()>>,
@@ -42,7 +42,7 @@ impl Stripes {
         self.hasher.hash_one(key) as usize % STRIPES
     }
 
-    /// Locks stripes by their numbers. Sorts the numbers before.
+    /// Locks the stripes with the given numbers. Sorts the numbers before.
     pub(crate) fn lock(&self, numbers: &mut Vec<usize>, access: Access) -> Held<'_> {
         numbers.sort_unstable();
         numbers.dedup();

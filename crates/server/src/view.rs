@@ -18,7 +18,7 @@ pub(crate) trait View {
     fn may_have_hashes(&self) -> bool;
 }
 
-/// Returns the number of fields of a hash; `None` if no such hash exists.
+/// Returns the number of fields of a hash, or `None` if no such hash exists.
 pub(crate) fn fields_of(view: &dyn View, name: &[u8]) -> Result<Option<u64>> {
     if !view.may_have_hashes() {
         return Ok(None);

@@ -16,18 +16,18 @@ const SAMPLES: [usize; 2] = [2_000, 14_000];
 /// The number of gets in the sample.
 const GETS: usize = 500;
 
-/// The cost of entries in file bytes, memory and device time. Each cost has a part per SSTable and a part per charged
-/// byte.
+/// The cost of entries in file bytes, memory and device time. Each cost consists of a part per SSTable and a part per
+/// charged byte.
 ///
-/// A charged byte is one of [`TableShape::bytes`](compaction::TableShape::bytes). The parts are those of two SSTables of
-/// the design, one of 2,000 and one of 14,000 entries of the workload, on a modelled device.
+/// A charged byte is one of [`TableShape::bytes`](compaction::TableShape::bytes). The parts come from two sampled
+/// SSTables of the design on a modelled device: one with 2,000 and one with 14,000 entries of the workload.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Costs {
-    /// The bytes of files.
+    /// The cost in bytes of files.
     pub file_bytes: Linear,
-    /// The bytes of filters.
+    /// The cost in bytes of filters.
     pub filter_bytes: Linear,
-    /// The bytes of fence pointers.
+    /// The cost in bytes of fence pointers.
     pub fence_bytes: Linear,
     /// The device time of writing, in nanoseconds.
     pub write_ns: Linear,
@@ -41,7 +41,7 @@ pub struct Costs {
     pub entries_per_block: f64,
     /// Charged bytes per entry: key and value bytes with the overhead that the memtable counts.
     pub entry_bytes: f64,
-    /// Charged bytes of a tombstone.
+    /// The number of charged bytes of a tombstone.
     pub tombstone_bytes: f64,
 }
 
@@ -50,7 +50,7 @@ pub struct Costs {
 pub struct Linear {
     /// The part of the cost per SSTable, which an SSTable without entries also has.
     pub per_table: f64,
-    /// The part of the cost per charged byte.
+    /// The part of the cost per charged byte of an SSTable.
     pub per_byte: f64,
 }
 
@@ -162,7 +162,8 @@ fn block_read_ns(tree: &Tree, entries: &[(Vec<u8>, Vec<u8>)]) -> tree::Result<f6
     Ok((device_read_ns(&after) - device_read_ns(&before)) as f64 / blocks.max(1) as f64)
 }
 
-/// Returns the design with one SSTable per flush, and without the parts that the sample does not measure.
+/// Returns the design of the sample, which has one SSTable per flush, and lacks the parts that the sample does not
+/// measure.
 fn sampled(design: &Design) -> Outcome<Design> {
     let mut changes = Table::new();
     for (axis, choice) in [("compaction", "none"), ("wal", "none"), ("cache", "none"), ("storage", "memory")]
@@ -180,8 +181,9 @@ fn sampled(design: &Design) -> Outcome<Design> {
     Ok(design)
 }
 
-/// Returns the first written entries of a plan with different keys, in key order. Returns at most as many entries as
-/// both samples need. Each sample covers a part of the key range, so both samples have the same density.
+/// Returns the first written entries of a plan with different keys, in key order. The function returns at most as
+/// many entries as both samples need. Each sample covers a part of the key range in proportion to its size, so both
+/// samples have the same density.
 fn entries(plan: &WorkloadPlan) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut entries = std::collections::BTreeMap::new();
     let most = SAMPLES.iter().sum();

@@ -126,7 +126,7 @@ impl State<'_> {
         self.simulator.flush_with(user_bytes, |contents, first_table| contents.add(entries, first_table))
     }
 
-    /// Lets the policy pick after reads, at the same numbers of reads as a tree does.
+    /// Lets the policy pick a job after reads, at the same numbers of reads as in a tree.
     fn pick_after_reads(&mut self, is_time: bool) -> Result<(), SimulationError> {
         if !is_time {
             return Ok(());

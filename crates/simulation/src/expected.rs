@@ -11,19 +11,21 @@ use crate::costs::Costs;
 use crate::phases::{added_keys, key_distribution, operations};
 use crate::readings::{Counts, readings};
 
-/// The largest number of flushes in a simulation. A simulation with this number of flushes takes about half a minute.
+/// The largest number of flushes in a simulation. With this number of flushes, a simulation takes about half a
+/// minute.
 const MOST_FLUSHES: f64 = 3e7;
 
 /// The largest number of SSTables in a simulation with a policy that picks single SSTables, because each pick
 /// examines all SSTables.
 const MOST_TABLES: f64 = 30_000.0;
 
-/// The number of parts of a phase without writes, if the policy observes operations. The policy picks after each part.
+/// The number of steps in which a phase without writes is simulated, if the policy observes operations. The policy
+/// picks a job after each step.
 const READ_PARTS: u32 = 16;
 
 /// The number of keys in the first class. A class is a set of keys that are written equally often. Each further class
-/// doubles the total number of keys. The first class cannot have only one key, because the formulas for expected
-/// numbers require that some draws miss the class.
+/// of keys doubles the total number of keys. The first class cannot have only one key, because the formulas for
+/// expected numbers require that some draws miss the class.
 const HEAD: u64 = 2;
 
 /// A simulated tree that contains expected numbers of entries.
@@ -56,7 +58,7 @@ pub(crate) struct ExpectedTree<'a> {
 struct PerOperation {
     adds: f64,
     draws: f64,
-    /// The share of the draws that are deletes.
+    /// The share of deletes among the writes with random keys.
     deletes: f64,
     gets: f64,
     /// The share of the gets that find a value.
@@ -140,7 +142,8 @@ impl<'a> ExpectedTree<'a> {
         readings(&self.simulator.report(), &counts, &self.costs)
     }
 
-    /// Returns the expected number of live keys. A key is live if it was added and its last write is not a delete.
+    /// Returns the expected number of live keys. A key is live if it exists, that is, if its last write is not a
+    /// delete.
     fn live_keys(&self) -> f64 {
         let (adds, draws, deletes) = self.written;
         let distinct = |class: &KeyClass| {
@@ -236,7 +239,7 @@ impl<'a> ExpectedTree<'a> {
     }
 
     /// Writes the operations of a phase, flush by flush. `within` is the part of the key space that the phase fills
-    /// between two shares of its operations.
+    /// during these operations.
     fn write(
         &mut self,
         rates: PerOperation,

@@ -88,7 +88,8 @@ pub fn simulate(simulation: &Simulation<'_>) -> Outcome<(Vec<PhaseRow>, Costs)> 
     Ok((rows, costs))
 }
 
-/// Returns an error for designs with blob files, and for designs that move memory. These designs cannot be simulated.
+/// Returns an error for designs with blob files, and for designs that move memory. Returns an error for designs that
+/// the simulator does not support.
 fn check_design(design: &Design) -> Outcome<()> {
     let (axis, reason) = match (design.keeps_values_inline(), design.moves_memory()) {
         (false, _) => ("values", "because blob files are not"),
@@ -106,7 +107,7 @@ fn check_phases(workload: &Workload) -> Outcome<()> {
     for phase in &workload.phases {
         let reason = match &phase.work {
             _ if phase.family.is_some() => "has a family of its own",
-            Work::Roles(_) => "has roles, and their operations depend on time",
+            Work::Roles(_) => "has roles, whose operations depend on time",
             Work::Replay(_) => "replays a trace",
             Work::Mixed(mixed) if mixed.mix.has(Kind::DeleteRange) => "deletes ranges of keys",
             Work::Mixed(mixed) if mixed.mix.has(Kind::SingleDelete) => "has single deletes",
@@ -171,7 +172,7 @@ fn problem(error: workload::TargetError) -> Problem {
     Problem::new(error.to_string())
 }
 
-/// The operations of a phase and their answers.
+/// The numbers of operations of a phase and of their answers.
 #[derive(Clone, Copy, Debug, Default)]
 struct Totals {
     operations: u64,

@@ -26,7 +26,7 @@ pub(crate) enum Appending {
     /// Copies each record into a memory map of the file.
     #[default]
     Mapped,
-    /// Calls write(2) for each record.
+    /// Appends each record by one call of write(2).
     Write,
 }
 

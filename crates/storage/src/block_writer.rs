@@ -71,7 +71,7 @@ impl<F: BlockFile> WriteFile for BlockWriter<F> {
 }
 
 impl<F: BlockFile> Drop for BlockWriter<F> {
-    /// Writes the buffered data. Errors are ignored, because unsynced data need not be durable.
+    /// Writes the buffered data to the file. Errors are ignored, because unsynced data need not be durable.
     fn drop(&mut self) {
         if !self.fuse.is_blown() {
             let _ = self.blocks.write_tail();
@@ -110,8 +110,8 @@ impl<F: BlockFile> Blocks<F> {
         Ok(())
     }
 
-    /// Writes the buffer. A partial last block is padded, and the file is then truncated to remove the padding. The
-    /// partial block stays in the buffer until it is complete.
+    /// Writes the rest of the buffer to the file. A partial last block is padded, and the file is then truncated to
+    /// remove the padding. The partial block stays in the buffer until it is complete.
     fn write_tail(&mut self) -> io::Result<()> {
         if !self.dirty {
             return Ok(());

@@ -59,8 +59,8 @@ impl Counting {
         Self { inner, counters: Default::default() }
     }
 
-    /// Returns the current counts. If another thread makes a call at the same time, the result may include only a
-    /// part of this call.
+    /// Returns the current counts. If another thread calls the storage at the same time, the result may include only
+    /// a part of its call.
     pub fn counts(&self) -> FileCounts {
         FileCounts { by_purpose: self.counters.each_ref().map(|counters| counters.snapshot()) }
     }

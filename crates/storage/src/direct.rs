@@ -4,7 +4,7 @@
 //! The offsets, lengths and addresses of reads and writes are multiples of 4096. Appends are collected in a buffer
 //! and written in whole blocks. The last block is padded, and the file is then truncated to its length. A read is
 //! extended to whole blocks, and the requested part is copied to separate memory. A block in the block cache
-//! therefore takes only its own length. See open(2), section "NOTES".
+//! therefore takes only its own length in memory. See open(2), section "NOTES".
 
 use std::cell::RefCell;
 use std::fs::{self, File};

@@ -21,7 +21,7 @@ pub(crate) use advice_reference;
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Expected {
-    /// Random access (`POSIX_FADV_RANDOM`).
+    /// Random access, without read-ahead (`POSIX_FADV_RANDOM`).
     Random,
     /// No pattern is announced, so the kernel detects the pattern (`POSIX_FADV_NORMAL`).
     Normal,

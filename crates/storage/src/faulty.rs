@@ -2,8 +2,8 @@
 //!
 //! Every call has a position, counted from 0. A test first runs a task without faults, and gets the calls of the task
 //! from [`Faulty::calls`]. For each position to be tested, the test then runs the task again with a fault at this
-//! position. In this way, a test can check an error at every write and sync. The task must make the same calls each
-//! time.
+//! position. In this way, a test can check an error at every write and sync. The task must make the same storage
+//! calls each time.
 
 use std::io;
 use std::path::Path;
@@ -126,8 +126,8 @@ pub enum DiskError {
     /// The file system became read-only after an error (`EROFS`). Only calls that write can return this error.
     ReadOnly,
     /// A signal interrupted the call (`EINTR`). Every call can return this error. Back ends retry reads, writes,
-    /// syncs and opens after this error. A store therefore gets this error only from other calls, and must handle it
-    /// like any other error.
+    /// syncs and opens after this error. A store therefore sees `EINTR` only from calls that are not repeated, and
+    /// must handle it like any other error.
     Interrupted,
     /// Fewer bytes than requested were read or written, and the retry returned 0. The error has the kind
     /// [`io::ErrorKind::UnexpectedEof`] or [`io::ErrorKind::WriteZero`]. Only reads and appends can return this
@@ -167,7 +167,8 @@ impl DiskError {
 pub enum FaultEffect {
     /// The call does nothing and returns the error.
     Nothing,
-    /// An append writes only the first bytes. The field is the number of these bytes. Other calls do nothing.
+    /// An append writes only the first bytes. The field is the number of bytes that an append writes. Any other call
+    /// does nothing.
     Prefix(usize),
     /// The call does all its work, and then returns the error.
     Whole,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::storage::StorageError;
 
-/// The path of a file that is being written. Also records whether a write to the file has failed.
+/// The path of a file that is being written. The object also records whether a write to the file has failed.
 pub(crate) struct Fuse {
     path: PathBuf,
     blown: bool,
@@ -25,7 +25,7 @@ impl Fuse {
     ) -> Result<(), StorageError> {
         let done = if self.blown {
             Err(io::Error::other(
-                "an earlier write to this file failed, so the content of the file is unknown",
+                "an earlier write to this file failed, so the content of this file is unknown",
             ))
         } else {
             write()

@@ -8,11 +8,11 @@
 //! "write"` on such a file system. Until the writer is dropped, the file ends with unused reserved zeros. If the
 //! process of the writer dies, the zeros remain in the file.
 //!
-//! The first access to a page that the file does not have yet takes 4 µs. If write(2) has written 64 KiB of zeros to
-//! these pages before, in folios of this size, the first access takes a seventh of this time. The writer therefore
-//! writes zeros in advance. If the WAL is synced, the writer writes no zeros, because a sync writes whole folios.
-//! Large appends and appends right after a sync use write(2). To append a record of 140 bytes takes about 40 ns. The
-//! append would take 140 ns without the zeros, and 650 ns with write(2).
+//! The first access to a page that the file does not have yet takes 4 µs. If write(2) has written zeros to these
+//! pages before, in folios of 64 KiB, the first access takes a seventh of this time. The writer therefore writes
+//! zeros in advance. If the WAL is synced, the writer writes no zeros, because a sync writes whole folios. Large
+//! appends and appends right after a sync use write(2). To append a record of 140 bytes takes about 40 ns. The append
+//! would take 140 ns without the zeros, and 650 ns with write(2).
 
 use std::fs::File;
 use std::io;
@@ -28,8 +28,8 @@ use crate::posix::create_new_mappable;
 use crate::storage::{Purpose, StorageError, WriteFile};
 
 /// Minimum size in bytes of a window, which is a reserved and mapped part of the file. The next constant is the
-/// maximum size. Between these limits, a window is as large as the WAL. Windows begin and end at multiples of the
-/// minimum size, which is a multiple of the page size.
+/// maximum size. Between the smallest and the largest size, a window is as large as the WAL. Windows begin and end at
+/// multiples of the minimum size, which is a multiple of the page size.
 const FEWEST_BYTES: u64 = 64 << 10;
 const MOST_BYTES: u64 = 1 << 20;
 
@@ -73,8 +73,8 @@ struct Tail {
     /// reserved space.
     is_synced: bool,
     /// Whether the last call was a sync. After a sync, a copy to the map would cause a page fault, so the next append
-    /// uses write(2). If every append is synced, all appends therefore use write(2). An occasional sync costs one
-    /// additional system call and one page fault.
+    /// uses write(2). If every append is synced, all appends therefore use write(2). If syncs are rare, each sync
+    /// costs one additional system call and one page fault.
     is_clean: bool,
 }
 
@@ -87,7 +87,7 @@ struct Window {
 
 impl Window {
     /// Reserves and maps the part of `file` around the offset `at`. The part is as long as the file. If a part of
-    /// this length cannot be mapped, the part has the minimum size.
+    /// this length cannot be mapped, the function maps a part of the minimum size.
     fn at(file: &File, at: u64) -> io::Result<Self> {
         let start = at - at % FEWEST_BYTES;
         let reserve = |len| fallocate(file, FallocateFlags::empty(), start, len).map(|()| len);

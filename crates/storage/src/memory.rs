@@ -1,5 +1,5 @@
-//! Files in the memory of the process, which are the fastest possible storage. Crash tests also use such files,
-//! because they record which data is durable.
+//! Files in the memory of the process, which are the fastest possible storage. Crash tests use such files, too,
+//! because the files record which data is durable.
 //!
 //! For every file, the simulated disk records the number of synced bytes. For every change of a name, the disk
 //! records whether the directory was synced after this change. [`Memory::after_crash`] can therefore return any state
@@ -39,7 +39,8 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Memory>(
 )
 .limited(&[Limit::NotDurable]);
 
-/// Files in memory. Each value of this type is a separate disk. The files are lost when the value is dropped.
+/// Files in memory. Each value of this type is a separate simulated disk. The files are lost when the value is
+/// dropped.
 ///
 /// A removed file keeps its memory until its directory is synced, because a crash before the sync may restore the
 /// file.
@@ -59,7 +60,7 @@ pub enum Unsynced {
     Kept,
     /// For each change, a random generator decides whether the change is lost, kept, or partially kept.
     Torn {
-        /// The seed of the generator. Equal seeds give equal states.
+        /// The seed of the generator. Equal seeds give equal disk states.
         seed: u64,
     },
 }

@@ -29,7 +29,7 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<MappedTables>(
 );
 
 /// Storage that maps SSTables and reads other files with pread(2). The parameter `log` selects how WALs are written.
-/// Other files are written with write(2).
+/// Files other than SSTables are written with write(2).
 struct MappedTables {
     advice: Advice,
     log: Appending,

@@ -109,7 +109,7 @@ impl<F: Files> Storage for Posix<F> {
     }
 }
 
-/// Creates a file for writing. If a file with this name exists, the function removes its name and does not truncate
+/// Creates a file for writing. If a file with this name exists, the function removes the name instead of truncating
 /// the file, because the file may be mapped or have other names.
 pub(crate) fn create_new(path: &Path, flags: i32) -> io::Result<File> {
     create_with(path, OpenOptions::new().write(true).custom_flags(flags))

@@ -17,7 +17,8 @@ pub struct RecordingStorage {
 
 /// A change of stored data or of its durability.
 ///
-/// Each recorded change is a step. The position of the step that created a file identifies this file in later steps.
+/// Each recorded change is one step. The position of the step that created a file identifies this file in later
+/// steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StorageChange {
     /// A call of [`Storage::create`].
@@ -153,8 +154,8 @@ pub struct StorageReplay<'a> {
 }
 
 impl<'a> StorageReplay<'a> {
-    /// Creates a replay of `steps` on `disk`. At the start, the disk must be in the same state as the recorded disk
-    /// before the first step.
+    /// Creates a replay of `steps` on `disk`. At the start, the disk must be in the state in which the recorded disk
+    /// was before its first step.
     pub fn new(steps: &'a [StorageChange], disk: &'a dyn Storage) -> Self {
         Self { steps, disk, position: 0, writers: HashMap::new() }
     }

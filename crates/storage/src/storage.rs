@@ -19,7 +19,7 @@ use types::Bytes;
 /// 3. [`rename`](Self::rename) replaces its target atomically.
 /// 4. A file never changes while it has readers. A call that replaces or removes a file only removes its name. The
 ///    file is deleted when its last name and its last reader are gone.
-/// 5. If several parts of a file are read with one call, each part has the result or the error of a separate read.
+/// 5. If one call reads several parts of a file, each part has the result or the error of a separate read.
 pub trait Storage: Send + Sync {
     /// Creates a file. If a file with this name exists, the name is first removed from the old file. A crash may
     /// therefore leave neither the old nor the new file. To replace a file atomically, write the new file under
@@ -73,8 +73,8 @@ pub trait Storage: Send + Sync {
     }
 }
 
-/// The time that a modelled device has needed, in nanoseconds. This time is the sum of the times of all calls. The
-/// time of each call is computed without other requests in the queue.
+/// The time that a modelled device has needed, in nanoseconds. The time is the sum over all calls. The time of each
+/// call is computed without other requests in the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceTime {
     /// Total device time of reads, in nanoseconds.
@@ -91,7 +91,7 @@ impl DeviceTime {
     }
 }
 
-/// Purpose of a file. Back ends treat SSTables and WALs differently, and each purpose has its own counters.
+/// Purpose of a file. Back ends treat SSTables and WALs differently, and the counters of each purpose are separate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Purpose {
     /// An SSTable, which is written once from front to back, and then read at random.

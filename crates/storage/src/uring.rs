@@ -1,13 +1,13 @@
 //! Reads and writes SSTables through `io_uring(7)`. If several parts of a file are requested together, one system
 //! call starts all reads concurrently.
 //!
-//! If a device takes 50 µs for one block, it takes only slightly longer for sixteen concurrent blocks. This
-//! concurrency is the only benefit of `io_uring` in lsmbench. A single read takes as long as with pread(2), and a
-//! read from the page cache takes longer. Reads of SSTables therefore bypass the page cache, unless the parameter
-//! `direct` is false. WALs and the manifest do not use `io_uring`, because they are written in one small write after
-//! another. The parameter `log` selects how WALs and the manifest are written.
+//! If a device takes 50 µs for one block, it takes only slightly longer for sixteen blocks that are read at the same
+//! time. Concurrent reads are the only benefit of `io_uring` in lsmbench. A single read takes as long as with
+//! pread(2), and a read from the page cache takes longer. Reads of SSTables therefore bypass the page cache, unless
+//! the parameter `direct` is false. WALs and the manifest do not use `io_uring`, because a store writes them in small
+//! writes, one after another. The parameter `log` selects how WALs and the manifest are written.
 //!
-//! Each call uses a ring that no other call uses, or creates a new ring. A store therefore has as many rings as
+//! Each call takes a ring that no other call uses, or creates a new ring. A store therefore has as many rings as
 //! concurrent calls. Each ring has up to 1 MiB of memory for reads and writes. See Axboe, "Efficient IO with
 //! `io_uring`" (2019), and Didona et al., "Understanding Modern Storage APIs" (SYSTOR 2022).
 
@@ -48,7 +48,8 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Uring>(
 /// Valid queue depths.
 const DEPTHS: std::ops::RangeInclusive<u32> = 1..=4096;
 
-/// Maximum total size in bytes of the reads that run at the same time. If one read is larger, this read runs alone.
+/// Maximum total size in bytes of the reads that run at the same time. If one read is larger than this limit, the
+/// read runs alone.
 const WAVE_BYTES: usize = 1 << 20;
 
 /// Storage that reads and writes SSTables through rings, and all other files through the page cache.
@@ -168,7 +169,7 @@ struct RingReader {
 
 /// A part of a file that is being read.
 struct Part {
-    /// Index of the part among the requested parts.
+    /// The index of the part among all requested parts.
     place: usize,
     /// Offset in the file at which the read starts. The offset is a multiple of the alignment.
     offset: u64,
@@ -183,7 +184,7 @@ struct Part {
 }
 
 impl Part {
-    /// Returns the number of bytes that the part takes in the ring's memory. This number is a multiple of the
+    /// Returns the number of bytes that the part takes in the ring's memory. The number is a multiple of the
     /// alignment, so the read may extend beyond the end of the file.
     fn room(&self, alignment: usize) -> usize {
         self.needed.next_multiple_of(alignment)

@@ -1,12 +1,13 @@
 //! The adaptive fence of cs265: two layouts of one SSTable, of which the recent searches select one.
 //!
 //! Source: section 2.3.2 of the document ("based on data size and access patterns"), and section 4.4.5 ("maintains
-//! both layout strategies"). A large SSTable always uses the layout "eytzinger". A smaller SSTable uses "eytzinger" if
-//! many of its recent searches begin scans, and "binary" otherwise. The document prints neither the share of scans nor
-//! the number of searches, so both are parameters. Both layouts stay in memory, so the fence takes the memory of both.
+//! both layout strategies"). A large SSTable always uses the layout "eytzinger". A smaller SSTable uses "eytzinger"
+//! if many of its recent searches begin scans, and "binary" otherwise. The document states neither the share of scans
+//! nor the number of searches, so both values are parameters. The layouts of "binary" and "eytzinger" both stay in
+//! memory, so the fence takes the memory of both layouts.
 //!
-//! Every search counts itself in one number that all threads share. The number decides the same in every counted run,
-//! because a counted run has one thread.
+//! Each search increments one counter that all threads share. In counted mode, only one thread searches, so the
+//! selection is the same in every run.
 //!
 //! ```text
 //! tag [u8; 4] | bytes of the layout "binary" u64 | layout "binary" | layout "eytzinger"
@@ -39,7 +40,7 @@ const TAG: [u8; 4] = *b"facc";
 /// Number of bytes before the layouts.
 const HEAD_BYTES: u64 = 12;
 
-/// Largest number of searches between two selections. The counts of both kinds of searches share one number of 64 bits.
+/// Largest number of searches between two selections. Both kinds of searches are counted in one 64-bit number.
 const MAX_WINDOW: u64 = 1_000_000;
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -88,7 +89,7 @@ impl FencePolicy for ByAccess {
     }
 
     fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError> {
-        let corrupt = || FenceError::Corrupt("no fence of two layouts".to_owned());
+        let corrupt = || FenceError::Corrupt("the stored bytes are not a fence with two layouts".to_owned());
         let end = table.stored_bytes();
         let head = table.read_stored(0..end.min(HEAD_BYTES))?;
         let length = head.strip_prefix(&TAG).and_then(|bytes| bytes.first_chunk()).ok_or_else(corrupt)?;
@@ -109,7 +110,7 @@ impl FencePolicy for ByAccess {
     }
 }
 
-/// The SSTable as one layout sees it: its stored bytes are a part of the stored bytes of the fence.
+/// The SSTable from the view of one layout, whose stored bytes are a part of the stored bytes of the fence.
 struct Part<'a> {
     table: &'a dyn TableView,
     range: Range<u64>,
@@ -145,7 +146,7 @@ impl TableView for Part<'_> {
     }
 }
 
-/// Both layouts of one SSTable.
+/// The layouts "binary" and "eytzinger" of one SSTable.
 struct ByAccessFence {
     /// The layouts "binary" and "eytzinger".
     layouts: [Box<dyn Fence>; 2],

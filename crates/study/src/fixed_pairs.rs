@@ -2,10 +2,10 @@
 //! search.
 //!
 //! Source: the leaves of the static B-tree of csc443 (section 4.2.3). Its pages of 4 KiB have 510 pairs of 4 and 4
-//! bytes. A block has as many pairs, except for the space of its trailer. All keys of a block have one length of 1 to
-//! 255 bytes, and all values have one length of at most 255 bytes. The first entry determines both lengths. If a
-//! block has a tombstone or an entry of another size, the block gets the layout of a B-tree page ("btree-page") with
-//! the same entries.
+//! bytes. A block of 4 KiB has the same number of pairs, except for the space of the block trailer. All keys of a
+//! block have the same length of 1 to 255 bytes, and all values have the same length of at most 255 bytes. The first
+//! entry of a block determines both lengths. If a block has a tombstone or an entry of another size, the block gets
+//! the layout of a B-tree page ("btree-page") with the same entries.
 //!
 //! ```text
 //! sizes    u8 bytes of a key, u8 bytes of a value
@@ -157,7 +157,7 @@ struct Writer {
     pairs: Vec<u8>,
     /// The writer for all entries of the block, if one entry has another size.
     others: Box<dyn EntryWriter>,
-    /// Whether `others` contains the entries.
+    /// Whether `others` contains the entries, because they do not fit the format.
     has_others: bool,
 }
 

@@ -1,12 +1,12 @@
 //! The sharded memtable of cs265 whose shards are added while it fills. A consistent-hash ring with virtual nodes finds
 //! the shard of a key, and a new shard takes over the keys of its part of the ring.
 //!
-//! Source: section 2.2.1 of the document, which prints the ring as an ordered map and promises that only K/n of K keys
-//! move if n shards become n + 1. The document does not say when a memtable adds a shard. Here, a shard is added when
-//! the shards have more than `entries_per_shard` entries on average. All operations wait while keys move.
+//! Source: section 2.2.1 of the document, which prints the ring as an ordered map and promises that only K/n of K
+//! keys move if n shards become n + 1. cs265 does not say when a memtable adds a shard. This memtable adds a shard
+//! when the shards have more than `entries_per_shard` entries on average. All other operations wait while keys move.
 //!
-//! The variant measures the price of this flexibility: every operation takes one more lock, and walks an ordered map to
-//! find its shard. A new memtable begins with `shards` shards again.
+//! The variant measures the cost of this flexibility: every operation takes an additional lock, and searches an
+//! ordered map for its shard. A new memtable begins with `shards` shards again.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;

@@ -1,8 +1,8 @@
 //! Variants that the five source documents describe and that no current engine would choose.
 //!
-//! The report on published systems needs these variants, so that each claim is tested on the component that its
-//! document describes. The variants are registered from outside, like the components of any other crate. The program
-//! `lsmbench` adds them through its `Workbench`, and the crates of the axes do not depend on them.
+//! The report on published systems needs these variants to test each claim on the component that the document
+//! describes. The variants are registered from outside, like the components of any other crate. The program
+//! `lsmbench` adds these variants through its `Workbench`. The crates of the axes do not depend on them.
 
 use catalog::AdditionError;
 

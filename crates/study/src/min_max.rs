@@ -7,8 +7,8 @@
 //!
 //! A tree of lsmbench addresses a block by its number, so searches do not read the offset. The fence only checks that
 //! the offsets increase. The largest keys could show that a key between two blocks is absent. A search of lsmbench
-//! always returns a block, so such a key still costs a block. The fence "binary" therefore returns the same blocks with
-//! one separator per block.
+//! always returns a block, so such a key still costs a block. The fence "binary" has one separator per block, so
+//! "binary" returns the same blocks as this fence.
 //!
 //! ```text
 //! tag [u8; 4] | block*
@@ -57,8 +57,9 @@ impl FencePolicy for MinMax {
 
     fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError> {
         let stored = table.read_stored(0..table.stored_bytes())?;
-        let bounds = read(&stored, table.block_count())
-            .ok_or_else(|| FenceError::Corrupt("no fence of smallest and largest keys".to_owned()))?;
+        let bounds = read(&stored, table.block_count()).ok_or_else(|| {
+            FenceError::Corrupt("the stored bytes are not a fence with smallest and largest keys".to_owned())
+        })?;
         Ok(match numbers(&bounds) {
             Some(entries) => Box::new(MinMaxFence(entries)),
             None => Box::new(MinMaxFence(bounds)),
@@ -100,7 +101,7 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
 struct Entry {
     min_key: u64,
     max_key: u64,
-    /// The document's place of the block. Blocks are read by their number.
+    /// The position of the block, as the document stores it. Blocks are read by their number.
     #[expect(dead_code, reason = "the entry has the size and the content that cs265 prints")]
     offset: u64,
 }

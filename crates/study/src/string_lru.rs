@@ -1,11 +1,11 @@
 //! The buffer pool of the csc443 document (section 4.2): one lock, and an LRU list whose keys are strings. A key is the
 //! name of the file followed by the number of the page.
 //!
-//! Every request builds such a string, hashes the string, and frees the string. The variant measures this cost. In
-//! lsmbench, the byte offset identifies the page. Evictions are equal to those of `lru(shards=1)`. In addition to its
-//! bytes, a block costs about 200 bytes: a node with two links, 40 bytes of handle, 24 bytes of string, at least 32
-//! bytes for the characters of the string, and 10 to 20 bytes of hash table. A hit allocates, writes four nodes, and
-//! compares strings.
+//! Every request builds such a string, hashes the string, and frees the string. The variant measures the cost of
+//! string keys. In lsmbench, the byte offset identifies the page. Evictions are equal to those of `lru(shards=1)`. In
+//! addition to its bytes, a block costs about 200 bytes: a node with two links, 40 bytes of handle, 24 bytes of
+//! string, at least 32 bytes for the characters of the string, and 10 to 20 bytes of hash table. A hit allocates,
+//! writes four nodes, and compares strings.
 
 use std::hash::BuildHasher;
 
@@ -43,7 +43,7 @@ struct Pool<S> {
     capacity: u64,
 }
 
-/// Common prefix of all keys of one file. Keys of other files do not begin with this prefix.
+/// Common prefix of all keys of one file. No key of another file begins with this prefix.
 fn file_name(tree: u64, table: u64) -> String {
     format!("{tree}/{table}.sst")
 }

@@ -28,7 +28,7 @@ mod linux {
     /// The counters of the kernel at one point in time.
     #[derive(Clone, Debug)]
     pub(crate) struct Snapshot {
-        /// The ticks of all CPUs together in which they had work.
+        /// The number of clock ticks in which CPUs had work, summed over all CPUs.
         busy_ticks: u64,
         /// The ticks of all CPUs together.
         ticks: u64,

@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use fence::{TableReadError, TableView};
 use types::Bytes;
 
-/// Adds all variants of the crate to their catalogs. The first lookup closes a catalog, so a test that needs a catalog
-/// calls this function first.
+/// Adds all variants of the crate to their catalogs. A catalog is closed by its first lookup, so a test that needs a
+/// catalog with these variants calls this function first.
 pub(crate) fn register() {
     static REGISTERED: LazyLock<()> =
         LazyLock::new(|| crate::register().expect("nothing was looked up before"));

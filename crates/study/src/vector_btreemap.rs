@@ -2,11 +2,11 @@
 //!
 //! A write appends to the vector. A lookup reads the whole vector, both while the memtable is mutable and while the
 //! memtable waits for its flush. The flush inserts all versions into a `BTreeMap`, which sorts them and removes old
-//! versions. A scan needs the same map. The map stays in memory until the next write, so that a scan in several steps
-//! sorts only once. A version takes its key and value, each in an allocation of its own, and 48 bytes. In the map, a
-//! version takes about 60 more bytes.
+//! versions. A scan also needs this map. The map stays in memory until the next write, so that a scan in several
+//! steps sorts only once. A version takes its key and its value, each in a separate allocation, and 48 additional
+//! bytes. In the map, a version takes about 60 more bytes.
 //!
-//! The memtable `vector` has the same place in a design, but sorts an array of key prefixes with a radix sort.
+//! The memtable `vector` has the same purpose, but sorts an array of key prefixes with a radix sort.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use memtable::{Memtable, MemtablePolicy};
 use parking_lot::{Mutex, RwLock};
 use types::{Direction, Entry, EntryBatch, HashedKey, Lookup, SequenceNumber};
 
-/// The first memtable of byron.
+/// The memtable `vector-btreemap`, the first memtable of byron.
 pub static VARIANT: Variant<dyn MemtablePolicy> = Variant::<dyn MemtablePolicy>::plain(
     "vector-btreemap",
     "a vector with linear lookups that a flush sorts through a BTreeMap (byron)",

@@ -1,5 +1,5 @@
-//! The bench measures a component. The bench has the only clock, checks the answers of the component, and collects
-//! the results of each phase.
+//! The bench: the part of a component experiment that measures times and checks answers. The bench has the only
+//! clock, checks the answers of the component, and collects the results of each phase.
 //!
 //! A single call of a few nanoseconds cannot be timed, because reading the clock takes longer. Operations are
 //! therefore timed in slices. A slice is a number of operations between two clock readings. The data of a slice are
@@ -24,8 +24,8 @@ const IDLE_STRIDE: u64 = 8;
 /// The largest number of wrong answers that are described per phase.
 const MOST_EXAMPLES: usize = 3;
 
-/// The smallest and the largest number of builds for a build time. Between these numbers, the builds end after
-/// [`BUILD_NS`].
+/// The smallest and the largest number of builds for a build time. Between the smallest and the largest number, the
+/// builds end after [`BUILD_NS`].
 const BUILDS: Range<usize> = 3..25;
 const BUILD_NS: u64 = 50_000_000;
 
@@ -76,8 +76,8 @@ pub struct Timing {
     /// Number of completed operations.
     pub operations: u64,
     threads: u32,
-    /// The wall time from the first operation to the last operation, in nanoseconds. For one thread, this time is the
-    /// sum over all slices.
+    /// The wall time from the first operation to the last operation, in nanoseconds. If only one thread runs, the
+    /// time is the sum over all slices.
     elapsed_ns: Option<u64>,
     /// The time of all threads together, in nanoseconds.
     busy_ns: u64,
@@ -87,14 +87,14 @@ pub struct Timing {
     idle: Vec<f64>,
 }
 
-/// A slice while it is measured. A slice is a number of operations that are timed together.
+/// A slice during its measurement. A slice is a number of operations that are timed together.
 pub struct BenchSlice<'a> {
     clock: Option<&'a Clock>,
     is_idle_wanted: bool,
     operations: usize,
     elapsed_ns: Option<u64>,
     idle_ns: Option<u64>,
-    /// The numbers of checked and wrong answers. The checks of this slice are added to these numbers.
+    /// The numbers of checked and wrong answers. The results of the checks of this slice are added to these numbers.
     pub answers: &'a mut Answers,
 }
 
@@ -285,12 +285,13 @@ impl<'a> Bench<'a> {
         self.rounds(1, entries, || {
             let mut product = None;
             let ns = timed(self.clock(), || product = Some(build()));
-            Ok((product.expect("it was built")?, ns))
+            Ok((product.expect("the timed code built a product")?, ns))
         })
     }
 
     /// Builds a structure of `entries` entries several times with several threads, and returns the last structure.
-    /// `begin` makes the empty structure, and each thread runs `work` on its part of the entries. Only `work` is timed.
+    /// `begin` creates the empty structure, and then each thread runs `work` on its part of the entries. The measured
+    /// time includes only `work`.
     ///
     /// # Errors
     /// The error that `begin` returns.
@@ -309,7 +310,8 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Repeats a build. Each call of `round` returns the time of one build. In counted mode, the build runs once.
+    /// Repeats the build of a component. Each call of `round` returns the time of one build. In counted mode, the
+    /// build runs once.
     fn rounds<T>(
         &self,
         threads: u32,
@@ -377,7 +379,7 @@ impl Timing {
         cells.set_some(&c::LOOP_NS, median(&self.idle));
     }
 
-    /// Sets the column of speed. An operation processes `bytes` bytes.
+    /// Sets the column `megabytes_per_second`. An operation processes `bytes` bytes.
     pub fn write_speed(&self, bytes: f64, cells: &mut Measurements) {
         cells.set_some(&c::MEGABYTES_PER_SECOND, self.typical_ns().map(|ns| bytes * 1e3 / ns));
     }

@@ -113,7 +113,8 @@ const WAYS: [Way; 4] = [
 /// A filter under test.
 struct Tested {
     filter: Box<dyn Filter>,
-    /// Whether the filter was built from keys. Probes then need keys. Otherwise, probes need only hashes.
+    /// Whether the filter was built from keys. If the filter needs keys, probes use keys. For other filters, probes
+    /// use only hashes.
     by_key: bool,
     keys: Vec<KeyHash>,
 }
@@ -126,8 +127,8 @@ impl Tested {
         self.filter.may_contain(hash)
     }
 
-    /// Probes the filter with all hashes, or with the keys of these hashes. `batch` hashes are probed at a time.
-    /// Without `batch`, the hashes are probed one by one.
+    /// Probes the filter with all hashes, or with the keys of these hashes. `batch` hashes are probed at a time. If
+    /// `batch` is false, the hashes are probed one by one.
     #[inline]
     fn answer(&self, hashes: &[KeyHash], keys: &[HashedKey<'_>], batch: Option<usize>, given: &mut [bool]) {
         match (batch, self.by_key) {

@@ -65,7 +65,7 @@ const MOST_TREES: u64 = 1024;
 /// The number of blocks whose bytes are compared after a phase.
 const CHECKED: usize = 1 << 16;
 
-/// The bytes that all blocks share. A block is a slice of these bytes, and its start identifies the block.
+/// Bytes of which every block is a slice. The start of the slice identifies the block.
 static BYTES: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut random = Random::new(7);
     (0..STARTS + MOST_BLOCK_BYTES as usize).map(|_| random.bits() as u8).collect()
@@ -181,7 +181,7 @@ impl Subject for Hits {
     }
 }
 
-/// A cache for each tree. The number of a tree minus 1 is the index of its cache.
+/// Separate caches, one for each tree. The cache of a tree has the index of the tree's number minus 1.
 struct CachePerTree(Vec<Box<dyn Cache>>);
 
 impl CachePerTree {

@@ -1,6 +1,6 @@
 //! The compaction policy under test. The policy compacts a simulated tree that grows. The subject counts the written
-//! bytes and the sorted runs of this tree. Real trees use the same policy. The simulation has no real bytes and no
-//! clock.
+//! bytes and the sorted runs of this tree. The trees of other experiments use the same policy code. The simulation
+//! has no real bytes and no clock.
 
 use catalog::{Build, ByteSize, Choice, Count, Variant};
 use compaction::{CompactionPolicy, SimulatedLoad, Simulator};
@@ -65,7 +65,7 @@ impl Build<dyn Subject> for Growth {
         let flushes = params.entries.0 / params.flush.0;
         if flushes > MOST_FLUSHES {
             return Err(format!(
-                "entries: this number needs {flushes} flushes, but the maximum is {MOST_FLUSHES}; set a larger flush"
+                "entries: this number needs {flushes} flushes, the maximum is {MOST_FLUSHES}; increase the size of flushes"
             ));
         }
         Ok(Box::new(Self(params)))

@@ -168,7 +168,7 @@ impl Subject for Blocks {
 
 impl Blocks {
     /// Returns the memory in bytes that a codec needs to compress blocks one after the other, without the blocks and
-    /// the output. The result includes state that the codec keeps between blocks, and temporary allocations. Returns
+    /// the output. The memory includes state that the codec keeps between blocks, and temporary allocations. Returns
     /// `None` if allocations are not counted.
     fn working_bytes(&self, codec: &Codec, blocks: &[&[u8]]) -> Option<u64> {
         let blocks = &blocks[..blocks.len().min(SLICE)];

@@ -42,7 +42,7 @@ limit      = "5s"
 "#,
 );
 
-/// Keys per block.
+/// The number of keys in each block.
 const KEYS_PER_BLOCK: usize = 2;
 
 /// Length of a block in the file.
@@ -96,7 +96,7 @@ impl Build<dyn Subject> for Searches {
     }
 }
 
-/// How successive searches depend on each other.
+/// The relation between successive searches.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
     /// A search does not need the result of the previous search.
@@ -337,7 +337,7 @@ impl Probes {
 #[derive(Clone)]
 struct Table {
     stored: Bytes,
-    /// All keys of the SSTable. All keys share one allocation.
+    /// All keys of the SSTable. All keys are in one allocation.
     keys: std::sync::Arc<[Bytes]>,
     hashes: std::sync::Arc<[KeyHash]>,
 }
@@ -359,7 +359,7 @@ impl Table {
         }
     }
 
-    /// Returns the bounds of all blocks, whose first keys are `first_keys`. Every block takes one page.
+    /// Returns the bounds of all blocks, whose first keys are `first_keys`. Every block has the size of one page.
     fn bounds(&self, first_keys: Separators) -> BlockBounds {
         let last_keys = self.keys.iter().skip(KEYS_PER_BLOCK - 1).step_by(KEYS_PER_BLOCK);
         let offsets = (0..first_keys.len() as u64).map(|block| block * PAGE_BYTES).collect();

@@ -127,7 +127,7 @@ struct Indexed {
 }
 
 impl Indexed {
-    /// Looks up a key again, to count whether the hash index answers the lookup.
+    /// Repeats a lookup, to count whether the hash index answers the lookup.
     fn note(&mut self, block: &[u8], key: HashedKey<'_>) {
         black_box(find_noting(block, key, |is_answered| {
             self.asked += 1;
@@ -242,7 +242,7 @@ impl Lookups {
         Ok(blocks)
     }
 
-    /// Looks up present keys, or absent keys between them.
+    /// Looks up keys that are present, or absent keys between present keys.
     fn look_up(
         &self,
         bench: &Bench<'_>,

@@ -13,7 +13,8 @@ pub(crate) enum Spread {
     /// Drawn at random from all numbers of the format.
     #[default]
     Random,
-    /// Consecutive numbers without a gap. Interpolation and learned models have the smallest errors with such keys.
+    /// Consecutive numbers without gaps between them. Interpolation and learned models have the smallest errors with
+    /// such keys.
     Even,
 }
 

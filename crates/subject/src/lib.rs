@@ -133,7 +133,7 @@ impl Component {
     /// # Panics
     /// Never panics, because the component was already built when it was read.
     pub fn subject(&self) -> Box<dyn Subject> {
-        SUBJECTS.build(&self.choice).expect("it was built once when it was read")
+        SUBJECTS.build(&self.choice).expect("the component was built when it was read")
     }
 
     /// Returns the keys of `[design]` that the trials of this component read.

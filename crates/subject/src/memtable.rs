@@ -1,8 +1,9 @@
 //! The memtable under test. The subject measures inserts, lookups, scans and the preparation of a flush, by one
 //! thread and by several threads.
 //!
-//! Each key is inserted once, in random order. A value identifies its key. Threads insert and look up their own keys
-//! in one shared memtable. Before the measurement, another memtable is filled and freed, as in a tree.
+//! Each key is inserted once, in random order. Each value contains the number of its key. Each thread inserts and
+//! looks up its own keys in a memtable that all threads share. Before the measurement, another memtable is filled and
+//! freed, as in a tree.
 
 use std::hint::black_box;
 use std::ops::{Bound, Range};

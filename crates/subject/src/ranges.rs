@@ -200,7 +200,7 @@ impl Ranges<'_> {
 }
 
 impl EmptyRanges {
-    /// Draws the numbers of the keys, in order. All numbers are different.
+    /// Draws the numbers of the keys, in order. All key numbers are different.
     fn numbers(&self, random: &mut Random) -> Vec<u64> {
         let mut numbers = Vec::new();
         while numbers.len() < self.0.entries.0 as usize {

@@ -18,12 +18,13 @@ pub(crate) trait Requests: Send + Sync {
     /// The file with the requests cannot be read.
     fn names(&self, blocks: u64, count: usize, random: &mut Random, base: &Path) -> Result<Vec<u64>, String>;
 
-    /// Returns the distribution from which each request is drawn independently. Returns `None` for other streams.
+    /// Returns the distribution from which each request is drawn independently. Returns `None` if the stream has no
+    /// distribution.
     fn law(&self) -> Option<Box<dyn KeyDistribution>> {
         None
     }
 
-    /// Returns the file of recorded requests. Returns `None` for other streams.
+    /// Returns the file of recorded requests. Returns `None` if the stream does not come from a file.
     fn file(&self) -> Option<TraceFile> {
         None
     }
@@ -96,7 +97,7 @@ impl RequestChoice {
     /// Builds the chosen stream.
     pub(crate) fn build(&self) -> Box<dyn Requests> {
         match &self.0 {
-            Source::Stream(choice) => STREAMS.build(choice).expect("it was built once when it was chosen"),
+            Source::Stream(choice) => STREAMS.build(choice).expect("the stream was built when it was chosen"),
             Source::Keys(choice) => Box::new(Law(choice.clone())),
         }
     }

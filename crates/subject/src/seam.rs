@@ -9,7 +9,7 @@ use tree::Design;
 use crate::bench::Bench;
 use crate::fault::Fault;
 
-/// A subject: the test of one axis, with its parameters.
+/// A subject, which measures one axis and has its own parameters.
 ///
 /// Invariants:
 /// 1. [`run`](Self::run) reports each of the [`phases`](Self::phases), in their order, for every variant.
@@ -66,16 +66,17 @@ pub trait Subject: Send + Sync {
     /// Runs a trial.
     ///
     /// # Errors
-    /// The reason why the component cannot be measured. A wrong answer is not an error, because the bench records it.
+    /// The reason why the component cannot be measured. A wrong answer is not returned as an error, because the bench
+    /// records the answer.
     fn run(&self, bench: &mut Bench<'_>) -> Result<(), Fault>;
 }
 
 /// The estimated cost of a trial.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cost {
-    /// The number of bytes of memory that a trial needs.
+    /// The memory that a trial needs, in bytes.
     pub memory_bytes: f64,
-    /// The number of bytes of storage that a trial needs.
+    /// The storage that a trial needs, in bytes.
     pub storage_bytes: f64,
     /// Estimated seconds of each phase, including preparation and checks.
     pub phase_seconds: Vec<f64>,

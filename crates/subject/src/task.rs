@@ -17,7 +17,7 @@ pub enum Task {
 }
 
 impl Task {
-    /// Reads a component if the table has the key `subject`. Otherwise reads a workload.
+    /// Reads a component if the table has the key `subject`. If the table has no key `subject`, reads a workload.
     ///
     /// # Errors
     /// The error names the invalid key.

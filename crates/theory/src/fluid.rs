@@ -17,7 +17,7 @@ pub struct Fluid {
 }
 
 impl Fluid {
-    /// A tree with one run in every level.
+    /// Returns a tree with one run in every level.
     pub fn leveled(size_ratio: f64) -> Self {
         Self { size_ratio, upper_runs: 1.0, largest_runs: 1.0 }
     }
@@ -62,9 +62,9 @@ impl Fluid {
     }
 
     /// Upper bound of the bytes stored per live byte if every level is full: Z·T/(T − 1). Each of the Z runs of the
-    /// largest level may have the same keys, and the upper levels repeat some of them once more. Together, the upper
-    /// levels have (T^(L−1) − 1) / ((T − 1)·T^(L−1)) < 1/(T − 1) of the largest level's bytes. The paper's O(Z) and
-    /// O(1/T) for stale data are this bound minus 1.
+    /// largest level may contain the same keys, and the upper levels contain some of these keys once more. Together,
+    /// the upper levels have (T^(L−1) − 1) / ((T − 1)·T^(L−1)) < 1/(T − 1) of the largest level's bytes. The paper's
+    /// O(Z) and O(1/T) for stale data are this bound minus 1.
     pub fn most_space_amp(&self) -> f64 {
         self.largest_runs * self.size_ratio / (self.size_ratio - 1.0)
     }
@@ -80,9 +80,9 @@ impl Fluid {
         self.most_runs(levels) * fpr
     }
 
-    /// Data blocks that a lookup of a present key reads, if each entry is looked up equally often. The lookup reads its
-    /// own block, and one block per false positive of the runs before it:
-    /// `Σ P_i · (1 + Σ_{j<i} K_j·fpr + (K_i − 1)/2 · fpr)`.
+    /// Data blocks that a lookup of a present key reads, if each entry is looked up equally often. The lookup reads
+    /// the block of its key, and one block per false positive in the newer runs: `Σ P_i · (1 + Σ_{j<i} K_j·fpr + (K_i
+    /// − 1)/2 · fpr)`.
     pub fn blocks_per_present_get(&self, levels: u32, fpr: f64) -> f64 {
         let runs = |level| if level == levels { self.largest_runs } else { self.upper_runs };
         let cost = |level: u32| {

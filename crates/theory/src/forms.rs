@@ -1,6 +1,6 @@
 //! The closed forms of the compaction policies: written bytes, levels and runs after a number of flushes of distinct
-//! keys, in buffers. The module documentation of each policy in the compaction crate derives them. The closed forms are
-//! exact. For policies that compact table by table, they are exact if every run is one table.
+//! keys, in buffers. The module documentation of each policy in the compaction crate derives them. The closed forms
+//! are exact. For policies that compact single SSTables, the formulas are exact if every run is one SSTable.
 
 use catalog::{ByteSize, Choice};
 
@@ -59,9 +59,9 @@ pub fn write_amp(policy: &Choice, flushes: u64) -> Option<f64> {
     Some(1.0 + buffers as f64 / flushes as f64)
 }
 
-/// Number of levels with runs, and number of runs, after `flushes` flushes. `None` if there is no closed form. The
-/// digits of the number of flushes to the base T give the buffers in each level: level i has the i-th digit. In a
-/// leveled tree, these buffers are one run. In a tiered tree, each buffer count is the number of runs.
+/// Returns the number of levels with runs, and the number of runs, after `flushes` flushes. `None` if there is no
+/// closed form. Level i has as many buffers as the i-th digit of the number of flushes in base T. In a leveled tree,
+/// all buffers of a level form one run. In a tiered tree, each buffer count is the number of runs.
 pub fn levels_and_runs(policy: &Choice, flushes: u64) -> Option<(u64, u64)> {
     let whole = count(policy, "size_ratio");
     Some(match policy.kind() {
@@ -145,7 +145,7 @@ fn of_digits(mut number: u64, base: u64) -> (u64, u64) {
     (filled, sum)
 }
 
-/// A parameter as a number.
+/// Returns a parameter as a number.
 fn number(policy: &Choice, name: &str) -> Option<f64> {
     let value = policy.params().get(name)?;
     value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64))
@@ -174,8 +174,8 @@ fn rounded_down(flushes: u64, base: u64) -> u64 {
     powers(base, flushes).map(|level| flushes / level * level).sum()
 }
 
-/// For leveled compaction with a level 1 of `capacity` buffers: the written buffers, the number of levels below level 0
-/// that have a run, and the number of runs that wait in level 0.
+/// Returns three values for leveled compaction with a level 1 of `capacity` buffers: the written buffers, the number
+/// of levels below level 0 that have a run, and the number of runs that wait in level 0.
 fn leveled(flushes: u64, size_ratio: f64, level0_runs: u64, mut capacity: f64) -> (u64, u64, u64) {
     let (mut writes, mut filled, mut arrival) = (0, 0, level0_runs);
     let mut moved_first = u64::from(level0_runs == 1);
@@ -193,8 +193,8 @@ fn leveled(flushes: u64, size_ratio: f64, level0_runs: u64, mut capacity: f64) -
     (writes, filled, flushes % level0_runs)
 }
 
-/// Buffers that the compactions of a multi-level policy write. They are the buffers of [`leveled`], without the last
-/// arrival of each cycle, which passes through.
+/// Buffers that the compactions of a multi-level policy write. The result is that of [`leveled`], without the last
+/// arrival of each cycle, which passes through the level.
 fn multi_level(flushes: u64, size_ratio: f64, level0_runs: u64) -> u64 {
     let (mut writes, mut arrival, mut capacity) = (0, level0_runs, size_ratio);
     let mut moved_first = u64::from(level0_runs == 1);

@@ -1,5 +1,6 @@
 //! The growth of an empty tree under repeated flushes. The values come from the closed form of the policy, if it
-//! exists. Otherwise the values come from the compaction simulator, which uses the code of the tree.
+//! exists. If the policy has no closed form, the values come from the compaction simulator, which uses the code of
+//! the tree.
 
 use catalog::{Choice, ChoiceError};
 use compaction::{CATALOG, SimulatedLoad, SimulationError, Simulator, simulate};
@@ -12,16 +13,16 @@ use crate::forms::{levels_and_runs, picks_tables, write_amp};
 pub struct Growth {
     /// Bytes written by flushes and compactions per byte flushed.
     pub write_amp: f64,
-    /// Levels that hold runs.
+    /// The number of levels that contain runs.
     pub levels: u64,
     /// Number of sorted runs.
     pub runs: u64,
 }
 
-/// Why the growth is unknown.
+/// The reason why the growth is unknown.
 #[derive(Debug, Error)]
 pub enum GrowthError {
-    /// The choice is not of the compaction axis.
+    /// The choice is not a compaction policy.
     #[error(transparent)]
     Policy(#[from] ChoiceError),
     /// The simulation failed.

@@ -2,10 +2,10 @@
 //!
 //! A block is cached if it was requested recently (LRU), or was inserted recently (FIFO). The limit is equal for all
 //! blocks: the time t in which the cache fills up once. For LRU, this is the approximation of Che, Tung and Wang
-//! ("Hierarchical Web Caching Systems", IEEE JSAC 20(7), 2002, section III). Fricker, Robert and Roberts (ITC 24, 2012)
-//! show why it is accurate from a few dozen blocks on. Martina, Garetto and Leonardi ("A unified approach to the
-//! performance analysis of caching systems", INFOCOM 2014, section IV) give the approximation for FIFO. There, a block
-//! stays for t after its insertion, and a hit does not renew it.
+//! ("Hierarchical Web Caching Systems", IEEE JSAC 20(7), 2002, section III). Fricker, Robert and Roberts (ITC 24,
+//! 2012) show why the approximation is accurate from a few dozen blocks on. Martina, Garetto and Leonardi ("A unified
+//! approach to the performance analysis of caching systems", INFOCOM 2014, section IV) give the approximation for
+//! FIFO. In such a cache, a block stays for the time t after its insertion, and a hit does not extend this time.
 //!
 //! Time is measured in requests: a block that gets the fraction p of requests is requested p·t times in t.
 
@@ -73,9 +73,9 @@ impl Eviction {
         if to <= from { 0.0 } else { (1.0 - (misses(to) - misses(from)) / (to - from)).max(0.0) }
     }
 
-    /// The hit rate of requests that repeatedly read all `keys` keys in order. `keys_per_block` neighbouring keys share
-    /// a block. One pass misses each block once, so the rate is 1 − 1/K for every cache size. Later passes have the
-    /// same rate, unless the cache has room for all blocks.
+    /// The hit rate of requests that repeatedly read all `keys` keys in order. Each block contains `keys_per_block`
+    /// neighbouring keys. One pass misses each block once, so the rate is 1 − 1/K for every cache size. All later
+    /// passes have the same hit rate, unless the cache has room for all blocks.
     pub fn hit_rate_in_turn(keys: f64, keys_per_block: f64, held: f64, requests: f64) -> f64 {
         let blocks = keys / keys_per_block;
         let passed = if held >= blocks { requests.min(keys) } else { requests };

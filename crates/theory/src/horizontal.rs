@@ -14,8 +14,8 @@ pub fn least_writes(flushes: u64, runs: u64) -> Option<u64> {
     })
 }
 
-/// Minimum number of buffers if each flush is written directly into its run. The number is the sum of the `flushes`
-/// smallest numbers v ≥ 1, where each v occurs C(v + runs − 1, runs − 1) times.
+/// Returns the minimum number of buffers, if each flush is written directly into its run. The number is the sum of
+/// the `flushes` smallest numbers v ≥ 1, where each v occurs C(v + runs − 1, runs − 1) times.
 fn least_in_place(flushes: u64, runs: u64) -> u64 {
     let (mut left, mut sum, mut weight) = (flushes, 0, 1);
     while left > 0 {
@@ -58,7 +58,7 @@ pub(crate) fn binomial_writes(flushes: u64, runs: u64) -> u64 {
     writes
 }
 
-/// Number of runs that the binomial scheme leaves.
+/// Returns the number of runs that the binomial scheme leaves.
 pub(crate) fn binomial_runs(flushes: u64, runs: u64) -> u64 {
     let (mut left, mut count) = (flushes, 0);
     for rank in (1..=runs).rev() {
@@ -77,7 +77,7 @@ fn oldest_run(flushes: u64, rank: u64) -> Option<(u64, u64)> {
     sizes.take_while(|(_, size)| *size <= flushes).last()
 }
 
-/// Number of flushes of a full schedule with this weight that no merge includes immediately.
+/// Returns the number of flushes in a full schedule with this weight that no merge includes immediately.
 fn unmerged(weight: u64, runs: u64) -> u64 {
     if weight == 0 { 0 } else { binomial(weight + runs - 1, weight) }
 }

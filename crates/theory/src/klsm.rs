@@ -1,11 +1,11 @@
 //! A tree with its own number of runs in each level, whose last level is filled to any share.
 //!
-//! The formulas come from Huynh, Chaudhari, Terzi, Athanassoulis, "AXE" (2025), after Dayan & Idreos (SIGMOD 2018) and
-//! Huynh et al., "Endure" (VLDB 2022), section 3. The number of levels is `L = log_T(N/buffer + 1)` without rounding.
-//! The last level counts by its share `1 − ⌈L⌉ + L`, so costs have no steps where a level is added. False-positive
-//! rates are those of [`monkey`](crate::monkey::allocate), which never exceed 1.
+//! The formulas come from Huynh, Chaudhari, Terzi, Athanassoulis, "AXE" (2025), after Dayan & Idreos (SIGMOD 2018)
+//! and Huynh et al., "Endure" (VLDB 2022), section 3. The number of levels is `L = log_T(N/buffer + 1)` without
+//! rounding. The last level is weighted with its share `1 − ⌈L⌉ + L`, so the costs do not jump when a level is added.
+//! False-positive rates are those of [`monkey`](crate::monkey::allocate), which never exceed 1.
 //!
-//! All sizes are in entries. Costs are data blocks per operation.
+//! The unit of all sizes is one entry. Costs are data blocks per operation.
 
 use crate::monkey::{FilterLevel, allocate, fpr};
 
@@ -18,21 +18,21 @@ pub struct KLsm {
     pub upper_runs: f64,
     /// Runs of the last level, from 1 to T − 1.
     pub largest_runs: f64,
-    /// Number of entries N.
+    /// The number N of entries in the tree.
     pub entries: f64,
-    /// Entries of a full memtable.
+    /// The number of entries in a full memtable.
     pub buffer: f64,
     /// Entries of a data block B.
     pub entries_per_block: f64,
 }
 
 impl KLsm {
-    /// The number of levels, a fraction.
+    /// Returns the number of levels, which may be a fraction.
     pub fn levels(&self) -> f64 {
         (self.entries / self.buffer + 1.0).ln() / self.size_ratio.ln()
     }
 
-    /// The number of levels with entries, `⌈L⌉`. A fraction of a level below 10⁻⁹ is rounding.
+    /// Returns the number of levels with entries, `⌈L⌉`. A fraction of a level below 10⁻⁹ is rounding.
     pub fn whole_levels(&self) -> u32 {
         (self.levels() - 1e-9).ceil().max(1.0) as u32
     }
@@ -61,8 +61,8 @@ impl KLsm {
         levels.iter().zip(rates).map(|(level, bits)| level.runs * fpr(bits)).sum()
     }
 
-    /// Blocks that a lookup of a present key reads: its own, and false positives of the runs before it,
-    /// `Σ P_i·(1 + Σ_{j<i} K_j·p_j + (K_i − 1)/2·p_i)`.
+    /// Returns the number of blocks that a lookup of a present key reads: the block of the key, and false positives
+    /// in newer runs, `Σ P_i·(1 + Σ_{j<i} K_j·p_j + (K_i − 1)/2·p_i)`.
     pub fn present_lookup(&self, bits: f64) -> f64 {
         let levels = self.filter_levels();
         let rates = allocate(&levels, bits * self.entries);
@@ -76,7 +76,7 @@ impl KLsm {
         blocks
     }
 
-    /// Runs that a scan seeks in: `Σ K_i`, the last level by its share.
+    /// Returns the number of runs in which a scan seeks: `Σ K_i`, with the last level weighted by its share.
     pub fn scan_seeks(&self) -> f64 {
         let last = self.whole_levels();
         (1..last).map(|level| self.runs(level)).sum::<f64>() + self.runs(last) * self.last_share()
@@ -87,8 +87,8 @@ impl KLsm {
         self.scan_seeks() + entries / self.entries_per_block
     }
 
-    /// Bytes written by flushes and compactions per byte flushed: 1 for the flush, and `(T − 1 + K)/(2K)` for each level,
-    /// the last one by its share.
+    /// Returns the bytes written by flushes and compactions per flushed byte: 1 for the flush, and `(T − 1 + K)/(2K)`
+    /// for each level, with the last level weighted by its share.
     pub fn write_amp(&self) -> f64 {
         let level = |runs: f64| (self.size_ratio - 1.0 + runs) / (2.0 * runs);
         let last = self.whole_levels();

@@ -1,5 +1,5 @@
-//! The theoretical expectations for a tree, in closed form. Each is a small pure function with its source and
-//! derivation.
+//! The theoretical expectations for a tree, in closed form. Each formula is a small pure function. Its documentation
+//! contains the source and the derivation.
 //!
 //! * [`Growth`]: the write amplification, levels and runs of a compaction policy after a number of flushes.
 //!   Exact where a form is known, otherwise from the compaction simulator.

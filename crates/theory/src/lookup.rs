@@ -1,11 +1,11 @@
 //! The data blocks that a lookup reads, from the existing runs.
 //!
-//! A run is searched only if no newer run has the key. Its filter passes an absent key at its false-positive rate, and
-//! each key that passes costs a block. The cost is the sum over all runs that are newer than the run with the key, plus
-//! 1 for that run. Source: Monkey (Dayan, Athanassoulis, Idreos, SIGMOD 2017), section 4, where the rates are those of
-//! levels.
+//! A run is searched only if no newer run has the key. The filter of a run passes an absent key with its
+//! false-positive rate, and each passed key costs one block read. The cost is the sum over all runs that are newer
+//! than the run with the key, plus 1 for that run. Source: Monkey (Dayan, Athanassoulis, Idreos, SIGMOD 2017),
+//! section 4, where the rates are those of levels.
 
-/// One sorted run from the view of a lookup.
+/// One sorted run, as a lookup sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunView {
     /// The fraction of lookups of present keys that this run answers.

@@ -1,10 +1,11 @@
 //! One memory budget over several uses, such as memtable, filters and block cache.
 //!
-//! Each use has a cost that falls with its bytes, by less and less. The total is least where the marginals are equal: one
-//! more byte saves as much in every use. For such costs, giving each share of the budget to the use that it helps most
-//! finds that optimum (Gross, 1956; Fox, "Discrete Optimization via Marginal Analysis", Management Science 1966).
+//! The cost of each use falls as its memory grows, but each further byte saves less. The total is least where the
+//! marginals are equal: one more byte saves as much in every use. For such costs, the following method finds the
+//! optimum: each share of the budget goes to the use that it helps most (Gross, 1956; Fox, "Discrete Optimization via
+//! Marginal Analysis", Management Science 1966).
 
-/// A use of memory.
+/// One use of memory, such as a cache, with its cost.
 pub struct MemoryUse<'a> {
     /// Minimum number of bytes of this structure.
     pub least: f64,
@@ -15,10 +16,10 @@ pub struct MemoryUse<'a> {
 /// A split of a budget.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MemorySplit {
-    /// The bytes of each use.
+    /// The number of bytes that each use gets.
     pub bytes: Vec<f64>,
-    /// The saving of the last share of the budget in each use, per byte. The savings differ by less than the effect of
-    /// one share.
+    /// The saving of the last share of the budget in each use, per byte. At the optimum, the savings differ by less
+    /// than the effect of one share.
     pub marginals: Vec<f64>,
     /// The total cost.
     pub cost: f64,

@@ -1,20 +1,20 @@
 //! Monkey: filter bits over levels of any size, so that lookups of absent keys read the fewest blocks.
 //!
-//! Source: Dayan, Athanassoulis, Idreos, "Monkey" (SIGMOD 2017), section 4.2, without its assumption that levels grow by
-//! one ratio. A filter with b bits per key has the false-positive rate `e^(−b·ln²2)`. The sum `Σ K_i·p_i` is least under
-//! `Σ n_i·b_i = M` where `p_i` is proportional to the entries of a run, `n_i/K_i`. A rate above 1 is impossible: such a
-//! level has no filter, and the others are solved again.
+//! Source: Dayan, Athanassoulis, Idreos, "Monkey" (SIGMOD 2017), section 4.2. This module does not assume that all
+//! levels grow by one ratio. A filter with b bits per key has the false-positive rate `e^(−b·ln²2)`. The sum `Σ
+//! K_i·p_i` is least under `Σ n_i·b_i = M` where `p_i` is proportional to the entries of a run, `n_i/K_i`. If the
+//! formula gives a rate above 1, the level has no filter, and the rates of the other levels are computed again.
 
 /// The entries and sorted runs of a level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FilterLevel {
-    /// Entries of all its runs.
+    /// The number of entries in all runs of the level.
     pub entries: f64,
     /// Number of runs in the level. A lookup of an absent key probes the filter of each run.
     pub runs: f64,
 }
 
-/// (ln 2)². Each additional filter bit per key lowers the natural logarithm of the false-positive rate by this value.
+/// (ln 2)². One more filter bit per key reduces the natural logarithm of the false-positive rate by this value.
 const LN2_SQUARED: f64 = std::f64::consts::LN_2 * std::f64::consts::LN_2;
 
 /// The false-positive rate of an ideal Bloom filter with `bits` bits per key; 1 without bits.
@@ -22,7 +22,7 @@ pub fn fpr(bits: f64) -> f64 {
     (-bits.max(0.0) * LN2_SQUARED).exp()
 }
 
-/// The bits per key of each level, if all filters together have `total_bits`. Levels without entries get 0.
+/// The bits per key of each level, if all filters together have `total_bits`. A level without entries gets 0 bits.
 pub fn allocate(levels: &[FilterLevel], total_bits: f64) -> Vec<f64> {
     let mut bits = vec![0.0; levels.len()];
     let mut filtered: Vec<usize> = (0..levels.len()).filter(|at| levels[*at].entries > 0.0).collect();

@@ -17,9 +17,9 @@ pub fn best_runs(ratio: f64, entries_per_block: f64, writes: f64) -> f64 {
 
 /// The ratios of `levels` levels whose product is `growth`, and their least total cost with the best number of runs.
 ///
-/// Where every level has more than one run, the cost of a level is `2·√(writes·(r − 1)/b)`, which is concave in `ln r` for
-/// large r: the optimum gives one level, the last, a large ratio. The search is a dynamic programme over `steps` equal
-/// steps of `ln growth`.
+/// If every level has more than one run, the cost of a level is `2·√(writes·(r − 1)/b)`, which is concave in `ln r`
+/// for large r. The optimum therefore gives only the last level a large ratio. The search is a dynamic programme over
+/// `steps` equal steps of `ln growth`.
 pub fn best_ratios(
     growth: f64,
     levels: usize,

@@ -2,7 +2,8 @@
 
 use types::avalanche;
 
-/// Number of ranks that have a separate class each. Later ranks are grouped in classes of growing size.
+/// The number of most popular ranks that each have their own class. Later ranks are grouped in classes of growing
+/// size.
 const HEAD: u64 = 64;
 /// Divisor of the size of later classes: a class that starts at rank `first` has `first / GROWTH` ranks.
 const GROWTH: u64 = 16;
@@ -10,7 +11,8 @@ const GROWTH: u64 = 16;
 const MOST_DEALT: u64 = 1 << 22;
 /// The relative difference in popularity below which blocks are in one class.
 const ALIKE: f64 = 1e-3;
-/// The seed of the assignment. Other seeds give equal results within the noise of a few hot keys.
+/// The seed of the assignment of ranks to keys. The results for other seeds differ only by the noise of a few hot
+/// keys.
 const SEED: u64 = 0x1e35_a7bd_0f32_11a5;
 
 /// Position of a distribution's popular keys in the key order.
@@ -22,13 +24,13 @@ pub enum PopularKeyOrder {
     Together,
 }
 
-/// Classes of items, most popular first. All items of a class get an equal fraction of the requests.
+/// Classes of items, most popular first. Each item of a class gets an equal fraction of the requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Popularity {
     classes: Vec<Class>,
 }
 
-/// A number of items that get an equal fraction of the requests.
+/// A class of items, each of which gets an equal fraction of the requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Class {
     pub(crate) share: f64,
@@ -105,20 +107,20 @@ impl Popularity {
         Self { classes }
     }
 
-    /// Number of items.
+    /// Returns the number of items.
     pub fn len(&self) -> f64 {
         self.classes.iter().map(|class| class.count).sum()
     }
 
-    /// Whether there are no items.
+    /// Returns whether there are no items.
     pub fn is_empty(&self) -> bool {
         self.classes.is_empty()
     }
 
-    /// The fraction of requests that go to the `held` most popular items. This fraction is the hit rate of a cache that
-    /// always contains the best set of this size. If requests are drawn independently, no cache without knowledge of
-    /// the future has a higher hit rate in the long run (Aven, Coffman, Kogan, *Stochastic Analysis of Computer
-    /// Storage*, 1987, theorem on A₀; LFU converges to it).
+    /// The fraction of requests that go to the `held` most popular items. This fraction is the hit rate of a cache
+    /// that always contains the best items for its size. If requests are drawn independently, no cache without
+    /// knowledge of the future has a higher hit rate in the long run (Aven, Coffman, Kogan, *Stochastic Analysis of
+    /// Computer Storage*, 1987, theorem on A₀; LFU converges to it).
     pub fn best_static_share(&self, held: f64) -> f64 {
         let mut left = held.max(0.0);
         let parts = self.classes.iter().map(|class| {

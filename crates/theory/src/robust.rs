@@ -5,7 +5,7 @@
 //! `η + ρλ + λ·Σ w_i·(e^((c_i − η)/λ) − 1)`. The minimum over η is `η = λ·ln Σ w_i·e^(c_i/λ)`, which leaves
 //! `ρλ + λ·ln Σ w_i·e^(c_i/λ)`, convex in λ.
 
-/// The golden ratio less 1.
+/// The golden ratio minus 1.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
 /// Rounds of the search over `ln λ`.

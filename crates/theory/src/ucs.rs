@@ -1,12 +1,13 @@
 //! Cassandra's scaling parameters of unified compaction (UCS), as size ratio and runs.
 //!
-//! Source: Apache Cassandra, "Unified Compaction Strategy". One number W describes a level. Below 0 it is leveled: a
-//! fan of 2 − W, and two runs are merged. Above 0 it is tiered: a fan of 2 + W, and the same number of runs is merged.
-//! It is also written as `L` or `T` with the fan, `N` for 0: `L10` is −8, `T4` is 2.
+//! Source: Apache Cassandra, "Unified Compaction Strategy". A number W describes each level. Below 0 it is leveled: a
+//! fan of 2 − W, and two runs are merged. If W is above 0, the level is tiered: its fan is 2 + W, and a compaction
+//! merges as many runs as the fan. W can also be written as `L` or `T` with the fan, or as `N` for 0. For example,
+//! `L10` is −8 and `T4` is 2.
 
 use crate::Fluid;
 
-/// A scaling parameter W.
+/// The scaling parameter W of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UcsScaling(pub i32);
 
@@ -27,13 +28,13 @@ impl UcsScaling {
         2 + self.0.unsigned_abs()
     }
 
-    /// The number of runs whose merge is due.
+    /// Returns the number of runs at which a compaction of the level is due.
     pub fn threshold(self) -> u32 {
         if self.0 > 0 { self.fan() } else { 2 }
     }
 
-    /// The model of a tree with this parameter on all levels. The number of waiting runs is at most the threshold minus
-    /// one.
+    /// The model of a tree with this parameter on all levels. The number of waiting runs is at most the threshold
+    /// minus 1.
     pub fn fluid(self) -> Fluid {
         let runs = f64::from(self.threshold() - 1);
         Fluid { size_ratio: f64::from(self.fan()), upper_runs: runs, largest_runs: runs }

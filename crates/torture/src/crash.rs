@@ -21,11 +21,11 @@ use crate::violation::{Check, Violation};
 /// Number of actions in one history.
 const ACTIONS: usize = 160;
 
-/// Recovery itself is interrupted for one in this number of disk states.
+/// For one of this number of disk states, the test also interrupts the recovery.
 const RECOVERIES: u128 = 16;
 
-/// Number of crash points within a recovery. The number of crash points in the operations after the recovery has the
-/// same limit, and so has the number of disk states per crash point.
+/// Number of crash points within a recovery. The same limit applies to the crash points in the operations after the
+/// recovery, and to the number of disk states per crash point.
 const RECOVERY_CUTS: usize = 4;
 const NEXT_LIFE_CUTS: usize = 2;
 const RECOVERY_STATES: u64 = 3;
@@ -53,7 +53,8 @@ pub struct CrashBudget {
 pub struct CrashPoint {
     /// Seed of the history.
     pub seed: u64,
-    /// Number of storage steps before the power failure, and number of the disk state after the power failure.
+    /// The number of storage steps before the power failure, and the number of the disk state after the power
+    /// failure.
     pub cut: (usize, u64),
     /// Step and disk state of a second power failure during or after the recovery; `None` without a second failure.
     pub recovery: Option<(usize, u64)>,
@@ -96,7 +97,7 @@ pub struct CrashSummary {
     pub cuts: u64,
     /// Number of derived disk states.
     pub states: u64,
-    /// Number of disk states on which recovery ran. All other states were duplicates.
+    /// Number of disk states on which recovery ran. All other disk states that the test derived were duplicates.
     pub recovered: u64,
     /// Number of disk states in `recovered` that come from a crash during a recovery, or during the operations after
     /// the recovery.
@@ -127,7 +128,7 @@ pub fn explore(subject: &StoreKind, budget: CrashBudget) -> CrashSummary {
 /// Repeats the exploration of one crash point.
 ///
 /// # Errors
-/// The history of this seed has no such crash point.
+/// Returns an error if the history of this seed has no such crash point.
 pub fn replay(subject: &StoreKind, place: CrashPoint) -> Result<CrashSummary, String> {
     let mut tally = CrashSummary { lives: 1, ..CrashSummary::default() };
     let life = match Life::play(subject, place.seed) {
@@ -178,7 +179,7 @@ impl Life {
     }
 }
 
-/// Cached outcome of a disk state, so that every state is recovered only once.
+/// The cached result for one disk state, so that each disk state is recovered only once.
 type Outcome = Result<(u128, Vec<Copy>), Violation>;
 
 /// The exploration of one history.
@@ -362,8 +363,8 @@ fn second_cuts(recovered: &Recovered, place: CrashPoint) -> Vec<usize> {
     cuts
 }
 
-/// Returns the numbers of the disk states to check. If there are at most `most` states, returns all states.
-/// Otherwise, returns the first and last states and a sample.
+/// Returns the numbers of the disk states to check. If there are at most `most` states, returns all states. If there
+/// are more states, returns the first state, the last state and a sample.
 fn numbers(states: &States<'_>, most: u64, seed: u64) -> Vec<u64> {
     let all = states.count().unwrap_or(u64::from(u32::MAX));
     if all <= most {

@@ -1,10 +1,11 @@
 //! Corrupts every part of every file of a store. Each corrupted store image (the files of a store) is verified,
 //! opened and read completely.
 //!
-//! A seeded history leaves four stores: a closed store, a store whose process died, a store that continued after one
-//! file was set aside, and a checkpoint. Every kind of corruption is applied to the files of these stores, one or two
-//! corruptions at a time. Each image is verified, opened, read through every read path, written to, closed and opened
-//! again. Each image is also opened with the corrupted files set aside (quarantine).
+//! A seeded history leaves four stores: a closed store, a store whose process was killed, a store that continued
+//! after one file was moved to the quarantine, and a checkpoint. The test applies every kind of corruption to the
+//! files of these stores, one or two corruptions at a time. Each image is verified, opened, read through every read
+//! path, written to, closed and opened again. Each image is also opened with the corrupted files set aside
+//! (quarantine).
 
 mod corruption;
 mod inspection;
@@ -57,7 +58,7 @@ pub struct CorruptionBudget {
 pub struct CorruptionPoint {
     /// Seed of the history.
     pub seed: u64,
-    /// How the history ended.
+    /// The state in which the history ended.
     pub ending: Ending,
     /// Number of the image among all images of that store.
     pub image: usize,
@@ -122,7 +123,7 @@ pub fn explore(subject: &StoreKind, budget: CorruptionBudget) -> CorruptionSumma
 /// Inspects one image again.
 ///
 /// # Errors
-/// There is no such image.
+/// Returns an error if the image does not exist.
 pub fn replay(subject: &StoreKind, place: CorruptionPoint) -> Result<CorruptionSummary, String> {
     let mut tally = CorruptionSummary { stores: 1, ..CorruptionSummary::default() };
     let all = live(subject, place.seed).map_err(|violation| violation.to_string())?;

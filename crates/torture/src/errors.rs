@@ -69,8 +69,8 @@ pub struct FaultSummary {
     pub faults: u64,
     /// Number of calls that failed.
     pub failed_calls: u64,
-    /// Number of faults that the caller received as an error. The other faults affected removals of files. The next
-    /// opening of the store removes these files.
+    /// Number of faults that the caller received as an error. All other faults affected removals of files, whose
+    /// errors are not reported. The next opening of the store removes these files.
     pub reported: u64,
     /// Number of reopened stores: after a process death and after a power failure.
     pub reopened: u64,
@@ -104,10 +104,10 @@ pub fn explore(subject: &StoreKind, budget: FaultBudget) -> FaultSummary {
     tally
 }
 
-/// Injects one fault again.
+/// Injects one fault again, to reproduce a violation.
 ///
 /// # Errors
-/// The history of this seed has no such fault.
+/// Returns an error if the history of this seed has no such fault.
 pub fn replay(subject: &StoreKind, place: FaultPoint) -> Result<FaultSummary, String> {
     let script = Script::new(place.seed, ACTIONS);
     let faults = all_faults(subject, &script, place.seed).map_err(|violation| violation.to_string())?;
@@ -220,8 +220,8 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Runs the actions until the error, and checks the reported error. Then checks the operations that must still
-    /// work.
+    /// Runs the actions until the error, and checks the reported error. The function then checks the operations that
+    /// must still work after the fault.
     fn live(&self, tally: &mut FaultSummary) -> Result<Ending, Violation> {
         let mut player = Player::new(self.subject, Arc::clone(&self.faulty) as _, &|| 0);
         let mut taken = false;
@@ -296,7 +296,7 @@ impl Trial<'_> {
         self.faulty.heal();
         let found = read(&**store)?;
         if !allowed.contains(&&found) {
-            return Err(Violation::new(Check::Reads, "after the faults ended"));
+            return Err(Violation::new(Check::Reads, "a wrong answer after the faults ended"));
         }
         let was_read = matches!(player.current, Some(StoreAction::Get(_) | StoreAction::Range(..)));
         match store.write(&[probe()]) {

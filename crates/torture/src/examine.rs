@@ -14,7 +14,7 @@ use crate::script::{Content, Script, ScriptWrite, apply, digest};
 use crate::subject::{StoreKind, StoreUnderTest};
 use crate::violation::{Check, Violation};
 
-/// Result of recovering a store.
+/// The result of the recovery of a store.
 pub(crate) struct Recovered {
     /// Digest of the recovered content.
     pub(crate) digest: u128,
@@ -37,7 +37,7 @@ pub(crate) enum Copy {
     Absent,
     /// The directory exists and is rejected as a store, with this error.
     Refused(String),
-    /// The store has content with this digest.
+    /// The checkpoint is complete, and its content has this digest.
     Whole(u128),
 }
 
@@ -185,7 +185,7 @@ pub(crate) fn judge(
         }
         None => Err(match content() {
             Some(content) => explain(script, promise, &content),
-            None => Violation::new(Check::Order, "the content is the content after no commit"),
+            None => Violation::new(Check::Order, "the content does not match the state after any commit"),
         }),
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::violation::Violation;
 
-/// Number of violations that ends an exploration, and number of findings kept per check.
+/// The number of violations at which an exploration ends. The maximum number of findings per check has the same
+/// value.
 const MOST_VIOLATIONS: u64 = 100;
 const MOST_OF_ONE_CHECK: usize = 3;
 

@@ -1,8 +1,8 @@
-//! Kills the process of a store under load. This module contains the writers with their reports, and the check of the
-//! store after the kill.
+//! Kills the process of a store under load. This module contains the writers, their reports, and the check of the
+//! store after a kill.
 //!
-//! Each writer runs its own script on its own keys, so its surviving data must be the result of its first *n*
-//! commits. The writer reports the start of each commit. After the store has acknowledged the commit, the writer
+//! Each writer runs its own script on its own keys, so its surviving data must be the result of its first *n* commits
+//! for some *n*. The writer reports the start of each commit. After the store has acknowledged the commit, the writer
 //! reports the acknowledgement. The check compares the store with the reports that were made before the process died.
 //! After a kill, the scripts continue from the state of the store that the check found, so one script covers many
 //! kills.
@@ -38,7 +38,7 @@ const ACTIONS: usize = 6000;
 const OPENINGS: f64 = 0.2;
 const OPENING: Duration = Duration::from_millis(20);
 
-/// Maximum number of reports before a kill, and the longest delay between the last report and the kill.
+/// The maximum number of reports before a kill, and the longest delay between the last of these reports and the kill.
 const MOST_EVENTS: f64 = 1500.0;
 const LONGEST_WAIT: Duration = Duration::from_micros(300);
 
@@ -76,7 +76,7 @@ impl Iterator for Moments {
     }
 }
 
-/// Returns seeded uniform random numbers between 0 and 1, for callers with other kinds of kill times.
+/// Returns seeded uniform random numbers from 0 to 1. Callers convert these numbers to times of kills.
 pub fn shares(seed: u64) -> impl Iterator<Item = f64> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     std::iter::repeat_with(move || random.random())
@@ -128,7 +128,7 @@ impl FromStr for Event {
 /// Number of commits of each writer.
 pub type Commits = [usize; WRITERS];
 
-/// The reports of one process, from its start to its end, and the numbers of commits that follow from these reports.
+/// The reports that one process made, and the numbers of commits that follow from these reports.
 #[derive(Clone, Debug)]
 pub struct Ledger {
     /// Number of commits of each writer in the store when the process started.
@@ -302,7 +302,7 @@ impl Life {
                 Violation::new(violation.check, format!("writer {writer}: {}", violation.what))
             })?;
             (fewest[writer], most[writer]) =
-                script.fewest_and_most(digest, promise).expect("it was checked against the promises");
+                script.fewest_and_most(digest, promise).expect("the digest was checked against the promises");
         }
         ledger.check_order(fewest, most)?;
         Ok(fewest)
@@ -348,7 +348,7 @@ struct Writer<'a, S, T> {
     script: &'a Script,
     store: &'a S,
     tell: &'a T,
-    /// Whether a writer has failed.
+    /// Whether a writer has failed, so that the other writers must end.
     is_over: &'a AtomicBool,
 }
 
@@ -415,7 +415,7 @@ impl<S: StoreUnderTest, T: Fn(Event)> Writer<'_, S, T> {
     }
 }
 
-/// Returns the error for an answer that contradicts the writes of this writer.
+/// Returns an error that says that an answer contradicts the writes of this writer.
 fn wrong_answer(writer: usize, key: &[u8]) -> tree::Error {
     tree::Error::Misuse(format!("wrong answer at \"{}\"", own(writer, key).escape_ascii()))
 }

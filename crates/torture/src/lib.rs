@@ -3,8 +3,8 @@
 //! A seeded [script](Script) of writes, reads, flushes, compactions, checkpoints and reopens runs on a [`StoreKind`] in
 //! `counted` mode, on one thread. A seed therefore determines a history, which is a list of storage calls.
 //!
-//! * [`crash`] stops the history after every call and derives the possible disk states ([`storage::States`]). The
-//!   module opens the store on each state and checks the promises of its WAL mode.
+//! * [`crash`] stops the history after every call and derives the possible disk states ([`storage::States`]). For
+//!   each state, the module opens the store and checks the promises of its WAL mode.
 //! * [`errors`] injects every error into every call, checks the error that the caller receives, and opens the store
 //!   again.
 //! * [`damage`] corrupts every part of the files that a history leaves, and reads everything from the store.

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-/// Runs `work` on all jobs with this many threads. Passes the results to `done` in the order of the jobs. Each result
-/// is passed as soon as this result and all earlier results are available.
+/// Runs `work` on all jobs with this many threads. Passes the results to `done` in the order of the jobs. A result is
+/// passed on as soon as all earlier results are available, too.
 pub fn in_order<J: Sync, R: Send>(
     jobs: &[J],
     threads: usize,

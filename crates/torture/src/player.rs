@@ -23,11 +23,11 @@ pub(crate) fn copy_directory(number: usize) -> PathBuf {
 /// contain after a crash. Times are values of the player's clock.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Marks {
-    /// Start time of each commit.
+    /// The start time of each commit in the history.
     pub(crate) begun: Vec<usize>,
     /// Time of the acknowledgement of each commit.
     pub(crate) acknowledged: Vec<usize>,
-    /// Times, each with the number of commits that survive a power failure from this time on, in every WAL mode.
+    /// Times with the number of commits that survive a power failure after this time, in every WAL mode.
     pub(crate) durable: Vec<(usize, usize)>,
     /// Checkpoints: start time, completion time (`None` if it failed), and number of commits in the checkpoint.
     pub(crate) copies: Vec<(usize, Option<usize>, usize)>,
@@ -49,9 +49,9 @@ impl Marks {
 
 /// Reason why a script ended early.
 pub(crate) enum Stop {
-    /// A call failed.
+    /// A call of the store failed.
     Failed(tree::Error),
-    /// An answer was wrong.
+    /// The store gave a wrong answer.
     Wrong(Violation),
 }
 
@@ -134,7 +134,7 @@ impl<'a> Player<'a> {
                 let directory = copy_directory(self.marks.copies.len());
                 self.marks.copies.push(((self.clock)(), None, self.marks.acknowledged.len()));
                 store.checkpoint(&directory)?;
-                let last = self.marks.copies.last_mut().expect("it was pushed");
+                let last = self.marks.copies.last_mut().expect("the copy was pushed");
                 last.1 = Some((self.clock)());
             }
             StoreAction::Reopen => {

@@ -34,20 +34,20 @@ pub enum StoreAction {
     Range(Vec<u8>, Vec<u8>),
     /// A flush of the memtable.
     Flush,
-    /// A full compaction into one run.
+    /// A compaction of all data into one sorted run.
     Compact,
     /// A sync of all acknowledged writes.
     Sync,
     /// A checkpoint in a new directory.
     Checkpoint,
-    /// A close and reopen.
+    /// A close of the store, and another opening.
     Reopen,
 }
 
 /// A script: a list of actions, with the expected content after each commit.
 ///
-/// Every value contains the number of its commit, so no two commits leave the same content. The exception is a delete
-/// of an absent key.
+/// Every value contains the number of its commit, so the content is different after each commit. The exception is a
+/// delete of an absent key.
 pub struct Script {
     /// The actions, in order.
     pub actions: Vec<StoreAction>,
@@ -189,8 +189,8 @@ fn delete(random: &mut impl Rng) -> ScriptWrite {
     ScriptWrite { key: any_key(random), value: None, end: None }
 }
 
-/// Returns a random range delete. Half of the range deletes cover a few keys. The others have two random keys as
-/// bounds.
+/// Returns a random range delete. Half of the range deletes cover a few keys. The other range deletes have two random
+/// keys as bounds.
 fn delete_range(random: &mut impl Rng) -> ScriptWrite {
     let (one, other) = (any_key(random), any_key(random));
     let (low, mut high) = if one < other { (one, other) } else { (other, one) };
@@ -204,7 +204,7 @@ fn any_key(random: &mut impl Rng) -> Vec<u8> {
     key(random.random_range(0..KEYS))
 }
 
-/// Returns the key with this number. The keys have shared prefixes of several lengths. One key is empty.
+/// Returns the key with this number. The keys have shared prefixes of several lengths. One of these keys is empty.
 fn key(number: u32) -> Vec<u8> {
     match number {
         0 => Vec::new(),

@@ -3,8 +3,8 @@
 use toml::Table;
 use tree::Design;
 
-/// The options that get small values if the design has these options. The order matters, because an SSTable must have
-/// room for at least one block.
+/// The options that a small design sets to small values, if the design has these options. The order matters, because
+/// an SSTable must have room for at least one block.
 const SMALL: [&str; 16] = [
     "block = { size = \"512B\" }",
     "block = { restart_interval = 2 }",

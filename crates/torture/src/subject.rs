@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::script::{Content, ScriptWrite};
 
-/// An open store.
+/// A store under test, which is open.
 pub trait StoreUnderTest {
     /// Applies the writes of one commit atomically.
     fn write(&self, commit: &[ScriptWrite]) -> Result<()>;
@@ -117,8 +117,8 @@ impl Maker for TreeMaker {
     }
 }
 
-/// Returns whether the writes of a key are single deletes instead of deletes. A put of such a key begins with a single
-/// delete, so that the key has at most one put since its previous single delete.
+/// Returns whether the writes of a key are single deletes instead of deletes. Each put of such a key begins with a
+/// single delete, so the key has at most one put since its previous single delete.
 fn is_single(key: &[u8]) -> bool {
     key.last().is_some_and(|last| last % 3 == 0)
 }

@@ -24,9 +24,9 @@ impl Violation {
 /// An invariant that every store must satisfy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Check {
-    /// The store opens on every state that a crash can leave.
+    /// The check that the store opens on every state that a crash can leave.
     Opens,
-    /// Every promised write is present.
+    /// The check that every promised write is present.
     Promise,
     /// The store contains only data that was written.
     Invention,
@@ -34,11 +34,11 @@ pub enum Check {
     Batch,
     /// The content is the result of the first n writes, in their order, for some n.
     Order,
-    /// Deleted keys stay deleted.
+    /// The check that deleted keys stay deleted.
     Deletion,
-    /// The answers of gets, the answers of scans and the expected content agree.
+    /// The check that gets, scans and the expected content agree.
     Reads,
-    /// `verify` reports no corruption in a state that a crash leaves.
+    /// The check that `verify` reports no corruption in a state that a crash leaves.
     CleanBefore,
     /// `verify` finds no corruption in a store that was recovered and written to.
     CleanAfter,
@@ -49,17 +49,17 @@ pub enum Check {
     Recovery,
     /// A checkpoint is a complete separate store, or is clearly not a store.
     Checkpoint,
-    /// An error must reach the caller, with its file and its cause.
+    /// The check that an error reaches the caller, with its file and its cause.
     Report,
     /// After a failed sync, no write is acknowledged until the store is reopened.
     Stops,
-    /// No operation panics.
+    /// The check that no operation panics.
     Panic,
-    /// `verify` reports every harmful corruption in one call.
+    /// The check that `verify` reports every harmful corruption in one call.
     Told,
     /// A report of corruption names the file.
     Named,
-    /// An answer of a corrupted store is either right or an error. No answer is wrong.
+    /// An answer of a corrupted store is either right or an error. The check that no answer is wrong.
     Answer,
     /// If the corrupted files are set aside, the rest of the store can be read, and the store accepts writes.
     Quarantine,
@@ -69,13 +69,13 @@ pub enum Check {
     Stale,
     /// A read shows no write that began after the read returned.
     Future,
-    /// A present key is found.
+    /// The check that a present key is found.
     Missing,
-    /// All keys of a read must come from one consistent state.
+    /// The check that all keys of a read come from one consistent state.
     Moments,
     /// Reads and writes of one key are linearizable.
     Register,
-    /// All operations are serializable.
+    /// The check that all operations are serializable.
     Serial,
     /// A cursor returns the keys of its range in order, each once.
     Cursor,

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::histogram::Histogram;
 use crate::statistics::{Statistics, capacities};
 
-/// The distances between two traces. All but the exponents are between 0, which is equal, and 1.
+/// The distances between two traces. All distances except those of exponents are between 0 (equal) and 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Distances {
     /// The total variation distance of the mixes.

@@ -16,7 +16,7 @@ use crate::twin;
 /// The maximum number of operations of a twin.
 const MOST_OPERATIONS: u64 = 5_000_000;
 
-/// Exponents below this are uniform.
+/// If the exponent is below this value, the fitted distribution is uniform.
 const LEAST_THETA: f64 = 0.03;
 
 /// Twins that are made to find the exponent.
@@ -36,13 +36,13 @@ pub struct Fit {
     pub notes: Vec<String>,
 }
 
-/// A distribution of sizes, with its histogram.
+/// A distribution of sizes, together with its histogram.
 struct Law {
     toml: String,
     histogram: Histogram,
 }
 
-/// Fits a workload to the statistics of a trace with this name, and measures the distances between the two.
+/// Fits a workload to the statistics of a trace, and measures the distances between the trace and the workload.
 ///
 /// # Errors
 /// The trace has no operations on single keys, or more than a workload can have.
@@ -170,7 +170,7 @@ fn written(trace: &Statistics, theta: f64, values: &Law, scans: Option<&Law>) ->
     toml
 }
 
-/// Returns the length of keys: the mean length, or more if the number of keys needs longer keys.
+/// Returns the length of keys: the mean length of the trace, or a larger length if the number of keys requires it.
 fn key_bytes(trace: &Statistics, keys: u64) -> u64 {
     // Half of the numbers are absent keys.
     let bits = u64::BITS - keys.max(1).leading_zeros() + 1;

@@ -14,11 +14,11 @@ use crate::writer::TraceWriter;
 /// A format that can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TraceFormat {
-    /// Commands as text.
+    /// Commands in the text language (DSL).
     Dsl,
     /// RocksDB query traces.
     RocksDb,
-    /// Requests of libCacheSim.
+    /// Cache requests in the format of libCacheSim.
     OracleGeneral,
     /// CSV in the columns that the reader `csv` expects by default.
     Csv,

@@ -10,7 +10,7 @@ const EXACT: u64 = 4096;
 /// Larger sizes are rounded down to this many leading bits.
 const LEADING_BITS: u32 = 7;
 
-/// Counts of sizes.
+/// A histogram of sizes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Histogram {
     counts: BTreeMap<u64, u64>,

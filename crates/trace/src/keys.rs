@@ -1,4 +1,4 @@
-//! Hashes of keys. All statistics and samples identify a key by its hash.
+//! Hashes that identify keys. All statistics and samples identify a key by its hash.
 
 use workload::TraceRecord;
 use xxhash_rust::xxh3::xxh3_64_with_seed;

@@ -42,7 +42,7 @@ impl Ranking {
     }
 
     /// Returns the fraction of accesses that go to the most frequent keys. `share` is the fraction of keys that count
-    /// as such.
+    /// as hottest keys.
     pub(crate) fn share(&self, share: f64) -> f64 {
         let keys = self.counts.len() as f64 * share;
         let whole: f64 = self.counts.iter().take(keys as usize).map(|count| *count as f64).sum();

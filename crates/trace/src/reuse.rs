@@ -1,9 +1,9 @@
 //! Reuse distances and the miss-ratio curve of LRU, in one pass.
 //!
-//! The distance of an access is the number of distinct keys accessed since the last access to its key. A Fenwick tree
-//! over the positions of the last accesses counts these keys (Mattson et al. 1970; Bennett and Kruskal 1975). Beyond a
-//! limit of keys, only keys whose hash is below a threshold are kept, and the threshold is halved each time (SHARDS:
-//! Waldspurger et al., FAST '15).
+//! The reuse distance of an access is the number of distinct keys accessed since the previous access to its key. A
+//! Fenwick tree over the positions of the last accesses counts these keys (Mattson et al. 1970; Bennett and Kruskal
+//! 1975). Beyond a limit of keys, only keys whose hash is below a threshold are kept, and the threshold is halved
+//! each time (SHARDS: Waldspurger et al., FAST '15).
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -16,7 +16,7 @@ type Map<V> = HashMap<u64, V, BuildHasherDefault<AlreadyHashed>>;
 /// Number of positions before the first renumbering.
 const FIRST_POSITIONS: usize = 1 << 12;
 
-/// A key that is kept.
+/// A key that is in the sample.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key {
     /// The position of the last access to the key among the positions of the tree.
@@ -38,7 +38,7 @@ pub(crate) struct Reuse {
     next: u32,
     /// Accesses by distance, in sampled keys.
     distances: Vec<f64>,
-    /// First accesses of sampled keys.
+    /// The number of first accesses to sampled keys.
     cold: f64,
     accesses: u64,
 }
@@ -48,7 +48,7 @@ pub(crate) struct Reuse {
 pub(crate) enum Seen {
     /// The key is not in the sample.
     NotSampled,
-    /// This is the first access to the key.
+    /// The access is the first access to its key.
     First,
     /// The key was last accessed at this access, over all keys.
     Last(u64),
@@ -109,7 +109,7 @@ impl Reuse {
         2f64.powi(self.shift.cast_signed())
     }
 
-    /// Returns the number of different keys, estimated if only a part is kept.
+    /// Returns the number of different keys. If only a part of the keys is sampled, the number is an estimate.
     pub(crate) fn distinct(&self) -> u64 {
         (self.keys.len() as u64) << self.shift
     }

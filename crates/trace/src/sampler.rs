@@ -18,8 +18,8 @@ impl Sampler {
         Self { threshold: (rate.clamp(0.0, 1.0) * u64::MAX as f64) as u64 }
     }
 
-    /// Returns whether a record is in the sample. A record is in the sample if its key is, or, for a scan or a range
-    /// delete, if its first key is.
+    /// Returns whether a record is in the sample. A record is in the sample if its key is in the sample. For a scan
+    /// or a range delete, the first key decides.
     pub fn takes(&self, record: &TraceRecord) -> bool {
         // The threshold is on other bits than the statistics use, so that a sample of a sample is one.
         hash_of(record).swap_bytes() <= self.threshold

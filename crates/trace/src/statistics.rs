@@ -10,7 +10,7 @@ use crate::reuse::{Reuse, Seen};
 use crate::summary::{MissRatio, Share, TraceStatistics};
 use crate::window::Windows;
 
-/// Default for the maximum number of keys in memory. This number of keys needs about 400 MB.
+/// Default for the maximum number of keys in memory. With this number of keys, the statistics need about 400 MB.
 const MOST_KEYS: usize = 4_000_000;
 
 /// Points of the miss-ratio curve per power of two.
@@ -18,8 +18,9 @@ const POINTS_PER_DOUBLING: u32 = 4;
 
 /// Statistics of the records so far.
 ///
-/// Operations on one key are accesses: gets, puts, deletes and read-modify-writes. Scans and range deletes count in the
-/// mix only. Memory is bounded by the number of keys that are kept; of more keys, a spatially hashed sample is kept.
+/// Accesses are operations on one key: gets, puts, deletes and read-modify-writes. Scans and range deletes count in
+/// the mix only. Memory is bounded by the number of keys that are kept; of more keys, a spatially hashed sample is
+/// kept.
 #[derive(Debug)]
 pub struct Statistics {
     operations: [u64; TraceOperation::ALL.len()],

@@ -37,12 +37,12 @@ pub struct TraceStatistics {
     pub notes: Vec<String>,
 }
 
-/// The operations of one kind.
+/// The number and the fraction of the operations of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Share {
-    /// The kind.
+    /// The kind of operation.
     pub operation: &'static str,
-    /// The number of these operations.
+    /// The number of operations of this kind.
     pub count: u64,
     /// The fraction of all operations that are of this kind.
     pub share: f64,
@@ -53,17 +53,17 @@ pub struct Share {
 pub struct Sizes {
     /// The number of sizes.
     pub count: u64,
-    /// The mean.
+    /// The mean size in bytes.
     pub mean_bytes: f64,
-    /// The smallest.
+    /// The smallest size in bytes.
     pub min_bytes: u64,
-    /// The median.
+    /// The median size in bytes.
     pub p50_bytes: u64,
-    /// The 90th percentile.
+    /// The 90th percentile of the sizes in bytes.
     pub p90_bytes: u64,
-    /// The 99th percentile.
+    /// The 99th percentile of the sizes in bytes.
     pub p99_bytes: u64,
-    /// The largest.
+    /// The largest size in bytes.
     pub max_bytes: u64,
 }
 
@@ -90,16 +90,16 @@ pub struct AccessSkew {
 pub struct MissRatio {
     /// The capacity in keys.
     pub keys: u64,
-    /// The share of accesses that miss.
+    /// The share of accesses that miss in the cache.
     pub miss_ratio: f64,
 }
 
-/// One window of a trace.
+/// A window of a trace, with its number of different keys.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct WorkingSet {
-    /// The number of the first access.
+    /// The number of the first access of the window.
     pub first: u64,
-    /// The number of accesses.
+    /// The number of accesses in the window.
     pub accesses: u64,
     /// The number of different keys in the window.
     pub keys: u64,

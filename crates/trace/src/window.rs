@@ -9,7 +9,7 @@ use crate::summary::WorkingSet;
 /// The maximum number of windows that are kept.
 const MOST_WINDOWS: usize = 64;
 
-/// Windows of one length.
+/// All windows of one length.
 #[derive(Clone, Debug, Default)]
 struct Level {
     /// Different keys and new keys of each window.

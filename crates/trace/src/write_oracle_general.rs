@@ -1,5 +1,6 @@
-//! Writer of the oracleGeneral format of libCacheSim. A record has the position of the next access to its object. This
-//! position is unknown when the record is written, and is filled in later, when that access is written.
+//! Writer of the oracleGeneral format of libCacheSim. A record has the position of the next access to its object.
+//! When a record is written, the position of the next access is unknown. The position is filled in later, when that
+//! access is written.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -30,7 +31,7 @@ pub(crate) struct OracleGeneralWriter {
     written: u64,
     /// The number of the last record of each object.
     last: HashMap<u64, u64, BuildHasherDefault<AlreadyHashed>>,
-    /// Pairs of a record number and the number of the next access to the same key, not yet written.
+    /// Pairs of a record number and the number of the next access to the same object, which are not in the file yet.
     pending: Vec<(u64, u64)>,
     first_ns: Option<u64>,
     losses: Losses,

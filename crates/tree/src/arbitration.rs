@@ -21,7 +21,7 @@ pub(crate) struct Arbitration {
     /// The memory limit of the design, or else the memory of two memtables and the cache of the design.
     limit_bytes: u64,
     sizes: Mutex<MemorySizes>,
-    /// The number of decisions that changed a size.
+    /// The number of decisions of the arbiter that changed a size.
     moves: AtomicU64,
     observed: Mutex<Observed>,
 }
@@ -133,7 +133,7 @@ pub(crate) struct TreeSizes {
     pub(crate) least_memtable_bytes: u64,
     /// The memory of the filters. 0 if filters are not part of the budget.
     pub(crate) filter_bytes: u64,
-    /// The number of keys in these filters.
+    /// The number of keys in the filters of the tree.
     pub(crate) filter_keys: u64,
     /// The total size of the SSTables.
     pub(crate) table_bytes: u64,

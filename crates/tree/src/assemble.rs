@@ -27,7 +27,8 @@ pub(crate) struct TreeCache {
 /// Returns the cache that the tree shares with other trees, or else builds the cache of the design.
 pub(crate) fn tree_cache(design: &Design, shared: Option<Arc<dyn Cache>>) -> Result<TreeCache> {
     /// The next tree number for a shared cache. The cache distinguishes the blocks of several trees by the tree
-    /// number. A tree with its own cache always has number 0, so its blocks occupy the same cache slots in every run.
+    /// number. A tree that does not share its cache always has the number 0, so its blocks occupy the same cache
+    /// slots in every run.
     static SHARING_TREES: AtomicU64 = AtomicU64::new(1);
     Ok(match shared {
         Some(cache) => TreeCache { cache, tree: SHARING_TREES.fetch_add(1, Ordering::Relaxed) },

@@ -1,9 +1,9 @@
 //! The sizes of memtables, filters and cache of an open tree.
 //!
-//! Decisions of an arbiter depend on counters, and not on the time. Only a flush, some thousand gets or some dozens of
-//! scans ask for a decision, so a single get only counts. A larger size applies to the next memtable. A smaller size
-//! also applies to the active memtable. If the active memtable is larger already, the next write or the next check
-//! after reads makes it immutable.
+//! Decisions of an arbiter depend on counters, and not on the time. The arbiter is asked only after a flush, some
+//! thousand gets or some dozens of scans, so a single get only increments a counter. A larger size applies to the
+//! next memtable. A smaller size also applies to the active memtable. If the active memtable is larger already, the
+//! next write or the next check after reads makes it immutable.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ impl Inner {
         of_design.map(|bits| decided.unwrap_or(bits))
     }
 
-    /// Gives the cache the rest of the memory, after memtables, filters and fences. Does nothing if the design has
+    /// Gives the cache the memory that memtables, filters and fences do not need. Does nothing if the design has
     /// neither a memory limit nor an arbiter that changes sizes.
     pub(crate) fn balance_memory(&self) {
         if let Some(share) = self.membership.as_ref().and_then(|membership| membership.memory.as_ref()) {
@@ -67,8 +67,8 @@ impl Inner {
         self.balance_memory();
     }
 
-    /// Lets the arbiter decide after some reads. Makes the active memtable immutable if it is larger than a new
-    /// memtable.
+    /// Lets the arbiter decide after some reads. The function also makes the active memtable immutable if it is
+    /// larger than a new memtable would be.
     pub(crate) fn arbitrate_after_reads(&self) -> Result<()> {
         self.arbitrate();
         let size = self.memtable_bytes();

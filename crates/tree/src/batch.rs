@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 const KEPT_BYTES: usize = 1 << 20;
 
 thread_local! {
-    /// The largest buffer of the batches that this thread has dropped. The next batch reuses this buffer, so the
-    /// batch needs no new memory pages.
+    /// The largest buffer of the batches that this thread has dropped. The next batch reuses this buffer, so it needs
+    /// no new memory pages.
     static KEPT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
@@ -38,11 +38,11 @@ pub(crate) struct BatchCounts {
 /// One operation of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation<'a> {
-    /// A put or a delete of one key.
+    /// The put or the delete of one key.
     Write(Entry<'a>),
     /// The delete of all keys from `low`, inclusive, to `high`, exclusive. `low` is below `high`.
     DeleteRange { low: &'a [u8], high: &'a [u8] },
-    /// The put of a value that has an effect only if its key is absent.
+    /// A put that has an effect only if its key is absent.
     PutIfAbsent(Entry<'a>),
     /// The delete of a key that has exactly one put since its previous single delete.
     SingleDelete(&'a [u8]),
@@ -195,7 +195,7 @@ impl WriteBatch {
         Some(batch)
     }
 
-    /// Returns the puts and deletes of the batch, in order. Other operations are left out.
+    /// Returns the puts and deletes of the batch, in order. The result omits all other operations.
     pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
         operations(&self.operations).flatten().filter_map(Operation::entry)
     }
@@ -326,13 +326,14 @@ pub(crate) fn encode_single_delete(out: &mut Vec<u8>, key: &[u8]) {
     out.extend_from_slice(key);
 }
 
-/// Appends a merge to `out`. A merge is encoded as a put whose key length has the code of a merge in its higher bits.
+/// Appends a merge to `out`. In the encoding of a merge, the higher bits of the key length contain the code of a
+/// merge. All other bytes are those of a put.
 pub(crate) fn encode_merge(out: &mut Vec<u8>, key: &[u8], operand: &[u8]) {
     encode_with_code(out, MERGE_CODE, key, operand);
 }
 
-/// Appends a conditional put to `out`. A conditional put is encoded as a put whose key length has the code of a
-/// conditional put in its higher bits.
+/// Appends a conditional put to `out`. In the encoding of a conditional put, the higher bits of the key length
+/// contain the code of a conditional put. All other bytes are those of a put.
 pub(crate) fn encode_put_if_absent(out: &mut Vec<u8>, key: &[u8], value: &[u8]) {
     encode_with_code(out, PUT_IF_ABSENT_CODE, key, value);
 }

@@ -1,7 +1,7 @@
 //! Checksums of blocks and records.
 //!
-//! The seed of a checksum is the place of its bytes: the file number and the offset. A reader therefore detects an
-//! intact block in the wrong file or at the wrong offset.
+//! The seed of a checksum is the place of the checked bytes, which consists of the file number and the offset. A
+//! reader therefore detects an intact block in the wrong file or at the wrong offset.
 
 use crc_fast::{CrcAlgorithm, Digest};
 use schemars::JsonSchema;
@@ -31,7 +31,7 @@ impl Checksum {
     pub const ALL: [Self; 5] = [Self::None, Self::Crc32c, Self::Crc32, Self::Xxh3, Self::Xxh64];
 }
 
-/// Returns the CRC-32C over a place (file number and offset) and the bytes that are stored at this place.
+/// Returns the CRC-32C of a place (file number and offset) and of the bytes that are stored at this place.
 pub(crate) fn checksum(file: u64, offset: u64, bytes: &[u8]) -> u32 {
     crc(CrcAlgorithm::Crc32Iscsi, file, offset, bytes)
 }

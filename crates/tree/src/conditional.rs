@@ -1,9 +1,9 @@
 //! Conditional puts: the check that a key is absent and the put of its value, in one atomic step.
 //!
-//! A conditional put gets its sequence number like any other write. Its WAL record has its own code. The put waits
-//! until all smaller sequence numbers are visible, and then looks up the key among the earlier writes. Only
-//! later writers wait for this lookup, because sequence numbers become visible in order. Recovery replays the writes in
-//! order, so recovery repeats the check with the same result.
+//! A conditional put gets a sequence number like any other write. Its WAL record has its own code. The conditional
+//! put waits until all writes with smaller sequence numbers are visible, and then looks up its key among these
+//! writes. Only later writers wait for this lookup, because sequence numbers become visible in order. Recovery
+//! replays the writes in order, so recovery repeats the check with the same result.
 
 use types::{Entry, Lookup, SequenceNumber};
 
@@ -39,7 +39,8 @@ impl Inner {
         written
     }
 
-    /// Returns whether the key is absent after all writes before `sequence`. Waits until these writes are visible.
+    /// Returns whether the key is absent after all writes before `sequence`. The function first waits until these
+    /// writes are visible.
     fn is_absent_before(&self, sequence: SequenceNumber, key: &[u8]) -> Result<bool> {
         let before = sequence - 1;
         self.wait_until_visible(before)?;

@@ -24,7 +24,7 @@ use crate::{Design, DesignError, Mode};
 /// The number of operations in one replay.
 const STEPS: usize = 4_000;
 
-/// The number of seeds. Each seed gives a different sequence of operations.
+/// The number of seeds. Each seed gives another sequence of operations.
 const SEEDS: u64 = 2;
 
 /// The options of a design with small memtables, tables and blocks, as TOML.
@@ -50,12 +50,12 @@ pub fn small(toml: &Table) -> Result<Design, DesignError> {
 
 /// Checks that a tree of this design gives the same answers as a `BTreeMap`.
 ///
-/// Seeded operations of all kinds run in counted mode and in timed mode. Both modes run with memory-mapped files and
-/// with other files, on the storage in memory. Some operations close the tree and open it again. If the design has a
-/// merge operator, the operations include merges. A design that drops old data does not pass.
+/// Seeded operations of all kinds run in counted mode and in timed mode. Both modes run on the storage in memory,
+/// with memory-mapped files and with other files. Some operations close the tree and open it again. If the design has
+/// a merge operator, the operations include merges. A design that drops old data does not pass.
 ///
 /// # Errors
-/// Returns the mode, the seed, the first operation with a wrong answer, and both answers.
+/// The error contains the mode, the seed, the first operation with a wrong answer, and both answers.
 pub fn check(design: &Design) -> Result<(), String> {
     for mode in [Mode::Counted, Mode::Timed] {
         for seed in 0..SEEDS {

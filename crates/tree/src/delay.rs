@@ -22,7 +22,7 @@ pub(crate) fn pacer(design: &Design, mode: Mode) -> Option<Pacer> {
 }
 
 impl Inner {
-    /// Returns the delay state of a new memtable that begins while an older memtable waits for its flush.
+    /// Returns the delay state for a new memtable that begins while an older memtable still waits for its flush.
     pub(crate) fn payment_of_new_memtable(&self) -> Payment {
         if self.pacer.is_some() { Payment::ASK } else { Payment::FREE }
     }

@@ -8,8 +8,8 @@ use storage::Storage;
 use crate::error::Result;
 use crate::recovery::{Files, LOCK, QUARANTINE, lock};
 
-/// Removes all files of the store in `directory`, including its quarantine and the trees of its families. Directories
-/// and other files remain. If the directory is missing or empty, the function does nothing.
+/// Removes all files of the store in `directory`, including its quarantine and the trees of its families. The
+/// directories and all other files remain. If the directory is missing or empty, the function does nothing.
 ///
 /// # Errors
 /// If the store is in use, if the directory has files but no store, or if a file cannot be removed.

@@ -23,7 +23,7 @@ pub enum Error {
         file: PathBuf,
         /// The offset of the first corrupt byte or record in the file.
         offset: u64,
-        /// A description of the corruption.
+        /// The description of the corruption.
         what: String,
     },
     /// The design cannot be built.

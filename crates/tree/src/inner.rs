@@ -38,7 +38,7 @@ use crate::wal::{HEADER_BYTES, LogFile, WalMode};
 pub enum Mode {
     /// Flushes and compactions run on background threads, as soon as work is due.
     Timed,
-    /// A write runs all flushes and compactions that it makes due before it returns. With a single thread, every
+    /// A write runs all flushes and compactions that are due before the write returns. With a single thread, every
     /// counter has an equal value on every machine and in every run.
     Counted,
 }
@@ -46,10 +46,11 @@ pub enum Mode {
 /// The state of an open tree.
 ///
 /// Threads take locks in this order: `flushing`, `compacting`, `collected_blobs`, `merges_for_ranges`, the locks of
-/// the shared WAL of a family, `log`, `shelf`, `pending`, `manifest`, `observed`, the locks of `arbitration`, the state
-/// of `signals`, `view_lock`, the rule of `pacer`, `stale_tables`. Readers take no locks, with three exceptions. A scan
-/// occasionally takes a lock to check whether a read-triggered compaction is due. If the policy or the arbiter observes
-/// reads, a get does the same. If several threads execute a get, they share its answer by a lock.
+/// the shared WAL of a family, `log`, `shelf`, `pending`, `manifest`, `observed`, the locks of `arbitration`, the
+/// state of `signals`, `view_lock`, the rule of `pacer`, `stale_tables`. Readers take no locks, with three
+/// exceptions. A scan occasionally takes a lock to check whether a read-triggered compaction is due. If the policy or
+/// the arbiter observes reads, a get occasionally takes locks, too. If several threads search for one get, they share
+/// the answer under a lock.
 pub(crate) struct Inner {
     pub(crate) directory: PathBuf,
     pub(crate) storage: Arc<dyn Storage>,
@@ -92,12 +93,12 @@ pub(crate) struct Inner {
     /// The WALs that no memtable writes to.
     pub(crate) shelf: Mutex<LogShelf>,
     /// The sequence number up to which every record is in the WAL. If the WAL mode requires a sync before
-    /// acknowledgment, these records are also synced. The thread that holds the lock of the WAL increases this
+    /// acknowledgment, these records are also synced. Only the thread that holds the lock of the WAL increases this
     /// number.
     pub(crate) logged: CachePadded<AtomicU64>,
     /// The queue of commits that have sequence numbers and wait for the WAL.
     pub(crate) pending: CachePadded<Mutex<WriteQueue>>,
-    /// The durable state of the tree. Only the thread that holds this lock creates the next version.
+    /// The durable state of the tree. A new version is created only by the thread that holds this lock.
     pub(crate) manifest: Mutex<Manifest>,
     /// A thread holds this lock while it replaces the view.
     pub(crate) view_lock: Mutex<()>,
@@ -110,7 +111,7 @@ pub(crate) struct Inner {
     pub(crate) signals: Signals,
     /// The delays of writes, if the design delays writes.
     pub(crate) pacer: Option<Pacer>,
-    /// The place of the tree among the families of a store. `None` for a tree that is a store of its own.
+    /// The place of the tree among the families of a store. `None` if the tree is not a family of a store.
     pub(crate) membership: Option<Membership>,
     pub(crate) counters: AllCounters,
     /// The report of the recovery that opened the tree.
@@ -131,7 +132,8 @@ pub(crate) struct Log {
 /// The statistics of group commit at the last sync, from which the leader decides whether to wait for followers.
 #[derive(Default)]
 pub(crate) struct CommitGroup {
-    /// The number of commits in the last sync, plus the number of commits that entered the queue during the sync.
+    /// The number of commits in the last sync, plus the number of commits that entered the write queue during this
+    /// sync.
     pub(crate) commits: u64,
     /// The duration of the last sync.
     pub(crate) sync_time: Duration,
@@ -224,7 +226,7 @@ impl WriteQueue {
 pub(crate) struct Signals {
     pub(crate) state: Mutex<SignalState>,
     pub(crate) changed: Condvar,
-    /// Set when the tree is being closed. Background work then ends at its next check.
+    /// Set when the tree is being closed. Background work ends when it next checks this flag.
     pub(crate) stop: AtomicBool,
 }
 
@@ -270,12 +272,12 @@ impl Inner {
         error
     }
 
-    /// Returns an unused file number.
+    /// Returns an unused number for a file.
     pub(crate) fn new_file(&self) -> u64 {
         self.next_file.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Returns an unused run number.
+    /// Returns an unused number for a sorted run.
     pub(crate) fn new_run(&self) -> u64 {
         self.next_run.fetch_add(1, Ordering::Relaxed)
     }

@@ -5,8 +5,8 @@ use crate::wal::LogFile;
 /// The WAL files to which no memtable writes.
 #[derive(Default)]
 pub(crate) struct LogShelf {
-    /// The WAL of the next memtable, if it exists already. Its file number is larger than the numbers of all other
-    /// WALs.
+    /// The WAL of the next memtable, if it exists already. The file number of this WAL is larger than the numbers of
+    /// all other WALs.
     pub(crate) next: Option<NewLog>,
     /// The open WALs of immutable memtables.
     pub(crate) retired: Vec<LogFile>,

@@ -1,10 +1,10 @@
 //! A pool of threads that search several sorted runs for one key at the same time.
 //!
-//! The caller of a get first probes the filters, because filters are in memory. If at least two runs can have the key,
-//! the caller and the threads of the pool take these runs one after another, from the newest run to the oldest run.
-//! No thread takes a run that is older than a run with an answer. The answer of the newest run with an answer is the
-//! result, as in a search that reads one run after another. A get therefore searches at most as many further runs as
-//! it has helpers.
+//! The caller of a get first probes the filters, because filters are in memory. If at least two runs can contain the
+//! key, the caller and the threads of the pool search these runs one after another, from the newest run to the oldest
+//! run. No thread begins to search a run that is older than a run with an answer. The answer of the newest run with
+//! an answer is the result, as in a search that reads one run after another. A get therefore searches at most as many
+//! unnecessary runs as it has helpers.
 //!
 //! Source: byron (section 1.4 B and the experiment "Mixed 1M" of section 2.1), which searches all SSTables with
 //! `rayon`.
@@ -21,7 +21,7 @@ use crate::stats::AllCounters;
 use crate::table::Table;
 use crate::version::Version;
 
-/// The threads that help the callers of gets. All callers share the threads.
+/// The threads that help the callers of gets. All callers of gets share the threads of the pool.
 pub(crate) struct LookupPool {
     threads: ThreadPool,
     helpers: usize,
@@ -33,14 +33,14 @@ struct Candidate<'v> {
     level: usize,
 }
 
-/// The search of some runs for one key.
+/// A search for one key in some runs, by several threads.
 struct Search<'v, 'k> {
     /// The runs, from the newest run to the oldest run.
     candidates: Vec<Candidate<'v>>,
     key: HashedKey<'k>,
     /// The index of the next candidate that no thread has taken.
     next: AtomicUsize,
-    /// The index of the first candidate that no thread needs to take: the newest candidate with an answer, or the
+    /// The index of the first candidate that no thread needs to search: the newest candidate with an answer, or the
     /// number of candidates.
     end: AtomicUsize,
     newest: Mutex<Option<Answer>>,
@@ -130,7 +130,7 @@ impl LookupPool {
 }
 
 impl Search<'_, '_> {
-    /// Takes and searches one candidate after another, until no older candidate can change the result.
+    /// Searches one candidate after another, until no further candidate can change the result.
     fn run(&self, counters: &AllCounters) {
         let (counters, mut value) = (counters.local(), Vec::new());
         loop {

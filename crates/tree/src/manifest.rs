@@ -1,7 +1,7 @@
 //! The manifest: a file that lists the SSTables of the tree.
 //!
-//! Each change appends the complete new state with a checksum. The last intact record is the current state, so every
-//! change is atomic.
+//! Each change appends the complete new state to the manifest, with a checksum. The last intact record is the current
+//! state, so every change is atomic.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -171,7 +171,7 @@ impl State {
     }
 
     /// Returns whether a tree can have this state. Every table and every run must have a distinct number below the
-    /// first unused number. All numbers must be below [`MOST_NUMBERS`].
+    /// first unused number. All numbers in the state must be below [`MOST_NUMBERS`].
     fn is_sound(&self) -> bool {
         let runs = || self.levels.iter().flatten();
         let (mut tables, mut run_ids) = (HashSet::new(), HashSet::new());
@@ -236,7 +236,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Makes `state` the durable state.
+    /// Writes `state` to the manifest, and makes it durable.
     pub(crate) fn record(&mut self, storage: &dyn Storage, state: State) -> Result<()> {
         if self.file.len() > REWRITE_BYTES {
             *self = Self::create(storage, &self.directory.clone(), state)?;
@@ -264,7 +264,7 @@ impl Manifest {
 pub(crate) struct Found {
     /// The last intact state.
     pub(crate) state: State,
-    /// The number of bytes after the last intact record. A crash during a change leaves such bytes.
+    /// The number of bytes after the last intact record. Such bytes remain after a crash during a change.
     pub(crate) torn_bytes: u64,
     /// The number of corrupt bytes before the last intact record.
     pub(crate) damaged_bytes: u64,
@@ -282,8 +282,8 @@ pub(crate) fn read(storage: &dyn Storage, directory: &Path) -> Result<Found> {
         .ok_or_else(|| Error::damaged(&path, MAGIC.len() as u64, "the manifest has no intact record"))
 }
 
-/// Reads all records and returns the last intact record. After a corrupt record, the function tries every offset
-/// until it finds the next intact record.
+/// Reads all records and returns the last intact record. If a record is corrupt, the function tries every further
+/// offset until it finds an intact record.
 ///
 /// A wrong length is usually longer than the rest of the file. If many wrong lengths fit into the file, the function
 /// returns `None`, because the cost of the search would be quadratic in the size of the file.

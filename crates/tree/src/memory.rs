@@ -20,7 +20,8 @@ pub(crate) struct Slot {
     pub(crate) range_deletes: RangeDeletes,
     /// The tombstones of the memtable that belong to single deletes.
     pub(crate) single_deletes: SingleDeletes,
-    /// The number of the WAL that contains the writes of this memtable. This memtable does not need older WALs.
+    /// The number of the WAL that contains the writes of this memtable. The entries of this memtable are not in older
+    /// WALs.
     pub(crate) log: u64,
     /// The last sequence number of the memtable, which is set when the memtable becomes immutable.
     last_sequence: AtomicU64,
@@ -125,12 +126,12 @@ impl Slot {
     }
 }
 
-/// The number of entries in the first batch if the memtable is one of several sources. This batch is small, because
-/// most scans are short and find most entries in other sources.
+/// The number of entries in the first batch if the memtable is one of several sources. The first batch is small,
+/// because most scans are short and find most entries in other sources.
 const FIRST_BATCH: usize = 4;
 
 /// The number of entries in the first batch if the memtable is the only source and the length of the scan is unknown.
-/// This batch is larger, because in some memtables each further batch costs a search.
+/// The first batch is larger in this case, because in some memtables each further batch costs a search.
 const FIRST_BATCH_ALONE: usize = 12;
 
 /// The maximum number of entries in the first batch if the length of the scan is known.

@@ -13,7 +13,7 @@ pub use heap::HeapMerge;
 
 /// Returns the first 16 bytes of a key as a big-endian number, padded with zeros on the right.
 ///
-/// A [`Merge`] compares these prefixes first. Different prefixes have the same order as their keys. Different keys
+/// A [`Merge`] first compares these prefixes. Different prefixes have the same order as their keys. Different keys
 /// may have equal prefixes.
 #[inline]
 pub fn head(key: &[u8]) -> u128 {
@@ -53,10 +53,10 @@ pub trait Source {
     fn advance(&mut self, context: &Self::Context) -> Result<bool, Self::Error>;
 }
 
-/// An algorithm that merges sorted sources into one sequence. All kernels give equal sequences.
+/// An algorithm that merges sorted sources into one sequence. All kernels return the same sequence of entries.
 pub trait Kernel<S: Source>: Sized {
-    /// Creates a merge of `sources`, which begin with the newest source. Each source is positioned at its first entry
-    /// in `direction`.
+    /// Creates a merge of `sources`, which begin with the newest source. Each source must be at its first entry in
+    /// `direction`.
     fn new(sources: Vec<S>, direction: Direction) -> Self;
 
     /// Returns the source with the current entry: the newest version of the next key in the merge direction. Returns
@@ -77,9 +77,9 @@ pub trait Kernel<S: Source>: Sized {
 
 /// A loser tree over sorted sources (Knuth, TAOCP 3, 5.4.1).
 ///
-/// Each step costs ⌈log₂ k⌉ comparisons of two 16-byte key prefixes for k sources, one comparison per level of the
-/// loser tree. No branch depends on the results. A source that wins repeatedly is compared only with the second best
-/// source. Runs with little overlap therefore cost one comparison per entry.
+/// For k sources, each step costs ⌈log₂ k⌉ comparisons of 16-byte key prefixes, which is one comparison per level of
+/// the loser tree. No branch depends on the results. A source that wins repeatedly is compared only with the second
+/// best source. Runs with little overlap therefore cost one comparison per entry.
 ///
 /// If two keys are equal, the older entry loses its comparison and is marked as superseded. If the older entry wins
 /// later, the merge has already returned its key, so the merge skips the entry. The two entries always meet before
@@ -99,13 +99,13 @@ pub struct Merge<S> {
     shadowed: Vec<bool>,
     shadowed_count: usize,
     /// `losers[node]` is the contender that lost the comparison at `node`. The leaves are virtual nodes after the
-    /// last node. The number of leaves is a power of two, so every source takes part in equally many comparisons.
+    /// last node. The number of leaves is a power of two, so every source has the same number of comparisons.
     losers: Vec<Contender>,
     winner: Contender,
     /// The number of consecutive wins of one source after which the merge repeated all comparisons of this source.
     wins: u32,
-    /// The prefix of the second best key while one source [leads](WINS_TO_LEAD). Otherwise 0, because no prefix is
-    /// below 0.
+    /// The prefix of the second best key while one source [leads](WINS_TO_LEAD). If no source leads, the prefix is 0,
+    /// because no prefix is below 0.
     runner_up: u128,
 }
 
@@ -123,8 +123,8 @@ struct Contender {
 }
 
 impl<S: Source> Merge<S> {
-    /// Creates a merge of `sources`, which begin with the newest source. Each source is positioned at its first entry
-    /// in `direction`.
+    /// Creates a merge of `sources`, which begin with the newest source. Each source must be at its first entry in
+    /// `direction`.
     pub fn new(sources: Vec<S>, direction: Direction) -> Self {
         let count = sources.len();
         // A merge of a single source needs no comparisons and no memory for comparisons.
@@ -168,7 +168,8 @@ impl<S: Source> Merge<S> {
         superseded.filter(move |source| current.is_some_and(|current| current.key() == source.key()))
     }
 
-    /// Returns the source of a merge with only one source. The caller may advance this source, but not to its end.
+    /// Returns the source of a merge with only one source. The caller may advance this source, but must stop before
+    /// its end.
     #[inline]
     pub fn only_source(&mut self) -> Option<&mut S> {
         match &mut self.sources[..] {
@@ -298,7 +299,8 @@ impl<S: Source> Merge<S> {
         }
     }
 
-    /// Compares the keys of two contenders. The result is `Equal` only if both sources are at the same key.
+    /// Compares the keys of two contenders. The result is `Equal` only if both sources are at entries of the same
+    /// key.
     fn compare(&self, a: Contender, b: Contender) -> Ordering {
         let (a_at, b_at) = (a.source as usize, b.source as usize);
         a.head.cmp(&b.head).then_with(|| match (self.ended[a_at], self.ended[b_at]) {

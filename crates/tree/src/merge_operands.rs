@@ -1,8 +1,8 @@
 //! Stored values of trees with a merge operator. The last byte distinguishes values from operands.
 //!
-//! A put stores a value, and a merge stores an operand. The current value of a key combines its operands with its
-//! newest stored value. Reads combine the operands that are newer than the newest value or tombstone. Flushes and
-//! compactions combine the versions of a key in their inputs.
+//! A put stores a value, and a merge stores an operand. The current value of a key is its newest stored value,
+//! combined with all newer operands. Reads combine the operands that are newer than the newest value or tombstone.
+//! Flushes and compactions combine the versions of a key in their inputs.
 
 use std::path::Path;
 

@@ -2,8 +2,8 @@
 //! WAL, and old WALs are closed later.
 //!
 //! Creating and closing a WAL takes some time, because the kernel reserves and releases space. A writer that replaces
-//! a full memtable delays all other writers meanwhile. The flush thread therefore does this work, if a flush thread
-//! exists.
+//! a full memtable delays all other writers meanwhile. If the tree has a flush thread, the flush thread does this
+//! work.
 
 use crate::error::Result;
 use crate::inner::Inner;
@@ -40,7 +40,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Removes the next WAL and closes the old WALs. Closing the tree calls this function.
+    /// Removes the next WAL and closes the old WALs. This function runs when the tree is closed.
     pub(crate) fn clear_shelf(&self) {
         let shelved = std::mem::take(&mut *self.shelf.lock());
         if let Some(next) = shelved.next {

@@ -95,7 +95,7 @@ impl OpenOptions {
     }
 
     /// Sets the identity of a new tree. Without this option, the identity is random. With equal identities, equal
-    /// operations write equal bytes to storage. An existing tree keeps its identity.
+    /// operations write equal bytes to storage. If the tree already exists, it keeps its identity.
     #[must_use]
     pub fn identity(mut self, identity: u64) -> Self {
         self.identity = Some(identity);

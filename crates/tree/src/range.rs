@@ -17,10 +17,10 @@ use crate::stats::{AllCounters, Counters};
 use crate::table::{RunCursor, RunReaders};
 use crate::version::{SortedRun, View};
 
-/// A range scan over the keys between two bounds. The scan sees the state of the tree at the time of its opening.
+/// A range scan over the keys between two bounds. The scan sees the state that the tree had when the scan was opened.
 ///
-/// The caller can read both ends of the scan, in any order, until the ends meet. An entry that [`next`](Self::next)
-/// returns is borrowed until the next call, so no entry costs an allocation.
+/// The caller can read from both ends of the scan in any order, until the ends meet. An entry that
+/// [`next`](Self::next) returns is borrowed until the next call, so no entry costs an allocation.
 pub struct Range<'t> {
     inner: &'t Inner,
     walk: Walk,
@@ -28,7 +28,8 @@ pub struct Range<'t> {
     bounds: Bounds,
     is_done: bool,
     given_out: u64,
-    /// The number of sources minus one. If the ends have different numbers of sources, the larger number counts.
+    /// The number of sources of the scan minus 1. If the ends have different numbers of sources, the larger number
+    /// counts.
     extra_sources: u64,
     /// The number of entries that the caller expects to read, if the caller has announced a number.
     expected: Option<u64>,
@@ -44,7 +45,7 @@ pub struct Range<'t> {
 
 self_cell! {
     /// A view, and the iterators over the view from both ends. The iterators borrow runs and blocks without reference
-    /// counting, because threads that change one reference count at once slow each other down.
+    /// counts, because threads that change the same reference count slow each other down.
     struct Walk {
         owner: Guard<Arc<View>>,
         #[not_covariant]
@@ -60,7 +61,7 @@ struct Ends<'v> {
     back: Option<Merge<Cursor<'v>>>,
 }
 
-/// The bounds of a range.
+/// The lower bound and the upper bound of a range.
 struct Bounds {
     low: Bound<Vec<u8>>,
     high: Bound<Vec<u8>>,
@@ -70,7 +71,7 @@ struct Bounds {
 enum Cursor<'v> {
     /// A memtable.
     Memtable(MemtableCursor<'v>),
-    /// A sorted run, and its number in the version. The run cursor is boxed, because sources are moved and a run
+    /// A sorted run, with its number in the version. The run cursor is boxed, because sources are moved and a run
     /// cursor is large.
     Run(Box<RunCursor<'v>>, usize),
 }
@@ -85,7 +86,7 @@ impl Cursor<'_> {
     }
 
     /// Moves forward over entries within the bounds. Calls `visit` for at most `most` entries that are not
-    /// tombstones, and returns the number of these calls.
+    /// tombstones, and returns the number of calls.
     ///
     /// The function visits only entries that are already in memory. Afterwards, the cursor is at the last visited
     /// entry, or at a tombstone after this entry.
@@ -223,7 +224,7 @@ impl<'t> Range<'t> {
     /// Returns the next entry from the back, in descending key order. Returns `None` at the end.
     ///
     /// # Errors
-    /// If a block cannot be read or is corrupt. The scan is then at its end.
+    /// If a block cannot be read or is corrupt. After an error, the scan is at its end.
     pub fn next_back(&mut self) -> Result<Option<(&[u8], &[u8])>> {
         if !self.step(Direction::Backward)? {
             return Ok(None);
@@ -253,9 +254,8 @@ impl<'t> Range<'t> {
         })
     }
 
-    /// Calls `visit` for at most `most` next entries in `direction`, and returns the number of these calls. The
-    /// result equals repeated calls of [`next`](Self::next) or [`next_back`](Self::next_back), but one loop is
-    /// faster.
+    /// Calls `visit` for at most `most` further entries in `direction`, and returns the number of calls. The result
+    /// equals repeated calls of [`next`](Self::next) or [`next_back`](Self::next_back), but one loop is faster.
     ///
     /// # Errors
     /// If a block cannot be read or is corrupt. `visit` was called for all entries before the corrupt block.
@@ -412,7 +412,8 @@ impl Bounds {
 
     /// Moves a merge in `direction` to the first live entry, starting at the current entry and skipping tombstones.
     ///
-    /// Returns `false` if no live entry is between the bounds and before `met`, the current key of the other end.
+    /// Returns `false` if there is no live entry within the bounds and before `met`, which is the current key of the
+    /// other end.
     #[inline]
     fn reach_entry(
         &self,
@@ -447,7 +448,7 @@ impl Bounds {
     }
 
     /// Opens the sources of a view that can have keys between the bounds, from the newest to the oldest source. Each
-    /// source is positioned at its first key in `direction`.
+    /// source begins at its first key in `direction`.
     fn open<'v>(
         &self,
         inner: &Inner,
@@ -515,7 +516,8 @@ impl Drop for Range<'_> {
     }
 }
 
-/// Probes the range filter of a run if exactly one of its tables overlaps the range. Otherwise returns `None`.
+/// Probes the range filter of a run if exactly one of its tables overlaps the range. Returns `None` if the number of
+/// such tables is not one.
 ///
 /// If several tables overlap, no probe would help: the range includes the largest key of the first table and the
 /// smallest key of the last table. A range with an open bound is also almost certain to contain a key.

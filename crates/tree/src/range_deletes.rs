@@ -1,8 +1,8 @@
-//! The range deletes of a memtable, as fragments of the key space. Each fragment has the sequence numbers of the
-//! deletes that cover it.
+//! The range deletes of a memtable, as fragments of the key space. For each fragment, the list contains the sequence
+//! numbers of the deletes that cover it.
 //!
-//! Source: RocksDB's `FragmentedRangeTombstoneList`. RocksDB builds the fragments again after each range delete. This
-//! list only splits the fragments at the bounds of the new range delete.
+//! Source: RocksDB's `FragmentedRangeTombstoneList`. RocksDB builds the fragments again after each range delete. The
+//! insertion only splits the fragments at the bounds of the new range delete.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -16,7 +16,7 @@ use crate::range_tombstones::{KeyRange, RangeTombstones};
 /// The range deletes of one memtable.
 #[derive(Default)]
 pub(crate) struct RangeDeletes {
-    /// The number of range deletes. If this number is 0, as in most memtables, readers access no other field.
+    /// The number of range deletes. If this number is 0, as in most memtables, readers need no other field.
     count: AtomicU64,
     fragments: RwLock<Fragments>,
 }
@@ -89,8 +89,8 @@ impl RangeDeletes {
     }
 }
 
-/// Splits the fragment that contains `key`, so that a fragment begins at `key`. Both parts have equal sequence
-/// numbers.
+/// Splits the fragment that contains `key`, so that a fragment begins at `key`. Both parts of the split fragment have
+/// the same sequence numbers.
 fn split(fragments: &mut Fragments, key: &[u8]) {
     if !fragments.contains_key(key) {
         let below = (Bound::Unbounded, Bound::Excluded(key));

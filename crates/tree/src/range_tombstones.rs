@@ -13,9 +13,9 @@ use crate::codec::{Reader, put_bytes, put_varint};
 /// A range of keys: from `low`, inclusive, to `high`, exclusive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KeyRange {
-    /// The first key.
+    /// The first key of the range (inclusive).
     pub(crate) low: Arc<[u8]>,
-    /// The exclusive end.
+    /// The end of the range (exclusive).
     pub(crate) high: Arc<[u8]>,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct KeyRange {
 pub(crate) struct RangeTombstones(Vec<KeyRange>);
 
 impl KeyRange {
-    /// Returns the number of bytes in both keys.
+    /// Returns the total length of both keys, in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         (self.low.len() + self.high.len()) as u64
     }
@@ -45,7 +45,7 @@ pub(crate) fn successor(key: &[u8]) -> Arc<[u8]> {
 }
 
 /// Returns an exclusive end of a key range that ends before `cut`. Keys have at most [`MAX_KEY_BYTES`] bytes, so the
-/// largest key below `cut` exists. The returned end directly follows this largest key, so no key is between the end
+/// largest key below `cut` exists. The returned end is directly after this largest key, so no key is between the end
 /// and `cut`. Returns `None` if no key is below `cut`.
 ///
 /// One table of a run may end at `cut` and the next table may begin at `cut`. The largest key of the first table must
@@ -94,8 +94,8 @@ impl RangeTombstones {
         begun.checked_sub(1).is_some_and(|last| *key < *self.0[last].high)
     }
 
-    /// Returns the parts of the ranges between `low`, inclusive, and `high`, exclusive. `None` means that a side has
-    /// no bound.
+    /// Returns the parts of the ranges between `low`, inclusive, and `high`, exclusive. The bound `None` means that
+    /// the ranges are not limited on this side.
     pub(crate) fn between(&self, low: Option<&[u8]>, high: Option<&[u8]>) -> Vec<KeyRange> {
         let inside = |range: &KeyRange| {
             let mut range = range.clone();
@@ -130,8 +130,8 @@ impl RangeTombstones {
         out
     }
 
-    /// Decodes ranges. Returns `None` if the bytes are corrupt. Corrupt lists have no range, an empty range, a key
-    /// above the length limit, or ranges out of order.
+    /// Decodes the ranges of an SSTable. Returns `None` if the bytes are corrupt. Corrupt lists have no range, an
+    /// empty range, a key above the length limit, or ranges out of order.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader::new(bytes);
         let mut ranges: Vec<KeyRange> = Vec::new();

@@ -114,8 +114,8 @@ impl Inner {
         value.ok_or_else(|| unmarked(&self.directory))
     }
 
-    /// Looks up many keys in one consistent view. Each filter is probed for all keys that are not found yet in one
-    /// call, so that the cache misses overlap.
+    /// Looks up many keys in one consistent view. One call probes a filter for all keys that are not found yet, so
+    /// that the cache misses overlap.
     pub(crate) fn multi_get_in(
         &self,
         view: &View,

@@ -9,7 +9,7 @@ pub struct Recovery {
     /// The number of WAL bytes that recovery dropped. These bytes belong to commits that a crash interrupted before
     /// the tree acknowledged them.
     pub dropped_log_bytes: u64,
-    /// The number of manifest bytes that recovery dropped. These bytes belong to a change that a crash interrupted.
+    /// The number of manifest bytes that recovery dropped. These bytes are from a change that a crash interrupted.
     pub dropped_manifest_bytes: u64,
     /// The names of the orphaned files that recovery removed.
     pub removed_files: Vec<String>,

@@ -104,8 +104,8 @@ impl Files {
         Ok(files)
     }
 
-    /// Records the names of all tables in `names`. If only another file of a table exists, its name leads to the name
-    /// of the missing table, so that an error can contain it.
+    /// Records the names of all tables in `names`. If a table has a file with another name, this name leads to the
+    /// missing file, so that an error can contain it.
     pub(crate) fn record_names(&self, names: &Names) {
         self.companions.iter().for_each(|companion| names.record(companion.number, &companion.table));
         self.tables.iter().for_each(|(number, name)| names.record(*number, name));
@@ -179,7 +179,7 @@ impl Files {
         self.has_manifest || self.has_data()
     }
 
-    /// Returns the names of all files of the tree except for the lock file. The manifest comes first.
+    /// Returns the names of all files of the tree except for the lock file. The name of the manifest comes first.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         let manifest = self.has_manifest.then_some(MANIFEST);
         let temporary = self.has_temporary.then_some(MANIFEST_TEMPORARY);
@@ -346,8 +346,8 @@ fn corrupt_blobs(context: &TableContext, state: &State) -> Result<BTreeMap<u64, 
     Ok(corrupt)
 }
 
-/// Returns the table if neither the table nor any of its blob files is corrupt. Otherwise returns the first
-/// corruption, with the key range of the table.
+/// Returns the table if neither the table nor any of its blob files is corrupt. If one of these files is corrupt,
+/// returns the first corruption, with the key range of the table.
 fn whole(table: Table, has_operator: bool, corrupt_blobs: &BTreeMap<u64, Error>) -> Result<Table> {
     let mut first = table.references().into_iter().flat_map(References::iter).find_map(|reference| {
         let error = corrupt_blobs.get(&reference.file.number())?;
@@ -403,7 +403,7 @@ pub(crate) fn set_aside(storage: &dyn Storage, directory: &Path, name: &str) -> 
     }
 }
 
-/// The WAL number of a memtable with replayed writes. The flush of this memtable removes no WAL.
+/// The WAL number of a memtable that contains replayed writes. The flush of this memtable removes no WAL.
 const NO_LOG: u64 = 0;
 
 /// Replays WALs into memtables and flushes these memtables.

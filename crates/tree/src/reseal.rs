@@ -1,7 +1,8 @@
 //! Corrects the checksums of changed files, if the places of the checksums can be determined.
 //!
-//! Only fuzzing needs this module. Random changes of a file make its checksums wrong, so fuzzing would never test the
-//! code after the checksum verification. An attacker can write files with correct checksums.
+//! Only fuzz tests use this module. If a test changes a random byte of a file, its checksums become wrong. Without
+//! this module, fuzz tests would never reach the code after the checksum verification. An attacker can write files
+//! with correct checksums.
 
 use std::path::Path;
 

@@ -9,7 +9,7 @@ use crate::version::{SortedRun, Version};
 
 /// The result of the first step, which reads no data block.
 pub(crate) enum Probe<'v> {
-    /// The answer of the run.
+    /// The answer that the run gives for the key.
     Answer(Lookup),
     /// The only SSTable of the run that can have the key.
     Search(&'v Table),

@@ -1,8 +1,8 @@
 //! Single deletes: tombstones that leave the tree together with the one put that they delete.
 //!
-//! The caller promises that a key has exactly one put since its previous single delete, and no delete or merge. A
-//! tombstone that meets its put in a flush or a compaction then has no further task, so both disappear. An ordinary
-//! tombstone must reach the last sorted run, because older versions of its key may exist there.
+//! The caller promises that each key has exactly one put since its previous single delete, and no delete and no
+//! merge. If a flush or a compaction reads both the tombstone and its put, neither is needed any longer, so both are
+//! dropped. An ordinary tombstone must reach the last sorted run, because older versions of its key may exist there.
 //!
 //! A sorted run has one version of each key. If a newer value replaces a single delete whose put is still in an older
 //! run, the value keeps a mark. When a later single delete removes the marked value, the older single delete becomes
@@ -18,7 +18,8 @@ use types::{KeyHash, SequenceNumber};
 /// The kind of a version of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum VersionKind {
-    /// A value. The value is marked if it replaced a single delete whose put may still exist in an older run.
+    /// A value. The value is marked if it replaced a single delete, and the put of this single delete may still exist
+    /// in an older run.
     Value { is_marked: bool },
     /// An operand of a merge.
     Operand,
@@ -28,19 +29,19 @@ pub(crate) enum VersionKind {
     SingleDelete,
 }
 
-/// The tombstone of a key after its single deletes and their puts have been removed.
+/// The tombstone that remains for a key after its single deletes and their puts have been removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remainder {
-    /// No tombstone is necessary.
+    /// No tombstone remains.
     Nothing,
     /// The tombstone of a single delete, whose put is in an older run.
     SingleDelete,
-    /// An ordinary tombstone.
+    /// An ordinary tombstone remains.
     Delete,
 }
 
 impl Remainder {
-    /// Returns whether the output of a flush or a compaction marks the newest version of a key, which leaves this
+    /// Returns whether the output of a flush or a compaction marks the newest version of a key that leaves this
     /// remainder. Returns `None` if the output omits the key.
     pub(crate) fn mark(self, is_tombstone: bool) -> Option<bool> {
         match (self, is_tombstone) {
@@ -51,8 +52,8 @@ impl Remainder {
     }
 }
 
-/// Returns the tombstone that the versions of a key leave, and the number of removed pairs of a single delete and its
-/// put. `newest` is the newest version, and `older` contains the older versions, which begin with the newest.
+/// Returns the remaining tombstone for the versions of a key, and the number of removed pairs of a single delete and
+/// its put. `newest` is the newest version, and `older` contains the older versions, which begin with the newest.
 ///
 /// If `newest` is a tombstone, the remainder replaces all versions. If `newest` is a value or an operand, the
 /// remainder is the tombstone below that value: the value needs a mark unless nothing remains.
@@ -97,7 +98,7 @@ fn annihilate(mut older: impl Iterator<Item = VersionKind>) -> (Remainder, u64) 
 /// The single deletes of a memtable, which contains them as tombstones.
 #[derive(Default)]
 pub(crate) struct SingleDeletes {
-    /// The number of single deletes. If this number is 0, as in most memtables, a flush accesses no other field.
+    /// The number of single deletes. If this number is 0, as in most memtables, a flush needs no other field.
     count: AtomicU64,
     list: Mutex<Vec<(KeyHash, SequenceNumber)>>,
 }

@@ -1,4 +1,4 @@
-//! Counters of a tree. Each thread has its own counters. Reading a counter adds the values of all threads.
+//! Counters of a tree. Each thread has separate counters. Reading a counter adds the values of all threads.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,7 +7,7 @@ use storage::DeviceTime;
 use thread_local::ThreadLocal;
 
 /// The number of levels with separate counters. The counters of the last of these levels also count all deeper
-/// levels. A tree with size ratio 2 and this many levels contains the data of a million memtables.
+/// levels. The data of a million memtables fits into these levels, even with size ratio 2.
 const COUNTED_LEVELS: usize = 20;
 
 /// Declares counters once: the per-thread variables, their sums and their names.
@@ -54,7 +54,7 @@ macro_rules! counters {
 }
 
 counters! {
-    /// The counters of one thread for one level. Only this thread writes these counters.
+    /// The counters of one thread for one level. Only the thread that owns these counters writes them.
     LevelCounters, [],
     /// The counts of one level, summed over all threads.
     LevelCounts,
@@ -75,7 +75,7 @@ counters! {
 }
 
 counters! {
-    /// The counters of one thread. Only this thread writes these counters.
+    /// The counters of one thread. Only the thread that owns these counters writes them.
     Counters, [levels: [LevelCounters; COUNTED_LEVELS],],
     /// The counts of a tree, summed over all threads.
     Counts,
@@ -136,8 +136,8 @@ counters! {
     blocks_searched,
     /// Searched data blocks that contain a block index.
     block_index_probes,
-    /// Searched data blocks whose block index found the entry or showed that the key is absent. These blocks needed
-    /// no further search.
+    /// Searched data blocks whose block index found the entry or showed that the key is absent. The lookups searched
+    /// no further in these blocks.
     block_index_answers,
     /// Data blocks that gets and scans fetched from storage.
     data_blocks_read,
@@ -148,7 +148,7 @@ counters! {
     /// Data blocks that gets and scans found in the cache.
     data_blocks_from_cache,
     /// Bytes of blob files written by flushes and compactions. `flush_bytes` and `compaction_bytes_written` include
-    /// these bytes.
+    /// the bytes of blob files.
     blob_bytes_written,
     /// Values that gets, multi-gets and scans fetched from blob files on storage.
     blob_values_read,
@@ -200,8 +200,8 @@ counters! {
 pub(crate) struct Counter(AtomicU64);
 
 impl Counter {
-    /// Adds `count` to the counter. Only the thread that owns the counter calls this function, so the addition needs
-    /// no atomic read-modify-write instruction.
+    /// Adds `count` to the counter. Only the thread that owns the counter calls this function, so it needs no atomic
+    /// read-modify-write instruction.
     #[inline]
     pub(crate) fn add(&self, count: u64) {
         self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(count), Ordering::Relaxed);

@@ -86,8 +86,8 @@ impl Tree {
         self.inner.merge_entry(key, operand)
     }
 
-    /// Deletes a key that has exactly one put since its previous single delete, and no merge and no other delete. The
-    /// tombstone leaves the tree together with the put when both meet in a flush or a compaction. The tombstone of
+    /// Deletes a key that has exactly one put since its previous single delete, and no merge and no other delete. If
+    /// a flush or a compaction reads both the tombstone and the put, both are dropped. The tombstone of
     /// [`delete`](Self::delete) must reach the last sorted run.
     ///
     /// If the key has other writes, an older value of the key may reappear after a flush or a compaction. Until then,
@@ -154,8 +154,8 @@ impl Tree {
         Ok(values)
     }
 
-    /// Opens a scan of the keys between two bounds. The scan sees the current state of the tree and can be read from
-    /// both ends.
+    /// Opens a scan of the keys between two bounds. The scan sees the current state of the tree, and the caller can
+    /// read it from both ends.
     ///
     /// # Errors
     /// If a bound is longer than the limit of keys. Reading the scan can fail later.
@@ -186,8 +186,8 @@ impl Tree {
         self.compact_range(..)
     }
 
-    /// Flushes all memtables, and compacts the SSTables that overlap a range of keys into one sorted run. Other
-    /// SSTables are unchanged, except if they overlap these SSTables.
+    /// Flushes all memtables, and compacts the SSTables that overlap a range of keys into one sorted run. All other
+    /// SSTables stay unchanged, except those that overlap the SSTables of the range.
     ///
     /// # Errors
     /// If reading or writing fails, or if an earlier write has failed.
@@ -208,7 +208,7 @@ impl Tree {
     /// Waits until no flush and no compaction is due.
     ///
     /// # Errors
-    /// If background work fails, or if earlier background work has failed.
+    /// Returns an error if background work fails, or if earlier background work has failed.
     pub fn settle(&self) -> Result<()> {
         self.inner.settle()
     }

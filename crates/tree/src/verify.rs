@@ -40,7 +40,7 @@ pub struct Verification {
     pub logs: u64,
     /// The number of operations in the WAL files.
     pub log_operations: u64,
-    /// The corruption in the store. Each item is the error that a reader of the corrupt bytes would get.
+    /// The corruption in the store. Each item is the error that a read of the corrupt bytes would return.
     pub damage: Vec<Error>,
     /// Findings that are not corruption: files that a crash left and the next open removes, and files in the
     /// quarantine.
@@ -221,7 +221,7 @@ impl Verification {
         }
     }
 
-    /// Adds the content of an intact WAL. Returns the sequence number of its last operation.
+    /// Adds the content of an intact WAL. Returns the sequence number of the last operation in the WAL.
     fn add_log(&mut self, number: u64, content: &LogContent) -> SequenceNumber {
         self.log_operations += content.operations;
         if content.dropped_bytes > 0 {

@@ -82,7 +82,7 @@ pub(crate) struct Version {
     pub(crate) levels: Levels<TableRef>,
     /// The runs in the order in which reads search them, from the newest run to the oldest run.
     pub(crate) runs: Vec<SortedRun>,
-    /// The work of scans before this version was created, which read-triggered compaction counts.
+    /// The work of all scans before this version was created, for read-triggered compaction.
     pub(crate) ranges_before: RangeWork,
     /// Whether any SSTable refers to blob files, or stores its values in a form that allows pointers.
     has_blobs: bool,
@@ -105,7 +105,7 @@ impl Version {
         Self { levels, runs, ranges_before, has_blobs, has_range_tombstones, culling }
     }
 
-    /// Returns a version of the same tree with other levels.
+    /// Returns a version of the same tree that has other levels.
     pub(crate) fn with(&self, levels: Levels<TableRef>, ranges_before: RangeWork) -> Self {
         Self::new(levels, Arc::clone(&self.culling), ranges_before)
     }

@@ -4,15 +4,15 @@ use types::SequenceNumber;
 
 use crate::sync::{AtomicU64, Ordering, sized};
 
-/// The maximum distance, in sequence numbers, from the last visible write to a finished commit. A commit beyond this
-/// distance waits before it records its completion.
+/// The maximum distance, in sequence numbers, from the last visible write to a finished commit. If a commit is
+/// farther ahead, it waits before it records its completion.
 const AHEAD: usize = sized(4096, 4);
 
 /// The sequence number up to which every write is visible, and the finished commits after this number.
 ///
 /// Commits finish in any order. A commit that finishes before an older commit only records its completion. When the
-/// older commit finishes, all later finished commits become visible too. A thread that is preempted during its commit
-/// therefore delays the other threads only once, and not at each of their commits.
+/// older commit finishes, all later finished commits become visible too. If a thread is preempted during its commit,
+/// the other threads are therefore delayed only once, and not at each of their commits.
 pub(crate) struct Visible {
     last: AtomicU64,
     /// For each slot, the last sequence number of a finished commit whose first sequence number maps to this slot. No

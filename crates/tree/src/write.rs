@@ -1,4 +1,4 @@
-//! The write path. A commit gets sequence numbers, goes to the WAL and to the memtable, and becomes visible.
+//! The write path. A commit gets its sequence numbers, writes to the WAL and to the memtable, and becomes visible.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -50,8 +50,8 @@ pub(crate) struct CommitSlot {
     is_full: bool,
     /// Whether this commit waits for the bytes written since the last wait, if the design delays writes.
     pays: bool,
-    /// The records that this commit took from the write queue, including its own record. `None` if the commit does
-    /// not hold the WAL.
+    /// The records that this commit took from the write queue, which include its own record. `None` if the commit
+    /// does not hold the WAL.
     taken: Option<Drained>,
 }
 
@@ -282,9 +282,9 @@ impl Inner {
     /// Returns the WAL if the commit may write to it directly, before the commit has a sequence number. Returns
     /// `None` if the commit must enter the queue.
     ///
-    /// In mode `sync`, every commit holds the WAL, so no two commits share a sync. In modes that never sync, a commit
-    /// takes the WAL if no other thread holds it, which avoids the queue. Otherwise the thread that holds the WAL
-    /// writes the queued record of the commit.
+    /// In the mode `sync`, every commit holds the lock of the WAL during its sync, so no two commits share a sync. In
+    /// modes that never sync, a commit takes the lock of the WAL if no other thread holds it. The commit then needs
+    /// no queue. Otherwise, the thread that holds the lock of the WAL writes the queued record of the commit.
     #[inline]
     fn log_at_once(&self) -> Option<MutexGuard<'_, Log>> {
         match self.wal_mode.commit_sync {
@@ -295,7 +295,7 @@ impl Inner {
     }
 
     /// Assigns sequence numbers and a memtable to the commit, and adds its record to the queue. The thread that holds
-    /// the WAL takes all queued records.
+    /// the lock of the WAL takes all queued records.
     #[inline]
     fn enqueue(
         &self,
@@ -496,7 +496,8 @@ impl Inner {
         }
     }
 
-    /// Replaces the memtable `full`. Returns `false` if another writer has already replaced the memtable.
+    /// Replaces the full memtable `full` with a new memtable. Returns `false` if another writer has already replaced
+    /// the memtable.
     fn replace_memtable(&self, full: &Arc<Slot>) -> Result<bool> {
         let mut log = self.log.lock();
         if !Arc::ptr_eq(&self.pending.lock().active, full) {
@@ -542,7 +543,8 @@ impl Inner {
         Ok(true)
     }
 
-    /// Waits until the stall limits allow one more immutable memtable. Counts the stall and its duration.
+    /// Waits until the stall limits allow one more immutable memtable. The function counts the stall and its
+    /// duration.
     fn wait_for_room(&self, full: &Arc<Slot>) -> Result<()> {
         if self.mode == Mode::Counted || !self.is_stalled(full) {
             return Ok(());

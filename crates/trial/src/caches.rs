@@ -1,5 +1,5 @@
-//! The state of caches at the start of a phase. This module sets the caches to the requested state, and measures
-//! their state.
+//! The state of caches at the start of a phase. This module sets the caches to the state that a phase requests, and
+//! measures their state.
 
 use std::io;
 use std::path::{Path, PathBuf};

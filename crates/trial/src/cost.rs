@@ -14,7 +14,7 @@ use super::drive::{Drive, DrivePart};
 /// of the run.
 const SAMPLINGS: [u64; 2] = [1, 100];
 
-/// The number of measurements. Only the smallest result is used, because disturbances only add time.
+/// The number of repeated measurements. Only the smallest result is used, because disturbances only add time.
 const REPEATS: usize = 5;
 
 /// The number of keys that exist at the start of the measured phase.
@@ -33,8 +33,8 @@ mix = { get = 1 }
 keys = "uniform"
 "#;
 
-/// Measures the overhead per operation of a run. The run times one operation in `sampling`, keeps one answer in
-/// `check`, and has a timeline with intervals of `interval_ns` nanoseconds.
+/// Measures the overhead per operation of a run. The measured run times one operation in `sampling`, keeps one answer
+/// in `check`, and has a timeline with intervals of `interval_ns` nanoseconds.
 pub fn harness_cost(sampling: u64, check: u64, interval_ns: u64) -> HarnessCost {
     let clock = Clock::new();
     let phase = phase();
@@ -55,8 +55,8 @@ pub fn harness_cost(sampling: u64, check: u64, interval_ns: u64) -> HarnessCost 
     }
 }
 
-/// Measures the time of a clock reading. For component experiments, no other overhead is measured here, because each
-/// component reports the time of its loop.
+/// Measures the time of a clock reading. For component experiments, no other overhead is measured, because each
+/// component reports the time of its own loop.
 pub fn clock_cost() -> HarnessCost {
     let clock = Clock::new();
     HarnessCost {
@@ -67,9 +67,10 @@ pub fn clock_cost() -> HarnessCost {
 }
 
 fn phase() -> Arc<PhasePlan> {
-    let workload = Workload::from_toml(&WORKLOAD.parse().expect("it is TOML")).expect("it is a workload");
-    let plan = WorkloadPlan::new(&workload, 42, Path::new("")).expect("it can be planned");
-    Arc::clone(plan.phases().last().expect("it has phases"))
+    let workload =
+        Workload::from_toml(&WORKLOAD.parse().expect("the text is TOML")).expect("the table is a workload");
+    let plan = WorkloadPlan::new(&workload, 42, Path::new("")).expect("the workload can be planned");
+    Arc::clone(plan.phases().last().expect("the workload has phases"))
 }
 
 /// Returns the time for generation, timing and recording of one operation, in nanoseconds.

@@ -1,4 +1,5 @@
-//! The timed loop. Each thread of a phase executes the operations of its stream, and measures their latencies.
+//! The loop that executes and times operations. Each thread of a phase executes the operations of its stream, and
+//! measures their latencies.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -26,15 +27,15 @@ const KINDS: usize = Kind::ALL.len();
 /// The settings of the timed loop.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Drive {
-    /// Whether time is measured.
+    /// The mode, which decides whether times are measured.
     pub(super) mode: RunMode,
     /// The sampling interval of latencies. One operation in `sampling` is timed.
     pub(super) sampling: u64,
-    /// The sampling interval of answers. One answer in `check` is kept.
+    /// The sampling interval of answers. One answer in `check` is kept for the check after the phase.
     pub(super) check: u64,
     /// The length of an interval of the timeline, in nanoseconds.
     pub(super) interval_ns: u64,
-    /// The rate of operations. Counted mode ignores the rate.
+    /// The rate at which operations start. Counted mode ignores the rate.
     pub(super) rate: Rate,
 }
 
@@ -55,7 +56,7 @@ pub(super) struct Driven {
     pub(super) operations: Vec<(&'static str, KindTotals)>,
     /// The totals of each role, in the order of the phase. Empty for a phase without roles.
     pub(super) roles: Vec<RoleTotals>,
-    /// The kept answers of each thread. These answers are checked later.
+    /// The kept answers of each thread. The answers are checked after the phase.
     pub(super) records: Vec<AnswerDigests>,
     /// The time at which the first operation started.
     pub(super) start: Stamp,
@@ -147,7 +148,7 @@ struct Shared<'a> {
     phase: &'a PhasePlan,
     /// The number of finished operations, for the progress bar.
     done: &'a AtomicU64,
-    /// Whether a thread has failed. The first failing thread sets this flag, so that the other threads end as well.
+    /// Whether a thread has failed. The first thread that fails sets this flag, so that all other threads end, too.
     failed: AtomicBool,
     barrier: Barrier,
     threads: u32,
@@ -177,8 +178,8 @@ impl<'a> Shared<'a> {
 }
 
 impl Drive {
-    /// Runs a phase of streams on the targets of its parts, after the warm-up of the gate. A process that takes turns
-    /// runs the phase in slices.
+    /// Runs a phase of streams on the targets of its parts, after the warm-up of the gate. If the process takes
+    /// turns, the function runs the phase in slices.
     pub(super) fn streams(
         self,
         parts: &[DrivePart<'_>],
@@ -358,8 +359,8 @@ impl Shared<'_> {
         Ok(())
     }
 
-    /// Waits for all threads. In a process that runs in turns, one thread then calls `act` with the turns of the
-    /// process. Does nothing in any other process.
+    /// Waits until all threads have arrived. If the process takes turns, one thread then calls `act` with the turns
+    /// of the process. In any other process, the function does nothing.
     fn lead(&self, act: impl FnOnce(&Turns)) {
         let Some(turns) = self.turns else { return };
         if self.barrier.wait().is_leader() {
@@ -449,7 +450,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Begins a slice. Before the slice, the process waited `waited_ns` nanoseconds for its turn.
+    /// Begins a slice. Before the slice, the process waited for its turn for `waited_ns` nanoseconds.
     fn resume(&mut self, waited_ns: u64) {
         let clock = self.shared.clock;
         self.run_queue_at_start_ns = probe::thread_run_queue_wait_ns();
@@ -600,7 +601,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Records the end time of the slice. If each operation is timed, this is not necessary, because the last
+    /// Records the end time of the slice. If each operation is timed, the function does nothing, because the last
     /// operation has already recorded its end time.
     fn end_slice(&mut self) {
         if self.shared.drive.sampling > 1 {
@@ -609,7 +610,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Computes the time for which the thread waited for a CPU since the start of the slice or phase, in nanoseconds.
-    /// Adds this time to the total, and returns this time.
+    /// Adds the time to the total, and returns the time.
     fn leave_cpu(&mut self) -> u64 {
         let now = probe::thread_run_queue_wait_ns();
         let waited = now.zip(self.run_queue_at_start_ns).map(|(now, before)| now.saturating_sub(before));

@@ -1,5 +1,5 @@
-//! Computes the theoretical values of a phase. The values for writes come from the compaction policy and the number
-//! of flushes. The values for gets come from the number of sorted runs. The values for the cache come from the key
+//! Computes the theoretical values of a phase. For writes, the values come from the compaction policy and the number
+//! of flushes. For gets, the values come from the number of sorted runs. The values for the cache come from the key
 //! distribution. If a formula does not apply to a phase, the phase has no value.
 
 use std::sync::Arc;
@@ -17,12 +17,12 @@ use workload::{
 use super::measured::Measured;
 use super::space;
 
-/// The largest number of flushes that are simulated. The simulation is only necessary for a policy without a closed
-/// formula.
+/// The largest number of flushes that a forecast simulates. The simulation is only necessary for a policy without a
+/// closed formula.
 const MOST_SIMULATED: u64 = 20_000;
 
-/// Allowed relative difference between the bytes that a compaction reads and writes if it drops no keys. The numbers
-/// differ because blocks and filters are filled to different levels.
+/// The allowed relative difference between the bytes that a compaction reads and the bytes that it writes, if it
+/// drops no keys. The numbers differ because blocks and filters are filled to different levels.
 const MOST_RECODED: f64 = 0.1;
 
 /// The largest number of block searches that do not find the key, as a fraction of the requests to the cache. With
@@ -213,8 +213,8 @@ impl Forecast {
         is_plain.then(|| bytes as f64 / blocks as f64)
     }
 
-    /// Returns the capacity of the cache in bytes. Returns `None` if the cache gets the rest of a memory budget, or
-    /// if an arbiter moves memory.
+    /// Returns the capacity of the cache in bytes. Returns `None` if the capacity is not fixed, because the cache
+    /// gets the rest of a memory budget or an arbiter moves memory.
     fn cache_capacity(&self) -> Option<u64> {
         let built = cache::CATALOG.build(self.design.choice("cache")).ok();
         built

@@ -2,9 +2,9 @@
 //!
 //! The host of a virtual machine may take back free memory of its guest within seconds (free page reporting). The
 //! first write to such a page then waits until the host has provided another page. According to
-//! `docs/explanation/performance-model.md`, this wait takes 5 to 10 µs. A write to a recently used page takes a tenth
-//! of this time. WALs, memtables and SSTables use new pages, so a load on such a machine would measure the host.
-//! Memory that was written and freed immediately before the phase still belongs to the guest.
+//! `docs/explanation/performance-model.md`, this wait takes 5 to 10 µs. A write to a page that was used recently
+//! takes a tenth of this time. WALs, memtables and SSTables use new pages, so a load on such a machine would measure
+//! the host. Memory that was written and freed immediately before the phase still belongs to the guest.
 
 use std::io::{self, Write as _};
 use std::time::Instant;
@@ -12,7 +12,7 @@ use std::time::Instant;
 use measure::probe;
 use memmap2::MmapOptions;
 
-/// The number of bytes of one write.
+/// The number of bytes that one call writes.
 const CHUNK: usize = 1 << 20;
 
 /// The smallest page size of all supported kernels, in bytes.
@@ -77,8 +77,8 @@ fn file_in_memory() -> io::Result<std::fs::File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// The speed of writes to free memory. One value is for a first write, and one value is for a second write to the
-/// same memory.
+/// The speed of writes to free memory. The first value is for the first write to memory, and the second value is for
+/// a second write to the same memory.
 pub struct Cost {
     /// Speed of writes to pages that were not used recently, in bytes per second.
     pub first: f64,

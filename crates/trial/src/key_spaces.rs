@@ -45,7 +45,7 @@ impl KeySpaces {
         Self { spaces: families.into_iter().map(space).collect(), format: Arc::clone(plan.format()) }
     }
 
-    /// Prepares for a phase. See [`Truth::begin`].
+    /// Prepares the key spaces for a phase. See [`Truth::begin`].
     pub(super) fn begin(
         &mut self,
         phase: &Arc<PhasePlan>,

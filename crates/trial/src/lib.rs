@@ -3,7 +3,7 @@
 //!
 //! The parent process writes a [`TrialSpec`] as one line of JSON to the standard input of [`run_trial_process`], and
 //! reads [`Message`]s from its standard output. The specification contains the resolved engine and design, but no
-//! experiment. This crate also checks the bounds of plausible results ([`Limits`], [`mark`]), and measures the
+//! experiment. The crate also checks the limits of plausible results ([`Limits`], [`mark`]), and measures the
 //! overhead of the measurement itself ([`harness_cost`], [`seam_costs`]).
 
 mod caches;

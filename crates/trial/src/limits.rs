@@ -18,7 +18,7 @@ const COPIED_BYTES: usize = 8 << 10;
 const COPIES: usize = 64;
 const STEPS: u64 = 4096;
 
-/// The number of measurements. Only the best result is used, because disturbances only add time.
+/// The number of repeated measurements. Only the best result is used, because disturbances only add time.
 const REPEATS: usize = 200;
 
 /// The limits that no measurement can exceed.
@@ -31,7 +31,7 @@ pub struct Limits {
     pub cycles_per_second: f64,
     /// The shortest time between two readings of the clock, in nanoseconds.
     pub clock_ns: f64,
-    /// The sources of these limits, as text.
+    /// The sources of the limits, as text.
     pub derived: Derived,
 }
 

@@ -20,7 +20,8 @@ pub(super) struct Measured {
     pub(super) before: EngineStats,
     /// The counters and sizes of the store after the last operation of the phase.
     pub(super) burst: EngineStats,
-    /// The state after all flushes and compactions have finished. `None` if the phase did not wait for this state.
+    /// The state of the store after all flushes and compactions have finished. `None` if the phase did not wait until
+    /// flushes and compactions had finished.
     pub(super) settled: Option<Settled>,
     /// The time to close a store that was reopened, in nanoseconds. `None` if the store was not reopened.
     pub(super) close_ns: Option<u64>,
@@ -36,7 +37,7 @@ pub(super) struct Measured {
     /// The resources that the process had used at two times: before the phase, and after the last operation of the
     /// phase.
     pub(super) usage: [Usage; 2],
-    /// The requested rate of operations.
+    /// The requested rate at which operations start.
     pub(super) rate: Rate,
 }
 

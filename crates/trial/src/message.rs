@@ -21,7 +21,7 @@ pub struct TrialSpec {
     pub mode: RunMode,
     /// The sampling interval of latencies. One operation in `sampling` is timed.
     pub sampling: u64,
-    /// The sampling interval of answers. One answer in `check` is kept and checked later.
+    /// The sampling interval of answers. One answer in `check` is kept for the check after the phase.
     pub check: u64,
     /// The length of an interval of the timeline, in nanoseconds.
     pub interval_ns: u64,
@@ -42,12 +42,12 @@ pub struct TrialSpec {
     /// Whether the trial builds a fixture or starts from a fixture. `None` for an experiment without a fixture.
     #[serde(default)]
     pub fixture: Option<FixtureStep>,
-    /// Settings for a process that runs in turns. `None` if the process runs without pauses from its start to its
-    /// end.
+    /// Settings for a process that runs in turns. `None` if the process runs from its start to its end without
+    /// pauses.
     #[serde(default)]
     pub turns: Option<TurnSpec>,
-    /// The phase that the trial records as a trace. The trial ends after this phase. `None` if the trial records no
-    /// phase.
+    /// The phase that the trial records as a trace. The trial ends after the recorded phase. `None` if the trial
+    /// records no phase.
     #[serde(default)]
     pub recording: Option<RecordingSpec>,
 }
@@ -79,7 +79,8 @@ pub struct TurnSpec {
     pub core: Option<usize>,
 }
 
-/// An order to run the next turn. The parent sends this order to a process that runs in turns.
+/// An order to run the next turn, which the parent process sends. Only a process that takes turns receives this
+/// order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
     /// The number of operations of the turn, over all threads. After these operations, the process waits for the next
@@ -89,7 +90,7 @@ pub struct Turn {
     pub stopped_ns: u64,
 }
 
-/// A message of a process that runs in turns. After most of these messages, the process waits for its next turn.
+/// A message from a process that takes turns. After most of these messages, the process waits for its next turn.
 /// After the message about the start of a call, the process continues to run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -103,9 +104,10 @@ pub enum Yielded {
     },
     /// The process has executed a slice of operations.
     Ran(Slice),
-    /// A call without operations begins. The process continues to run, and the parent may stop it at any time.
+    /// A call without operations, such as a flush, begins. The process continues to run, and the parent may stop it
+    /// at any time.
     Calls,
-    /// The call has ended.
+    /// A call without operations, such as a flush, has ended.
     Returned {
         /// The end of the call on the monotonic clock of the machine, in nanoseconds.
         at_ns: u64,
@@ -153,7 +155,7 @@ pub enum Message {
     Progress(Step),
     /// The process runs in turns, and its current turn has ended.
     Yields(Yielded),
-    /// The trial has ended. The message contains its measurements.
+    /// The trial has ended. The message contains the measurements of the trial.
     Done(TrialReport),
     /// The trial cannot continue. The text is the reason.
     Failed(String),

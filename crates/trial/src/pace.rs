@@ -1,4 +1,5 @@
-//! The pace of a thread. The pace determines when the thread starts each operation, and when the thread ends.
+//! The pace at which a thread starts its operations. The pace determines when the thread starts each operation, and
+//! when the thread ends.
 
 use std::time::Duration;
 
@@ -6,8 +7,8 @@ use measure::{Clock, Stamp};
 use results::RunMode;
 use workload::{Phase, Rate, Work};
 
-/// A time before the intended start of an operation, in nanoseconds. From this time on, the waiting thread does not
-/// sleep but reads the clock in a loop.
+/// A time before the intended start of an operation, in nanoseconds. In this last part of its wait, the thread does
+/// not sleep but reads the clock in a loop.
 const SPIN_NS: u64 = 100_000;
 
 /// A waiting background thread checks in this interval whether the phase has ended.

@@ -1,5 +1,5 @@
-//! Finds implausible values. Each theoretical or physical bound has one rule. If a row exceeds a bound, the row gets
-//! a message, and verdicts ignore the row.
+//! Finds implausible values in rows. This module has one rule for each theoretical or physical limit. If a row
+//! exceeds a bound, the row gets a message, and verdicts ignore the row.
 //!
 //! The bounds include a tolerance. If a value exceeds a bound, either the value or the bound is therefore wrong. The
 //! bound of a fraction of random draws also includes a tolerance for chance.
@@ -25,7 +25,7 @@ const SLACK: f64 = 0.02;
 struct Facts {
     /// The limits of this machine: bytes per second, cycles per second, and the time of a clock reading.
     limits: Limits,
-    /// Whether files contain all bytes of the entries. This is the case if blocks are not compressed, values are
+    /// Whether files contain all bytes of the entries. The value is true if blocks are not compressed, values are
     /// stored next to their keys, and no data expires.
     keeps_bytes: bool,
     /// Whether a component of the design is an ideal variant. Limits of real components do not apply to ideal
@@ -48,9 +48,9 @@ struct Facts {
 struct FilterFacts {
     /// Whether all filters have the same number of bits per key.
     are_even: bool,
-    /// Whether the expected false-positive rate is only an upper limit. This is true for a filter that uses the keys
-    /// and not their hashes, because absent keys that are far from all other keys are never false positives. This is
-    /// also true for an adaptive filter, because repeated lookups have a lower rate.
+    /// Whether the expected false-positive rate is only an upper limit. A filter that uses keys instead of hashes may
+    /// have a lower rate, because absent keys that are far from all other keys are never false positives. An adaptive
+    /// filter may also have a lower rate, because repeated lookups have a lower false-positive rate.
     may_have_lower_rate: bool,
     /// Whether the expected false-positive rate applies only to absent keys that are distributed like the keys in the
     /// filter. For other absent keys, the rate may be higher.
@@ -126,7 +126,7 @@ impl Facts {
     }
 
     /// Updates the facts for the next row. `hottest` is the fraction of accesses to the most popular key. This
-    /// function must be called for all earlier rows, because the facts include all writes so far.
+    /// function must be called for each row in order, because the facts include all earlier writes.
     fn advance(&mut self, row: &Row, hottest: Option<f64>) {
         let number = |metric| row.get(metric).number();
         if let Some((key, value)) = number(&c::REALISED_KEY_BYTES).zip(number(&c::REALISED_VALUE_BYTES)) {
@@ -139,8 +139,8 @@ impl Facts {
     }
 
     /// Returns the ratio of the bytes of files to the bytes of their entries, after flushes. In a small SSTable,
-    /// filters, index pages and footers may be half of the file. A compaction writes these parts again, but does not
-    /// read them.
+    /// filters, index pages and footers may be half of the file. A compaction writes these parts of an SSTable again,
+    /// but does not read them.
     fn beside_entries(&self) -> f64 {
         if self.entered > 0.0 { (self.flushed / self.entered).max(1.0) } else { 1.0 }
     }
@@ -231,7 +231,7 @@ fn percentiles(row: &Row, _: &Facts) -> Option<String> {
     Some(format!("{} > {}", told(row, pair[0])?, told(row, pair[1])?))
 }
 
-/// Rule: no operation is shorter than the resolution of the clock. This bound does not apply to slices of many
+/// Rule: no operation is shorter than the resolution of the clock. The limit does not apply to slices of many
 /// operations.
 fn clock(row: &Row, facts: &Facts) -> Option<String> {
     let Limits { clock_ns, derived, .. } = facts.limits;
@@ -394,7 +394,7 @@ fn space_amp(row: &Row, facts: &Facts) -> Option<String> {
     let least = live * facts.value_share?;
     (facts.keeps_bytes && stored < least * (1.0 - SLACK)).then(|| {
         format!(
-            "space_amp {:.3}: {stored} bytes in tables and memtables hold {live} live ones",
+            "space_amp {:.3}: {stored} bytes in SSTables and memtables are too few for {live} live bytes",
             tables / live
         )
     })

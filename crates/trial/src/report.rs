@@ -169,7 +169,7 @@ impl PhaseReport<'_> {
         }
     }
 
-    /// Returns the number of gets and scans, if the phase contains only reads. Each key of a multi-get counts as a
+    /// Returns the number of gets and scans, if the phase contains only reads. Each key of a multi-get counts as one
     /// get.
     fn reads_alone(&self) -> Option<u64> {
         let reads = self.measured.driven.operations.iter().map(|(name, totals)| match name {
@@ -271,7 +271,8 @@ impl PhaseReport<'_> {
         row.set_some(&c::OS_READ_BYTES, since(before.os_read_bytes, burst.os_read_bytes));
     }
 
-    /// Sets the columns that describe the conditions of the phase. These columns include the steadiness of the phase.
+    /// Sets the columns that describe the conditions of the phase. The conditions include the steadiness of the
+    /// phase.
     fn set_conditions(&self, row: &mut Measurements, clock: &Clock) {
         let Measured { driven, samples, warmed, .. } = self.measured;
         row.set(&c::CACHE_STATE, self.cache_state);
@@ -345,7 +346,7 @@ fn sum(operations: &[(&'static str, KindTotals)]) -> KindTotals {
     all
 }
 
-/// Converts a duration to seconds. Returns `None` if the duration is unknown or 0.
+/// Converts a duration to a number of seconds. Returns `None` if the duration is unknown or 0.
 fn seconds(elapsed_ns: Option<u64>) -> Option<f64> {
     elapsed_ns.filter(|ns| *ns > 0).map(|ns| ns as f64 / 1e9)
 }

@@ -1,12 +1,12 @@
-//! Measures the overhead of calls to components in other languages or processes. The measurement takes place before
-//! the run. A seam is the boundary between lsmbench and such a component.
+//! Measures the overhead of calls to components in other languages or processes. The overhead is measured before the
+//! run. A seam is the interface between lsmbench and such a component.
 
 use catalog::{Choice, Seam};
 use measure::Clock;
 use results::SeamCost;
 use tree::Design;
 
-/// The number of measurements. Only the smallest result is used, because disturbances only add time.
+/// The number of repeated measurements. Only the smallest result is used, because disturbances only add time.
 const REPEATS: usize = 15;
 
 /// A function that returns the seam of a component. The function returns `None` for a built-in component.

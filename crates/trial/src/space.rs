@@ -1,5 +1,5 @@
 //! The expected space of a tree after all compactions have finished. The tree contains at least one version of every
-//! key, and at most the old versions that its compaction policy allows.
+//! key. The tree contains at most as many old versions as its compaction policy allows.
 
 use engines::EngineStats;
 use results::{Measurements, columns as c, counters as n};

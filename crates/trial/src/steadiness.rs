@@ -11,11 +11,12 @@ use super::timeline::{Interval, Sample};
 /// The number of rounds into which a measured phase is divided for the check of steadiness.
 const ROUNDS: u64 = 5;
 
-/// The tolerance for the number of sorted runs. The runs of a level count as equal in two rounds if their numbers
-/// differ by at most one.
+/// The allowed difference in the number of sorted runs. The runs of a level count as equal in two rounds if their
+/// numbers differ by at most one.
 const RUN: f64 = 1.0;
 
-/// The state and work of a store in one round. `runs` is empty for an engine that does not report levels.
+/// The state of a store and its work in one round of a warm-up. `runs` is empty for an engine that does not report
+/// levels.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Round {
     operations: f64,

@@ -88,11 +88,12 @@ impl StepContext<'_> {
                 std::thread::sleep(Duration::from_nanos(ns));
                 Ok(())
             }
-            StoreStep::Reopen => unreachable!("it needs the store itself, and is two calls"),
+            StoreStep::Reopen => unreachable!("a reopen needs the store itself, and consists of two calls"),
         }
     }
 
-    /// Executes a call. In a process that runs in turns, the parent pauses and continues the call several times.
+    /// Executes a call of the store. In a process that runs in turns, the parent pauses and continues the call
+    /// several times.
     fn call<T>(&self, work: impl FnOnce() -> T) -> T {
         turn::call(self.turns, self.clock, work)
     }

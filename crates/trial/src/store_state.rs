@@ -1,4 +1,4 @@
-//! The state of a store at the start of a phase. The earlier phases determine this state.
+//! The state of a store at the start of a phase. The state follows from the steps of earlier phases.
 
 use workload::{CacheState, Phase, StoreStep};
 

@@ -15,9 +15,9 @@ pub(super) struct Timeline {
 }
 
 struct State {
-    /// The intervals that at least one thread has not left yet, by the number of the interval.
+    /// The intervals that at least one thread has not left yet, by their numbers.
     open: BTreeMap<u64, OpenInterval>,
-    /// The number of the current interval of each thread.
+    /// For each thread, the number of its current interval.
     reached: Vec<u64>,
     over: Vec<Interval>,
 }

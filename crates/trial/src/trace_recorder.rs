@@ -76,7 +76,7 @@ impl<'a> TraceRecorder<'a> {
     }
 
     /// Writes a record with the current time. The function reads the time while it holds the lock, so the times of
-    /// the records never decrease.
+    /// records never decrease.
     fn add(&self, record: TraceRecord) -> Result<(), TargetError> {
         let mut trace = self.trace.lock();
         let record = record.at(self.now_ns());
@@ -125,7 +125,7 @@ impl Target for TraceRecorder<'_> {
         Some(merged.and_then(|()| self.record(TraceOperation::Merge, key, Some(operand))))
     }
 
-    /// Records a put if the value was set, and a get if the key existed.
+    /// Records a conditional put as a put if its value was set, and as a get if the key existed.
     fn put_if_absent(&self, key: &[u8], value: &[u8]) -> Option<Result<bool, TargetError>> {
         let outcome = self.target.put_if_absent(key, value)?;
         Some(outcome.and_then(|is_set| {

@@ -35,11 +35,12 @@ use super::usage::Meter;
 use super::warm_up::{Begun, Gate, WarmingUp};
 use super::{caches, free_memory, lifeline, profile, turn};
 
-/// The period of progress messages.
+/// The time between two progress messages.
 const PROGRESS_PERIOD: Duration = Duration::from_millis(100);
 
 /// The error of the recording of a phase whose roles have different families.
-const RECORDED_FAMILIES: &str = "a trace has the operations of one family; record a phase of one family";
+const RECORDED_FAMILIES: &str =
+    "the phase uses several families, but a trace has only one; record a phase with one family";
 
 /// The main function of the trial process. The function reads the specification from the first line of standard input,
 /// writes messages to standard output, and exits when standard input ends. Returns whether the trial was completed.
@@ -76,8 +77,8 @@ fn run_on_store(spec: TrialSpec, workload: &Workload, turns: Receiver<Turn>) -> 
     Trial { turns, ..trial }.run()
 }
 
-/// Asks the kernel to end this process when its parent ends. This is necessary because a paused process does not
-/// notice the end of its standard input.
+/// Asks the kernel to end this process when its parent ends. The kernel must end the process, because a paused
+/// process does not notice the end of its standard input.
 #[cfg(target_os = "linux")]
 fn die_with_the_parent() -> TrialResult<()> {
     Ok(rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?)
@@ -155,7 +156,8 @@ struct Trial {
     tell: fn(&Message),
     /// The turns in which this process runs. `None` if the process runs without pauses.
     turns: Option<Turns>,
-    /// The outcome of the recording. The outcome is set at the end of the recorded phase.
+    /// The outcome of the recording, if the trial records a phase. The outcome is set at the end of the recorded
+    /// phase.
     recorded: OnceLock<Recorded>,
 }
 
@@ -312,7 +314,7 @@ impl Trial {
             wrong += rows.wrong;
             Ok(((rows, stream), search.objective.missed(&probed)))
         })?;
-        let (mut rows, stream) = found.best.expect("one rate is tried at least");
+        let (mut rows, stream) = found.best.expect("at least one rate is tried");
         rows.set_found(found.rate, found.limit, found.probes);
         rows.wrong = wrong;
         self.phases.push(rows);
@@ -477,7 +479,7 @@ impl Trial {
         Ok(report)
     }
 
-    /// Runs the operations of a phase. At the same time, another thread takes samples of the store and reports
+    /// Runs the operations of a phase. During the phase, another thread takes samples of the store and reports the
     /// progress.
     fn drive(
         &self,

@@ -2,8 +2,8 @@
 //! turns. In one turn, a process executes one slice, which is a number of operations of a phase. Between turns, the
 //! parent pauses the whole process (`SIGSTOP`).
 //!
-//! [`now`] is a clock that excludes the turns of other processes. Rates, latencies and the timeline are therefore the
-//! same as without turns.
+//! [`now`] is a clock that excludes the turns of other processes. Rates, latencies and the timeline are therefore not
+//! affected by the turns of other processes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
@@ -55,7 +55,7 @@ impl Used {
     }
 
     /// Returns the time and the CPU time of a slice, in nanoseconds. The slice began at `self` and ended at `end`.
-    /// This call reads the current CPU time.
+    /// The call reads the current CPU time.
     pub(super) fn since(&self, clock: &Clock, end: Stamp) -> (u64, u64) {
         (clock.ns_between(self.at, end), probe::cpu_ns().saturating_sub(self.cpu_ns))
     }
@@ -110,7 +110,8 @@ impl Turns {
     }
 }
 
-/// Executes a call. In a process that runs in turns, the parent pauses and continues the call several times.
+/// Executes a call without operations, such as a flush. In a process that runs in turns, the parent pauses and
+/// continues the call several times.
 pub(super) fn call<T>(turns: Option<&Turns>, clock: &Clock, work: impl FnOnce() -> T) -> T {
     let Some(turns) = turns else { return work() };
     turns.begin_call();

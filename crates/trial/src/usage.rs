@@ -7,7 +7,7 @@ use results::RunMode;
 
 /// Reads the resources that this process has used.
 pub(super) struct Meter {
-    /// The hardware counters. `None` if time is not measured.
+    /// The hardware counters, if they are available. `None` if time is not measured.
     counters: Option<Mutex<Counters<PROCESSOR_EVENTS>>>,
 }
 

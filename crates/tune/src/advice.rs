@@ -17,7 +17,7 @@ use crate::confirmation::Confirmation;
 use crate::goal::Objectives;
 use crate::space::Space;
 
-/// The share of a limit from which the answer calls the limit nearly reached.
+/// The share of a limit above which the advice calls the limit nearly reached.
 const BINDS: f64 = 0.9;
 
 /// The largest drift that the search tries, as in the experiments of Endure.
@@ -28,7 +28,7 @@ const LISTED: usize = 5;
 
 /// The answer of a search: the best design, and the scores of all designs.
 pub struct Advice {
-    /// The last layer that finished. The scores of this layer decide the answer.
+    /// The last layer that finished. The scores of the last finished layer decide the advice.
     pub layer: Layer,
     /// The number of the best design among the candidates.
     pub winner: usize,

@@ -51,7 +51,7 @@ pub struct DesignScore {
     pub trials: Vec<(f64, Option<f64>)>,
 }
 
-/// An engine, and the design that it runs or whose settings it takes.
+/// An engine, with the design that it runs or from which it takes its settings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EngineDesign {
     /// The engine.
@@ -94,8 +94,8 @@ impl Candidate {
 }
 
 impl DesignScore {
-    /// Compares two scores. Designs within their limits come first, sorted by the objective. The other designs follow,
-    /// sorted by their excess over the limits.
+    /// Compares two scores of one layer. Designs within their limits come first, sorted by the objective. All other
+    /// designs follow, sorted by their excess over the limits.
     pub fn order(&self, other: &Self) -> Ordering {
         let (own, others) = (self.excess > 0.0, other.excess > 0.0);
         own.cmp(&others)
@@ -110,8 +110,8 @@ impl DesignScore {
         is_no_worse && (self.objective < other.objective || self.second() < other.second())
     }
 
-    /// Returns the second metric of the Pareto set. A design without this value is not better in this metric than any
-    /// other design.
+    /// Returns the second metric of the Pareto set. If a design has no value in a metric, it is not better than any
+    /// other design in this metric.
     fn second(&self) -> f64 {
         self.also.unwrap_or(f64::INFINITY)
     }
@@ -126,7 +126,7 @@ pub(crate) fn ranked(candidates: &[Candidate], layer: Layer) -> Vec<usize> {
 }
 
 /// Returns the candidates of the Pareto set, sorted by the objective. These candidates meet their limits, and no
-/// other such candidate dominates them. The scores of `layer` are compared.
+/// other candidate that meets its limits dominates them. The scores of `layer` are compared.
 pub(crate) fn pareto(candidates: &[Candidate], layer: Layer) -> Vec<usize> {
     let within: Vec<usize> = ranked(candidates, layer)
         .into_iter()

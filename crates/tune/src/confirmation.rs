@@ -50,7 +50,7 @@ pub(crate) fn designs_to_beat(
 /// of the base design and without own options.
 ///
 /// # Errors
-/// An engine that cannot be built without its own options.
+/// Returns an error if an engine cannot be built without its own options.
 pub(crate) fn engines_to_beat(
     experiment: &Experiment,
     engine: &Choice,

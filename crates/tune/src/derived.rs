@@ -19,7 +19,7 @@ pub(crate) struct Derived<'a> {
     pub(crate) name: &'a str,
     /// The question of the experiment.
     pub(crate) question: String,
-    /// The engines and designs that the experiment compares. The first one is the baseline.
+    /// The engines and designs that the experiment compares. The first setup is the baseline.
     pub(crate) setups: &'a [EngineDesign],
     /// The changes to the table `[trials]`.
     pub(crate) trials: Table,

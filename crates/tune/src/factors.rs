@@ -7,7 +7,7 @@ use tree::{AXES, Design};
 
 use crate::derived::paths;
 
-/// The axis that determines the structure of the tree. Its factors come first.
+/// The axis that determines the structure of the tree. The factors of the structure of the tree come first.
 const STRUCTURE: &str = "compaction";
 
 /// The key of the variant in the table of an axis.
@@ -22,7 +22,7 @@ pub(crate) struct Factor {
     pub(crate) values: Vec<String>,
 }
 
-/// Returns the factors of some designs. An axis has a factor for its variant and a factor for its parameters.
+/// Returns the factors of some designs. Each axis has one factor for its variant and one factor for its parameters.
 pub(crate) fn factors(designs: &[&Design]) -> Vec<Factor> {
     let tables: Vec<Table> = designs.iter().map(|design| design.to_toml()).collect();
     let mut axes: Vec<&str> = AXES.iter().map(|axis| axis.name()).collect();
@@ -82,7 +82,7 @@ fn parameters(axis: &str, choices: &[&Table]) -> Option<Factor> {
 }
 
 /// Formats a value in the notation of the experiment file, without quotes. Whole numbers have one notation, because
-/// some variants read a parameter as a whole number and others as a fraction.
+/// some variants read a parameter as a whole number and other variants read it as a fraction.
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -14,7 +14,7 @@ use crate::space::{ChartRows, Space, is_wide, set};
 /// The swept column with the label of a design of the Pareto set, which is written next to its point.
 const DESIGN: &str = "design";
 
-/// A point of the chart.
+/// A point of the chart, which is one design.
 struct Point<'a> {
     series: String,
     /// The label of the design, for a design of the Pareto set.
@@ -25,8 +25,8 @@ struct Point<'a> {
 }
 
 impl Space<'_> {
-    /// Draws the designs of the deciding layer and their predictions by the earlier layers. Each confirmed design is a
-    /// series. Draws nothing if the two metrics are equal, or if no design has both metrics.
+    /// Draws the designs of the deciding layer and their predictions by the earlier layers. Each confirmed design is
+    /// a series of its own. Draws nothing if the two metrics are equal, or if no design has both metrics.
     ///
     /// # Errors
     /// A file that cannot be written.

@@ -1,4 +1,4 @@
-//! The objectives and limits of a search. Each is a metric of an operation in a phase.
+//! The objectives and limits of a search. Each objective or limit is a metric of an operation in a phase.
 
 use experiment::{Experiment, TuneSpec, engine};
 use results::{Better, Metric, Unit, columns as c, reference};
@@ -11,7 +11,7 @@ use crate::candidate::Layer;
 /// A value by which the search judges a design.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GoalMetric {
-    /// A column of `runs.csv`.
+    /// The metric is a column of `runs.csv`.
     Column(&'static Metric),
     /// The bytes of two memtables, the filters, the fence pointers and the capacity of the cache.
     Memory,
@@ -35,7 +35,8 @@ pub struct Goal {
 pub struct Constraint {
     /// The metric that the limit restricts.
     pub goal: Goal,
-    /// Whether the bound is the largest permitted value. Otherwise it is the smallest permitted value.
+    /// Whether the bound is the largest permitted value. If `is_most` is false, the bound is the smallest permitted
+    /// value.
     pub is_most: bool,
     /// The largest or smallest permitted value.
     pub bound: f64,

@@ -9,7 +9,8 @@
 //! Each layer begins with the candidates that the previous layer selected. The number of candidates falls, and the cost
 //! of each candidate rises. Everything except measured runs is deterministic for a seed.
 //!
-//! For other engines than `lsmbench`, no models exist. All their configurations begin in the measured runs.
+//! For other engines than `lsmbench`, no models exist. The search for other engines begins with measured runs of all
+//! their configurations.
 
 mod advice;
 mod candidate;

@@ -34,7 +34,7 @@ impl ChartRows {
     /// metrics.
     ///
     /// # Errors
-    /// Two columns have the same name.
+    /// Panics if two columns have the same name.
     pub(crate) fn new(swept: &[&str], metrics: &[GoalMetric]) -> Outcome<Self> {
         // A metric that is not a column of `runs.csv` is stored in a swept column with its name.
         let others = metrics.iter().filter(|metric| !matches!(metric, GoalMetric::Column(_)));

@@ -18,7 +18,7 @@ enum EntryStorage<'a> {
     Copied(EntryBatch),
 }
 
-/// A scan that has returned some of its entries and remembers its position.
+/// A scan that has returned some of its entries, and can continue at its position.
 pub trait Rest<'a>: Send + Sync {
     /// Appends the next entries of the scan to `found`, up to `limit`. At the end of the scan, there may be fewer
     /// entries.
@@ -71,7 +71,7 @@ impl<'a> Entries<'a> {
     }
 
     /// Replaces the entries with the next entries of the scan, up to `limit`. If the scan cannot continue, returns
-    /// `false` and changes nothing. In this case, the caller must start another scan.
+    /// `false` and changes nothing. After `false`, the caller must start another scan.
     pub fn go_on(&mut self, limit: usize) -> bool {
         let (EntryStorage::InPlace(found), Some(rest)) = (&mut self.found, &mut self.rest) else {
             return false;
@@ -88,7 +88,7 @@ impl From<EntryBatch> for Entries<'_> {
     }
 }
 
-/// Copies of entries in the order of a scan. All keys and values are in one arena.
+/// Copies of entries in the order of a scan. The keys and values of all entries are in one arena.
 #[derive(Clone, Debug, Default)]
 pub struct EntryBatch {
     arena: Vec<u8>,

@@ -18,7 +18,7 @@ pub struct Bytes {
     end: usize,
 }
 
-/// Owner of the bytes.
+/// The owner of shared bytes.
 #[derive(Clone)]
 enum Owner {
     Heap(Arc<[u8]>),
@@ -32,7 +32,7 @@ impl Bytes {
     /// `fill` returns an error.
     ///
     /// # Panics
-    /// This function never panics, because a new allocation has only one owner.
+    /// The call never panics, because a new allocation has only one owner.
     pub fn with_len<E>(len: usize, fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<Self, E> {
         let mut heap: Arc<[u8]> = std::iter::repeat_n(0u8, len + PADDING).collect();
         fill(&mut Arc::get_mut(&mut heap).expect("a new allocation has one owner")[..len])?;
@@ -62,10 +62,10 @@ impl Bytes {
         Self { owner: Owner::Foreign(owner), start: range.start, end: range.end }
     }
 
-    /// Returns a part of these bytes without a copy. The part keeps the same owner.
+    /// Returns a part of these bytes without a copy. The returned part has the same owner.
     ///
     /// # Panics
-    /// `range` is outside of these bytes.
+    /// Panics if `range` is outside of these bytes.
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Self {
         assert!(range.start <= range.end && range.end <= self.end - self.start, "slice outside of its bytes");

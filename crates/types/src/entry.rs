@@ -5,7 +5,8 @@
 pub type SequenceNumber = u64;
 
 /// Size in bytes that is counted for each entry in addition to its key and value, in the sizes of memtables, SSTables
-/// and levels. This charge represents the sequence number and the kind, so that even an empty entry has a size.
+/// and levels. The charge represents the sequence number and the kind of an entry, so that even an empty entry has a
+/// size.
 pub const ENTRY_CHARGE_BYTES: u64 = 8;
 
 /// One key with its newest value, or with a tombstone (`None`) that hides older values.

@@ -1,4 +1,5 @@
-//! Keys are byte strings in lexicographic order. This module has the 64-bit hash of a key, and its 8-byte head.
+//! Keys are byte strings in lexicographic order. This module contains the 64-bit hash of a key and the head of a key
+//! (its first 8 bytes).
 
 /// The maximum length in bytes of a key.
 pub const MAX_KEY_BYTES: usize = 64 << 10;
@@ -46,7 +47,7 @@ fn short_head(key: &[u8]) -> u64 {
 /// Returns the length in bytes of the common prefix of two keys.
 ///
 /// # Panics
-/// This function never panics, because the compared chunks have eight bytes.
+/// The function never panics, because the compared chunks have eight bytes.
 #[inline]
 pub fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     let mut shared = 0;

@@ -1,7 +1,7 @@
 //! Basic types of all crates: keys and their hashes, entries and sequence numbers, batches of entries, shared
 //! immutable bytes, pseudorandom numbers, and the error of user requests.
 //!
-//! This crate depends only on the standard library.
+//! This crate needs only the standard library.
 
 mod already_hashed;
 mod avalanche;

@@ -4,8 +4,8 @@ use crate::MAX_VALUE_BYTES;
 
 /// An associative merge operator. If a key has no value, the first operand becomes the value.
 ///
-/// Source: the operators `uint64add`, `stringappend` and `max` of `RocksDB`. In lsmbench, there is no delimiter
-/// between appended parts.
+/// Source: the operators `uint64add`, `stringappend` and `max` of `RocksDB`. In lsmbench, appended parts have no
+/// delimiter between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MergeOperator {
     /// Adds 64-bit little-endian numbers, modulo 2^64. The number is in the first eight bytes of a value. Missing
@@ -18,7 +18,7 @@ pub enum MergeOperator {
 }
 
 impl MergeOperator {
-    /// All operators.
+    /// All merge operators.
     pub const ALL: [Self; 3] = [Self::Add, Self::Append, Self::Max];
 
     /// Returns the name in TOML.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// The error of a request that cannot be fulfilled. The program ends with exit code 2.
 ///
-/// Crates with their own error types implement `From` for a problem, so that `?` works in a function that returns
+/// A crate with its own error types implements `From` for a problem, so that `?` works in functions that return
 /// [`Outcome`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -20,7 +20,7 @@ const LONGEST_WORD: usize = 250;
 /// Number of characters that a message prints of a longer word.
 const SHOWN_CHARACTERS: usize = 40;
 
-/// Result of a user request.
+/// The result of a user request.
 pub type Outcome<T> = Result<T, Problem>;
 
 impl Problem {

@@ -9,11 +9,11 @@ const LARGE: f64 = 2.0;
 /// The unit of a change and of both ends of its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Scale {
-    /// Percent of the baseline.
+    /// The change in percent of the baseline.
     Percent,
     /// A factor of at least 1.
     Factor,
-    /// Percentage points of a fraction. The value is the baseline in percent.
+    /// The change in percentage points, for a metric that is a fraction. The value is the baseline in percent.
     Points(f64),
 }
 
@@ -62,8 +62,8 @@ impl Change {
         self.scale == Scale::Factor
     }
 
-    /// Returns whether the value of the baseline or of the candidate is 0. Neither a factor nor a percentage exists
-    /// in this case.
+    /// Returns whether the value of the baseline or of the candidate is 0. A change from or to 0 has neither a factor
+    /// nor a percentage.
     pub(crate) fn is_of_zero(&self) -> bool {
         self.ratio.is_infinite() || self.ratio == 0.0
     }
@@ -136,7 +136,7 @@ impl Change {
     }
 }
 
-/// Returns the ratio or its inverse: the one that is at least 1.
+/// Returns the ratio, or its inverse if the ratio is below 1.
 fn bare_factor(ratio: f64) -> String {
     let factor = if ratio < 1.0 { 1.0 / ratio } else { ratio };
     match factor {
@@ -147,7 +147,7 @@ fn bare_factor(ratio: f64) -> String {
 }
 
 /// Returns the word for the direction of a change. Speeds are `faster` or `slower`. Countable objects are `fewer` or
-/// `more`. All other metrics are `lower` or `higher`.
+/// `more`. For any other metric, the direction is `lower` or `higher`.
 pub(crate) fn direction(title: &str, (unit, better): (Unit, Better), is_up: bool) -> &'static str {
     if is_speed(unit) && better != Better::Neither {
         return if is_up == (better == Better::Higher) { "faster" } else { "slower" };

@@ -26,8 +26,8 @@ pub use shortfall::Targets;
 pub struct EngineTables {
     manifest: Manifest,
     table: Table,
-    /// The label of the line with which all other lines are compared. A line is one engine with one set of design
-    /// values.
+    /// The label of the line with which all other lines are compared. A line of the tables is one engine with one set
+    /// of design values.
     baseline: String,
     /// The columns of the tables for phases with operations.
     columns: Vec<Heading>,
@@ -48,7 +48,7 @@ struct Line {
 }
 
 impl EngineTables {
-    /// Reads a folder of results. All other lines are compared with the line that has the label `baseline`.
+    /// Reads a folder of results. All other lines are compared with the line whose label is `baseline`.
     ///
     /// # Errors
     /// A folder without results; results that sweep no engines; results without a line of this label.

@@ -9,7 +9,7 @@ use results::{Interleaving, Metric, RunMode};
 pub struct ExperimentFacts<'a> {
     /// The name of the experiment.
     pub name: String,
-    /// Whether time is measured.
+    /// The mode, which decides whether time is measured.
     pub mode: RunMode,
     /// Whether baselines run twice in every round, to measure the noise.
     pub measures_noise: bool,
@@ -25,11 +25,12 @@ pub struct ExperimentFacts<'a> {
     pub contrast: Box<dyn Fn(u64, u64) -> Contrast + 'a>,
     /// The phase of the verdict, if the experiment names a phase.
     pub phase: Option<String>,
-    /// The kind of operation that is judged, if the experiment names one. Otherwise, all kinds together are judged.
+    /// The kind of operation that is judged, if the experiment names one. If no kind is set, all kinds together are
+    /// judged.
     pub operation: Option<String>,
     /// The column that decides the verdict, if the experiment names a column.
     pub metric: Option<String>,
-    /// Further columns that are judged.
+    /// Further columns on which verdicts are given.
     pub also: Vec<String>,
     /// The name of the baseline, if the experiment names one. Otherwise, the first configuration is the baseline.
     pub baseline: Option<String>,

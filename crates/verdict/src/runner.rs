@@ -1,4 +1,4 @@
-//! The interface through which checks and calibration run experiments. The caller implements it.
+//! The interface through which checks and calibration run experiments. The caller of the gate implements this trait.
 
 use std::path::Path;
 
@@ -7,8 +7,9 @@ use types::Outcome;
 
 /// Runs experiments for a check or a calibration, and prints the progress.
 pub trait Runner {
-    /// Runs one experiment into the empty folder `out`. Returns the folder of its results. `program` is another build
-    /// of lsmbench. `None` means this build. `arguments` are the experiment file and its options.
+    /// Runs one experiment into the empty folder `out`. Returns the folder with the results of the run. `program` is
+    /// another build of lsmbench. `None` means that this build runs. `arguments` are the experiment file and its
+    /// options.
     ///
     /// # Errors
     /// A program that cannot be started, rejects the experiment, or is interrupted.

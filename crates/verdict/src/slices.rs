@@ -1,5 +1,5 @@
-//! The two parts of the noise in a run with slices. One part is the noise among the slices of one start of the
-//! processes. The other part is the noise between starts of the processes.
+//! The two parts of the noise in a run with slices. The first part is the noise between the slices of one start of
+//! the processes. The second part is the noise between different starts of the processes.
 
 use std::collections::BTreeMap;
 

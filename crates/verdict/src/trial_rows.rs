@@ -1,6 +1,7 @@
 //! Selects rows of `runs.csv`, and returns the values of their trials as samples.
 //!
-//! All code that judges results reads its values here: verdicts, comparisons, the gate and the tables of engines.
+//! All code that judges results reads the values in this module: verdicts, comparisons, the gate and the tables of
+//! engines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -77,7 +78,7 @@ impl<'a> TrialRows<'a> {
         groups
     }
 
-    /// Returns the seeds of the operations. Each seed comes with its first trial.
+    /// Returns the seeds of the operations. Each seed comes with the first trial that used it.
     pub(crate) fn seeds(&self) -> BTreeMap<u64, u64> {
         let mut seeds = BTreeMap::new();
         for row in self.iter() {

@@ -7,7 +7,7 @@ use crate::format::{KeyBytes, KeyFormat};
 use crate::operation::{Kind, Operation};
 use crate::values::Values;
 
-/// Operations in the order of execution. The timed loop reads these operations.
+/// Operations in the order of execution. The timed loop executes the operations of a batch.
 #[derive(Default)]
 pub struct Batch {
     pub(crate) operations: Vec<Operation>,
@@ -22,8 +22,8 @@ impl Batch {
     /// batch is small per operation. The batch is also small enough for the L1 cache of a CPU.
     pub const OPERATIONS: usize = 256;
 
-    /// Returns all operations. A batch or a multi-get is a group: its head comes first, and its members follow the
-    /// head.
+    /// Returns all operations. A batch or a multi-get is a group of operations: its head comes first, and its members
+    /// follow the head.
     #[inline]
     pub fn operations(&self) -> &[Operation] {
         &self.operations

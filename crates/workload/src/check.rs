@@ -1,5 +1,5 @@
 //! Checks the answers of a phase after the measurement has ended. The check generates the operations of the phase
-//! again, and compares every recorded answer with the expected state of the store.
+//! again, and compares every recorded answer with the answer of the expected state.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::prefix;
 use crate::shadow::Shadow;
 use crate::stream::Stream;
 
-/// Maximum number of wrong answers that the result describes. Further wrong answers are only counted.
+/// Maximum number of wrong answers that the result describes. All further wrong answers are only counted.
 const DESCRIBED: usize = 10;
 
 /// The number of operations that one thread executed in a phase, and the digests of their answers.
@@ -33,9 +33,9 @@ pub struct CheckResult {
     /// The number of answers that were compared with the expected answers. Writes do not count, because writes have
     /// no answers.
     pub checked: u64,
-    /// The number of recorded answers without an expected value. If other threads write, the answers of scans and
-    /// multi-gets have no expected value. An answer also has no expected value if an entry is missing in the answer
-    /// and the store may drop data.
+    /// The number of recorded answers without an expected value. If several threads write, answers of scans and
+    /// multi-gets have no expected value. If the store may drop data, an answer with a missing entry also has no
+    /// expected value.
     pub unchecked: u64,
     /// The number of wrong answers.
     pub wrong: u64,
@@ -88,7 +88,7 @@ impl AnswerDigests {
         self.until_next == 0 && self.stride != 0
     }
 
-    /// Counts an operation. Calls `digest` only if the record keeps the answer of the operation.
+    /// Counts one executed operation. Calls `digest` only if the record keeps the answer of the operation.
     #[inline]
     pub fn done(&mut self, digest: impl FnOnce() -> u64) {
         if self.wants() {
@@ -99,13 +99,13 @@ impl AnswerDigests {
         self.operations += 1;
     }
 
-    /// Returns the number of executed operations. A group counts as one operation.
+    /// Returns the number of executed operations. A group with all its members counts as one operation.
     pub fn operations(&self) -> u64 {
         self.operations
     }
 
-    /// Iterates over the kept answers. Each item contains the number of the operation (from 0), and the digest of its
-    /// answer.
+    /// Returns the kept answers one by one. Each item contains the number of the operation (from 0), and the digest
+    /// of its answer.
     pub fn kept(&self) -> impl Iterator<Item = (u64, u64)> {
         let numbers = (0..).step_by(self.stride.max(1) as usize);
         numbers.zip(self.digests.iter().copied())
@@ -114,9 +114,10 @@ impl AnswerDigests {
 
 /// Checks the recorded answers of all threads of a phase. Updates the expected state for the next phase.
 ///
-/// With one thread, or without writing threads, all recorded answers are checked exactly. With several threads, only
-/// a thread's gets of its own keys are checked exactly. A get of another thread's key may return any version that the
-/// phase wrote, or the value before the phase. With several threads, scans and multi-gets count as unchecked.
+/// If only one thread runs, or if no thread writes, all recorded answers are checked exactly. If several threads run,
+/// only the gets in which a thread reads its own keys are checked exactly. A get of another thread's key may return
+/// any version that the phase wrote, or the value before the phase. With several threads, scans and multi-gets count
+/// as unchecked.
 pub fn check(
     phase: &Arc<PhasePlan>,
     from: Extent,
@@ -143,7 +144,7 @@ pub fn check(
     checker.verdict
 }
 
-/// An executed operation. The check generates this operation again.
+/// An executed operation. The check generates the operation again instead of storing it.
 struct Step<'a> {
     stream: &'a Stream,
     /// The number of the operation in its thread's stream, from 0.
@@ -240,7 +241,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks one operation. Then applies the operation and its members to the expected state.
+    /// Checks one operation. The function then applies the operation and its members to the expected state.
     fn step(&mut self, step: &Step<'_>) {
         if let Some(answer) = step.answer.filter(|_| step.operation().kind.answers()) {
             let right = match self.is_right(step, answer) {
@@ -284,9 +285,9 @@ impl Checker<'_> {
         }
     }
 
-    /// Classifies an unexpected answer of a store that may drop data. If a get found no value, the answer is right.
-    /// The answer of a scan or a multi-get is neither right nor wrong, because only the digest of the answer was
-    /// kept.
+    /// Classifies an unexpected answer of a store that may drop data. If a get found no value, the answer counts as
+    /// right. The answer of a scan or a multi-get counts as neither right nor wrong, because only a digest of the
+    /// answer was kept.
     fn excuse(&mut self, step: &Step<'_>, answer: u64) -> Option<bool> {
         match step.operation().kind {
             Kind::Range | Kind::Prefix | Kind::MultiGet | Kind::First | Kind::Last => None,

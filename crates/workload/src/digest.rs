@@ -14,7 +14,7 @@ pub(crate) fn of_presence(exists: bool) -> u64 {
     u64::from(exists)
 }
 
-/// The digest of an answer with several parts. The order of the parts matters.
+/// The digest of an answer with several parts. The digest depends on the order of the parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Parts(u64);
 

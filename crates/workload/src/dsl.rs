@@ -1,5 +1,5 @@
-//! A text form of operations, called the DSL. `lsmbench shell` reads this text, and `lsmbench workload` prints this
-//! text. Each line has one operation.
+//! A text form of operations, called the DSL. `lsmbench shell` reads this text language, and `lsmbench workload`
+//! prints it. Each line has one operation.
 //!
 //! | line | meaning |
 //! |---|---|

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// The keys and versions that were used so far. Each phase passes its extent to the next phase.
+/// The keys and versions that were used so far. Each phase passes its extent on to the next phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
     /// Number of keys that were added. All smaller indexes exist, except the indexes that a stopped thread did not

@@ -70,7 +70,7 @@ pub(crate) struct Pareto {
     min: u32,
     max: u32,
     /// An entry for each value of the upper bits. If these upper bits determine the length, the entry is the length.
-    /// Otherwise, the entry is [`MIXED`](Self::MIXED).
+    /// If the upper bits do not determine the length, the entry is [`MIXED`](Self::MIXED).
     by_upper_bits: Vec<u32>,
 }
 
@@ -86,7 +86,7 @@ pub(crate) struct ParetoLaw {
 }
 
 impl Pareto {
-    /// Number of upper bits with which the length is looked up. These bits usually determine the length.
+    /// Number of upper bits with which the length is looked up. In most cases, these bits determine the length.
     const UPPER_BITS: u32 = 10;
 
     /// Marks a value of the upper bits for which the length also depends on the lower bits.

@@ -2,7 +2,7 @@
 //! operations with encoded keys for every thread of every phase. A timed loop then only reads an array of operations
 //! and calls the store.
 //!
-//! The main parts are:
+//! The main parts of the crate are:
 //!
 //! 1. **The request.** [`Workload`] has the key format ([`FORMATS`]) and the [`Phase`]s. A phase executes a
 //!    [`StoreStep`], or a [`Mix`] of [`Kind`]s. A phase with a mix has distributions of keys ([`KEYS`]), value
@@ -19,7 +19,8 @@
 //! 5. **The text.** [`Command`] is one operation as text, [`CommandReader`] reads commands from a text, and
 //!    [`write_operations`] prints a phase.
 //!
-//! All random numbers are derived from one seed. Each [`Concern`] has an independent generator.
+//! All random numbers are derived from one seed. Each [`Concern`] (kind of random decision) has an independent
+//! generator.
 
 mod batch;
 mod before;

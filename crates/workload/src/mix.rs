@@ -102,12 +102,13 @@ impl Mix {
 /// Sampler of kinds by their weights.
 #[derive(Clone, Debug)]
 pub(crate) struct KindSampler {
-    /// The limits between the kinds. Random bits at or above element i select a later kind than kind i.
+    /// The limits between the kinds, for the choice by a random number. Random bits at or above element i select a
+    /// later kind than kind i.
     below: [u64; Kind::ALL.len()],
     /// For each value of the upper byte of the random bits, the kind that this byte determines. `None` if the lower
     /// bits also decide.
     by_upper_byte: [Option<Kind>; 256],
-    /// The kind of all operations. `None` if the mix has several kinds.
+    /// The kind of all operations, if the mix has only one kind. `None` if the mix has several kinds.
     only: Option<Kind>,
 }
 

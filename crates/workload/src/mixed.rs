@@ -19,8 +19,8 @@ const DEFAULT_MEMBERS: u32 = 100;
 /// A phase of mixed operations: `operations = 1_000_000` or `seconds = "30s"`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mixed {
-    /// The number of operations, summed over all threads. `None` if the phase ends only at its time limit or at the
-    /// end of its trace.
+    /// The number of operations, summed over all threads. `None` if the phase ends at its time limit, or at the end
+    /// of its trace.
     pub operations: Option<u64>,
     /// The time limit in nanoseconds. The phase ends at this limit, even if operations remain.
     pub time_limit_ns: Option<u64>,

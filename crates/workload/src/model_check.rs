@@ -17,8 +17,8 @@ pub struct ReplayVerdict {
     pub wrong: u64,
     /// Description of the first wrong answer, if an answer was wrong.
     pub first: Option<String>,
-    /// Whether the check stopped because the model was too large. In this case, later answers and the final content
-    /// of the store are not checked.
+    /// Whether the check stopped because the model was too large. If the comparison has stopped, later answers and
+    /// the final content of the store are not checked.
     pub has_stopped: bool,
 }
 

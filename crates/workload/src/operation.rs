@@ -1,4 +1,4 @@
-//! One operation as plain data. The timed loop reads such operations.
+//! One operation as plain data. The timed loop reads operations of this type.
 
 use std::fmt;
 
@@ -100,8 +100,8 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Number of a key. A number belongs to a present key of the key space, or to the absent key that follows a present
-/// key. No operation writes an absent key.
+/// Number of a key. An even number belongs to a present key, and the next odd number belongs to the absent key that
+/// follows this present key. No operation writes an absent key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyId(u64);
 
@@ -118,8 +118,8 @@ impl KeyId {
         Self(index << 1 | 1)
     }
 
-    /// Returns the number of the absent key with this index if `absent` is true. Otherwise, returns the number of the
-    /// present key with this index.
+    /// If `absent` is true, returns the number of the absent key with this index. If `absent` is false, returns the
+    /// number of the present key with this index.
     #[inline]
     pub(crate) fn new(index: u64, absent: bool) -> Self {
         Self(index << 1 | u64::from(absent))
@@ -137,7 +137,7 @@ impl KeyId {
         self.0 & 1 == 1
     }
 
-    /// Returns twice the index, plus one for an absent key. Ordered key formats encode this number.
+    /// Returns twice the index, plus one for an absent key. Key formats that keep the key order encode this number.
     #[inline]
     pub fn number(self) -> u64 {
         self.0
@@ -155,12 +155,12 @@ pub struct Span {
 
 /// One operation of a stream of operations.
 ///
-/// A [`Batch`](Kind::Batch) or a [`MultiGet`](Kind::MultiGet) is the head of a group. The head is followed by the
-/// members of the group, and `count` is the number of members. The members have the kind [`Put`](Kind::Put),
-/// [`Insert`](Kind::Insert) or [`Get`](Kind::Get).
+/// A [`Batch`](Kind::Batch) or a [`MultiGet`](Kind::MultiGet) is the head of a group. If the operation is the head of
+/// a group, its members follow it, and `count` is the number of members. The members have the kind
+/// [`Put`](Kind::Put), [`Insert`](Kind::Insert) or [`Get`](Kind::Get).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// The key of the operation. In a scan, this is the key at which the scan starts. In the head of a group, this is
+    /// The key of the operation. In a scan, this is the key at which the scan starts. The head of a group contains
     /// the key of the first member.
     pub key: KeyId,
     /// The value that the operation writes, or the operand of a merge.
@@ -168,9 +168,9 @@ pub struct Operation {
     /// The version that the operation writes. The version is higher than the versions of all earlier writes to the
     /// same key.
     pub version: u32,
-    /// A number whose meaning depends on the kind of the operation. For a scan, this is the maximum number of
-    /// entries. For a prefix scan, this is the length of the prefix in bytes. For a range delete, this is the number
-    /// of keys. For the head of a group, this is the number of members.
+    /// A number whose meaning depends on the kind of the operation. For a scan, this is the maximum number of entries
+    /// to read. For a prefix scan, this is the length of the prefix in bytes. For a range delete, this is the number
+    /// of keys to delete. For the head of a group, this is the number of members.
     pub count: u32,
     /// The span of a scan, as a difference of key numbers. The span is 0 if only the number of entries limits the
     /// scan.

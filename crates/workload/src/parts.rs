@@ -11,7 +11,7 @@ use crate::plan::{PhasePlan, PlannedWork};
 pub struct PhasePart {
     /// The name of the family; `None` in a workload without families.
     pub family: Option<String>,
-    /// The plan of the part. The plan of a phase with one part is the plan of the phase.
+    /// The plan of the part. If the phase has only one part, this is the plan of the phase.
     pub plan: Arc<PhasePlan>,
     /// The numbers of the threads in the phase, in the order of the threads of the part.
     pub threads: Vec<u32>,
@@ -64,7 +64,7 @@ impl PhasePlan {
         after
     }
 
-    /// Returns the phase as one part.
+    /// Returns the whole phase as a single part.
     fn whole(self: &Arc<Self>) -> PhasePart {
         let threads = (0..self.phase.threads).collect();
         PhasePart { family: self.phase.family.clone(), plan: Arc::clone(self), threads }

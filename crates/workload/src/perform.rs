@@ -1,4 +1,4 @@
-//! Executes operations on a store. This module converts each operation to a call of the store.
+//! Executes operations on a store. For each operation, this module makes the corresponding call of the store.
 
 use types::Direction;
 
@@ -32,7 +32,8 @@ pub struct AnswerCounts {
 /// The digest of the last answer, or the data from which the digest can be computed.
 #[derive(Clone, Copy)]
 enum Digest {
-    /// The answer is in the value buffer. The digest is computed only if a caller requests the digest.
+    /// The answer is in the value buffer, and its digest is not computed yet. The digest is computed only if a caller
+    /// requests the digest.
     Value { found: bool },
     /// The digest was computed while the answer was received.
     Made(u64),
@@ -47,7 +48,7 @@ impl<'a> Performer<'a> {
     /// Executes the operation at index `at` of `batch`. If the operation is a group's head, executes the whole group.
     ///
     /// The answer of a scan or a multi-get has a [`digest`](Self::digest) only if `check` is true. The answer of a
-    /// get always has a digest, which is computed only if a caller requests the digest.
+    /// get always has a digest, but the digest is computed only if a caller requests it.
     ///
     /// # Errors
     /// Returns the error of the store.
@@ -142,8 +143,8 @@ impl<'a> Performer<'a> {
         self.target.put(key, operand)
     }
 
-    /// Deletes all keys of a range. If the store does not support range deletes, deletes one key after the other. If
-    /// `high` is not above `low`, deletes nothing.
+    /// Deletes all keys of a range. If the store does not support range deletes, the function deletes one key after
+    /// the other. If `high` is not above `low`, deletes nothing.
     fn delete_range(&mut self, low: &[u8], high: &[u8]) -> Result<(), TargetError> {
         if high <= low {
             return Ok(());

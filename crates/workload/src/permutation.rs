@@ -10,14 +10,14 @@ const STEPS: usize = 5;
 /// Number of values that [`Permutation::apply_all`] processes in one step.
 const BLOCK: usize = 64;
 
-/// Permutation of the numbers below a length. Both directions are computed without a table.
+/// Permutation of the numbers below a length. The permutation and its inverse are computed without a table.
 ///
 /// Numbers below the next power of two are mixed by xor-shifts and odd multipliers. Each of these steps is a
 /// bijection on the numbers below the power of two. A result that is not below the length is mixed again until the
 /// result is below the length (cycle walking, Black and Rogaway 2002). The whole mapping therefore stays a bijection.
 ///
 /// The mixing depends only on the power of two, so a permutation can [`grow`](Self::grow). Each added number changes
-/// the image of only one other number.
+/// the result for only one other number.
 #[derive(Clone, Debug)]
 pub struct Permutation {
     len: u64,
@@ -131,7 +131,7 @@ impl Permutation {
 }
 
 /// Returns the inverse of an odd number modulo 2⁶⁴ by Newton's iteration. Each step doubles the number of correct
-/// bits.
+/// bits of the inverse.
 fn inverse(odd: u64) -> u64 {
     let mut inverse = odd;
     for _ in 0..5 {

@@ -24,8 +24,8 @@ pub struct Phase {
     /// The name of the phase, which must be unique in the workload. The random numbers of the phase depend on the
     /// name.
     pub name: String,
-    /// The column family whose keys the phase uses. Each role has its own family. `None` in a workload without
-    /// families.
+    /// The column family whose keys the phase uses. In a phase with roles, each role has its own family. `None` in a
+    /// workload without families.
     pub family: Option<String>,
     /// The preparation before the phase's clock starts.
     pub before: Before,
@@ -35,7 +35,7 @@ pub struct Phase {
     pub value: ValueSpec,
     /// The number of threads, summed over all roles.
     pub threads: u32,
-    /// The rate of requests. Each role has its own rate.
+    /// The rate of requests. In a phase with roles, each role has its own rate.
     pub rate: Rate,
     /// Whether the phase waits at its end until no flush and no compaction is running or due.
     pub settle: bool,
@@ -44,7 +44,7 @@ pub struct Phase {
 /// Work of a phase.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Work {
-    /// Adds new keys. Each key is added once.
+    /// Adds new keys. Each new key is added once.
     Load(Load),
     /// Executes operations of a mix, on drawn keys or on the keys of a trace.
     Mixed(Box<Mixed>),
@@ -203,7 +203,7 @@ impl Phase {
         }
     }
 
-    /// Returns the roles of the phase. The result is empty if all threads of the phase do the same work.
+    /// Returns the roles of the phase. The result is empty if the phase has no roles.
     pub fn roles(&self) -> &[Role] {
         match &self.work {
             Work::Roles(roles) => roles,
@@ -329,7 +329,7 @@ impl Load {
     }
 }
 
-/// Returns the reason why the phase cannot begin with a warm-up. The reason is that the phase can execute its work
+/// Returns the reason why the phase cannot begin with a warm-up. The reason is that such a phase can execute its work
 /// only once. Returns `None` if a warm-up is possible.
 fn no_warm_up(work: &Work) -> Option<&'static str> {
     match work {

@@ -53,7 +53,7 @@ pub struct PhasePlan {
     pub(crate) work: PlannedWork,
 }
 
-/// Work of a planned phase. The distributions of this work are constructed, and its traces have been read.
+/// Work of a planned phase. The distributions of the work are constructed, and its traces are read.
 pub(crate) enum PlannedWork {
     Load {
         keys: u64,
@@ -316,8 +316,8 @@ impl PhasePlan {
     }
 
     /// Returns an error if a mix of `threads` threads is impossible. `writers` threads of the phase write the
-    /// existing keys. Otherwise, returns the maximum number of versions after the mix, and the number of keys that
-    /// single deletes may have taken from the keys before the mix.
+    /// existing keys. If the mix is possible, returns the maximum number of versions after the mix, and the number of
+    /// keys that single deletes may have taken from the keys before the mix.
     fn check_mix(
         &self,
         mixed: &PlannedMix,
@@ -368,8 +368,8 @@ fn check_versions(key: &str, from: Extent, writes: u64, threads: u32) -> Result<
     }
 }
 
-/// Checks that keys exist from which a mix can draw. Also checks that each writing thread of the phase has at least
-/// one key.
+/// Checks that keys exist from which a mix can draw. The function also checks that each writing thread of the phase
+/// has at least one key.
 fn check_keys(mixed: &PlannedMix, from: Extent, writers: u32) -> Result<(), ChoiceError> {
     let only_inserts = mixed.spec.mix == crate::mix::Mix::only(Kind::Insert)
         || Kind::ALL.into_iter().all(|kind| kind == Kind::Insert || !mixed.spec.mix.has(kind));

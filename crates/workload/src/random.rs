@@ -1,9 +1,9 @@
 //! Random numbers. Each kind of random decision has a small and fast generator. The seeds of all generators are
 //! derived from the seed of the run.
 //!
-//! For example, the kind, the key and the value size of an operation have separate generators. A change to one of
-//! these decisions therefore leaves all other decisions unchanged. For example, a higher share of puts in the mix
-//! does not change the sequence of keys.
+//! For example, the kind, the key and the value size of an operation have separate generators. A change to one kind
+//! of decision therefore leaves all other decisions unchanged. For example, a higher share of puts does not change
+//! the sequence of keys.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -29,13 +29,13 @@ pub enum Concern {
     RangeLength,
     /// The direction of a scan.
     RangeDirection,
-    /// The choice of the popular keys. All phases and threads of a run use the same stream.
+    /// The choice of the popular keys. All phases and threads of a run share one stream for this decision.
     Popularity,
     /// The order in which keys are loaded.
     Order,
-    /// The value length of a key and version. All phases and threads of a run use the same stream.
+    /// The value length of a key and version. All phases and threads of a run share one stream for this decision.
     ValueSize,
-    /// The value bytes of a key and version. All phases and threads of a run use the same stream.
+    /// The value bytes of a key and version. All phases and threads of a run share one stream for this decision.
     ValueBytes,
 }
 

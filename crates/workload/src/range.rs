@@ -27,12 +27,12 @@ pub struct RangeSpec {
     pub length: Choice,
     /// The fraction of scans that read from larger keys to smaller keys.
     pub backward: f64,
-    /// The span of a scan, as a difference of key numbers. The number of the end key is the number of the start key
-    /// plus the span. A scan with a span excludes the end key, and may return no entries. Key formats write key i as
-    /// number 2i, unless keys are scattered. With a span of 0, only the number of entries limits a scan, and a
-    /// backward scan begins at its largest key.
+    /// The span of a scan, as a difference of key numbers. The number of the end key of a scan is the number of its
+    /// start key plus the span. A scan with a span excludes the end key, and may return no entries. Key formats write
+    /// key i as number 2i, unless keys are scattered. With a span of 0, only the number of entries limits a scan, and
+    /// a backward scan begins at its largest key.
     pub span: u32,
-    /// The number of bytes of the prefix of a prefix scan. Other scans do not use this setting.
+    /// The number of bytes of the prefix of a prefix scan. All other scans ignore this setting.
     pub prefix: u32,
 }
 

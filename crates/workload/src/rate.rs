@@ -12,11 +12,11 @@ const LEAST_PER_SECOND: f64 = 1e-4;
 /// The rate of a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Rate {
-    /// Closed loop. Each thread starts its next operation when its previous operation has returned.
+    /// A closed loop. Each thread starts its next operation when its previous operation has returned.
     #[default]
     Closed,
-    /// Open loop. All threads together start a fixed number of operations per second, even if earlier operations are
-    /// late. The response time of an operation begins at the intended start of the operation.
+    /// An open loop. All threads together start a fixed number of operations per second, even if earlier operations
+    /// are late. The response time of an operation begins at the intended start of the operation.
     Open {
         /// Operations per second, above 0.
         per_second: f64,

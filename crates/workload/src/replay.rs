@@ -22,7 +22,7 @@ pub struct ReplayPlan {
     values: Arc<Values>,
 }
 
-/// The requests of a replay, in recorded order. The trace of the replay is open.
+/// The requests of a replay, in recorded order. The trace file of the replay is open while the object exists.
 pub struct Replay<'a> {
     plan: &'a ReplayPlan,
     stream: TraceStream,
@@ -39,7 +39,7 @@ pub struct Replay<'a> {
 
 /// One request of a replay, and the time at which the request is due.
 pub struct Due {
-    /// The request.
+    /// The next operation of the replay.
     pub request: Request,
     /// The time at which the request is due, in nanoseconds after the start of the replay. `None` if the replay does
     /// not use the recorded times.
@@ -147,8 +147,8 @@ impl Replay<'_> {
         Ok(Some(Due { request, due_ns }))
     }
 
-    /// Processes the answer to the last request. If the replay fills misses and a get found nothing, the next request
-    /// is a put of the same key.
+    /// Processes the answer to the last request. If the replay fills misses and a get found no value, the next
+    /// request is a put of the same key.
     pub fn answer(&mut self, outcome: AnswerCounts) {
         if outcome.missing == 0 {
             self.fill = None;

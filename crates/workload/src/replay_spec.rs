@@ -49,8 +49,8 @@ impl Miss {
 }
 
 impl ReplaySpec {
-    /// Parses the value of `replay`. Also returns a key of this value that is valid only for a replay of recorded
-    /// operations, if there is such a key.
+    /// Parses the value of `replay`. If the value contains a key that is valid only for a replay of recorded
+    /// operations, the function also returns this key.
     ///
     /// # Errors
     /// Returns an error that names the invalid key.
@@ -112,7 +112,7 @@ fn check_kind(kind: &str) -> Result<(), ChoiceError> {
         return Ok(());
     }
     let (hint, kinds) = (suggestion(kind, TRACES.kinds()), TRACES.kinds().collect::<Vec<_>>().join(", "));
-    let message = format!("no kind of replay is called \"{kind}\"; {hint}Valid: {kinds}");
+    let message = format!("unknown kind of replay \"{kind}\"; {hint}Valid: {kinds}");
     Err(ChoiceError::at("kind", message))
 }
 

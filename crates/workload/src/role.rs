@@ -1,5 +1,5 @@
-//! Roles of a phase. The threads of a role execute the mix of the role. At the same time, the threads of other roles
-//! execute other mixes.
+//! Roles of a phase. The threads of a role execute the mix of the role. The threads of other roles execute other
+//! mixes at the same time.
 
 use catalog::ChoiceError;
 use toml::{Table, Value};
@@ -53,7 +53,7 @@ impl Role {
         let tables = match list {
             Value::Array(tables) if !tables.is_empty() => tables,
             _ => {
-                let message = "role is no list of tables; write [[phase.role]] under its phase";
+                let message = "role is not a list of tables; write [[phase.role]] under its phase";
                 return Err(ChoiceError::at("role", message));
             }
         };
@@ -67,7 +67,8 @@ impl Role {
             let at = |error| inside("role", inside(&name, error));
             let role = Self::from_toml(table, most_threads).map_err(at)?;
             if roles.iter().any(|other| other.name == role.name) {
-                let message = format!("two roles are called \"{}\"; give each a name of its own", role.name);
+                let message =
+                    format!("two roles have the name \"{}\"; give each role its own name", role.name);
                 return Err(at(ChoiceError::at("name", message)));
             }
             roles.push(role);
@@ -197,7 +198,7 @@ mod tests {
                 "role.a.rate",
                 "give the role a number",
             ),
-            (format!("{reader}{reader}"), "role.a.name", "two roles are called \"a\""),
+            (format!("{reader}{reader}"), "role.a.name", "two roles have the name \"a\""),
             (format!("operations = 9\n{reader}"), "operations", "each role has its own"),
             (format!("family = \"index\"\n{reader}"), "family", "each role has its own"),
             (format!("warm_up = \"1s\"\n{reader}"), "warm_up", "put a separate warm-up phase"),

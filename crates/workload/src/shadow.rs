@@ -1,4 +1,5 @@
-//! The expected state of a store. This state contains the live version of every key, and the number of live bytes.
+//! The expected state of a store. The expected state consists of the live version of every key and the number of live
+//! bytes.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -17,7 +18,7 @@ use types::{Direction, MergeOperator};
 /// Version number that marks a key as absent.
 const ABSENT: u32 = 0;
 
-/// The expected state of a store after the applied operations. This state needs four bytes of memory per key.
+/// The expected state of a store after the applied operations. The expected state needs four bytes of memory per key.
 pub struct Shadow {
     format: Arc<dyn KeyFormat>,
     /// The live version of each key, or [`ABSENT`].
@@ -74,8 +75,8 @@ impl Shadow {
         }
     }
 
-    /// Converts the expected state to the state of a store that drops old data. For such a store, a missing key is
-    /// not a wrong answer. An older value or a deleted value is a wrong answer.
+    /// Converts the expected state to the state of a store that drops old data. In such a store, a missing key is not
+    /// a wrong answer. An older value or a deleted value is a wrong answer.
     #[must_use]
     pub fn of_a_store_that_drops(self) -> Self {
         Self { may_drop: true, ..self }
@@ -102,7 +103,7 @@ impl Shadow {
         self.may_drop
     }
 
-    /// Announces the writes of `phase`. The versions of these writes come after the versions in `from`.
+    /// Announces the writes of `phase`, before they are applied. These writes get the versions after `from`.
     pub fn begin(&mut self, phase: &PhasePlan, from: Extent) {
         let held = self.eras.last().is_some_and(|era| Arc::ptr_eq(&era.values, phase.values()));
         if !held {
@@ -112,8 +113,8 @@ impl Shadow {
         self.versions.reserve(usize::try_from(from.keys).unwrap_or(0).saturating_sub(self.versions.len()));
     }
 
-    /// Applies one operation to the expected state. Reads do not change the expected state. The head of a group also
-    /// changes nothing, because its members are applied separately.
+    /// Applies one operation to the expected state. Reads do not change the expected state. The head of a group does
+    /// not change the state, because its members are applied separately.
     #[inline]
     pub fn apply(&mut self, operation: &Operation) {
         match operation.kind {

@@ -13,8 +13,8 @@ pub(crate) struct ThreadShare {
     pub(crate) owned: Option<Ownership>,
 }
 
-/// The keys that only one thread writes. The index of each of these keys is in `range`, and its remainder modulo `of`
-/// is `rank`.
+/// The keys that only one thread writes. Each of these keys has an index in `range`, and the remainder of its index
+/// modulo `of` is `rank`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ownership {
     pub(crate) rank: u32,
@@ -54,7 +54,7 @@ impl ThreadShare {
     /// Returns the number of a thread's role, and the thread's share. Returns `None` if the roles have fewer threads.
     ///
     /// The threads that add keys divide the new keys among themselves. The threads that overwrite or delete divide
-    /// the existing keys. If a role both adds and overwrites or deletes, its threads divide all keys.
+    /// the existing keys. If a role both adds keys and overwrites or deletes keys, its threads divide all keys.
     pub(crate) fn of_role(roles: &[Role], thread: u32) -> Option<(usize, Self)> {
         let (number, place) = Role::of_thread(roles, thread)?;
         let role = &roles[number];

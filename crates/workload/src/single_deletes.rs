@@ -1,8 +1,8 @@
 //! The rules of single deletes in a workload.
 //!
-//! A store may delete a key by a single delete only if the key was written once. The single deletes of a workload take
-//! the keys in the order of their indexes, as from the head of a queue. No two single deletes take the same key. All
-//! other writes up to the last single delete are inserts.
+//! A store may delete a key by a single delete only if the key was written once. The single deletes of a workload
+//! take the keys in the order of their indexes, as from the head of a queue. No two single deletes take the same key.
+//! Until the last single delete, all other writes must be inserts.
 
 use std::collections::BTreeSet;
 

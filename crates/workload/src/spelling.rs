@@ -146,7 +146,7 @@ pub(crate) fn inside(key: &str, error: ChoiceError) -> ChoiceError {
     ChoiceError { key: Some(path), message: error.message }
 }
 
-/// Returns the text `did you mean …; ` if one of `names` resembles `wrong`. Otherwise, returns an empty text.
+/// Returns the text `did you mean …; ` if one of `names` resembles `wrong`. If no name is similar, the text is empty.
 fn closest(wrong: &str, names: &[&str]) -> String {
     names
         .iter()

@@ -22,7 +22,7 @@ const OF_OPERATIONS: [&str; 14] = [
     "warm_up",
 ];
 
-/// A step on the store between operations. Each step is a phase of its own, and lsmbench measures the duration of the
+/// A step on the store between operations. A step is a phase of its own, and lsmbench measures the duration of the
 /// step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreStep {
@@ -65,8 +65,8 @@ impl StoreStep {
         matches!(self, Self::Reopen | Self::Checkpoint | Self::DropCaches)
     }
 
-    /// Returns whether the files of the store contain the effect of the step. Only such a step may be part of a
-    /// fixture.
+    /// Returns whether the files of the store contain the effect of the step. Only a step that is kept in files may
+    /// be part of a fixture.
     pub fn is_kept_in_files(self) -> bool {
         matches!(self, Self::Flush | Self::Compact | Self::Settle)
     }
@@ -99,7 +99,7 @@ impl StoreStep {
                 let names = Self::NAMES.join(", ");
                 return Err(ChoiceError::at(
                     "step",
-                    format!("no step is called \"{other}\"; {hint}Valid: {names}"),
+                    format!("unknown step \"{other}\"; {hint}Valid: {names}"),
                 ));
             }
         };

@@ -1,10 +1,11 @@
 //! The operations of one thread of a phase. A stream generates the operations in batches.
 //!
-//! Only one thread writes each key, so that every answer can be checked. With T threads, a load distributes its keys
-//! over the threads in turn. In a mixed phase, thread t writes only keys whose index has the remainder t modulo T. If
-//! a thread draws a key of another thread for a write, the thread draws again. Reads may access any key. The versions
-//! of a key therefore increase in the order of the operations of one thread. After the phase, the last version of
-//! each key is known, even if the order of the threads is unknown. With one thread, every answer is known exactly.
+//! Each key is written by only one thread, so that every answer can be checked. With T threads, a load distributes
+//! its keys over the threads in turn. In a mixed phase, thread t writes only keys whose index has the remainder t
+//! modulo T. If a thread draws a key of another thread for a write, the thread draws again. Reads may access any key.
+//! The versions of a key therefore increase in the order of the operations of one thread. After the phase, the last
+//! version of each key is known, even if the order of the threads is unknown. If only one thread runs, every answer
+//! is known exactly.
 
 mod load;
 mod mixed;
@@ -114,7 +115,7 @@ impl Stream {
     }
 
     /// Replaces the content of `batch` with at most `limit` new operations. Returns the number of new operations. A
-    /// group with all its members counts as one operation. The stream has ended if the number is 0.
+    /// group with all its members counts as one operation. The stream has ended if the result is 0.
     pub fn fill(&mut self, batch: &mut Batch, limit: usize) -> usize {
         batch.clear();
         let filled = match &mut self.work {
@@ -125,7 +126,8 @@ impl Stream {
         filled
     }
 
-    /// Returns the keys and versions that this thread has reserved. The thread may not have used all of them.
+    /// Returns the keys and versions that this thread has reserved. The thread may not have used all of these keys
+    /// and versions.
     pub fn extent(&self) -> Extent {
         match &self.work {
             StreamWork::Load(load) => load.extent(),

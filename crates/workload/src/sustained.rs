@@ -6,12 +6,12 @@ use toml::{Table, Value};
 
 use crate::spelling::{Spelling, number};
 
-/// Maximum operations per second. The maximum is one operation per nanosecond, because the resolution of the clock is
-/// one nanosecond.
+/// Maximum operations per second. This maximum means one operation per nanosecond, which is the resolution of the
+/// clock.
 pub(crate) const MOST_PER_SECOND: f64 = 1e9;
 
-/// Smallest valid value of `within`, the relative difference of rates at which a search ends. For half the
-/// difference, a search needs one more probe.
+/// Smallest valid value of `within`, the relative difference of rates at which a search ends. To halve this value, a
+/// search needs one more probe.
 const LEAST_WITHIN: f64 = 0.001;
 
 /// The settings of a search for the highest rate that meets an objective.
@@ -129,7 +129,7 @@ impl Sustained {
         2 + halvings.max(0.0) as u32
     }
 
-    /// Searches for the highest sustained rate. The function `sustains` measures at a rate. It returns the
+    /// Searches for the highest sustained rate. The function `sustains` measures at a rate. A probe returns the
     /// measurement and the name of the condition that the rate misses. The search bisects the logarithms of rates,
     /// because rates differ by factors. A rate that fails is tried a second time, because a single disturbance of the
     /// machine is not a limit of the store.

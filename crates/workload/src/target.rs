@@ -49,7 +49,7 @@ pub trait Target: Send + Sync {
         None
     }
 
-    /// Passes the entries that `scan` requests to `visit`, and returns the number of entries. All entries are from
+    /// Passes the entries that `scan` requests to `visit`, and returns the number of entries. All entries come from
     /// one consistent snapshot.
     fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError>;
 
@@ -72,11 +72,11 @@ pub trait Target: Send + Sync {
     /// Waits until no flush and no compaction is running or due.
     fn settle(&self) -> Result<(), TargetError>;
 
-    /// Makes all writes durable and stops background work. No other call may follow `close`.
+    /// Makes all writes durable and stops background work. After `close`, no other call is allowed.
     fn close(&self) -> Result<(), TargetError>;
 }
 
-/// Executes a multi-get as one get per key, for a store without multi-gets.
+/// Executes a multi-get as one get per key. A store without multi-gets uses this function.
 ///
 /// # Errors
 /// Returns the error of the store.

@@ -80,7 +80,10 @@ impl Workload {
         for (number, phase) in self.phases.iter().enumerate() {
             let at = |key: &str, message: String| ChoiceError::at(path(&phase.name, key), message);
             if self.phases[..number].iter().any(|earlier| earlier.name == phase.name) {
-                return Err(at("name", format!("two phases are called \"{}\"", phase.name)));
+                return Err(at(
+                    "name",
+                    format!("two phases have the name \"{}\"; give each phase its own name", phase.name),
+                ));
             }
             match &phase.work {
                 Work::Load(load) if load.keys.is_none() && !recorded => {

@@ -9,8 +9,8 @@ pub(crate) struct Subject(pub(crate) Box<dyn Allocation>);
 
 /// All invariants of allocations, each with its name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
-    ("a budget that is promised is kept", budgets_are_kept),
-    ("no level spends less than nothing", no_level_spends_less_than_nothing),
+    ("a promised memory budget is kept", budgets_are_kept),
+    ("no level gets a negative number of bits", no_level_spends_less_than_nothing),
     ("equal levels give equal bits", equal_levels_give_equal_bits),
 ];
 
@@ -45,7 +45,7 @@ fn budgets_are_kept(allocation: &Subject) -> Result<(), String> {
         let entries: f64 = levels.iter().map(|level| level.entries).sum();
         let spent = (0..levels.len()).map(bits).sum::<f64>() / entries;
         ensure(!allocation.0.keeps_budget() || (spent / base - 1.0).abs() < 1e-9, || {
-            format!("{spent} bits per key are spent where {base} are given")
+            format!("the levels use {spent} bits per key, but the budget is {base}")
         })
     })
 }

@@ -20,16 +20,16 @@ pub(crate) struct Subject {
 /// All invariants of the filter axis, each with its name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("no key is lost", no_key_is_lost),
-    ("answers depend on bytes and hash alone", answers_depend_on_bytes_and_hash_alone),
-    ("an incremental filter equals a built one", what_grows_is_what_is_built),
-    ("a batch answers as single probes do", a_batch_answers_as_single_probes_do),
+    ("answers depend only on the stored bytes and the hash", answers_depend_on_bytes_and_hash_alone),
+    ("an incremental filter equals a filter built in one call", what_grows_is_what_is_built),
+    ("a batch gives the same answers as single probes", a_batch_answers_as_single_probes_do),
     ("reported false positives lose no key", reported_false_positives_lose_no_key),
-    ("the rate is the one expected", the_rate_is_the_one_expected),
-    ("small filters are near their rate", small_filters_are_near_their_rate),
-    ("an empty table has no keys", an_empty_table_has_no_keys),
-    ("no range with a key is empty", no_range_with_a_key_is_empty),
-    ("ranges are answered where it says so", ranges_are_answered_where_it_says_so),
-    ("the allocation is spent", the_allocation_is_spent),
+    ("the false-positive rate is as expected", the_rate_is_the_one_expected),
+    ("small filters have about the expected false-positive rate", small_filters_are_near_their_rate),
+    ("the filter of an empty SSTable has no keys", an_empty_table_has_no_keys),
+    ("no range with a key is reported as empty", no_range_with_a_key_is_empty),
+    ("the filter answers ranges exactly if it announces this", ranges_are_answered_where_it_says_so),
+    ("the filter uses the allocated bits", the_allocation_is_spent),
     ("memory is reported", memory_is_told),
     ("corruption is an error or a wrong answer", corruption_is_an_error_or_a_wrong_answer),
 ];
@@ -73,7 +73,7 @@ pub(crate) fn may_contain(filter: &dyn Filter, hash: KeyHash) -> bool {
     filter.may_contain_key(HashedKey { bytes: &key_of(hash), hash })
 }
 
-/// Writes the answers of a filter for many hashes to `answers`.
+/// Probes a filter for many hashes, and writes its answers to `answers`.
 fn may_contain_all(filter: &dyn Filter, hashes: &[KeyHash], answers: &mut [bool]) {
     let bytes: Vec<[u8; 8]> = hashes.iter().map(|hash| key_of(*hash)).collect();
     let keys = bytes.iter().zip(hashes).map(|(bytes, hash)| HashedKey { bytes, hash: *hash });
@@ -128,8 +128,8 @@ fn answers_depend_on_bytes_and_hash_alone(subject: &Subject) -> Result<(), Strin
     Ok(())
 }
 
-/// Checks a filter builder that accepts keys one by one. The stored bytes do not depend on the order of the keys, on
-/// batches or on threads.
+/// Checks that a filter builder that accepts keys one by one builds the same filter as `build`. The stored bytes do
+/// not depend on the order of the keys, on batches or on threads.
 fn what_grows_is_what_is_built(subject: &Subject) -> Result<(), String> {
     for count in [0, 1, 1000] {
         let hashes = random_hashes(count, 11);
@@ -289,7 +289,7 @@ fn no_range_with_a_key_is_empty(subject: &Subject) -> Result<(), String> {
                 for (low, high) in lows.into_iter().flat_map(|low| highs.clone().map(move |high| (low, high)))
                 {
                     ensure(filter.may_contain_range(low, high), || {
-                        format!("{low:?} to {high:?} is called empty at {bits_per_key:?} bits")
+                        format!("the range {low:?} to {high:?} is reported as empty at {bits_per_key:?} bits")
                     })?;
                 }
             }
@@ -297,14 +297,16 @@ fn no_range_with_a_key_is_empty(subject: &Subject) -> Result<(), String> {
                 filter.may_contain_range(Bound::Excluded(low), Bound::Included(high))
                     && filter.may_contain_range(Bound::Included(low), Bound::Excluded(high))
             });
-            ensure(below, || "a range between neighbours with one of them is called empty".to_owned())?;
+            ensure(below, || {
+                "a range that includes one of two neighboring keys is reported as empty".to_owned()
+            })?;
         }
     }
     Ok(())
 }
 
-/// If the filter answers ranges, checks that some ranges after absent keys are reported empty. Otherwise checks that
-/// no range is reported empty.
+/// If the filter answers ranges, checks that some ranges after absent keys are reported empty. If the filter does not
+/// answer ranges, checks that no range is reported empty.
 fn ranges_are_answered_where_it_says_so(subject: &Subject) -> Result<(), String> {
     let filter = build(subject, &random_hashes(1000, 16), None);
     let empty = random_hashes(1000, 17).into_iter().filter(|hash| {
@@ -330,7 +332,7 @@ fn the_allocation_is_spent(subject: &Subject) -> Result<(), String> {
     let bits = |given| build(subject, &hashes, given).memory_bytes() as f64 * 8.0 / hashes.len() as f64;
     let (spent, asked) = (bits(None), bits(Some(own)));
     ensure((spent / own - 1.0).abs() <= 0.07 && (asked / own - 1.0).abs() <= 0.15, || {
-        format!("the filter takes {spent} bits per key, and {asked} with an allocation of {own}")
+        format!("the filter takes {spent} bits per key, but {asked} with an equal allocation of {own}")
     })?;
     let given = if subject.spends_bits { &[0.1, 1.5, 4.0, 10.0, 16.0, 33.3][..] } else { &[9.0, 16.0, 30.0] };
     let slack = if subject.spends_bits { 0.0 } else { 1.5 };
@@ -343,7 +345,8 @@ fn the_allocation_is_spent(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks the reported memory. An ideal bound reports 0. Any other filter reports approximately its stored size.
+/// Checks that the memory that a filter reports is plausible. An ideal bound reports 0. Any other filter reports
+/// approximately its stored size.
 fn memory_is_told(subject: &Subject) -> Result<(), String> {
     let hashes = random_hashes(10_000, 11);
     let stored = subject.policy.build(&Keys::of(&hashes).input(None));
@@ -357,7 +360,7 @@ fn memory_is_told(subject: &Subject) -> Result<(), String> {
 }
 
 /// Checks that corrupt bytes never cause a panic. Opening a filter fails if the stored bytes are too short or too
-/// long. A flipped bit makes opening fail, or only changes answers.
+/// long. A flipped bit in a stored filter makes opening the filter fail, or only changes answers of the filter.
 fn corruption_is_an_error_or_a_wrong_answer(subject: &Subject) -> Result<(), String> {
     let hashes = random_hashes(300, 12);
     let probes = random_hashes(100, 13);
@@ -381,7 +384,7 @@ fn corruption_is_an_error_or_a_wrong_answer(subject: &Subject) -> Result<(), Str
     }
     for extra in [1, 8, 64] {
         let longer = [&stored[..], &vec![0; extra]].concat();
-        ensure(open(&longer)?.is_err(), || format!("{extra} bytes too many are accepted"))?;
+        ensure(open(&longer)?.is_err(), || format!("{extra} additional bytes are accepted"))?;
     }
     for bit in 0..stored.len() * 8 {
         let mut flipped = stored.clone();

@@ -1,5 +1,5 @@
-//! Checks filters with non-default parameters against the invariants of the axis. Also checks that each invariant
-//! detects a filter that breaks it.
+//! Checks filters with non-default parameters against the invariants of the axis. The tests also check that each
+//! invariant detects a filter that breaks the invariant.
 
 mod c;
 mod canary;
@@ -35,14 +35,14 @@ fn every_canary_is_caught_by_its_invariant() {
     }
 }
 
-/// An allocation that breaks the invariant with this name.
+/// An allocation that breaks one invariant on purpose. The first field is the name of the invariant.
 struct BadAllocation(&'static str, std::sync::atomic::AtomicU32);
 
 impl Allocation for BadAllocation {
     fn bits_per_key(&self, base: f64, levels: &[LevelLoad], level: usize) -> f64 {
         match self.0 {
-            "a budget that is promised is kept" => 2.0 * base,
-            "no level spends less than nothing" if levels[level].entries <= 0.0 => -1.0,
+            "a promised memory budget is kept" => 2.0 * base,
+            "no level gets a negative number of bits" if levels[level].entries <= 0.0 => -1.0,
             "equal levels give equal bits" => {
                 base + f64::from(self.1.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
             }

@@ -61,8 +61,8 @@ impl Ranges {
 }
 
 impl Sample {
-    /// Returns the number of probes of the Bloom filter for this range. The result is infinite if the filter always
-    /// reports the range as not empty.
+    /// Returns the number of Bloom filter probes that a lookup of this range makes. The result is infinite if the
+    /// filter always reports the range as not empty.
     fn probes(&self, set_bits: u32, filter_bits: u32) -> f64 {
         let Self { first, last, before, after } = *self;
         let prefix = |number: u64, bits: u32| number.checked_shr(bits).unwrap_or(0);
@@ -117,7 +117,7 @@ pub(super) fn different_prefixes(numbers: &[u64]) -> [u64; 65] {
 pub(super) struct Design {
     /// The number of last bits that the prefixes in the exact set omit.
     pub(super) set_bits: u32,
-    /// The encoding number of the exact set.
+    /// The number that identifies the encoding of the exact set.
     pub(super) form: u32,
     /// The size of the exact set in words. The size is 0 if prefixes of the set have no bits.
     pub(super) set_words: u64,

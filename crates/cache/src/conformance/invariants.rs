@@ -27,8 +27,8 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     }),
 ];
 
-/// Checks all invariants that one thread can observe. Three caches get the same calls and must give the same
-/// answers.
+/// Checks all invariants that one thread can observe. The check makes the same calls on three caches, and the caches
+/// must give the same answers.
 pub(crate) fn check(make: Make<'_>) -> Result<(), String> {
     let first = replay(&*make())?;
     let second = replay(&*make())?;
@@ -91,7 +91,8 @@ fn check_get(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>, id: BlockId)
     }
 }
 
-/// Returns all cached blocks. Returns an error if their total weight differs from the weight that the cache reports.
+/// Returns all blocks that the cache contains. Returns an error if their total weight differs from the weight that
+/// the cache reports.
 fn held(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>) -> Result<Vec<BlockId>, String> {
     let mut held = Vec::new();
     let mut weight = 0;
@@ -176,7 +177,7 @@ pub(crate) fn check_concurrent(cache: &dyn Cache) -> Result<(), String> {
     let held: u64 = calls::all_blocks().filter_map(|id| cache.get(&id)).map(|block| block.len() as u64).sum();
     if held != cache.weight_bytes() || held > cache.capacity() {
         return Err(format!(
-            "invariant 2: the cached blocks have {held} bytes; the cache reports {}, and {} are allowed",
+            "invariant 2: the cached blocks have {held} bytes; the cache reports {} bytes, and {} bytes are allowed",
             cache.weight_bytes(),
             cache.capacity()
         ));

@@ -1,5 +1,5 @@
-//! Tests that caches keep every invariant with each hash function and each policy. Also tests that the checks detect
-//! caches with seeded faults.
+//! Tests that caches keep every invariant with each hash function and each policy. The tests also check that seeded
+//! faults in a cache are detected.
 
 mod c;
 mod canary;

@@ -24,13 +24,14 @@ use crate::shape::Shape;
 /// The mean writes and runs of a level in a full cycle of T arrivals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct LevelForm {
-    /// The number of times that an entry is written in a level other than level 0 before it moves to the next level.
+    /// The number of times that compactions write an entry in one level (not level 0) before the entry moves to the
+    /// next level.
     writes: f64,
     /// The number of times that compactions within level 0 write an entry. Writes by flushes are not included.
     first_writes: f64,
-    /// The mean number of runs between two arrivals.
+    /// The mean number of sorted runs of the level over the time between two arrivals.
     runs: f64,
-    /// The number of arrivals of a full run.
+    /// The number of arrivals after which a run of the level is full.
     run_arrivals: f64,
 }
 
@@ -140,8 +141,8 @@ fn writes_and_runs(shape: &Shape, setting: &Setting, flushed: f64) -> (f64, Expe
     }
 }
 
-/// Returns the number of times that an entry is written in the largest level. This level has `arrivals` arrivals in
-/// `runs` runs.
+/// Returns the number of times that an entry is written in the largest level. The level receives `arrivals` arrivals
+/// and keeps them in `runs` runs.
 fn last_writes(form: &LevelForm, arrivals: f64, runs: f64) -> f64 {
     let newest = arrivals / runs.max(1.0);
     if newest + 1.0 <= form.run_arrivals { newest + 1.0 } else { 1.0 }

@@ -21,8 +21,8 @@ pub(super) fn transition_bytes(shape: &Shape, fluid: Fluid) -> u64 {
 }
 
 /// Returns the job that merges the newest `runs` runs into one run. If the tree has only these runs, the output goes
-/// to the first level that is large enough for it at `size_ratio`. Otherwise the output goes to the level of the
-/// oldest of these runs.
+/// to the first level that is large enough for it at `size_ratio`. If the tree has other runs, the output goes to the
+/// level of the oldest merged run.
 pub(super) fn merge_newest(shape: &Shape, runs: usize, size_ratio: u64) -> Job {
     let all: Vec<_> = shape.levels.runs().collect();
     let job = whole::merge_runs(&all[..runs]);
@@ -51,7 +51,8 @@ fn played(shape: &Shape, job: &Job) -> (Shape, u64) {
     (Shape { buffer_bytes: shape.buffer_bytes, levels, operations: shape.operations }, bytes)
 }
 
-/// Returns the outline of a tree. In an outline, each run is one SSTable, whose number is the number of the run.
+/// Returns the outline of a tree. An outline is a simplified shape, in which each run is one SSTable. The number of
+/// the SSTable is the number of the run.
 pub(super) fn outline(shape: &Shape) -> Shape {
     let run = |run: &Run<TableShape>| Run { id: run.id, tables: vec![joined(run.tables.iter(), run.id)] };
     let level = |level: &Level<TableShape>| Level { runs: level.runs.iter().map(run).collect() };

@@ -11,7 +11,7 @@ const LOAD: SimulatedLoad = SimulatedLoad {
     distinct_keys: None,
 };
 
-/// A part of a simulated day: a number of flushes, and the reads before each flush.
+/// A part of a simulated workload that changes over time: a number of flushes, and the reads before each flush.
 #[derive(Clone, Copy)]
 struct Part {
     flushes: u64,

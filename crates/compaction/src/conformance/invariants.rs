@@ -11,7 +11,7 @@ use crate::{Action, CompactionPolicy, Job, Run, Shape, TableShape};
 /// The largest allowed number of jobs between two flushes, for a store of this size.
 const MAX_JOBS: usize = 1000;
 
-/// The compaction policy under test.
+/// The compaction policy under test, with the limits of its variant.
 pub(crate) struct Subject {
     pub(crate) policy: Box<dyn CompactionPolicy>,
     /// The limits that the variant of the policy declares.
@@ -47,13 +47,14 @@ type Check = fn(&Subject, &History) -> Result<(), String>;
 pub(crate) const INVARIANTS: &[(&str, Check)] = &[
     ("jobs are valid and change no answer", jobs_change_no_answer),
     ("only the oldest data is dropped", only_the_oldest_goes),
-    ("the bottom is where nothing older is", the_bottom_is_where_nothing_older_is),
+    ("a job reaches the bottom exactly if no older data remains", the_bottom_is_where_nothing_older_is),
     ("the same shape gives the same job", the_same_shape_gives_the_same_job),
-    ("the policy comes to rest", the_policy_comes_to_rest),
+    ("the policy stops after a finite number of jobs", the_policy_comes_to_rest),
 ];
 
-/// Replays a history. Calls `each` with every job, before the job is applied. Calls `at_rest` with the shape whenever
-/// the policy has no further job. The replay ends at a job that cannot be applied.
+/// Replays a history of flushes on the policy, and checks the tree after each job. Calls `each` with every job,
+/// before the job is applied. Calls `at_rest` with the shape whenever the policy has no further job. The replay ends
+/// at a job that cannot be applied.
 pub(crate) fn play(
     subject: &Subject,
     history: &History,
@@ -125,7 +126,9 @@ fn the_bottom_is_where_nothing_older_is(subject: &Subject, history: &History) ->
             return Ok(());
         }
         let bottom = job.reaches_bottom(&levels);
-        ensure(bottom != store.has_older_than(job), || format!("{job:?} has reaches_bottom = {bottom}"))
+        ensure(bottom != store.has_older_than(job), || {
+            format!("{job:?} has the wrong value reaches_bottom = {bottom}")
+        })
     };
     play(subject, history, check, |_| Ok(()))
 }

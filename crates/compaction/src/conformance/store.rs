@@ -26,7 +26,7 @@ struct Version {
 #[derive(Clone, Debug)]
 struct Table {
     id: TableId,
-    /// The entries by key bytes. The map is never empty.
+    /// The stored entries, by key. The map is never empty.
     entries: BTreeMap<[u8; 2], Version>,
 }
 
@@ -48,7 +48,8 @@ impl Placed for Table {
 #[derive(Clone, Default)]
 pub(crate) struct Store {
     levels: Levels<Table>,
-    /// The next unused number. The store has one counter for sequence numbers, SSTable numbers and run numbers.
+    /// The next unused number for an SSTable or a run. The store has one counter for sequence numbers, SSTable
+    /// numbers and run numbers.
     next: u64,
 }
 

@@ -32,7 +32,7 @@ const END_STEPS: u32 = 200;
 /// The time between two checks whether a process has ended.
 const END_STEP: Duration = Duration::from_millis(1);
 
-/// The answer of the process to the greeting.
+/// The answer of the process to the greeting, which contains the protocol version.
 #[derive(Deserialize)]
 struct Greeted {
     protocol: u64,
@@ -68,7 +68,7 @@ struct Running {
     child: Child,
     /// The channel for lines to the thread that communicates with the process.
     questions: Option<SyncSender<String>>,
-    /// The channel for the answers of the process.
+    /// The channel that delivers the answer lines of the process.
     answers: Receiver<Result<String, Failure>>,
     /// The last bytes of the standard error of the process.
     errors: Arc<Mutex<Vec<u8>>>,
@@ -117,8 +117,8 @@ impl PolicyProcess {
         }
     }
 
-    /// Ends the process. Returns a description of the failure with the answer, the exit status and the standard error
-    /// of the process.
+    /// Ends the process, and returns an error with the reason. Returns a description of the failure with the answer,
+    /// the exit status and the standard error of the process.
     pub(super) fn fail(&mut self, failure: &Failure) -> String {
         let mut message = format!("the process {:?} failed: {}", self.command, failure.what);
         if let Some(answer) = &failure.answer {
@@ -144,7 +144,7 @@ impl PolicyProcess {
 }
 
 /// Runs as the process of a policy that has no jobs. The function answers the greeting, and then every shape with
-/// `null`, until `shapes` ends. The function does no other work, so a call of this policy measures the cost of the
+/// `null`, until `shapes` ends. The process does nothing else, so a call of this policy measures only the cost of the
 /// communication.
 ///
 /// # Errors
@@ -262,7 +262,8 @@ impl Drop for Running {
     }
 }
 
-/// Writes every request and reads its answer. The function returns when the requests or the process end.
+/// Writes every request to the process, and reads the answer of the process. The function returns when the requests
+/// or the process end.
 fn talk(
     questions: &Receiver<String>,
     mut stdin: ChildStdin,

@@ -1,4 +1,4 @@
-//! The JSON encoding of shapes and jobs. Each shape and each job takes one line.
+//! The JSON encoding of shapes and jobs. Each shape and each job is encoded in one line.
 
 use serde::{Deserialize, Serialize, Serializer};
 

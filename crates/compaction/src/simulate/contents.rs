@@ -14,7 +14,7 @@ pub trait Contents {
     fn forget(&mut self, tables: &[TableId]);
 }
 
-/// The parameters of a merge.
+/// The parameters of a merge, such as the keys that divide its output.
 pub struct MergeTerms<'a> {
     /// The number of the first output SSTable. The next output SSTables have the next numbers.
     pub first_table: TableId,

@@ -22,7 +22,7 @@ pub struct KeyClass {
 /// The writes of one flush.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlushedWrites {
-    /// The number of writes that add a new key. Each key is added once.
+    /// The number of writes that add a new key. Each new key is added only once.
     pub adds: f64,
     /// The number of writes with random keys.
     pub draws: f64,
@@ -283,7 +283,7 @@ impl Contents for Spread {
 }
 
 /// Returns the expected entries after a merge of several random sets of keys. `keys` is the number of possible keys.
-/// The newest set comes first.
+/// The list of sets begins with the newest set.
 ///
 /// The union of two random sets of a and b keys out of n possible keys has n·(1 − (1 − a/n)·(1 − b/n)) keys. Sets of
 /// new keys are disjoint, so the size of their union is the sum of their sizes. A tombstone remains if no newer set
@@ -327,8 +327,8 @@ fn key(bytes: &[u8]) -> u64 {
     u64::from_be_bytes(bytes.try_into().expect("simulated keys have 8 bytes"))
 }
 
-/// Splits a run at the keys `cuts`, which are sorted. Each part has an integer number of entries. The result has no
-/// parts without entries.
+/// Splits a run at the keys `cuts`, which are sorted. Each part of the run has a whole number of entries. The result
+/// has no parts without entries.
 fn split(run: &[Stretch], cuts: &[Arc<[u8]>]) -> Vec<Vec<Stretch>> {
     if cuts.is_empty() {
         return vec![run.to_vec()];
@@ -363,7 +363,7 @@ fn split(run: &[Stretch], cuts: &[Arc<[u8]>]) -> Vec<Vec<Stretch>> {
 }
 
 /// Divides a run into intervals of `entries_per_table` entries. The last interval gets the remaining entries. Each
-/// interval has an integer number of entries.
+/// interval has a whole number of entries.
 fn cut(run: &[Stretch], entries_per_table: u64) -> Vec<Stretch> {
     let total = run.iter().map(Stretch::entries).sum::<f64>().round().max(1.0);
     let per_table = (entries_per_table as f64).min(total);

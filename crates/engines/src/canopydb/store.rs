@@ -17,7 +17,7 @@ const DATA: &[u8] = b"data";
 /// The error of a reader that does not find the tree which was created at opening.
 const LOST: &str = "the store does not contain its tree";
 
-/// A store of canopydb, all in one tree.
+/// A store of canopydb, which keeps all entries in one tree.
 pub(super) struct CanopydbStore {
     database: Database,
     has_log: bool,
@@ -47,7 +47,7 @@ impl CanopydbStore {
         Ok(store)
     }
 
-    /// Runs a write transaction.
+    /// Runs `work` in a write transaction, and commits the transaction.
     fn commit(&self, work: impl FnOnce(&mut Tree<'_>) -> Result<(), Error>) -> Result<(), TargetError> {
         let transaction = self.database.begin_write()?;
         work(&mut transaction.get_or_create_tree(DATA)?)?;

@@ -34,7 +34,7 @@ pub(crate) const CHECKS: [(&str, Check); 9] = [
 /// The result of a check that found no violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// The engine keeps the invariant.
+    /// The engine keeps the invariant without exceptions.
     Yes,
     /// The engine keeps the invariant, but the engine was built without this codec.
     Without(String),
@@ -47,9 +47,9 @@ fn small() -> Design {
     with(&Design::default(), "memtable.capacity = \"128KiB\"\ncache.capacity = \"1MiB\"")
 }
 
-/// A design with further settings.
+/// Returns the test design with additional settings.
 fn with(design: &Design, settings: &str) -> Design {
-    design.with(&settings.parse().expect("it is TOML")).expect("it is a design")
+    design.with(&settings.parse().expect("the text is TOML")).expect("the table is a design")
 }
 
 fn new_home() -> Result<TempDir, String> {

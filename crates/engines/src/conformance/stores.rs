@@ -161,8 +161,8 @@ fn one_step(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Resul
     }
 }
 
-/// Puts a key that is absent, or deletes a key that exists by a single delete. No other write has a key of this kind,
-/// except for range deletes. A store without single deletes deletes the key.
+/// Puts a key that is absent, or deletes a key that exists by a single delete. No other write of the history uses the
+/// keys of single deletes, except range deletes. A store without single deletes deletes the key.
 fn single_life(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Result<(), String> {
     let text = |error: workload::TargetError| error.to_string();
     let key = format!("single-{}", random.below(12)).into_bytes();

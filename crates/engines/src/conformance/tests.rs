@@ -10,17 +10,17 @@ use super::stores::{self, Check, Opener};
 /// The fault of a canary store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
-    /// A scan omits its last entry.
+    /// A seeded fault: a scan omits its last entry.
     DropsLastOfRange,
-    /// A backward scan begins with its high bound.
+    /// A seeded fault: a backward scan begins with its upper bound, although the bound is excluded.
     ReadsHighBound,
-    /// Backward scans go forward.
+    /// A seeded fault: backward scans read forward.
     ForgetsDirection,
-    /// Deletes have no effect.
+    /// A seeded fault: deletes have no effect.
     ForgetsDeletes,
-    /// A range delete spares its first key.
+    /// A seeded fault: a range delete does not delete its first key.
     SparesFirstOfRange,
-    /// The first and the last answer of a multi-get are swapped.
+    /// A seeded fault: the first and the last answer of a multi-get are swapped.
     SwapsMultiGet,
     /// Keys with an empty value are not found.
     SkipsEmptyValues,
@@ -28,7 +28,7 @@ enum Fault {
     EndsKeysAtZero,
     /// If a batch has several writes to one key, the first write wins.
     FirstOfBatchWins,
-    /// A reopened store is empty.
+    /// A seeded fault: a reopened store is empty.
     ForgetsOnOpening,
     /// Values are cut at 64 KiB.
     CutsLargeValues,
@@ -45,7 +45,7 @@ struct Canary {
 }
 
 impl Canary {
-    /// An empty store.
+    /// Returns an empty store with the given seeded fault.
     fn shared(fault: Option<Fault>) -> Self {
         Self { fault, model: Arc::default() }
     }

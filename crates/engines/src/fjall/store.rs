@@ -17,7 +17,7 @@ use crate::stats::EngineStats;
 use crate::store::Store;
 use crate::{settle, walk};
 
-/// A store of Fjall 3, all in one keyspace.
+/// A store of Fjall 3, which keeps all entries in one keyspace.
 pub(super) struct FjallStore {
     database: Database,
     keyspace: Keyspace,

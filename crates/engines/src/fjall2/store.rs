@@ -11,7 +11,7 @@ use crate::stats::EngineStats;
 use crate::store::Store;
 use crate::{settle, walk};
 
-/// A store of Fjall 2, all in one partition.
+/// A store of Fjall 2, which keeps all entries in one partition.
 pub(super) struct Fjall2Store {
     keyspace: Keyspace,
     partition: PartitionHandle,

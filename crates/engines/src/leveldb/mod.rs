@@ -24,7 +24,7 @@ pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<LevelDb>(
 )
 .limited(&[Limit::NotDeterministic]);
 
-/// The library that is loaded.
+/// The name and the origin of the library that is loaded.
 const WANTED: Wanted = Wanted {
     name: "libleveldb.so",
     variable: "LSMBENCH_LEVELDB",

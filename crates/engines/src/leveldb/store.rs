@@ -217,7 +217,7 @@ impl Api {
     /// The text that the library allocated, or `None` for a null pointer.
     ///
     /// # Safety
-    /// `text` is null, or is NUL-terminated and no other code frees it.
+    /// `text` must be null, or NUL-terminated and owned by the caller.
     unsafe fn take_text(&self, text: *mut c_char) -> Option<String> {
         if text.is_null() {
             return None;
@@ -354,7 +354,7 @@ impl Store for LevelDbStore {
     }
 }
 
-/// Whether a level needs a compaction.
+/// Returns whether a level of the store needs a compaction.
 fn is_due((level, files, megabytes): &(u32, u64, u64)) -> bool {
     match level {
         0 => *files >= LEVEL0_FILES,

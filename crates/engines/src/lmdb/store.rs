@@ -20,7 +20,7 @@ const MAP_BYTES: usize = 1 << 38;
 /// The name of the file of a store in its directory.
 const DATA: &str = "data.mdb";
 
-/// The most concurrent readers.
+/// The maximum number of concurrent readers.
 const MOST_READERS: u32 = 1024;
 
 /// A store of LMDB.

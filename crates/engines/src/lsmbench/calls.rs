@@ -5,7 +5,7 @@ use std::ops::Bound;
 use tree::{MultiGetValues, WriteBatch};
 use workload::{Scan, TargetError, Write};
 
-/// The bounds of a scan.
+/// Returns the key bounds of a scan.
 #[inline]
 pub(super) fn bounds<'a>(scan: &Scan<'a>) -> (Bound<&'a [u8]>, Bound<&'a [u8]>) {
     (Bound::Included(scan.low), scan.high.map_or(Bound::Unbounded, Bound::Excluded))

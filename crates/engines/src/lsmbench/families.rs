@@ -27,7 +27,8 @@ impl FamiliesStore {
     }
 }
 
-/// The operations of the whole store. Each operation on keys needs a [family](Store::family).
+/// The operations of the whole store. A store with families rejects an operation on keys that names no
+/// [family](Store::family).
 impl Target for FamiliesStore {
     fn put(&self, _: &[u8], _: &[u8]) -> Result<(), TargetError> {
         self.unnamed()

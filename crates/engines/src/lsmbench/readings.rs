@@ -7,7 +7,7 @@ use tree::{Design, LevelCounts, LevelStats, Mode, Stats};
 
 use crate::stats::{EngineStats, Readings};
 
-/// The readings of a store and of its levels.
+/// Returns the statistics of a store and of its levels.
 pub(super) fn of_store(stats: &Stats, mode: Mode, design: &Design) -> EngineStats {
     let levels = stats.levels.len().max(stats.level_counts.len());
     let level = |level: usize| {
@@ -98,7 +98,7 @@ fn of_tree(stats: &Stats, mode: Mode, design: &Design) -> Readings {
     tree
 }
 
-/// The readings of one level.
+/// Returns the statistics of one level.
 fn of_level(state: &LevelStats, counts: &LevelCounts) -> Readings {
     let mut level = Readings::default();
     level

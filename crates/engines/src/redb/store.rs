@@ -14,7 +14,7 @@ use crate::walk;
 /// The table of all entries.
 const DATA: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("data");
 
-/// A store of redb, all in one table.
+/// A store of redb, which keeps all entries in one table.
 pub(super) struct RedbStore {
     database: Database,
     file: PathBuf,
@@ -32,7 +32,7 @@ impl RedbStore {
         Ok(store)
     }
 
-    /// Runs a write transaction.
+    /// Runs `work` in a write transaction, and commits the transaction.
     fn commit(
         &self,
         durability: Durability,

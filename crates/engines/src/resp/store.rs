@@ -34,11 +34,11 @@ const MARK: &str = "resp-store";
 /// How a server finds the names of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
-    /// By `RANGE`, of `lsmbench serve`.
+    /// The server executes scans by its command `RANGE`, which only `lsmbench serve` has.
     Range,
     /// A sorted set, which every write updates, keeps the names in order.
     SortedSet,
-    /// Not at all.
+    /// The server executes no scans.
     None,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct RespStore {
     compacts: bool,
     /// Whether the server saves its data when it ends, because it has no WAL.
     saves: bool,
-    /// The server, if it was started for this store.
+    /// The server process, if lsmbench started the server for this store.
     process: Mutex<Option<ServerProcess>>,
 }
 
@@ -101,7 +101,7 @@ impl RespStore {
         })
     }
 
-    /// Calls the server. The connection of a call that fails is not used again.
+    /// Sends a command to the server, and returns the reply. The connection of a call that fails is not used again.
     fn call<T>(
         &self,
         call: impl FnOnce(&mut Connection) -> Result<T, redis::RedisError>,
@@ -148,7 +148,7 @@ impl RespStore {
         }
     }
 
-    /// Executes a step of the tree behind `lsmbench serve`. Other servers have no such steps.
+    /// Executes a step of the tree behind `lsmbench serve`. On any other server, this function does nothing.
     fn tree(&self, step: &str) -> Result<(), TargetError> {
         match self.has_tree {
             true => self.query(redis::cmd("TREE").arg(step)),
@@ -165,7 +165,8 @@ fn connect(client: &Client) -> Result<Connection, TargetError> {
     Ok(connection)
 }
 
-/// Takes the server at an address for the store of a folder. It must be empty, unless it has that store already.
+/// Takes the server at an address for the store of a folder. The server must be empty, unless it already contains the
+/// store of this folder.
 fn take_over(connection: &mut Connection, folder: &Path, params: &Params) -> Result<(), TargetError> {
     let mark = folder.join(MARK);
     if mark.exists() {
@@ -177,7 +178,7 @@ fn take_over(connection: &mut Connection, folder: &Path, params: &Params) -> Res
     let names: u64 = redis::cmd("DBSIZE").query(connection)?;
     if names > 0 {
         return Err(format!(
-            "the server at {} has {names} keys; use an empty one, or delete them with engine.empty = true",
+            "the server at {} has {names} keys; use an empty server, or delete the keys with engine.empty = true",
             params.address
         )
         .into());
@@ -260,7 +261,8 @@ impl Target for RespStore {
         self.tree("SETTLE")
     }
 
-    /// Ends the server if lsmbench started it for this store. Other servers keep running.
+    /// Ends the server if lsmbench started it for this store. If lsmbench did not start the server, the server keeps
+    /// running.
     fn close(&self) -> Result<(), TargetError> {
         let Some(mut process) = self.process.lock().take() else { return Ok(()) };
         let mut shutdown = redis::cmd("SHUTDOWN");

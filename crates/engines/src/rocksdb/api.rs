@@ -191,7 +191,7 @@ impl Api {
     /// The text that the library allocated, or `None` for a null pointer.
     ///
     /// # Safety
-    /// `text` is null, or is NUL-terminated and no other code frees it.
+    /// `text` must be null, or NUL-terminated and owned by the caller.
     pub(super) unsafe fn take_text(&self, text: *mut c_char) -> Option<String> {
         if text.is_null() {
             return None;

@@ -7,7 +7,7 @@ use crate::library::Wanted;
 pub(super) trait RocksDbFork: Send + Sync + 'static {
     /// The name among the variants of the axis.
     const KIND: &'static str;
-    /// The library of the fork.
+    /// The names and the origin of the library of the fork.
     const WANTED: Wanted;
     /// Whether a memtable can have a whole-key Bloom filter, as in `RocksDB` since 6.0.
     const FILTERS_MEMTABLES: bool = true;

@@ -9,7 +9,7 @@ use types::MergeOperator;
 use super::api::{Api, Object};
 use crate::symbols::bytes_at;
 
-/// Creates an operator. The options that it is set in own it.
+/// Creates an operator. The options that receive the merge operator own it.
 pub(super) fn create(api: &Api, operator: MergeOperator) -> Object {
     let state = Box::into_raw(Box::new(operator)).cast();
     // SAFETY: The callbacks have the signatures of `rocksdb/c.h`, and the library destroys the state once.
@@ -24,7 +24,7 @@ unsafe extern "C" fn destroy(state: *mut c_void) {
 }
 
 /// # Safety
-/// As the library calls it: `state` is that of [`create`], and the pointers have the lengths that come with them.
+/// The library must pass the `state` of [`create`], and pointers with the stated lengths.
 unsafe extern "C" fn full_merge(
     state: *mut c_void,
     _key: *const c_char,
@@ -46,7 +46,7 @@ unsafe extern "C" fn full_merge(
 }
 
 /// # Safety
-/// As [`full_merge`].
+/// The requirements of [`full_merge`] apply to this function, too.
 unsafe extern "C" fn partial_merge(
     state: *mut c_void,
     _key: *const c_char,
@@ -74,7 +74,7 @@ unsafe extern "C" fn delete_value(_state: *mut c_void, value: *const c_char, byt
 }
 
 /// # Safety
-/// `state` is that of [`create`].
+/// `state` must come from [`create`].
 unsafe extern "C" fn name(state: *mut c_void) -> *const c_char {
     // SAFETY: The caller guarantees it.
     let name = match unsafe { *state.cast::<MergeOperator>() } {

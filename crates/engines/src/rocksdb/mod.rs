@@ -101,8 +101,8 @@ impl<K: RocksDbFork> Build<dyn Engine> for Member<K> {
 }
 
 impl<K: RocksDbFork> Member<K> {
-    /// Whether the store uses the library that is linked into this program. This is so if the linked library is this
-    /// fork and the design names no other library.
+    /// Whether the store uses the library that is linked into this program. The result is true if this program is
+    /// linked with the fork, and the design names no other library.
     fn is_linked(&self) -> bool {
         linked::KIND == Some(K::KIND) && !K::WANTED.is_named(&self.params.library)
     }

@@ -1,7 +1,8 @@
 //! The names of a design's settings in `RocksDB`'s options files.
 //!
-//! Options are passed as text, and not by one function per option. Text has the same meaning in all versions, while
-//! functions change: `rocksdb_filterpolicy_create_bloom_full` takes another type in older versions.
+//! Options are passed as text, and not by one function per option. The text of options has the same meaning in all
+//! versions, but functions change: `rocksdb_filterpolicy_create_bloom_full` has another parameter type in older
+//! versions.
 
 use super::overrides::{Overrides, name_of};
 use super::params::{CacheKind, Params, Style};
@@ -160,8 +161,8 @@ fn table_factory(settings: &EngineOptions) -> String {
 
 /// Bits per key to request from `RocksDB`, so that its ribbon filter has about the bits per key of the settings.
 /// `RocksDB` expects the bits of a Bloom filter with the same false-positive rate. A ribbon filter takes three tenths
-/// fewer bits. The −1 that follows in its options means that no level has Bloom filters. Source: its header
-/// `filter_policy.h`, at `NewRibbonFilterPolicy`.
+/// fewer bits. The −1 that follows in its options means that no level has Bloom filters. Source: the header
+/// `filter_policy.h` of `RocksDB`, at `NewRibbonFilterPolicy`.
 pub(super) fn bloom_equivalent_bits(settings: &EngineOptions) -> f64 {
     settings.filter_bits_per_key / 0.7
 }

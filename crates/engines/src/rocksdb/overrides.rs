@@ -50,7 +50,7 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(&byte))
 }
 
-/// The parts between semicolons that are outside of braces.
+/// Returns the parts of the text between semicolons that are outside of braces.
 fn parts(text: &str) -> Result<Vec<&str>, String> {
     let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0usize);
     for (at, byte) in text.bytes().enumerate() {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::library::version_in;
 
-/// The source of the functions.
+/// The place from which the functions of the library come.
 pub(super) enum LibrarySource {
     /// A shared library.
     File(PathBuf),

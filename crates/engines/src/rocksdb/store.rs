@@ -154,7 +154,7 @@ impl RocksDbStore {
         }
     }
 
-    /// The value of a numeric property; `None` if this version has no property with this name.
+    /// Returns the value of a numeric property, or `None` if this version has no property with this name.
     fn number(&self, name: &CStr) -> Option<u64> {
         let mut number = 0;
         // SAFETY: The name is NUL-terminated, and the number is written to before the call returns.

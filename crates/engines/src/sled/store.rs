@@ -17,7 +17,7 @@ const USUAL_FLUSH_MS: u64 = 500;
 /// The smallest cache with which sled works, in bytes.
 const LEAST_CACHE_BYTES: u64 = 1 << 20;
 
-/// A store of sled, all in its default tree.
+/// A store of sled, which keeps all entries in its default tree.
 pub(super) struct SledStore {
     db: Db,
     syncs: bool,

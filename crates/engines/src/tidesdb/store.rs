@@ -28,7 +28,7 @@ const DATA: &str = "data";
 const DAY_US: u64 = 24 * 3600 * 1_000_000;
 
 self_cell!(
-    /// An open database with its column family. The column family borrows from the database.
+    /// An open database and its column family. The column family borrows from the database.
     struct Opened {
         owner: TidesDB,
         #[covariant]
@@ -36,7 +36,7 @@ self_cell!(
     }
 );
 
-/// A store of `TidesDB`, all in one column family.
+/// A store of `TidesDB`, which keeps all entries in one column family.
 pub(super) struct TidesDbStore(Opened);
 
 impl TidesDbStore {
@@ -78,7 +78,7 @@ impl TidesDbStore {
         self.0.borrow_dependent()
     }
 
-    /// Runs a write transaction.
+    /// Runs `work` in a write transaction, and commits the transaction.
     fn commit(&self, work: impl Fn(&Transaction<'_>) -> Outcome<()>) -> Result<(), TargetError> {
         let committed = until_free(|| {
             let mut transaction = self.database().begin_transaction()?;
@@ -88,7 +88,7 @@ impl TidesDbStore {
         Ok(committed?)
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     fn find(&self, transaction: &Transaction<'_>, key: &[u8]) -> Outcome<Option<Vec<u8>>> {
         match until_free(|| transaction.get_notrack(self.family(), key)) {
             Ok(value) => Ok(Some(value)),

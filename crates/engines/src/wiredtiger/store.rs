@@ -112,7 +112,7 @@ impl WiredTigerStore {
         Ok(store)
     }
 
-    /// The session of this thread.
+    /// Returns the session of the calling thread.
     fn thread(&self) -> Result<Thread, TargetError> {
         let session = self.threads.get_or_try(|| {
             let mut thread = null_mut();

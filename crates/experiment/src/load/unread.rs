@@ -22,7 +22,7 @@ const OF_MIXES: [(&str, &str); 5] = [
     ("range", "the mix has no range"),
     ("batch", "the mix has no batch and no multi_get; for writes in batches use mix = { batch = 1 }"),
     ("value", "the mix writes no values"),
-    ("keys", "the mix only inserts new keys"),
+    ("keys", "all operations of the mix insert new keys"),
 ];
 
 /// Keys of [`OF_MIXES`] that files often repeat in every phase. If such a key has no effect, lsmbench prints a

@@ -83,8 +83,8 @@ fn neighbours(key: &[u8]) -> Vec<Vec<u8>> {
 
 /// Checks the result of `seek` for one key. Blocks before the returned block must have only smaller keys, and blocks
 /// after the returned block must have only larger keys. If the separators are first keys, the result must be the last
-/// block whose first key is at or below the key. Exception: with `may_be_later`, the result may be the next block if
-/// the key is between two blocks, because a fence of largest keys returns this block.
+/// block whose first key is at or below the key. Exception: with `may_be_later`, the result may be the block after
+/// the key, because a fence of largest keys returns this block for a key between two blocks.
 fn check_seek(fence: &dyn Fence, table: &Table, key: &[u8], may_be_later: bool) -> Result<(), String> {
     let block = fence.seek(key, table).map_err(|error| error.to_string())? as usize;
     let blocks = &table.blocks;
@@ -111,8 +111,8 @@ fn show(key: &[u8]) -> String {
     format!("\"{}\"{}", shown.escape_ascii(), if shown.len() < key.len() { "…" } else { "" })
 }
 
-/// Checks that batches of many sizes give the same results as single searches. The keys of a batch are unsorted, and
-/// are partly absent.
+/// Checks that searches in batches of many sizes give the same results as single searches. The keys of a batch are
+/// unsorted, and are partly absent.
 fn a_batch_answers_like_its_keys_alone(subject: &Subject) -> Result<(), String> {
     for (shape, keys) in shapes() {
         let mut table = Table::new(&keys, 2, Cut::Shortest);
@@ -185,7 +185,7 @@ fn a_search_reads_no_more_than_a_binary_search(subject: &Subject) -> Result<(), 
     Ok(())
 }
 
-/// Checks that a fence reports its memory if its searches read no pages. An ideal bound must report 0.
+/// Checks that a fence whose searches read no pages reports its memory. An ideal bound must report 0.
 fn memory_is_told(subject: &Subject) -> Result<(), String> {
     let mut table = Table::new(&numbered(5000), 1, Cut::FirstKeys);
     table.store(&*subject.policy);
@@ -243,8 +243,8 @@ fn corruption_is_an_error_or_a_block_of_the_table(subject: &Subject) -> Result<(
     Ok(())
 }
 
-/// Returns whether the fence opens. If the fence opens, the function checks that each search returns an error or a
-/// block of the SSTable.
+/// Returns whether the fence opens, and checks its answers if it opens. If the fence opens, the function checks that
+/// each search returns an error or a block of the SSTable.
 fn opens_and_answers(policy: &dyn FencePolicy, table: &Table, probes: &[Vec<u8>]) -> Result<bool, String> {
     let Ok(fence) = policy.open(table) else { return Ok(false) };
     let keys: Vec<_> = probes.iter().map(|key| table.hashed(key)).collect();

@@ -1,4 +1,5 @@
-//! Culling by binary search if the files of the level do not overlap. In other levels, this method checks all files.
+//! Culling by binary search if the files of the level do not overlap. In all other levels, this method checks one
+//! file after the other.
 //!
 //! Source: "Fjall 2.1", section "Faster range culling". Fjall uses binary search only in levels whose files do not
 //! overlap. In level 0 and in tiered levels, files may overlap, so Fjall checks one file after the other. In

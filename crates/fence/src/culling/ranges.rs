@@ -17,7 +17,7 @@ impl FileRanges {
     /// # Panics
     /// Panics if the total length of all keys exceeds 4 GiB.
     pub fn push(&mut self, smallest: &[u8], largest: &[u8]) {
-        debug_assert!(smallest <= largest, "a file's range runs upwards");
+        debug_assert!(smallest <= largest, "the smallest key of a file must not be above its largest key");
         debug_assert!(self.is_empty() || self.largest(self.len() - 1) < smallest, "files must not overlap");
         self.smallest.push(smallest);
         self.largest.push(largest);

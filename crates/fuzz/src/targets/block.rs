@@ -13,17 +13,17 @@ use crate::target::{FuzzTarget, InputForm};
 /// Ascending entries that are encoded again in any format are scanned and found unchanged.
 pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "block",
-    about: "a data block, walked in both directions and searched",
+    about: "a data block, scanned in both directions and searched",
     form: InputForm::Bytes,
     seeds,
     run,
 };
 
-/// An entry as a scan returns it.
+/// An entry in the form that a scan returns.
 type Owned = (Vec<u8>, Option<Vec<u8>>);
 
 /// Half of the bytes of a tail. The lower half of the first byte is the kind of the index. A block without a tail has
-/// no index. Other bytes in that place may leave the index unchecked.
+/// no index. If this place contains other bytes, the index is not checked.
 const KINDS_BYTES: usize = 4;
 
 fn hashed(key: &[u8]) -> HashedKey<'_> {
@@ -60,7 +60,7 @@ fn seeds() -> Vec<Vec<u8>> {
     blocks
 }
 
-/// The entries as one block of each format.
+/// Returns one block of each format that contains the entries.
 fn lay_out(entries: &[Owned], options: &BlockOptions) -> Vec<Vec<u8>> {
     let formats = CATALOG.all().map(|choice| CATALOG.build(&choice).expect("defaults build"));
     let block = |format: Box<dyn tree::block::BlockFormat>| {
@@ -118,12 +118,14 @@ fn check_found(block: &[u8], found: &tree::block::Found, value: Option<&[u8]>) {
         // Wrong bounds misdirect a search, and so does a prefix that is written out although the previous key shares
         // it.
         Found::Absent => {}
-        Found::Tombstone => assert_eq!(value, None, "a value is found to be a tombstone"),
-        Found::Value(range) => assert_eq!(Some(&block[range.clone()]), value, "another value is found"),
+        Found::Tombstone => assert_eq!(value, None, "the lookup of a value returned a tombstone"),
+        Found::Value(range) => {
+            assert_eq!(Some(&block[range.clone()]), value, "the lookup returned another value")
+        }
     }
 }
 
-/// Checks that ascending entries are the same in every format, in both directions.
+/// Checks that a block of each format returns ascending entries unchanged, in both directions.
 fn check_relaid(forward: &[Owned]) {
     let bytes: usize =
         forward.iter().map(|(key, value)| key.len() + value.as_ref().map_or(0, Vec::len)).sum();
@@ -132,7 +134,11 @@ fn check_relaid(forward: &[Owned]) {
         return;
     }
     for block in lay_out(forward, &BlockOptions::default()) {
-        assert_eq!(entries(&block, Direction::Forward).as_deref(), Some(forward), "encoded again it differs");
+        assert_eq!(
+            entries(&block, Direction::Forward).as_deref(),
+            Some(forward),
+            "the block is different after it is encoded again"
+        );
         let mut backward = entries(&block, Direction::Backward).expect("an encoded block can be scanned");
         backward.reverse();
         assert_eq!(backward, forward, "backward it differs");
@@ -140,7 +146,7 @@ fn check_relaid(forward: &[Owned]) {
             match find(&block, hashed(key)) {
                 Some(tree::block::Found::Value(range)) => assert_eq!(Some(&block[range]), value.as_deref()),
                 Some(tree::block::Found::Tombstone) => assert_eq!(*value, None),
-                other => panic!("a key that was laid out is {other:?}"),
+                other => panic!("the lookup of an encoded key returned {other:?}"),
             }
         }
     }

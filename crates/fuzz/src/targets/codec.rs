@@ -9,7 +9,7 @@ use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// A compressed block. An input is a tag, two bytes of length, and the stored bytes. Invariants: decoding is
+/// A compressed block as input. An input is a tag, two bytes of length, and the stored bytes. Invariants: decoding is
 /// deterministic, and any bytes that any codec compressed are restored.
 pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "codec",
@@ -19,8 +19,8 @@ pub(super) const TARGET: FuzzTarget = FuzzTarget {
     run: run_codec,
 };
 
-/// A block compressed with dictionaries. An input is two bytes of length, dictionaries of that length, a tag, two bytes
-/// of length, and the stored bytes.
+/// An input block that was compressed with dictionaries. An input is two bytes of length, dictionaries of that
+/// length, a tag, two bytes of length, and the stored bytes.
 pub(super) const DICTIONARIES: FuzzTarget = FuzzTarget {
     name: "dictionaries",
     about: "the dictionaries of a table, and a block compressed with one",
@@ -71,7 +71,7 @@ fn dictionary_seeds() -> Vec<Vec<u8>> {
         let samples: Vec<Vec<u8>> = (0..64).flat_map(|_| blocks().into_iter().take(1)).collect();
         let samples: Vec<&[u8]> = samples.iter().map(Vec::as_slice).collect();
         let mut dictionaries = Dictionaries::default();
-        let learnt = codec.learn(0, &samples, &mut dictionaries).expect("there is something to learn");
+        let learnt = codec.learn(0, &samples, &mut dictionaries).expect("the codec learns from samples");
         let encoded = dictionaries.encode();
         for block in blocks() {
             let mut stored = Vec::new();
@@ -88,7 +88,7 @@ fn run_codec(input: &[u8]) -> bool {
     for (label, codec) in CODECS.iter() {
         let mut stored = Vec::new();
         let tag = codec.compress(0, input, &mut stored);
-        assert!(stored.len() <= input.len(), "{label} makes a block longer");
+        assert!(stored.len() <= input.len(), "{label} increased the length of a block");
         let mut back = vec![0; input.len()];
         let decoded = decompress(tag, &stored, &mut back);
         assert!(decoded.is_ok() && back == input, "{label} does not restore its input");
@@ -115,8 +115,8 @@ fn decode_framed(framed: &[u8], decode: impl Fn(u8, &[u8], &mut [u8]) -> bool) -
     let (mut first, mut second) = (vec![0; len], vec![0xff; len]);
     bounded(framed.len() + len, SPARE_BYTES, || {
         let decoded = decode(tag as u8, stored, &mut first);
-        assert_eq!(decoded, decode(tag as u8, stored, &mut second), "the second time it decodes otherwise");
-        assert!(!decoded || first == second, "the second time it decodes to other bytes");
+        assert_eq!(decoded, decode(tag as u8, stored, &mut second), "the second decoding has another result");
+        assert!(!decoded || first == second, "the second decoding returned other bytes");
         decoded
     })
 }

@@ -19,7 +19,7 @@ pub(super) const EXPERIMENT: FuzzTarget = FuzzTarget {
     run: run_experiment,
 };
 
-/// A design file. Invariant: the resolved design resolves to itself.
+/// A design file as input. Invariant: the resolved design resolves to itself.
 pub(super) const DESIGN: FuzzTarget = FuzzTarget {
     name: "design",
     about: "a design file",
@@ -45,7 +45,7 @@ const PLAN_BYTES: usize = 512 << 20;
 fn shipped(folder: &str) -> impl Iterator<Item = PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
     let files =
-        fs::read_dir(&folder).expect("there are configs").map(|file| file.expect("they are listed").path());
+        fs::read_dir(&folder).expect("configs exist").map(|file| file.expect("configs can be listed").path());
     let mut files: Vec<_> = files.filter(|path| path.is_file()).collect();
     files.sort();
     files.into_iter()
@@ -67,12 +67,12 @@ fn run_experiment(input: &[u8]) -> bool {
     };
     let Ok(resolved) = read(input) else { return false };
     let again = read(resolved.as_bytes());
-    let again = again.unwrap_or_else(|error| panic!("the resolved form is rejected: {error}"));
-    assert_eq!(body(&again), body(&resolved), "the resolved form is another experiment");
+    let again = again.unwrap_or_else(|error| panic!("the resolved experiment is rejected: {error}"));
+    assert_eq!(body(&again), body(&resolved), "the resolved experiment differs from the experiment");
     true
 }
 
-/// A description without the comments at its top.
+/// Returns an experiment without the comments at its top.
 fn body(description: &str) -> &str {
     description.find("\nquestion").map_or(description, |at| &description[at..])
 }
@@ -82,7 +82,7 @@ fn design_seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     let folders = ["configs/designs", "configs/designs/strategies", "configs/designs/values"];
     for file in folders.into_iter().flat_map(shipped) {
-        let text = fs::read_to_string(&file).expect("it is read");
+        let text = fs::read_to_string(&file).expect("a shipped file can be read");
         let resolved = hostile::design(&file).expect("shipped files are accepted");
         seeds.extend((!text.contains("extends")).then(|| text.into_bytes()));
         seeds.push(as_file(&resolved).into_bytes());
@@ -102,7 +102,7 @@ fn run_design(input: &[u8]) -> bool {
     };
     let Ok(resolved) = read(input) else { return false };
     let again = read(as_file(&resolved).as_bytes());
-    assert_eq!(again.as_deref(), Ok(&*resolved), "the resolved form is another design");
+    assert_eq!(again.as_deref(), Ok(&*resolved), "the resolved design differs from the design");
     true
 }
 
@@ -124,13 +124,17 @@ fn run_message(input: &[u8]) -> bool {
     let (spec, message) = bounded(input.len(), SPARE_BYTES, || hostile::message(text));
     let is_taken = spec.is_some() || message.is_some();
     if let Some(spec) = spec {
-        assert_eq!(hostile::message(&spec).0.as_deref(), Some(&*spec), "a task reads back otherwise");
+        assert_eq!(
+            hostile::message(&spec).0.as_deref(),
+            Some(&*spec),
+            "the task is different after it is written and read again"
+        );
     }
     if let Some(message) = message {
         assert_eq!(
             hostile::message(&message).1.as_deref(),
             Some(&*message),
-            "a message reads back otherwise"
+            "the message is different after it is written and read again"
         );
     }
     is_taken

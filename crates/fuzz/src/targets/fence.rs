@@ -15,7 +15,7 @@ use crate::target::{FuzzTarget, InputForm};
 /// searches; a search reads a limited number of pages.
 pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "fence",
-    about: "the stored bytes of a fence of any variant, opened and asked",
+    about: "the stored bytes of a fence of any variant, opened and searched",
     form: InputForm::Bytes,
     seeds,
     run,
@@ -34,7 +34,7 @@ struct View<'a> {
 impl View<'_> {
     fn count(&self) {
         self.reads.set(self.reads.get() + 1);
-        assert!(self.reads.get() <= MOST_READS, "one question reads more than {MOST_READS} times");
+        assert!(self.reads.get() <= MOST_READS, "one search made more than {MOST_READS} reads");
     }
 }
 
@@ -151,7 +151,7 @@ fn check(fence: &dyn Fence, view: &View<'_>) {
     }
     for (single, several) in single.iter().zip(several) {
         if let Some(block) = several {
-            assert_eq!(*single, Some(block), "a batch answers otherwise");
+            assert_eq!(*single, Some(block), "a batch gives other results than single searches");
         }
     }
 }

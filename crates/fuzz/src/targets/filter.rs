@@ -14,7 +14,7 @@ use crate::target::{FuzzTarget, InputForm};
 /// memory is at most its stored bytes plus a constant.
 pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "filter",
-    about: "the stored bytes of a filter of any variant, opened and asked",
+    about: "the stored bytes of a filter of any variant, opened and probed",
     form: InputForm::Bytes,
     seeds,
     run,
@@ -62,7 +62,7 @@ fn run(input: &[u8]) -> bool {
         let again = policy.open(stored.clone()).expect("an opened filter opens again");
         for number in 0..QUESTIONS {
             let same = filter.may_contain(hash(number)) == again.may_contain(hash(number));
-            assert!(same, "the same bytes answer otherwise");
+            assert!(same, "a second filter from the same bytes gives other answers");
         }
         true
     })
@@ -70,8 +70,12 @@ fn run(input: &[u8]) -> bool {
 
 fn check(filter: &dyn Filter, bytes: usize) {
     let rate = filter.expected_fpr();
-    assert!((0.0..=1.0).contains(&rate), "a rate of {rate}");
-    assert!(filter.memory_bytes() <= 64 * bytes + 4096, "{} bytes of memory", filter.memory_bytes());
+    assert!((0.0..=1.0).contains(&rate), "the false-positive rate is {rate}");
+    assert!(
+        filter.memory_bytes() <= 64 * bytes + 4096,
+        "the filter takes too much memory: {} bytes",
+        filter.memory_bytes()
+    );
     let edges = [KeyHash(0), KeyHash(u64::MAX), KeyHash(1 << 63)];
     let hashes: Vec<KeyHash> = (0..QUESTIONS).map(hash).chain(edges).collect();
     let keys: Vec<Vec<u8>> = (0..hashes.len() as u64).map(key).collect();
@@ -80,11 +84,19 @@ fn check(filter: &dyn Filter, bytes: usize) {
     let mut answers = vec![false; hashes.len()];
     filter.may_contain_keys(&asked, &mut answers);
     for (question, answer) in asked.iter().zip(&answers) {
-        assert_eq!(filter.may_contain_key(*question), *answer, "a batch answers otherwise");
+        assert_eq!(
+            filter.may_contain_key(*question),
+            *answer,
+            "a batch gives other answers than single probes"
+        );
     }
     filter.may_contain_batch(&hashes, &mut answers);
     for (hash, answer) in hashes.iter().zip(&answers) {
-        assert_eq!(filter.may_contain(*hash), *answer, "a batch of hashes answers otherwise");
+        assert_eq!(
+            filter.may_contain(*hash),
+            *answer,
+            "a batch of hashes gives other answers than single probes"
+        );
     }
     for pair in keys.windows(2) {
         for (low, high) in [(&pair[0], &pair[1]), (&pair[1], &pair[0])] {

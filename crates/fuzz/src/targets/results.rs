@@ -10,16 +10,17 @@ use super::workload::in_file;
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// `runs.csv`. Invariant: the rows of an accepted table read back unchanged after they are written again.
+/// The file `runs.csv` as input. Invariant: the rows of an accepted table read back unchanged after they are written
+/// again.
 pub(super) const ROWS: FuzzTarget = FuzzTarget {
     name: "rows",
-    about: "the rows of a runs.csv",
+    about: "the rows of runs.csv",
     form: InputForm::Text,
     seeds: row_seeds,
     run: run_rows,
 };
 
-/// `manifest.json`. Invariant: an accepted manifest reads back unchanged after it is written again.
+/// The file `manifest.json` as input. Invariant: an accepted manifest reads back unchanged after it is written again.
 pub(super) const MANIFEST: FuzzTarget = FuzzTarget {
     name: "results-manifest",
     about: "a manifest.json",
@@ -28,7 +29,7 @@ pub(super) const MANIFEST: FuzzTarget = FuzzTarget {
     run: run_manifest,
 };
 
-/// A latency log. Invariant: an accepted log reads back unchanged after it is written again.
+/// A latency log as input. Invariant: an accepted log reads back unchanged after it is written again.
 pub(super) const LATENCIES: FuzzTarget = FuzzTarget {
     name: "latencies",
     about: "a log of HDR histograms",
@@ -47,7 +48,7 @@ const LOG: &str = "latencies.hlog";
 const HISTOGRAM_BYTES: usize = 64 << 20;
 
 fn schema() -> Schema {
-    Schema::runs(&["design.bloom.bits_per_key", "phase.load.insert"]).expect("the paths are paths")
+    Schema::runs(&["design.bloom.bits_per_key", "phase.load.insert"]).expect("both paths exist")
 }
 
 fn rows() -> Vec<Row> {
@@ -85,8 +86,8 @@ fn written(schema: &Schema, rows: &[Row]) -> Vec<u8> {
 }
 
 fn row_seeds() -> Vec<Vec<u8>> {
-    let plain = Schema::runs::<&str>(&[]).expect("there is no path to be wrong");
-    let timeline = Schema::timeline::<&str>(&[]).expect("there is no path to be wrong");
+    let plain = Schema::runs::<&str>(&[]).expect("no path can be wrong");
+    let timeline = Schema::timeline::<&str>(&[]).expect("no path can be wrong");
     vec![written(&schema(), &rows()), written(&plain, &[]), written(&timeline, &[])]
 }
 
@@ -125,7 +126,11 @@ fn run_manifest(input: &[u8]) -> bool {
         manifest.write(path).expect("a manifest that was read is written");
         Manifest::read(path)
     });
-    assert_eq!(again.expect("written files are readable"), manifest, "it reads back otherwise");
+    assert_eq!(
+        again.expect("written files are readable"),
+        manifest,
+        "the file is different after it is written and read again"
+    );
     true
 }
 
@@ -162,6 +167,6 @@ fn check_log(input: &[u8]) -> bool {
         return false;
     };
     let again = read(&logged(&log)).expect("written files are readable");
-    assert!(again.histograms == log.histograms, "it reads back otherwise");
+    assert!(again.histograms == log.histograms, "the file is different after it is written and read again");
     true
 }

@@ -31,7 +31,10 @@ fn run(input: &[u8]) -> bool {
     bounded(input.len(), SPARE_BYTES, || {
         let (at_once, error) = read(bytes, bytes.len().max(1));
         let in_pieces = read(bytes, piece_bytes + 1);
-        assert!((&at_once, &error) == (&in_pieces.0, &in_pieces.1), "pieces give other requests");
+        assert!(
+            (&at_once, &error) == (&in_pieces.0, &in_pieces.1),
+            "input in several pieces gives other requests"
+        );
         error.is_none() && !at_once.is_empty()
     })
 }
@@ -48,7 +51,11 @@ fn read(bytes: &[u8], piece_bytes: usize) -> (Vec<Vec<Vec<u8>>>, Option<Protocol
             if pipeline.is_empty() {
                 break;
             }
-            assert!(pipeline.len() <= LIMITS.requests, "{} requests at once", pipeline.len());
+            assert!(
+                pipeline.len() <= LIMITS.requests,
+                "the parser returned too many requests at once: {}",
+                pipeline.len()
+            );
             for number in 0..pipeline.len() {
                 let request = pipeline.request(&input, number);
                 let arguments: Vec<Vec<u8>> = request.arguments(0).map(<[u8]>::to_vec).collect();
@@ -60,7 +67,7 @@ fn read(bytes: &[u8], piece_bytes: usize) -> (Vec<Vec<Vec<u8>>>, Option<Protocol
             let consumed = pipeline.remove(removed);
             let kept = requests.len() - pipeline.len();
             requests.truncate(kept);
-            assert!(consumed <= input.len(), "{consumed} bytes of {}", input.len());
+            assert!(consumed <= input.len(), "the parser consumed {consumed} of {} bytes", input.len());
             input.drain(..consumed);
         }
     }

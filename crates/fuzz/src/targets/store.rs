@@ -38,7 +38,7 @@ pub(super) const LOG: FuzzTarget = FuzzTarget {
     run: |input| feed(&LOG_HOSTS.each_ref(), input, |bytes, host| reseal::log(bytes, host.seal)),
 };
 
-/// A manifest.
+/// A manifest as input.
 pub(super) const MANIFEST: FuzzTarget = FuzzTarget {
     name: "manifest",
     about: "a manifest in a store that is verified, opened, read and written to",
@@ -50,7 +50,7 @@ pub(super) const MANIFEST: FuzzTarget = FuzzTarget {
 /// The constant memory of a store for any files: its memtable, its cache, and the buffers of the tables that it writes.
 const STORE_BYTES: usize = 16 << 20;
 
-/// The directory of every store.
+/// The directory that every store of this target uses.
 const DIRECTORY: &str = "store";
 
 /// Design of a small tree, in which a few entries use all components.
@@ -97,7 +97,7 @@ static LOG_HOSTS: [LazyLock<Host>; 3] = [
 
 static MANIFEST_HOST: LazyLock<Host> = LazyLock::new(Host::with_manifest);
 
-/// The files of a store. The fuzz input replaces one of these files.
+/// The files of a store, of which the fuzz input replaces one. The fuzz input replaces one of these files.
 struct Host {
     design: Design,
     /// The name and the content of each file.
@@ -144,7 +144,7 @@ fn filled(design: &Design, numbers: std::ops::Range<u32>) -> (Arc<dyn Storage>, 
 }
 
 impl Host {
-    /// A store with one table and an empty WAL. The table, or its blob file, is replaced.
+    /// Returns the files of a store with one SSTable and an empty WAL. The table, or its blob file, is replaced.
     fn with_table(toml: &str, replaced: &str) -> Self {
         let design = small(toml);
         let (storage, tree) = filled(&design, 0..60);
@@ -153,7 +153,7 @@ impl Host {
         Self::of(design, &*storage, replaced)
     }
 
-    /// A store with writes in its WAL. The fuzz input replaces the WAL.
+    /// Returns the files of a store with writes in its WAL. The fuzz input replaces the WAL.
     fn with_log(toml: &str) -> Self {
         let design = small(toml);
         let (storage, tree) = filled(&design, 0..20);
@@ -164,7 +164,7 @@ impl Host {
         Self::of(design, &*storage, ".wal")
     }
 
-    /// A store with several tables. The manifest of the store is replaced.
+    /// Returns the files of a store with several SSTables. The fuzz input replaces the manifest of the store.
     fn with_manifest() -> Self {
         let design = small("compaction = { kind = \"tiered\", size_ratio = 6 }");
         let (storage, tree) = filled(&design, 0..10);
@@ -178,7 +178,7 @@ impl Host {
         Self::of(design, &*storage, "manifest")
     }
 
-    /// The files of a store. The first file whose name ends with `replaced` is replaced.
+    /// Returns the files of the store in a directory. The first file whose name ends with `replaced` is replaced.
     fn of(design: Design, storage: &dyn Storage, replaced: &str) -> Self {
         let directory = Path::new(DIRECTORY);
         let names = storage.list(directory).expect("a store can be listed");
@@ -189,7 +189,7 @@ impl Host {
         let files: Vec<_> =
             names.iter().filter(|name| *name != "lock").map(|name| (name.clone(), content(name))).collect();
         let replaced = files.iter().position(|(name, _)| name.ends_with(replaced));
-        let replaced = replaced.expect("there is a file of that kind");
+        let replaced = replaced.expect("a file of this kind exists");
         let number = files[replaced].0.split('.').next().and_then(|number| number.parse().ok());
         let seal = number.map_or(0, |number| {
             reseal::seal(storage, directory, number).expect("the manifest of a new store is read")
@@ -257,7 +257,9 @@ fn check(host: &Host, input: &[u8]) -> bool {
         let is_clean = report.as_ref().is_ok_and(|report| report.damage.is_empty());
         match open(&host.design, &storage, false) {
             Ok(tree) => live(&tree, is_clean),
-            Err(error) => assert!(!is_clean, "verify finds nothing, and the store does not open: {error}"),
+            Err(error) => {
+                assert!(!is_clean, "verify finds no corruption, but the store does not open: {error}")
+            }
         }
         if !is_clean && let Ok(tree) = open(&host.design, &host.storage(input), true) {
             live(&tree, false);
@@ -272,7 +274,7 @@ fn live(tree: &Tree, is_clean: bool) {
     let backward = scan(tree, true);
     for number in (0..60).step_by(7) {
         let got = tree.get(&key(number));
-        assert!(!is_clean || got.is_ok(), "verify finds nothing, and a get fails");
+        assert!(!is_clean || got.is_ok(), "verify finds no corruption, but a get fails");
     }
     if is_clean {
         let (forward, mut backward) = (
@@ -280,16 +282,16 @@ fn live(tree: &Tree, is_clean: bool) {
             backward.expect("a verified store is readable backward"),
         );
         backward.reverse();
-        assert!(forward.windows(2).all(|pair| pair[0].0 < pair[1].0), "keys do not rise");
-        assert!(forward == backward, "the two directions differ");
+        assert!(forward.windows(2).all(|pair| pair[0].0 < pair[1].0), "the keys are not in ascending order");
+        assert!(forward == backward, "forward and backward scans differ");
         for (key, value) in &forward {
             let got = tree.get(key).expect("a verified store answers gets");
-            assert_eq!(got.as_ref(), Some(value), "a get and a range differ");
+            assert_eq!(got.as_ref(), Some(value), "a get and a scan differ");
         }
     }
     let goes_on = tree.put(b"one more", b"value").and_then(|()| tree.flush()).and_then(|()| tree.compact());
     if let Err(error) = goes_on {
-        assert!(!is_clean, "verify finds nothing, and the store cannot continue: {error}");
+        assert!(!is_clean, "verify finds no corruption, but the store cannot continue: {error}");
     }
     if is_clean {
         assert_eq!(tree.get(b"one more").expect("a store that goes on is read"), Some(b"value".to_vec()));

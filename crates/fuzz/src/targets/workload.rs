@@ -13,8 +13,8 @@ use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// Lines of the DSL. Invariants: a printed command reads back as an equal command; an error names the column and the
-/// number of its line; reading continues after an error, once for each line.
+/// Lines of the text language (DSL) as input. Invariants: a printed command reads back as an equal command; an error
+/// names the column and the number of its line; reading continues after an error, once for each line.
 pub(super) const DSL: FuzzTarget = FuzzTarget {
     name: "dsl",
     about: "operations as lines of text",
@@ -23,8 +23,8 @@ pub(super) const DSL: FuzzTarget = FuzzTarget {
     run: run_dsl,
 };
 
-/// A raw trace. The first byte of an input selects the format. Invariants: the numbers equal the file after they are
-/// written again, and every access names its key.
+/// A raw trace as input. The first byte of an input selects the format. Invariants: the numbers are equal after they
+/// are written and read again, and every access names its key.
 pub(super) const TRACE: FuzzTarget = FuzzTarget {
     name: "trace",
     about: "a trace of numbers of fixed width",
@@ -73,11 +73,14 @@ fn run_dsl(input: &[u8]) -> bool {
                 Ok(None) => return true,
                 Ok(Some(command)) => {
                     let printed = command.to_string();
-                    assert!(printed.is_ascii() && !printed.contains('\n'), "a command prints as {printed:?}");
+                    assert!(
+                        printed.is_ascii() && !printed.contains('\n'),
+                        "the command is printed as {printed:?}"
+                    );
                     assert_eq!(
                         Command::parse(printed.as_bytes()),
                         Ok(Some(command)),
-                        "it reads back otherwise"
+                        "the command is different after it is printed and parsed again"
                     );
                 }
                 Err(ReadError::Syntax { line, error }) => {
@@ -94,7 +97,7 @@ fn numbers() -> Vec<u8> {
     (0..64u64).flat_map(|number| (number * number % 37).to_be_bytes()).collect()
 }
 
-/// Bytes as an `.xz` file.
+/// Returns bytes that are compressed as an `.xz` file.
 fn packed(bytes: &[u8]) -> Vec<u8> {
     let mut writer = XzWriter::new(Vec::new(), XzOptions::with_preset(0)).expect("the options are right");
     writer.write_all(bytes).expect("a vector takes bytes");
@@ -102,7 +105,7 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
 }
 
 thread_local! {
-    /// The folder of this thread's input files.
+    /// The folder for the input files of the calling thread.
     static FOLDER: RefCell<TempDir> = RefCell::new(tempfile::tempdir().expect("there is room for a folder"));
 }
 
@@ -120,21 +123,27 @@ fn run_trace(input: &[u8], is_packed: bool) -> bool {
     let width = 1 << (how & 3);
     let endian = if how & 4 == 0 { Endian::Big } else { Endian::Little };
     let name = if is_packed { "trace.xz" } else { "trace" };
-    let trace = TraceFile::raw(name.into(), width, endian).expect("the width is one of those there are");
+    let trace = TraceFile::raw(name.into(), width, endian).expect("the width is supported");
     let spare = if is_packed { DECOMPRESSOR_BYTES } else { 4 * SPARE_BYTES };
     in_file(name, content, |path| {
         let base = path.parent().expect("a file has a folder");
         bounded(input.len(), spare, || {
             let Ok(numbers) = trace.read(base) else { return false };
             if !is_packed {
-                assert!(written(&numbers, width, endian) == content, "the numbers are not those of the file");
+                assert!(
+                    written(&numbers, width, endian) == content,
+                    "the numbers differ from the numbers in the file"
+                );
             }
             let (recording, accesses) = Recording::read(&[&trace], base)
                 .expect("a trace that was read is read")
                 .expect("there is a trace");
-            assert!(recording.numbers().is_sorted_by(|a, b| a < b), "keys are numbered in another order");
+            assert!(
+                recording.numbers().is_sorted_by(|a, b| a < b),
+                "the second reading numbers the keys in another order"
+            );
             let named = accesses[0].iter().map(|access| recording.numbers()[*access as usize]);
-            assert!(named.eq(numbers), "an access names another key");
+            assert!(named.eq(numbers), "the second reading of an access returns another key");
             true
         })
     })
@@ -198,7 +207,7 @@ fn run_format(input: &[u8]) -> bool {
     })
 }
 
-/// Numbers as a trace.
+/// Returns numbers in the format of a trace.
 fn written(numbers: &[u64], width: usize, endian: Endian) -> Vec<u8> {
     let bytes = |number: &u64| match endian {
         Endian::Big => number.to_be_bytes()[8 - width..].to_vec(),

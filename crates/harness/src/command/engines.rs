@@ -1,4 +1,4 @@
-//! `lsmbench engines` prints tables that compare engines. The tables come from results.
+//! `lsmbench engines` prints tables that compare engines. The tables are computed from results folders.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

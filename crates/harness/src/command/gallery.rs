@@ -74,7 +74,7 @@ fn files(paths: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Draws the first chart of an experiment, and returns its part of the gallery.
+/// Draws the first chart of an experiment, and returns the section of the gallery about the experiment.
 fn show(experiment: &Experiment, arguments: &GalleryArguments) -> Outcome<String> {
     let folder = Folder::new(arguments.results.join(&experiment.name));
     let table = results::Table::read(&folder.runs())?;

@@ -101,8 +101,8 @@ fn short(commit: &str) -> &str {
     commit.get(..10).unwrap_or(commit)
 }
 
-/// Draws one chart for each experiment, phase, operation, metric and machine. Each label has a line with its values,
-/// and a line with the means between change points.
+/// Draws one chart for each experiment, phase, operation, metric and machine. Each label has two lines: its values,
+/// and the means between its change points.
 fn draw(series: &[Series], folder: &Path) -> Outcome<()> {
     let mut groups: BTreeMap<[&str; 5], Vec<&Series>> = BTreeMap::new();
     // A single run has no trend.

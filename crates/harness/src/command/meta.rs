@@ -1,4 +1,5 @@
-//! Prints completions and the manual page. Both are generated from the definition of the command line.
+//! Prints completions and the manual page. Both the completions and the manual page are generated from the definition
+//! of the command line.
 
 use clap::CommandFactory;
 use clap_complete::Shell;

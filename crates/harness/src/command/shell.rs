@@ -16,7 +16,7 @@ use crate::cli::StoreArguments;
 use crate::output::line;
 
 /// Opens the store, and executes the commands on standard input until the input ends or the user interrupts the
-/// program. Then closes the store, so that all writes are durable in every WAL mode.
+/// program. At the end, the function closes the store, so that all writes are durable in every WAL mode.
 pub(crate) fn shell(arguments: &StoreArguments) -> Outcome<()> {
     let design = design_of(arguments, "the shell")?;
     let input = io::stdin().as_fd().try_clone_to_owned();
@@ -98,7 +98,7 @@ impl<W: Write> Shell<'_, W> {
     }
 }
 
-/// Reason why a command failed.
+/// The reason why a command failed.
 enum Failure {
     /// The program that reads the answers has closed the pipe.
     ReaderIsGone,

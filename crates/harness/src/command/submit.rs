@@ -74,7 +74,8 @@ fn execute(script: &str) -> Outcome<()> {
     }
 }
 
-/// Returns the path of the program that nodes run. The default is this program.
+/// Returns the path of the program that nodes run. If the option `--program` is missing, returns the path of the
+/// running program.
 fn program(arguments: &SubmitArguments) -> Outcome<String> {
     let named = arguments.program.clone();
     let own = || std::env::current_exe().map_err(|error| Problem::doing("find this program", error));

@@ -194,7 +194,7 @@ fn a_warm_up_ends_when_the_store_is_steady() {
     let row = of(&rows, "work", "all")[0];
     assert_eq!(text(row, &c::WARM_UP_STEADY), "false");
     assert!(number(row, &c::WARM_UP_SECONDS) >= 1.0);
-    assert!(unwrapped(&told).contains(" did not get steady within its warm-up in 1 trial."), "{told}");
+    assert!(unwrapped(&told).contains(" did not become steady within its warm-up in 1 trial."), "{told}");
     assert!(row.get(&c::STEADY).is_empty(), "a quarter of a second is too short to tell");
 }
 

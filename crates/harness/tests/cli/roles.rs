@@ -113,7 +113,7 @@ fn roles_are_swept_and_refused_by_their_paths() {
             "x.toml:23: phase.together.role.writer.batch: batch has no effect",
         ),
         ("rate = 2_000", "rate = { p99 = \"1ms\" }", "phase.together.role.writer.rate"),
-        ("name = \"writer\"", "name = \"readers\"", "two roles are called \"readers\""),
+        ("name = \"writer\"", "name = \"readers\"", "two roles have the name \"readers\""),
         ("operation = \"readers/get\"", "operation = \"reader/get\"", "did you mean \"readers/get\"?"),
         ("count = 1\n", "count = 1\nmode = \"counted\"\n", "threads"),
     ] {

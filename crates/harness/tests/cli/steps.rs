@@ -201,7 +201,7 @@ fn what_cannot_take_a_step_is_told_before_anything_runs() {
         bench.run(&[&["describe", "x.toml"], options].concat()).refusal()
     };
     for (old, new, said) in [
-        ("step = \"flush\"", "step = \"flsuh\"", "x.toml:17: phase.flush.step: no step is called \"flsuh\""),
+        ("step = \"flush\"", "step = \"flsuh\"", "x.toml:17: phase.flush.step: unknown step \"flsuh\""),
         ("step = \"flush\"", "step = \"flush\"\nthreads = 2", "phase.flush.threads: a step runs"),
         ("step = \"flush\"", "step = \"flush\"\nseconds = 2", "only a sleep has a length"),
         (

@@ -294,6 +294,36 @@ fn a_quick_run_has_no_verdict() {
     assert!(!answer.contains("\nVerdict: ") && row(&answer, "bloom").contains(&"verdict"), "{answer}");
 }
 
+/// The paired ratios are 1.01 in four of six rounds, but the medians of both sides are 35 and 20.6.
+#[test]
+fn medians_that_suggest_the_opposite_are_explained() {
+    let bench = Bench::new();
+    bench.write("x.toml", timed("count = 6\nnoise = false"));
+    bench.ok(&["run", "x.toml", "--allow-debug"]);
+    let path = bench.path("results/x/runs.csv");
+    let mut reader = csv::Reader::from_path(&path).unwrap();
+    let heads = reader.headers().unwrap().clone();
+    let at = |name: &str| heads.iter().position(|head| head == name).unwrap();
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(&heads).unwrap();
+    for record in reader.records().map(Result::unwrap) {
+        let trial: usize = record[at("trial")].parse().unwrap();
+        let base = 10.0 * (trial + 1) as f64;
+        let ratio = if &record[at("cell")] == "0" { 1.0 } else { [1.01, 1.01, 0.5, 0.5, 1.01, 1.01][trial] };
+        let mut fields: Vec<String> = record.iter().map(str::to_owned).collect();
+        fields[at("ops_per_second")] = (base * ratio).to_string();
+        writer.write_record(&fields).unwrap();
+    }
+    std::fs::write(&path, writer.into_inner().unwrap()).unwrap();
+    bench.forget_seals("x");
+    let answer = bench.ok(&["run", "x.toml", "--allow-debug", "--resume"]);
+    let row = row(&answer, "standard");
+    assert_eq!(row[2], "+1.0%", "the median ratio over the rounds: {row:?}");
+    let note =
+        "The medians of standard suggest the opposite, because a change is the median of paired ratios.";
+    assert!(sentences(&answer).contains(note), "{answer}");
+}
+
 /// The last screen of four policies, timed, fits a small terminal.
 #[test]
 fn the_last_screen_fits_a_small_terminal() {

@@ -31,7 +31,7 @@ impl leveldb_writebatch_t {
         }
     }
 
-    /// Changes the operations. Keeps the first error.
+    /// Changes the operations of a batch. Keeps the first error.
     fn change(&mut self, change: impl FnOnce(&mut WriteBatch) -> Result<(), Failure>) {
         if let Err(failure) = change(&mut self.operations) {
             self.failure.get_or_insert(failure);
@@ -145,7 +145,7 @@ pub unsafe extern "C" fn leveldb_writebatch_iterate(
     }
 }
 
-/// Adds all operations of `source` to `destination`. Both may be the same batch.
+/// Adds all operations of `source` to `destination`. Both arguments may be the same batch.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).

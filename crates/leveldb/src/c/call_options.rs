@@ -15,7 +15,7 @@ pub struct leveldb_readoptions_t {
 }
 
 impl leveldb_readoptions_t {
-    /// Returns the snapshot that is read. `None` stands for the current state.
+    /// Returns the snapshot that is read. `None` means that the read sees the current state.
     ///
     /// # Safety
     /// The snapshot is not released while the reference is alive.

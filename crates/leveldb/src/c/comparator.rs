@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::memory::{from_handle, into_handle};
 use crate::key_order::KeyOrder;
 
-/// The function that frees the state of a program.
+/// A function that frees the state of a comparator or a filter policy of the program.
 pub(super) type Destructor = unsafe extern "C" fn(*mut c_void);
 /// The function that returns the name of an object of a program.
 pub(super) type Name = unsafe extern "C" fn(*mut c_void) -> *const c_char;
@@ -18,7 +18,7 @@ type Compare = unsafe extern "C" fn(*mut c_void, *const c_char, usize, *const c_
 /// A comparator.
 pub struct leveldb_comparator_t(pub(super) Arc<Functions>);
 
-/// The functions of a comparator, and their state.
+/// The functions of a comparator of a program, with the state that they receive.
 pub(super) struct Functions {
     state: *mut c_void,
     destructor: Option<Destructor>,

@@ -33,8 +33,9 @@ pub unsafe extern "C" fn leveldb_env_destroy(env: *mut leveldb_env_t) {
     drop(unsafe { from_handle(env) });
 }
 
-/// Returns a directory for the files of tests, which exists. The environment variable `TEST_TMPDIR` names it. Otherwise,
-/// each user has a directory below the temporary directory. Returns null if the directory cannot be created.
+/// Returns a directory for the files of tests, which exists. If the environment variable `TEST_TMPDIR` is set, it
+/// names this directory. If the variable is not set, each user has a directory below the temporary directory. Returns
+/// null if the directory cannot be created.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).

@@ -30,8 +30,8 @@ impl Drop for leveldb_filterpolicy_t {
     }
 }
 
-/// Creates a filter policy from functions of a program. A store with this policy keeps the filter of its design and
-/// calls no function, because filters of a tree get hashes and no keys.
+/// Creates a filter policy from functions of a program. A store with such a policy uses the filter of its design and
+/// calls no function of the policy, because filters of a tree get hashes and no keys.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -47,7 +47,8 @@ pub unsafe extern "C" fn leveldb_filterpolicy_create(
 }
 
 /// Creates a filter policy with a number of bits per key. If the filter of the design has the parameter
-/// `bits_per_key`, the filter stays and gets this number. Otherwise, the filter becomes a standard Bloom filter.
+/// `bits_per_key`, the design keeps its filter and gets this number of bits. If the filter has no such parameter, a
+/// standard Bloom filter replaces it.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_filterpolicy_create_bloom(bits_per_key: c_int) -> *mut leveldb_filterpolicy_t {
     let choice = FilterChoice::Bloom(bits_per_key);

@@ -32,7 +32,7 @@ pub unsafe extern "C" fn leveldb_property_value(db: *mut leveldb_t, propname: *c
 /// null pointer or cannot be read, its size is 0.
 ///
 /// # Safety
-/// See [the rules of the interface](crate#safety). All arrays have `num_ranges` elements.
+/// See [the rules of the interface](crate#safety). Each of the arrays must have `num_ranges` elements.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_approximate_sizes(
     db: *mut leveldb_t,
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn leveldb_compact_range(
     }
 }
 
-/// Waits until no flush and no compaction is due. LevelDB has no such function.
+/// Waits until no flush and no compaction is due. LevelDB itself has no such function.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).

@@ -28,7 +28,8 @@ unsafe fn with_cursor(iterator: *mut leveldb_iterator_t, change: impl FnOnce(&mu
     });
 }
 
-/// Returns a part of the current entry, and sets its length. Returns null without a current entry.
+/// Returns the key or the value of the current entry, and sets the length of the returned bytes. Returns null without
+/// a current entry.
 ///
 /// # Safety
 /// The handle and the length are null or valid.
@@ -144,7 +145,8 @@ pub unsafe extern "C" fn leveldb_iter_prev(iterator: *mut leveldb_iterator_t) {
     unsafe { with_cursor(iterator, |cursor| cursor.step(Direction::Backward)) };
 }
 
-/// Returns the key of the current entry, which is valid until the iterator moves. Sets its length.
+/// Returns the key of the current entry, which is valid until the iterator moves. Sets `*klen` to the length of the
+/// key in bytes.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -157,7 +159,8 @@ pub unsafe extern "C" fn leveldb_iter_key(
     unsafe { part(iterator, klen, |(key, _)| key) }
 }
 
-/// Returns the value of the current entry, which is valid until the iterator moves. Sets its length.
+/// Returns the value of the current entry, which is valid until the iterator moves. Sets `*vlen` to the length of the
+/// value in bytes.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).

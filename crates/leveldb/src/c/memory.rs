@@ -58,7 +58,7 @@ pub(super) fn into_handle<T>(object: T) -> *mut T {
     Box::into_raw(Box::new(object))
 }
 
-/// Takes an object out of its handle. Returns `None` for a null handle.
+/// Converts a handle back to its object, and returns the object. Returns `None` for a null handle.
 ///
 /// # Safety
 /// The handle is null or from [`into_handle`], and is not used again.

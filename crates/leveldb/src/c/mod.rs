@@ -1,4 +1,4 @@
-//! The functions of `leveldb/c.h`. Each file has the functions of one type of object.
+//! The functions of `leveldb/c.h`. Each file contains the functions for one type of object.
 
 mod access;
 mod batch;

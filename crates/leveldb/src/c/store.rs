@@ -79,7 +79,8 @@ pub unsafe extern "C" fn leveldb_destroy_db(
     }
 }
 
-/// Moves the corrupt files of a store to its quarantine, so that the store opens again. Data of these files is lost.
+/// Moves the corrupt files of a store to its quarantine, so that the store opens again. The data of the corrupt files
+/// is lost.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).

@@ -1,6 +1,6 @@
 //! The invariants of the memtable axis. Each invariant is a function that checks one memtable policy. In the checks
-//! with one thread, every result of a memtable must equal the result of the model. This is checked before and after
-//! the memtable becomes immutable.
+//! with one thread, every result of a memtable must equal the result of the model. The invariant is checked before
+//! and after the memtable becomes immutable.
 
 use std::ops::Bound;
 
@@ -18,11 +18,11 @@ pub(crate) struct Subject(pub(crate) Box<dyn MemtablePolicy>);
 
 /// All invariants of the memtable axis, each with its name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
-    ("every history is answered like by the model", every_history_is_answered),
+    ("every history gives the answers of the model", every_history_is_answered),
     ("a scan continues during concurrent writes", |subject| check_going_on(&*subject.0)),
     ("keys and values may have any size", |subject| check_sizes(&*subject.0)),
     ("batches may have any size", |subject| check_large_batches(&*subject.0)),
-    ("threads see whole writes in order", |subject| stress::check(&*subject.0)),
+    ("threads see complete writes in order", |subject| stress::check(&*subject.0)),
     ("every version is counted", |subject| stress::check_count(&*subject.0)),
 ];
 
@@ -208,7 +208,7 @@ fn check_pages(
         same(|| format!("invariant 3: pages of {limit}, {direction:?} at {snapshot}"), &anew, &at_once)?;
         let gone_on = pages(table, asked, at_once.len());
         same(
-            || format!("invariant 3: going on by {limit}, {direction:?} at {snapshot}"),
+            || format!("invariant 3: continued by {limit} entries, {direction:?} at {snapshot}"),
             &gone_on,
             &at_once,
         )?;
@@ -247,7 +247,7 @@ pub(crate) fn check_going_on(policy: &dyn MemtablePolicy) -> Result<(), String> 
             found.extend(owned(&page));
         }
         let expected = model.scan(Scan { limit: usize::MAX, ..asked });
-        same(|| format!("invariant 3: going on among inserts, {direction:?}"), &found, &expected)?;
+        same(|| format!("invariant 3: continued during inserts, {direction:?}"), &found, &expected)?;
     }
     Ok(())
 }
@@ -264,8 +264,8 @@ fn probes(model: &Model) -> Vec<Vec<u8>> {
     probes
 }
 
-/// Checks keys and values with the largest sizes that a tree allows. Also checks that the reported memory includes
-/// these keys and values.
+/// Checks keys and values with the largest sizes that a tree allows. The check includes the memory that the memtable
+/// reports for these keys and values.
 pub(crate) fn check_sizes(policy: &dyn MemtablePolicy) -> Result<(), String> {
     let table = policy.create(1 << 20);
     let table = &*table;

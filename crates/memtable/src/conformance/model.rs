@@ -107,7 +107,7 @@ pub(crate) fn insert_all(table: &dyn Memtable, writes: &[Write]) {
     table.insert_all(writes.first().map_or(1, |write| write.sequence), &mut entries);
 }
 
-/// Returns the result of a lookup in the memtable. Also checks that the value is appended to the buffer.
+/// Returns the result of a lookup in the memtable. The function also checks that the value is appended to the buffer.
 pub(crate) fn get(table: &dyn Memtable, key: &[u8], snapshot: SequenceNumber) -> Known {
     let mut value = b"before".to_vec();
     let lookup = table.get(hashed(key), snapshot, &mut value);
@@ -132,8 +132,8 @@ pub(crate) fn entries(table: &dyn Memtable, scan: Scan<'_>) -> Vec<OwnedEntry> {
 }
 
 /// Returns the entries of a complete scan in pages. The limit of `scan` is the size of a page. If the memtable can
-/// continue a scan, each page continues the previous scan. Otherwise, each page starts a new scan. The function stops
-/// after more than `most` entries.
+/// continue a scan, each page continues the previous scan. If the memtable cannot continue a scan, each page starts a
+/// new scan. The function stops after more than `most` entries.
 pub(crate) fn pages(table: &dyn Memtable, scan: Scan<'_>, most: usize) -> Vec<OwnedEntry> {
     let mut page = table.entries(scan.from, scan.direction, scan.snapshot, scan.limit);
     let mut found = owned(&page);

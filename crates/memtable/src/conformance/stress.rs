@@ -2,7 +2,7 @@
 //! result is checked exactly.
 //!
 //! The content of write number `n` is a function of `n`, so a reader at snapshot `s` knows the expected result. Each
-//! of the k writers gets every k-th group of numbers, and counts its completed writes. A write is published if all
+//! of the k writers writes every k-th group of numbers, and counts its completed writes. A write is published if all
 //! writers have completed their writes up to this number.
 
 use std::ops::Bound;
@@ -21,8 +21,8 @@ const CALL: u64 = 4;
 const BATCH: u64 = 75;
 const KEYS: u64 = 300;
 
-/// Inserts writes with consecutive sequence numbers. Depending on `turn`, inserts all writes with one call, or each
-/// write with its own call.
+/// Inserts writes with consecutive sequence numbers. An even `turn` selects one call for all writes, and an odd
+/// `turn` selects one call per write.
 fn insert_either_way(table: &dyn Memtable, turn: u64, writes: &[Write]) {
     match turn.is_multiple_of(2) {
         true => insert_all(table, writes),
@@ -112,7 +112,9 @@ pub(crate) fn check_count(policy: &dyn MemtablePolicy) -> Result<(), String> {
                 let least = finished.load(Ordering::Acquire);
                 let count = table.len() as u64;
                 if count < least {
-                    return Err(format!("invariant 2: {count} versions are counted, at least {least} exist"));
+                    return Err(format!(
+                        "invariant 2: the memtable counts {count} versions, but at least {least} exist"
+                    ));
                 }
             }
             Ok(())
@@ -126,7 +128,11 @@ pub(crate) fn check_count(policy: &dyn MemtablePolicy) -> Result<(), String> {
         .map(|write| (write.key, write.value))
         .collect();
     if table.len() != all.len() {
-        return Err(format!("invariant 2: {} versions are counted, {} exist", table.len(), all.len()));
+        return Err(format!(
+            "invariant 2: the memtable counts {} versions, but {} exist",
+            table.len(),
+            all.len()
+        ));
     }
     table.freeze();
     if drain(&*table) == all {
@@ -192,7 +198,7 @@ impl Run<'_> {
                 let published = self.published();
                 if (self.table.len() as u64) < published {
                     return Err(format!(
-                        "invariant 2: fewer than the {published} published versions are counted"
+                        "invariant 2: the memtable counts fewer than the {published} published versions"
                     ));
                 }
                 let snapshot = if step % 2 == 0 { published } else { published / 2 };
@@ -207,8 +213,8 @@ impl Run<'_> {
         })
     }
 
-    /// Checks a reader without a snapshot. Such a reader must see a complete version. This version must not be older
-    /// than the newest published version.
+    /// Checks a reader without a snapshot. A reader of the newest version must see a complete version. The returned
+    /// version must not be older than the newest published version.
     fn check_newest(
         &self,
         key: &[u8],

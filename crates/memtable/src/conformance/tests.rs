@@ -1,5 +1,5 @@
-//! Checks non-default configurations of memtables against the invariants of the axis. Also checks that each invariant
-//! detects a memtable that breaks it.
+//! Checks non-default configurations of memtables against the invariants of the axis. The tests also check that each
+//! invariant detects a memtable that breaks the invariant.
 
 mod canary;
 

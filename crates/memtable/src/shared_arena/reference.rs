@@ -1,7 +1,7 @@
 //! References into a [`SharedArena`](super::SharedArena), and the atomic words through which threads publish them.
 //!
-//! This file does not depend on the memory of the arena. The interleaving models can therefore compile this file with
-//! the atomics of loom, and with another arena, whose memory loom can track.
+//! The code in this file does not depend on the memory of the arena. The interleaving models can therefore compile
+//! this file with the atomics of loom, and with another arena, whose memory loom can track.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -14,8 +14,8 @@ use crate::sync::{AtomicU32, AtomicU64, Ordering};
 /// The height of the tallest skip-list tower.
 pub(crate) const MAX_HEIGHT: usize = 32;
 
-/// A reference to a `T` in its arena. The reference is the number of the first unit of the target. Only the arena
-/// creates references.
+/// A reference to a `T` that is stored in an arena. The reference is the number of the first unit of the target. Only
+/// the arena creates references.
 pub(crate) struct Ref<T>(pub(super) NonZeroU32, pub(super) PhantomData<fn() -> T>);
 
 impl<T> Clone for Ref<T> {
@@ -38,8 +38,8 @@ impl<T> PartialEq for Ref<T> {
     }
 }
 
-/// An atomic optional reference. Threads use it to publish the target of the reference, with release and acquire
-/// ordering.
+/// An optional reference that threads read and write atomically. Threads use it to publish the target of the
+/// reference, with release and acquire ordering.
 #[derive(Debug)]
 pub(crate) struct AtomicRef<T>(AtomicU32, PhantomData<fn() -> T>);
 
@@ -67,7 +67,7 @@ impl<T> AtomicRef<T> {
 pub(crate) enum Version {}
 
 /// A link of a skip-list tower. The low half is the reference to the next version, and the high half is the first
-/// four bytes of the key of this version. These four bytes suffice for most comparisons. The word 0 marks the end of
+/// four bytes of the key of this version. Most comparisons need only these four bytes. The word 0 marks the end of
 /// the list.
 #[repr(transparent)]
 pub(crate) struct Link(pub(super) AtomicU64);

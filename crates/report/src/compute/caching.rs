@@ -20,9 +20,9 @@ pub(super) fn cached_speedup(with: &Arguments<'_>) -> Result<f64, String> {
 /// Computes the hit rate, in percent, of an LRU cache whose capacity is a fraction of all keys. Requests are drawn
 /// independently from a Zipf distribution (Che, Tung and Wang, *Hierarchical Web Caching Systems*, 2002).
 ///
-/// A key with probability p is in the cache with probability 1 - e^(-pt). The eviction time t is chosen so that
-/// these probabilities add up to the capacity of the cache in keys. Keys after the first thousand form groups, and
-/// the number of keys in a group is 1 % of its rank.
+/// A key with probability p is in the cache with probability 1 - e^(-pt). The eviction time t is chosen so that these
+/// probabilities add up to the capacity of the cache in keys. After the first thousand keys, all further keys form
+/// groups. The number of keys in a group is 1 % of its rank.
 pub(super) fn lru_hit_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let (keys, theta) = (with.count("keys")?, with.number("theta")?);
     let held = with.number("share")? * keys as f64;
@@ -42,8 +42,8 @@ pub(super) fn lru_hit_pct(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(100.0 * sum(low, |probability, present| probability * present))
 }
 
-/// Returns groups of keys with similar weights, by rank. Each group has its number of keys and the weight of each
-/// key.
+/// Returns groups of keys with similar weights, by rank. Each group is a pair: its number of keys and the weight of
+/// each key.
 fn groups(keys: u64, theta: f64) -> Vec<(f64, f64)> {
     let (mut groups, mut first) = (Vec::new(), 1);
     while first <= keys {

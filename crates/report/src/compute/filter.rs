@@ -26,8 +26,8 @@ fn bits(fpr: f64) -> f64 {
 /// *Monkey*, 2017).
 ///
 /// Level i has the fraction s = T^i / Σ T^j of the keys. With b bits per key in each of L levels, each rate is 2^-(b
-/// ln 2), and the sum of the rates is S = L · 2^-(b ln 2). Monkey's rates are S·s, and at most 1. Then all filters
-/// together need Σ s · log2(1/(S·s)) / ln 2 bits per key.
+/// ln 2), and the sum of the rates is S = L · 2^-(b ln 2). Monkey's rates are S·s, and at most 1. All filters
+/// together then need Σ s · log2(1/(S·s)) / ln 2 bits per key.
 pub(super) fn monkey_saving_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let (bits_per_key, ratio) = (with.number("bits_per_key")?, with.number("size_ratio")?);
     let levels = i32::try_from(with.count("levels")?.min(64)).map_err(|error| error.to_string())?;

@@ -14,13 +14,14 @@ pub(super) fn even_shards_cv(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(((with.number("shards")? - 1.0) / with.number("keys")?).sqrt())
 }
 
-/// Computes the standard deviation of the number of keys per shard, in percent of the mean. All shards are equal.
+/// Computes the standard deviation of the number of keys per shard, in percent of the mean. The formula assumes equal
+/// shards.
 pub(super) fn even_shards_std_pct(with: &Arguments<'_>) -> Result<f64, String> {
     even_shards_cv(with).map(|cv| 100.0 * cv)
 }
 
-/// Computes the expected largest deviation of a shard's number of keys from the mean, in percent of the mean. All
-/// shards are equal.
+/// Computes the expected largest deviation of a shard's number of keys from the mean, in percent of the mean. The
+/// formula assumes equal shards.
 ///
 /// Deviations are normal, and nearly independent if there are many shards. E max |Z| = ∫ 1 - (2Φ(x) - 1)^m dx over x >
 /// 0, with 2Φ(x) - 1 = erf(x/√2). The integral is computed by midpoints in steps of 1/1000 up to 10.
@@ -51,7 +52,7 @@ pub(super) fn ring_moved(with: &Arguments<'_>) -> Result<f64, String> {
 }
 
 /// Computes the coefficient of variation of the parts of a hash ring that shards own: 1 / sqrt(V). Each shard has V
-/// virtual nodes. Each part is the sum of V gaps, and each gap is nearly exponential.
+/// virtual nodes. Each part of the ring is the sum of V gaps, and the length of each gap is nearly exponential.
 pub(super) fn ring_cv(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("virtual_nodes").map(|nodes| 1.0 / nodes.sqrt())
 }
@@ -65,8 +66,9 @@ pub(super) fn zipf_share_pct(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(100.0 * harmonic(held, theta) / harmonic(keys, theta))
 }
 
-/// Computes the generalized harmonic number H(n, θ) = Σ i^-θ over i = 1 … n. The first ten thousand terms are added
-/// one by one. The other terms use the Euler-Maclaurin formula, with a relative error below 1e-15.
+/// Computes the generalized harmonic number H(n, θ) = Σ i^-θ over i = 1 … n. The function adds the first ten thousand
+/// terms one by one. For all other terms, the function uses the Euler-Maclaurin formula, with a relative error below
+/// 1e-15.
 fn harmonic(most: u64, theta: f64) -> f64 {
     const COUNTED: u64 = 10_000;
     let counted = most.min(COUNTED);

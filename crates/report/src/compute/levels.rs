@@ -5,15 +5,15 @@ use super::Arguments;
 /// Computes the number of runs of a full tree, plus 1 for the memtable if `memtable` is set. A lookup without
 /// filters searches all of these runs.
 ///
-/// The policy `leveled` has one run per level, and `tiered` has T runs per level. `l0-tiered` has T runs in level 0,
-/// and one run in each other level. `lazy-leveled` has one run in the last level, and T runs in each other level
-/// (Dayan and Idreos, *Dostoevsky*, 2018).
+/// The policy `leveled` has one run per level, and `tiered` has T runs per level. With `l0-tiered`, level 0 has T
+/// runs, and each other level has one run. With `lazy-leveled`, the last level has one run, and each other level has
+/// T runs (Dayan and Idreos, *Dostoevsky*, 2018).
 pub(super) fn read_locations(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(runs(with)? + if with.flag("memtable") { 1.0 } else { 0.0 })
 }
 
 /// Computes the number of runs that a lookup of an existing key searches if the runs have filters: 1 + p (runs - 1).
-/// One run has the key, and each other run is a false positive with probability p.
+/// One run contains the key, and in each other run, a false positive occurs with probability p.
 pub(super) fn read_locations_present(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(1.0 + with.number("fpr")? * (runs(with)? - 1.0))
 }
@@ -32,7 +32,7 @@ fn runs(with: &Arguments<'_>) -> Result<f64, String> {
 /// Computes the number of pages from the root of a B-tree to a leaf, including the root and the leaf.
 ///
 /// Each leaf has ⌊page / entry⌋ entries, and the number of entries is bytes / entry. Each inner page has ⌊page /
-/// separator⌋ children. The height is the logarithm of the number of leaves to this number of children.
+/// separator⌋ children. The height is the logarithm of the number of leaves, with the number of children as the base.
 pub(super) fn btree_height(with: &Arguments<'_>) -> Result<f64, String> {
     let (entry, page) = (with.number("entry")?, with.number("page")?);
     let fanout = (page / with.number("separator")?).floor();
@@ -59,8 +59,8 @@ pub(super) fn levels_below_0(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("levels").map(|levels| levels - 1.0)
 }
 
-/// Computes the mean number of keys that a search decodes between a restart point and a key. With restart interval
-/// R, the number is 0 to R - 1, so the mean is (R - 1) / 2.
+/// Computes the mean number of keys that a search decodes between a restart point and a key. With restart interval R,
+/// a search decodes 0 to R - 1 keys, so the mean is (R - 1) / 2.
 pub(super) fn restart_mean(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("restart_interval").map(|interval| (interval - 1.0) / 2.0)
 }

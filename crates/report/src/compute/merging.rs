@@ -75,7 +75,7 @@ fn played_out_amp(growth: f64, memtables: u64) -> Result<f64, String> {
     played_out(growth, memtables).map(|merges| 1.0 + merges.written as f64 / memtables as f64)
 }
 
-/// Computes the ratio of the bytes that two simulated trees write. Each tree has one run per level. The growth
+/// Computes the ratio of the bytes that two simulated trees write. The formula assumes one run per level. The growth
 /// factors of the trees are `growth` and `other`.
 pub(super) fn growth_write_ratio(with: &Arguments<'_>) -> Result<f64, String> {
     let memtables = with.count("memtables")?;
@@ -98,20 +98,20 @@ pub(super) fn growth_drop_pct(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(100.0 * (1.0 - amplification("first_memtables")? / amplification("last_memtables")?))
 }
 
-/// Computes the write amplification, without the WAL, if two SSTables of equal size are merged as soon as both
-/// exist. Each entry is written at its flush and once per doubling: log2(n) + 1 for n memtables.
+/// Computes the write amplification, without the WAL, if two SSTables of equal size are merged as soon as both exist.
+/// An entry is written once at its flush and once per doubling of the data: log2(n) + 1 times for n memtables.
 pub(super) fn binary_counter_write_amp(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("memtables").map(|memtables| memtables.log2() + 1.0)
 }
 
-/// Computes the write amplification after n flushes. All SSTables are merged into one whenever their number reaches
-/// `tables`.
+/// Computes the write amplification after n flushes. All SSTables are merged into one SSTable whenever their number
+/// reaches `tables`.
 pub(super) fn merge_all_write_amp(with: &Arguments<'_>) -> Result<f64, String> {
     merge_all(with.count("tables")?, with.count("flushes")?)
 }
 
 /// Computes the ratio of the bytes written per entry after the last and after the first number of flushes. All
-/// SSTables are merged into one whenever their number reaches a limit.
+/// SSTables are merged into one SSTable whenever their number reaches a limit.
 pub(super) fn merge_all_growth(with: &Arguments<'_>) -> Result<f64, String> {
     let tables = with.count("tables")?;
     Ok(merge_all(tables, with.count("last_flushes")?)? / merge_all(tables, with.count("first_flushes")?)?)

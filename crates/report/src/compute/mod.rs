@@ -30,8 +30,8 @@ pub struct Computation {
     pub name: &'static str,
     /// The names of the computation's arguments in `with`.
     pub arguments: &'static [&'static str],
-    /// The names of the arguments that take a whole list as one value. A list in any other argument has one element
-    /// per claim.
+    /// The names of the arguments that take a whole list as one value. If any other argument is a list, the list has
+    /// one element per claim.
     pub(crate) lists: &'static [&'static str],
     /// The verdict on a claim that contradicts the computation.
     pub force: Force,
@@ -41,14 +41,15 @@ pub struct Computation {
 /// The verdict on a claim that contradicts a computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Force {
-    /// The claim is impossible. The result follows from the document itself, by arithmetic or by a theorem.
+    /// If the claimed value differs from the result, the claim is impossible. The result follows from the document
+    /// itself, by arithmetic or by a theorem.
     Must,
-    /// The claim is not reproduced. The result is the mean of a random quantity, depends on a choice that the
-    /// document leaves open, or is another number of the document. The computation can then not decide which number
-    /// is right.
+    /// If the claimed value differs from the result, the claim is not reproduced. The result is the mean of a random
+    /// quantity, depends on a choice that the document leaves open, or is another number of the document. The
+    /// computation can then not decide which number is right.
     Should,
-    /// The claim is not reproduced. If the claim agrees with the result, the claim is not tested, because the result
-    /// was taken from the document.
+    /// If the claimed value differs from the given number, the claim is not reproduced. If the claim agrees with the
+    /// result, the claim is not tested, because the result was taken from the document.
     Given,
 }
 

@@ -12,8 +12,8 @@ pub(super) fn newest_last_pct(with: &Arguments<'_>) -> Result<f64, String> {
 }
 
 /// Computes the largest percentage of acknowledged writes since the last sync that a fault can lose. Data that was
-/// `written` is in the memory of the kernel. Data that was `synced` is on the device. If the `process` ends, both
-/// survive. If the `power` fails, only the data on the device survives.
+/// `written` is in the memory of the kernel. Data that was `synced` is on the device. If only the process ends,
+/// written data and synced data both survive. If the `power` fails, only the data on the device survives.
 pub(super) fn log_lost_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let is_on_device = match with.word("log")? {
         "written" => false,

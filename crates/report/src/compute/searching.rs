@@ -75,8 +75,8 @@ pub(super) fn level_order_places(with: &Arguments<'_>) -> Result<f64, String> {
 
 /// Counts the cases in which a factory chooses the compressed fence, if memory is short and keys share prefixes. The
 /// cases are all numbers of entries within `around` of the threshold, combined with levels near the minimum level.
-/// The factory first checks for few entries (standard). Then it checks for many entries, or for the minimum level or
-/// a deeper level (Eytzinger). The factory checks memory last.
+/// The factory first checks for few entries (standard). The factory then checks for many entries, or for the minimum
+/// level or a deeper level (Eytzinger). The factory checks memory last.
 pub(super) fn fence_factory_cases(with: &Arguments<'_>) -> Result<f64, String> {
     let around = i64::try_from(with.count("around")?.min(1000)).map_err(|error| error.to_string())?;
     let cases = (-around..=around).flat_map(|size| (-around..=around).map(move |level| (size, level)));
@@ -108,7 +108,7 @@ pub(super) fn btree_inner_pages(with: &Arguments<'_>) -> Result<f64, String> {
 }
 
 /// Computes how many times more keys per second scans read than gets, if only pages cost time. A get descends the
-/// B-tree of one table. A scan descends the B-tree of each table, and then reads (keys - 1) / `per_page` more
+/// B-tree of one SSTable. A scan descends the B-tree of each table, and then reads (keys - 1) / `per_page` more
 /// leaves.
 pub(super) fn scan_gain(with: &Arguments<'_>) -> Result<f64, String> {
     let height = layers(with)?.len() as f64;
@@ -133,15 +133,15 @@ fn layers(with: &Arguments<'_>) -> Result<Vec<f64>, String> {
 }
 
 /// Computes the bytes per entry of a fence with lanes of indexes: the entry and s/(s - 1) indexes. Lane 0 has one
-/// index per entry, and each next lane has one index per s indexes of the previous lane. The sum is 1 + 1/s + 1/s² …
+/// index per entry, and each further lane has one index per s indexes of the lane before. The sum is 1 + 1/s + 1/s² …
 /// = s/(s - 1).
 pub(super) fn lanes_bytes(with: &Arguments<'_>) -> Result<f64, String> {
     let step = with.number("step")?;
     Ok(with.number("entry")? + with.number("index")? * step / (step - 1.0))
 }
 
-/// Counts the blocks whose file offset equals their number times the block size. Each block is stored in 1/`ratio`
-/// of its size.
+/// Counts the blocks whose file offset equals their number times the block size. The stored size of each block is
+/// 1/`ratio` of its original size.
 pub(super) fn fixed_offset_blocks(with: &Arguments<'_>) -> Result<f64, String> {
     let (blocks, bytes) = (with.count("blocks")?, with.count("block_bytes")?);
     let stored = (bytes as f64 / with.number("ratio")?) as u64;
@@ -151,9 +151,9 @@ pub(super) fn fixed_offset_blocks(with: &Arguments<'_>) -> Result<f64, String> {
 /// Computes the ratio of the cache lines that a binary search reads in sorted order and in level order (Eytzinger),
 /// for n entries of a given size.
 ///
-/// Both searches descend a tree of all entries. Each search is simulated for evenly spread keys. Each cache line at
-/// which a visited entry begins counts once. Overlapping loads and prefetching save time, but the ratio ignores
-/// them.
+/// Both searches descend one tree that contains all entries. Each search is simulated for evenly spread keys. Each
+/// cache line at which a visited entry begins counts once. Overlapping loads and prefetching save time, but the ratio
+/// ignores them.
 pub(super) fn search_lines_ratio(with: &Arguments<'_>) -> Result<f64, String> {
     let (entries, bytes) = (with.count("entries")?, with.count("entry_bytes")?);
     if entries == 0 || bytes == 0 {

@@ -1,4 +1,5 @@
-//! The page of contradictions. The page shows each side with the result of its computation.
+//! The report page that lists all contradictions. For each side of a contradiction, the page shows the result of its
+//! computation.
 
 use std::fmt::Write as _;
 

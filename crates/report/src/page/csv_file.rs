@@ -62,8 +62,8 @@ fn cells(system: &System, figure: &Figure, judged: &Judged) -> [String; 15] {
 const SIDES: [&str; 9] =
     ["id", "document", "kind", "ruling", "side", "claimed", "bound", "computed", "holds"];
 
-/// Returns all sides of the contradictions as CSV. A contradiction that no computation decides has one row without a
-/// side.
+/// Returns all sides of the contradictions as CSV. If no computation decides a contradiction, the contradiction has
+/// one row without a side.
 pub(super) fn contradictions(settled: &[Settled]) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     // Writing to memory cannot fail, and all cells are UTF-8.

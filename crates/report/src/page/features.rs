@@ -10,7 +10,7 @@ fn own<'a>(report: &'a Report, system: &str) -> Vec<&'a Feature> {
     report.features.iter().filter(|feature| feature.system == system).collect()
 }
 
-/// Returns a phrase with the number of features that this repository has.
+/// Returns a phrase with the numbers of features that experiments can use fully, partly or not at all.
 fn counted(features: &[&Feature]) -> String {
     let counts = Reach::ALL.map(|reach| {
         format!("{} {}", features.iter().filter(|feature| feature.reachable == reach).count(), reach.name())

@@ -1,5 +1,5 @@
-//! The report as HTML: one file per system, and an overview. Each file is self-contained, and needs no network and
-//! no scripts.
+//! The report as HTML: one file per system, and an overview. Each file is self-contained: it needs no network and no
+//! scripts.
 
 use std::fmt::Write as _;
 
@@ -72,7 +72,7 @@ pub(super) fn system(system: &System, report: &Report) -> String {
     page(&format!("{name}, measured"), &charts, &body)
 }
 
-/// Returns a page with charts. If the reader's device uses dark mode, the charts are dark, too.
+/// Returns a report page with charts. If the reader's device uses dark mode, the charts are dark, too.
 pub(super) fn page(title: &str, charts: &[&SvgChart], body: &str) -> String {
     let night = match plot::night(charts.iter().flat_map(|chart| [&*chart.svg, &*chart.phone]), ".charts") {
         rules if rules.is_empty() => rules,

@@ -9,13 +9,13 @@ use types::Outcome;
 
 use crate::fixture::{Fixture, Fixtures};
 
-/// The output files of a run, and the state of its trials.
+/// The output files of a run, and the state of all its trials.
 pub(super) struct Books {
     pub(super) manifest: Manifest,
     pub(super) runs: RowWriter,
     pub(super) timeline: RowWriter,
     pub(super) levels: RowWriter,
-    /// The writer of `slices.csv`. `None` if the trials do not run side by side.
+    /// The writer of `slices.csv`. The writer is `None` if the trials do not run side by side.
     pub(super) slices: Option<RowWriter>,
     /// The writer of `noise.csv`, which contains the rows of the second trials of baselines.
     pub(super) noise: RowWriter,

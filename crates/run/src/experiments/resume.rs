@@ -14,7 +14,7 @@ use crate::manifest;
 use crate::part::{Part, node_name};
 
 impl Run<'_> {
-    /// Checks that the interrupted run had the same experiment as this run, and that its results can be read.
+    /// Checks that the interrupted run belongs to the same experiment as this run, and that its results can be read.
     pub(super) fn check_resume(&self) -> Outcome<()> {
         let Some(earlier) = self.home.earlier().filter(|_| self.options.resume) else { return Ok(()) };
         if let Some(part) = self.options.part {
@@ -94,8 +94,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// If this machine continues a part, removes the finished trials of an incomplete round from another machine. All
-    /// trials of a round must run on one machine.
+    /// If this machine continues a part, removes the finished trials of an incomplete round from another machine. A
+    /// round must run completely on one machine.
     pub(super) fn leave_begun_round(&self, manifest: &Manifest, finished: [&mut BTreeSet<Group>; 2]) {
         let is_timed = self.experiment.trials.mode == RunMode::Timed;
         let Some(part) = manifest.part.as_ref().filter(|_| is_timed) else { return };
@@ -131,6 +131,6 @@ fn check_table(path: &Path, schema: &Schema) -> Outcome<()> {
     if ours == theirs {
         return Ok(());
     }
-    let message = "another version of lsmbench wrote its columns; run without --resume";
+    let message = "another version of lsmbench wrote the columns of its rows; run without --resume";
     Err(Problem::at(path, Some(1), message))
 }

@@ -15,7 +15,7 @@ use crate::group::{GroupReport, SliceLengths, SliceOf, run_group};
 use crate::home::DataFolder;
 use crate::progress::{Extent, Progress};
 
-/// The trials of one round, ready to run.
+/// The trials of one round, whose processes are ready to run.
 struct Round<'r> {
     turns: &'r [PlannedTrial],
     specs: Vec<TrialSpec>,
@@ -74,7 +74,7 @@ impl Run<'_> {
         sums
     }
 
-    /// Prepares the trials of a round. The data of each trial has its own folder. Returns `None` if the user
+    /// Prepares the trials of a round. Each trial has its own folder for its data. Returns `None` if the user
     /// interrupted the run.
     fn prepare_round<'r>(&self, turns: &'r [PlannedTrial], books: &mut Books) -> Outcome<Option<Round<'r>>> {
         let is_duet = self.experiment.trials.interleaving() == Interleaving::Duet;
@@ -171,8 +171,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Keeps only the rounds in which the trials of all configurations are finished. Trials can only be compared as
-    /// pairs if they ran side by side.
+    /// Keeps only the rounds in which the trials of all configurations are finished. Two trials form a pair only if
+    /// they ran side by side.
     pub(super) fn keep_whole_rounds(
         &self,
         finished: &mut BTreeSet<Group>,

@@ -1,4 +1,4 @@
-//! The budget of a run. This module decides when the run evaluates its verdicts, when the run ends, and which
+//! The budget of a run. This module decides when a run evaluates its verdicts, when the run ends, and which
 //! configurations stop early. An evaluation of the verdicts during the run is called a look.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,9 +27,10 @@ pub(super) struct Stopping {
 pub(super) enum Next {
     /// The run continues with the next round.
     GoOn,
-    /// The run evaluates its verdicts. The remaining budget is long enough for `more_rounds` further rounds.
+    /// The run evaluates its verdicts after this round. The remaining budget is long enough for `more_rounds` further
+    /// rounds.
     Look { more_rounds: usize },
-    /// The run ends. The text is the reason.
+    /// The run ends after this round. The text is the reason.
     End(String),
 }
 

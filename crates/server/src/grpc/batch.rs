@@ -16,8 +16,8 @@ use super::status;
 /// The number of the field `operations` of a `BatchRequest`.
 const OPERATIONS: u32 = 1;
 
-/// The codec of a method that receives `BatchRequest` and responds with `A`. Only one operation at a time is decoded,
-/// so a request of many short operations needs no more memory than its bytes and its batch.
+/// The codec of a method that receives `BatchRequest` and responds with `A`. The codec decodes only one operation at
+/// a time, so a request with many short operations needs no more memory than its bytes and its batch.
 pub(super) struct BatchCodec<A>(PhantomData<A>);
 
 impl<A> BatchCodec<A> {

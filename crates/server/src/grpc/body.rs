@@ -61,11 +61,11 @@ impl Body for RequestBody {
     }
 }
 
-/// The body of a response, in short frames. HTTP/2 takes the next frame after it has sent most of the frames before, so
-/// a long response stays here. The memory of the call counts until the last frame.
+/// The body of a response, in short frames. HTTP/2 takes the next frame when it has sent most of the earlier frames,
+/// so the rest of a long response stays in this value. The memory of the call counts until the last frame.
 pub(super) struct ResponseBody {
     body: tonic::body::Body,
-    /// The rest of a frame of `body`.
+    /// The part of a frame of `body` that was not sent yet.
     rest: Bytes,
     _call: Arc<Call>,
 }

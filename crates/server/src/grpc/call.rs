@@ -8,8 +8,8 @@ use tonic::Status;
 use crate::budget::{MemoryShare, TOO_MUCH_MEMORY};
 use crate::shared::Shared;
 
-/// Maximum number of bytes that a call may use even if all clients together use too much memory. A call needs a
-/// similar amount for its state in HTTP/2.
+/// Maximum number of bytes that a call may use even if all clients together use too much memory. The state of a call
+/// in HTTP/2 needs about the same amount.
 const SMALL_BYTES: usize = 4 << 10;
 
 /// A call, from its first byte to the last byte of its response.
@@ -26,7 +26,7 @@ impl Call {
     /// Sets the number of bytes of the messages that this call has in memory.
     ///
     /// # Errors
-    /// All clients together use too much memory. The call then counts as a call without messages.
+    /// Returns an error if all clients together use too much memory. The call then counts as a call without messages.
     pub(super) fn set_memory(&self, bytes: usize) -> Result<(), Status> {
         let mut memory = self.memory.lock();
         if memory.set(bytes) || bytes <= SMALL_BYTES {

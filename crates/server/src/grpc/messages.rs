@@ -34,7 +34,7 @@ pub struct GetResponse {
     pub value: Option<Bytes>,
 }
 
-/// Deletes a key.
+/// The request to delete a key.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct DeleteRequest {
     /// The key.
@@ -49,7 +49,7 @@ pub struct DeleteResponse {}
 /// Deletes all keys of a range.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct DeleteRangeRequest {
-    /// The smallest deleted key.
+    /// The start of the deleted range (inclusive).
     #[prost(bytes = "bytes", tag = "1")]
     pub low: Bytes,
     /// The smallest key after the deleted range.
@@ -111,7 +111,7 @@ pub struct LoadResponse {
     /// The number of batches that were written.
     #[prost(uint64, tag = "1")]
     pub batches: u64,
-    /// The number of operations in these batches.
+    /// The number of operations in all written batches.
     #[prost(uint64, tag = "2")]
     pub operations: u64,
 }
@@ -125,7 +125,7 @@ pub struct RangeRequest {
     /// The smallest key after the range. If it is empty, the range has no upper bound.
     #[prost(bytes = "bytes", tag = "2")]
     pub high: Bytes,
-    /// The maximum number of entries. With 0, the number is not limited.
+    /// The maximum number of entries. The limit 0 means that the number of entries is not limited.
     #[prost(uint64, tag = "3")]
     pub limit: u64,
     /// Whether the entries come in descending order.

@@ -1,9 +1,9 @@
 //! The protocol gRPC with the service of `proto/lsmbench.proto`.
 //!
-//! * A connection is an HTTP/2 connection. Its calls run at the same time, so the writes of its calls share syncs, as
-//!   the writes of several connections do.
-//! * A write is executed in one step after its request is complete. A call that is cancelled or cut off before that
-//!   step writes nothing.
+//! * A connection is an HTTP/2 connection. The calls of a connection run at the same time, so their writes share
+//!   syncs, like the writes of several connections.
+//! * A write is executed without interruption after its request is complete. A call that is cancelled or cut off
+//!   before that step writes nothing.
 //! * A scan reads its next entries only when the client can receive them. A slow client therefore uses the memory of
 //!   one response.
 

@@ -20,12 +20,13 @@ const RESPONSE_BYTES: usize = 64 << 10;
 /// The rest of a scan. Each response is read from the snapshot when the client can receive the response.
 pub(super) struct Scan {
     call: Arc<Call>,
-    /// The snapshot, until the scan has ended. It pins its files, so it is dropped as early as possible.
+    /// The snapshot, until the scan has ended. The snapshot pins files of the store, so the scan drops the snapshot
+    /// as early as possible.
     snapshot: Option<Snapshot>,
     low: Bound<Bytes>,
     high: Bound<Bytes>,
     is_backward: bool,
-    /// Maximum number of further entries.
+    /// Maximum number of entries that the scan may still return.
     left: u64,
 }
 

@@ -108,7 +108,7 @@ fn handler<C: Codec>(call: &Call, codec: C) -> Grpc<C> {
     Grpc::new(codec).max_decoding_message_size(call.shared.options.limits.request_bytes)
 }
 
-/// The work of a method with one request and one response.
+/// The work of a method that has one request and one response.
 type Work<Q, A> = fn(&Call, &Q) -> Result<A, Status>;
 
 /// Executes a method with one request and one response.
@@ -131,7 +131,7 @@ impl<Q, A> UnaryService<Q> for Unary<Q, A> {
     type Response = A;
     type Future = Ready<Result<tonic::Response<A>, Status>>;
 
-    /// Executes the work at once, so that a call is never cancelled between its work and its response.
+    /// Executes the work without waiting, so that a call is never cancelled between its work and its response.
     fn call(&mut self, request: tonic::Request<Q>) -> Self::Future {
         let response = tokio::task::block_in_place(|| (self.work)(&self.call, request.get_ref()));
         ready(response.map(tonic::Response::new))

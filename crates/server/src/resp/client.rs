@@ -34,7 +34,8 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Checks a password. If the password is correct, the client may send requests.
+    /// Checks the password of a client, and records the result. If the password is correct, the client may send
+    /// requests.
     fn let_in(&mut self, user: &[u8], password: &[u8]) -> Result<(), Failure> {
         let Some(expected) = &self.shared.options.password else {
             return Err(Failure::error("AUTH called without any password configured for the default user."));
@@ -69,7 +70,7 @@ pub(crate) fn echo(
     Ok(Next::Read)
 }
 
-/// `SELECT 0`: selects the only database. Any other number is an error.
+/// `SELECT 0`: selects the only database. Any other database number is an error.
 pub(crate) fn select(
     _: &mut Context<'_>,
     request: Request<'_>,
@@ -267,7 +268,7 @@ pub(crate) fn info(
     Ok(Next::Read)
 }
 
-/// `FLUSHDB [ASYNC | SYNC]`: deletes all names. Both options have no effect.
+/// `FLUSHDB [ASYNC | SYNC]`: deletes all names. The server accepts both options, but they have no effect.
 pub(crate) fn flushdb(
     context: &mut Context<'_>,
     request: Request<'_>,
@@ -283,7 +284,7 @@ pub(crate) fn flushdb(
 }
 
 /// `TREE FLUSH | COMPACT | SETTLE | SYNC`: flushes, compacts or syncs the tree, or waits until all compactions have
-/// finished. Experiments send this command between phases.
+/// finished. Experiments send this command to the server between phases.
 pub(crate) fn tree(
     context: &mut Context<'_>,
     request: Request<'_>,
@@ -308,7 +309,7 @@ pub(crate) fn quit(_: &mut Context<'_>, _: Request<'_>, replies: &mut Replies<'_
     Ok(Next::Close)
 }
 
-/// `SHUTDOWN [SAVE | NOSAVE]`: ends the server without losing data. The client gets no reply.
+/// `SHUTDOWN [SAVE | NOSAVE]`: ends the server without losing data. The client gets no reply to this command.
 #[allow(clippy::unnecessary_wraps)] // all commands have one signature
 pub(crate) fn shutdown(
     context: &mut Context<'_>,

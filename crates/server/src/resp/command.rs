@@ -13,8 +13,8 @@ use crate::stripes::Access;
 pub(crate) struct Command {
     /// The name of the command in capitals.
     pub(crate) name: &'static str,
-    /// The number of arguments including the name of the command. A negative value means at least this number of
-    /// arguments.
+    /// The number of arguments including the name of the command. A negative value means that the command needs at
+    /// least this number of arguments.
     pub(crate) arity: i32,
     /// The positions of the names (keys of the client) among the arguments.
     pub(crate) names: Names,
@@ -31,7 +31,7 @@ pub(crate) enum Run {
     Read(Reading),
     /// Reads very many names, or the fields of a hash.
     Scan(fn(&Keyspace, Request<'_>, &mut Replies<'_>) -> Result<(), Failure>),
-    /// A command that writes names. `access` decides whether its batch excludes other batches.
+    /// A command that writes names. `access` decides whether other batches must wait for the batch of the command.
     Write { access: fn(Request<'_>) -> Access, run: Writing },
 }
 
@@ -45,8 +45,8 @@ impl Command {
         }
     }
 
-    /// Returns whether the command may wait for storage or for locks. Such a command must not run on a thread that
-    /// serves sockets.
+    /// Returns whether the command may wait for storage or for locks. A command that may wait must not run on a
+    /// thread that serves sockets.
     pub(crate) fn may_wait(&self) -> bool {
         !matches!(self.run, Run::Client(_))
     }

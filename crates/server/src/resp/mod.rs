@@ -1,12 +1,13 @@
 //! The Redis protocol, RESP2 and RESP3: requests, replies and commands.
 //!
-//! Requests are parsed in place, each byte once, under limits ([`Pipeline`]). Codecs of client libraries are not used
-//! for this, because they parse replies, which nest without a limit, and start again with every packet.
+//! Requests are parsed in place, each byte once, under limits ([`Pipeline`]). The codecs of client libraries cannot
+//! be used for this, because they parse replies, which nest without a limit, and they parse an incomplete message
+//! again with every packet.
 //!
-//! Successive writes of a pipeline form one batch. The batch holds the locks of its names until the batch is in the
-//! tree. The locks are shared if the batch only sets names. Otherwise the locks are exclusive, so that `INCR` and
-//! `HSET` are atomic. A read ends the batch, so a client sees its own writes, and all clients see the writes in the
-//! same order.
+//! Successive writes of a pipeline form one batch. The batch holds the locks of its names until the tree has executed
+//! the batch. The locks are shared if the batch only sets names. If the batch also reads names, the locks are
+//! exclusive, so that `INCR` and `HSET` are atomic. A read ends the current batch, so a client sees its own writes,
+//! and all clients see the writes in the same order.
 
 mod client;
 mod command;

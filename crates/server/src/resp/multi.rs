@@ -35,7 +35,8 @@ pub(crate) fn discard(
     Ok(Next::Read)
 }
 
-/// Returns whether a command between `MULTI` and `EXEC` is executed immediately. Other commands are queued.
+/// Returns whether a command between `MULTI` and `EXEC` is executed immediately. All other commands are queued until
+/// `EXEC`.
 pub(crate) fn is_immediate(command: &Command) -> bool {
     matches!(command.name, "MULTI" | "EXEC" | "DISCARD" | "QUIT" | "RESET")
 }
@@ -69,8 +70,8 @@ pub(crate) fn queue(
     Ok(())
 }
 
-/// `EXEC`: executes the queued requests as one batch of the tree. During this time, no other client can write the names
-/// of these requests.
+/// `EXEC`: executes the queued requests as one batch of the tree. While the queued requests run, no other client can
+/// write their names.
 pub(crate) fn exec(
     context: &mut Context<'_>,
     _: Request<'_>,

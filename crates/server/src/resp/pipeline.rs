@@ -303,7 +303,7 @@ fn parse<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
     text.parse().ok()
 }
 
-/// The arguments of one request. A request has at least one argument, which is the command.
+/// The arguments of one request of a client. A request has at least one argument, which is the command.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     input: &'a [u8],

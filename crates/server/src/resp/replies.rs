@@ -123,7 +123,7 @@ impl<'a> Replies<'a> {
         self.output.extend_from_slice(b"\r\n");
     }
 
-    /// Writes the first line of a reply: its kind and its length.
+    /// Writes the first line of a reply, which contains its kind and its length.
     fn head(&mut self, kind: u8, length: usize) {
         self.number(kind, i64::try_from(length).unwrap_or(i64::MAX));
     }
@@ -158,7 +158,7 @@ impl<'a> Replies<'a> {
     }
 
     /// Reserves space for the first line of an array whose number of elements is not known yet. Returns the position
-    /// of this line.
+    /// of the first line.
     pub(crate) fn open(&mut self) -> usize {
         self.output.len()
     }

@@ -90,7 +90,7 @@ pub(crate) fn range(
 }
 
 /// `SET name value [NX | XX] [GET] [KEEPTTL]`: sets a string. With `NX`, only if the name does not exist. With `XX`,
-/// only if the name exists. With `GET`, returns the old value. `KEEPTTL` has no effect.
+/// only if the name exists. With the option `GET`, the reply is the old value. `KEEPTTL` has no effect.
 pub(crate) fn set(
     transaction: &mut Transaction<'_>,
     request: Request<'_>,

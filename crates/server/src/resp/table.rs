@@ -41,7 +41,7 @@ const fn serve(name: &'static str, arity: i32, run: Speaking) -> Command {
     Command { name, arity, names: Names::NONE, run: Run::Server(run) }
 }
 
-/// All commands. Frequent commands come first.
+/// All commands. The most frequent commands come first, because a search begins at the start of the table.
 pub(crate) static COMMANDS: [Command; 50] = [
     read("GET", 2, Names::ONE, strings::get),
     write("SET", -3, Names::ONE, access_of_set, strings::set),

@@ -1,4 +1,4 @@
-//! The writes of a pipeline. The writes are executed one after the other, and are written to the tree as one batch.
+//! The writes of a pipeline. The writes run one after the other, and the tree executes them as one batch.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -65,7 +65,7 @@ impl<'a> Transaction<'a> {
         string_of(self, name)
     }
 
-    /// Returns the number of fields of a hash; `None` if no such name exists.
+    /// Returns the number of fields of a hash, or `None` if no such name exists.
     ///
     /// # Errors
     /// The name belongs to a string.
@@ -141,8 +141,8 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Returns the keys of the first fields of a hash, including fields that this batch writes. Also returns whether
-    /// these are all fields.
+    /// Returns the keys of the first fields of a hash, including fields that this batch writes. The second result is
+    /// true if these are all fields.
     fn field_keys(&self, name: &[u8]) -> Result<(Vec<Vec<u8>>, bool), Failure> {
         let low = field_prefix(name);
         let written = self.written.iter().flat_map(|written| written.range(low.clone()..));

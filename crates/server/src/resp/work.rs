@@ -9,7 +9,7 @@ use crate::view::View;
 /// A function that reads names and writes the reply.
 pub(crate) type Reading = fn(&dyn View, Request<'_>, &mut Replies<'_>) -> Result<(), Failure>;
 
-/// A function that writes names and writes the reply.
+/// A function that executes a command that writes: it changes names and writes the reply.
 pub(crate) type Writing = fn(&mut Transaction<'_>, Request<'_>, &mut Replies<'_>) -> Result<(), Failure>;
 
 /// The positions of names among the arguments: every `step`-th position, beginning at `first`. If `last` is set,

@@ -6,8 +6,9 @@ use thiserror::Error;
 use tree::Tree;
 use workload::Command;
 
-/// Executes a command and appends its answer to `answer`. Some commands have no answer. An answer is one line, but
-/// statistics have several lines. A command that fails appends nothing. `limit_bytes` is the limit of one answer.
+/// Executes a command and appends its answer to `answer`. Some commands produce no answer. Each answer is one line,
+/// but the answer with statistics has several lines. A command that fails appends nothing. `limit_bytes` is the size
+/// limit for one answer.
 ///
 /// The tree fails, or the answer is longer than the limit. The command `l` is an error, because the server does not
 /// read files.

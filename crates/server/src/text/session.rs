@@ -7,16 +7,16 @@ use super::answer::answer_command;
 use crate::connection::{Next, Progress, Received, Session};
 use crate::shared::Shared;
 
-/// The number of bytes of unsent answers at which the execution waits.
+/// The number of bytes of unsent answers at which the server stops executing lines.
 const FULL_OUTPUT_BYTES: usize = 1 << 20;
 
 /// Maximum number of bytes of puts and deletes in one batch.
 const FULL_BATCH_BYTES: usize = 1 << 20;
 
-/// A client that sends one command per line. Successive puts and deletes form one batch if the server has received
-/// them together.
+/// A client that sends one command per line. Successive puts and deletes form one batch if the server receives them
+/// together.
 ///
-/// A put or a delete has no answer, as in the shell. The answer to a later command confirms the earlier puts and
+/// As in the shell, a put or a delete has no answer. An answer to a later command confirms all earlier puts and
 /// deletes. The answer to an invalid line or a failed command begins with `error: line`.
 pub(crate) struct TextSession<'s> {
     shared: &'s Shared,

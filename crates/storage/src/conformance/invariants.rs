@@ -11,7 +11,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::{Purpose, ReadFile, Storage, StorageError};
 
-/// Checks all invariants of `storage`. Each check has its own directory below `home`.
+/// Checks all invariants of `storage`. Each check uses its own directory below `home`.
 ///
 /// # Errors
 /// Returns one line per broken invariant, in the form `name: "invariant": failure`.
@@ -35,7 +35,7 @@ pub(crate) struct Subject {
 /// Function that checks one invariant. If the invariant is broken, the function returns the violation.
 type Check = fn(&Subject) -> Result<(), Broken>;
 
-/// All invariants, by name. Each check gets an empty directory.
+/// All invariants, by name. Each check receives an empty directory.
 pub(crate) const INVARIANTS: &[(&str, Check)] = &[
     ("appended bytes are read back", appended_bytes_are_read_back),
     ("appends are visible at once, in tables after a sync", what_is_appended_is_seen),

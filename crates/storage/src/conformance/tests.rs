@@ -1,5 +1,5 @@
-//! Tests that back ends with other parameters and all decorators keep the invariants of storage. Also tests that the
-//! check detects faulty storage.
+//! Tests that back ends with other parameters and all decorators keep the invariants of storage. The tests also check
+//! that faulty storage is detected.
 
 mod canary;
 
@@ -25,7 +25,7 @@ fn every_form_and_decorator_keeps_every_invariant() {
 }
 
 /// Tests that only some back ends are left out: `io_uring`, which some kernels reject, and `O_DIRECT`, which some
-/// file systems reject. Every other back end must run.
+/// file systems reject. All other back ends must run on every system.
 #[test]
 #[expect(clippy::print_stderr, reason = "a test that is left out must be seen")]
 fn only_back_ends_that_may_be_refused_are_left_out() {

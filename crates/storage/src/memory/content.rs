@@ -73,8 +73,8 @@ impl Inode {
         Self::of(Arc::new(bytes))
     }
 
-    /// Returns the file with a random part of its unsynced bytes. The file has none of these bytes, all of these
-    /// bytes, or a prefix. In some prefixes, some sectors are replaced by zeros.
+    /// Returns the file with a random part of its unsynced bytes. The returned file contains none of the unsynced
+    /// bytes, all of them, or a prefix of them. In some prefixes, some sectors are replaced by zeros.
     pub(super) fn torn(&self, random: &mut impl Rng) -> Self {
         match random.random_range(0..4) {
             0 => self.synced(),

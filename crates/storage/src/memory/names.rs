@@ -61,7 +61,7 @@ impl Names {
         self.current.get(path).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Creates a file with the name `path`. If another file has this name, the name is first removed from this file.
+    /// Creates a file with the name `path`. If another file has this name, the name first moves away from that file.
     pub(super) fn create(&mut self, path: &Path) -> io::Result<Arc<Inode>> {
         self.check_free_of_directory(path)?;
         if self.current.contains_key(path) {

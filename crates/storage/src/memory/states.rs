@@ -1,10 +1,10 @@
-//! The states that a disk may have after a power failure. Each state has a number.
+//! The states that a disk may have after a power failure. Each possible state of a disk has a number.
 //!
-//! In a state, each change of a name, together with the changes on which it depends, has reached the disk or not. For
-//! every file with unsynced bytes, a state has an end of the file. Each unsynced sector before this end was written,
-//! or reads as zeros. Unsynced bytes may therefore be lost, kept, written in part, or written in any order. If there
-//! are few states, each state has its own number. If there are many states, the first four numbers are corner cases,
-//! and each other number is the seed of a random state.
+//! In each state, a change of a name has either reached the disk or not, together with all changes on which it
+//! depends. For every file with unsynced bytes, a state has an end of the file. Each unsynced sector before this end
+//! was written, or reads as zeros. Unsynced bytes may therefore be lost, kept, written in part, or written in any
+//! order. If only few states are possible, each state has its own number. If many states are possible, the first four
+//! numbers are corner cases, and any other number is the seed of a random state.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub struct States<'a> {
 
 /// The decisions that determine one state of the disk.
 enum Choice {
-    /// One of the numbered states. The field is a number with one digit per pending change and one digit per file.
+    /// One of the numbered states. The field contains one digit per pending change of a name and one digit per file.
     Exact(u64),
     /// A corner case. All pending names or none have reached the disk, and all unsynced bytes or none have reached
     /// the disk.
@@ -67,8 +67,8 @@ impl<'a> States<'a> {
         Self { disk, changes, files, count: all }
     }
 
-    /// Returns the number of states. Returns `None` if there are too many states for separate numbers. In this case,
-    /// any number is valid.
+    /// Returns the number of states. Returns `None` if there are too many states for separate numbers. If there are
+    /// too many states, any number is valid.
     pub fn count(&self) -> Option<u64> {
         self.count
     }
@@ -84,11 +84,11 @@ impl<'a> States<'a> {
         self.count.map_or(1, |count| count - 1)
     }
 
-    /// Returns a separate disk in the state `number`. All data of this disk is durable. Equal numbers give equal
-    /// states.
+    /// Returns a separate disk in the state `number`. On the returned disk, all data is durable. Equal numbers give
+    /// equal states.
     ///
     /// # Panics
-    /// Each state has its own number, and `number` is too large.
+    /// Panics if each state has its own number and `number` is too large.
     #[must_use]
     pub fn get(&self, number: u64) -> Memory {
         let choice = match (self.count, number) {
@@ -177,8 +177,9 @@ fn sampled_changes(count: usize, random: &mut impl Rng) -> Vec<bool> {
     }
 }
 
-/// Selects at random the unsynced bytes that a file has after a crash. The file has none of these bytes, all of them,
-/// a prefix, or any subset of sectors or pages. A prefix ends at a sector, at a page or at any byte.
+/// Selects at random the unsynced bytes that a file has after a crash. The result contains none of the unsynced
+/// bytes, all of them, a prefix of them, or any subset of their sectors or pages. A prefix ends at a sector, at a
+/// page or at any byte.
 fn sampled_bytes(inode: &Inode, random: &mut impl Rng) -> Inode {
     let choice = random.random_range(0..8);
     let unit = if choice % 2 == 0 { SECTOR_BYTES } else { PAGE_BYTES };

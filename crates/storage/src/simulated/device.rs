@@ -21,8 +21,8 @@ const LEAST_BANDWIDTH: u64 = 1000;
 /// Maximum queue depth.
 const MOST_DEPTH: u64 = 65_536;
 
-/// Typical delay in nanoseconds until a sleeping thread wakes up. A waiting thread therefore sleeps until this time
-/// before its end, and then reads the clock repeatedly.
+/// Typical delay in nanoseconds until a sleeping thread wakes up. A waiting thread sleeps until this time before its
+/// request ends, and then reads the clock repeatedly.
 const WATCHED_NS: u64 = 100_000;
 
 /// Parameters of a device. Bandwidths are in bytes per second.
@@ -190,8 +190,8 @@ impl Device {
         self.serve(&self.write_ns, std::iter::once(request), 1)
     }
 
-    /// Adds the device times of the concurrent `requests` to `charged`. Each time is computed without other requests
-    /// in the queue. If callers wait, also puts the requests into the queue.
+    /// Adds the device times of the concurrent `requests` to `charged`. Each time is computed as if no other request
+    /// were in the queue. If callers wait, also puts the requests into the queue.
     fn serve(&self, charged: &AtomicU64, requests: impl Iterator<Item = Request>, count: usize) -> u64 {
         let mut alone = Queue::new(self.queue_depth().min(count));
         let (mut alone_ns, mut done) = (0, 0);
@@ -226,7 +226,8 @@ impl Device {
 }
 
 impl Busy {
-    /// Returns the latency of a request. Also records the end of the request as the new position of the arm.
+    /// Returns the latency of a request. The function also records the end of the request as the new position of the
+    /// arm.
     fn latency_ns(&mut self, request: &Request, has_arm: bool) -> u64 {
         let goes_on = has_arm && request.place.is_some() && request.place == self.arm;
         if let Some((file, offset)) = request.place {

@@ -15,7 +15,7 @@ pub(super) enum Setting<T> {
     /// The parameter has the value of the preset.
     #[default]
     Preset,
-    /// The parameter has its own value, which is the field.
+    /// The parameter has the value in the field instead of the value of the preset.
     Own(T),
 }
 

@@ -1,8 +1,8 @@
 //! One ring, with a buffer for the kernel's reads and writes. This file contains all `unsafe` code for `io_uring`.
 //!
-//! The kernel gets only addresses in this buffer. The buffer belongs to the ring, and is neither moved nor freed
-//! while a step is in progress. If a ring is dropped while steps are in progress, the memory of the buffer is never
-//! freed.
+//! All addresses that the kernel gets are in this buffer. The buffer belongs to the ring, and is neither moved nor
+//! freed while a step is in progress. If a ring is dropped while steps are in progress, the memory of the buffer is
+//! never freed.
 
 use std::fs::File;
 use std::io;
@@ -20,8 +20,8 @@ const KEPT_BYTES: usize = 1 << 20;
 pub(super) struct Ring {
     queues: IoUring,
     scratch: AlignedBuffer,
-    /// Number of steps that the kernel may still execute. Outside of [`run`](Self::run), the number is 0, unless
-    /// [`run`](Self::run) has returned an error.
+    /// Number of steps that the kernel may still execute. Outside of [`run`](Self::run), this number of steps is 0,
+    /// unless [`run`](Self::run) has returned an error.
     under_way: usize,
 }
 
@@ -59,8 +59,8 @@ impl Ring {
         }
     }
 
-    /// Returns whether no step is in progress. After an error, steps may still be in progress. In this case, the ring
-    /// must not be used again.
+    /// Returns whether no step is in progress. After an error, steps may still be in progress. While steps are in
+    /// progress, the ring must not be used again.
     pub(super) fn is_idle(&self) -> bool {
         self.under_way == 0
     }

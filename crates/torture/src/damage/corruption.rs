@@ -50,9 +50,9 @@ pub(crate) enum FileChange {
 /// Kind of the bytes appended to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AppendedBytes {
-    /// Zeros.
+    /// The appended bytes are zeros.
     Zeros,
-    /// Random bytes.
+    /// The appended bytes are random.
     Random,
     /// A copy of the file's last bytes.
     Itself,
@@ -125,14 +125,14 @@ impl Corruption {
         if bytes == *whole { Vec::new() } else { vec![(self.file, Some(bytes))] }
     }
 
-    /// Whether the corruption appends only zeros to its file.
+    /// Returns whether the corruption appends only zeros to its file.
     pub(crate) fn appends_zeros(&self, store_image: &StoreImage) -> bool {
         let FileChange::Append { what, len } = self.change else { return false };
         tail(what, len, &store_image.files[self.file].bytes).iter().all(|byte| *byte == 0)
     }
 
-    /// If the file kept its length, returns the range of the bytes that may differ. Otherwise, returns all bytes from
-    /// the first different byte on.
+    /// If the file kept its length, returns the range of the bytes that may differ. If the length changed, returns
+    /// all bytes from the first different byte on.
     pub(crate) fn extent(&self, store_image: &StoreImage) -> Range<usize> {
         let whole = &*store_image.files[self.file].bytes;
         match &self.apply(store_image)[..] {
@@ -177,8 +177,8 @@ impl fmt::Display for Described<'_> {
     }
 }
 
-/// Returns all corrupted images of a store, by file kind, part of the file and kind of change. The order cycles
-/// through these categories. Some images have two corruptions, in two files.
+/// Returns all corrupted images of a store, by file kind, part of the file and kind of change. The images alternate
+/// between these categories. Some images have two corruptions, in two files.
 pub(crate) fn images(store_image: &StoreImage, random: &mut impl Rng) -> Vec<Vec<Corruption>> {
     let mut strata: BTreeMap<(FileKind, &'static str, &'static str), Vec<Corruption>> = BTreeMap::new();
     for (file, File { kind, bytes, .. }) in store_image.files.iter().enumerate() {

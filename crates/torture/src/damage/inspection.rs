@@ -17,7 +17,7 @@ use crate::script::{Content, Script, ScriptWrite, apply};
 use crate::subject::{StoreKind, StoreUnderTest};
 use crate::violation::{Check, Violation};
 
-/// The result of the inspection of one corrupted store.
+/// The result of the inspection of one corrupt store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The corruption left the bytes unchanged.
@@ -110,7 +110,8 @@ impl<'a> Inspection<'a> {
     }
 
     /// Checks that each corruption is reported with its file. For a changed manifest, a report about a file that the
-    /// manifest names is accepted as well. The filter of a corrupt SSTable is not read, so it need not be reported.
+    /// manifest names is accepted as well. The filter of a corrupt SSTable is not read, so `verify` need not report
+    /// it.
     fn names_every_corruption(&self, damage: &[String]) -> Result<(), Violation> {
         let kind = |corruption: &Corruption| self.store_image.files[corruption.file].kind;
         let is_table_corrupt = self.corruptions.iter().any(|corruption| kind(corruption) == FileKind::Table);
@@ -147,7 +148,7 @@ impl<'a> Inspection<'a> {
     }
 
     /// Opens the store and sets the corrupted files aside. All other data must be readable, and the store must accept
-    /// writes again.
+    /// writes.
     fn quarantine(&self, disk: &Memory) -> Result<(), Violation> {
         let storage: Arc<dyn Storage> = Arc::new(disk.after_crash(Unsynced::Kept));
         let wrong = |what: String| Err(Violation::new(Check::Quarantine, what));

@@ -1,5 +1,5 @@
-//! The layout of the files of a store. This module parses the layout without code of the tree, so that corruption can
-//! target every part of a file, and the tests do not rely on the code under test.
+//! The layout of the files of a store. This module parses the layout of files without code of the tree. Corruption
+//! can therefore target every part of a file, and the tests do not rely on the code under test.
 
 use std::ops::Range;
 

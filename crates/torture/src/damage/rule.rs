@@ -14,8 +14,8 @@ pub enum Class {
     Unneeded,
     /// The bytes are older manifest records. The next record replaces all data of an older record.
     Superseded,
-    /// A crash could leave the same bytes. The corruption is at the end of a WAL or manifest that is not known to be
-    /// durable, or consists of zeros after a WAL.
+    /// A crash could also leave the same bytes. The corruption is at the end of a WAL or manifest that is not known
+    /// to be durable, or consists of zeros after a WAL.
     AsACrash,
 }
 
@@ -29,7 +29,7 @@ impl Class {
 pub(crate) struct Rule {
     /// Reason why the corruption may stay unreported; `None` if `verify` must report the corruption.
     pub(crate) passes: Option<Class>,
-    /// Minimum number of the store's commits that must survive.
+    /// The minimum number of commits of the store that must survive.
     pub(crate) least: usize,
 }
 

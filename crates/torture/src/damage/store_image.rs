@@ -32,7 +32,7 @@ const OTHER_DIRECTORY: &str = "other";
 /// Directory to which a store moves corrupted files.
 const QUARANTINE: &str = "quarantine";
 
-/// How a history ended, which determines the state of its files.
+/// The way in which a history ended, which determines the state of its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// The store was closed.
@@ -101,7 +101,7 @@ pub(crate) struct CommitRecord {
 pub(crate) struct StoreImage {
     /// How the history ended.
     pub(crate) ending: Ending,
-    /// The disk with the files. All data on this disk is durable.
+    /// The disk that contains the files of the store. On this disk, all data is durable.
     pub(crate) disk: Memory,
     /// Files of the store.
     pub(crate) files: Vec<File>,
@@ -125,7 +125,7 @@ impl StoreImage {
         Path::new(DIRECTORY).join(&self.files[file].name)
     }
 
-    /// Returns the indexes of the other files that have the same kind as `file`.
+    /// Returns the indexes of all other files that have the same kind as `file`.
     pub(crate) fn alike(&self, file: usize) -> impl Iterator<Item = usize> + '_ {
         let kind = self.files[file].kind;
         (0..self.files.len()).filter(move |other| self.files[*other].kind == kind)
@@ -155,7 +155,7 @@ struct Observed {
 }
 
 impl Observed {
-    /// Records the state of the disk. Returns the number of the recording.
+    /// Records the state of the disk. Returns the number of the recorded state.
     fn look(&mut self, disk: &Memory) -> usize {
         let files = files(disk, Path::new(DIRECTORY));
         let log = files.iter().rfind(|file| file.kind == FileKind::Log);
@@ -229,7 +229,8 @@ fn survivors(subject: &StoreKind, script: &Script, stopped: &Memory) -> Result<u
     let store = store.map_err(|error| Violation::new(Check::Opens, error.to_string()))?;
     let (found, all) = (digest(&read(&*store)?), script.commits().len());
     let commits = script.commits_with(found, all..=all);
-    commits.ok_or_else(|| Violation::new(Check::Order, "the content is the content after no commit"))
+    commits
+        .ok_or_else(|| Violation::new(Check::Order, "the content does not match the state after any commit"))
 }
 
 /// Returns the commits in WAL `name`.
@@ -278,11 +279,12 @@ fn other(subject: &StoreKind, seed: u64) -> Result<Vec<File>, Violation> {
     Ok(files(&disk, Path::new(OTHER_DIRECTORY)))
 }
 
-/// Truncates one SSTable of the store, opens the store with this SSTable set aside, and writes to it. Returns the
-/// disk, and the content after the opening and after each later commit.
+/// Truncates one SSTable of the store, opens the store with this SSTable in the quarantine, and writes to the store.
+/// Returns the disk, and the content after the opening and after each later commit.
 fn set_aside(subject: &StoreKind, stopped: &Memory) -> Result<(Memory, Vec<Content>), Violation> {
-    let wrong =
-        |error: tree::Error| Violation::new(Check::GoesOn, format!("with a table set aside: {error}"));
+    let wrong = |error: tree::Error| {
+        Violation::new(Check::GoesOn, format!("after one SSTable was moved to the quarantine: {error}"))
+    };
     let disk = Arc::new(stopped.after_crash(Unsynced::Kept));
     let files = files(&disk, Path::new(DIRECTORY));
     let tables: Vec<&File> = files.iter().filter(|file| file.kind == FileKind::Table).collect();
@@ -294,7 +296,7 @@ fn set_aside(subject: &StoreKind, stopped: &Memory) -> Result<(Memory, Vec<Conte
     let (store, _) = subject.maker.open_quarantined(&storage, Path::new(DIRECTORY)).map_err(wrong)?;
     let mut history = vec![read(&*store)?];
     for number in 0..3 {
-        let key = Script::keys().nth(number * 7).expect("there are as many keys");
+        let key = Script::keys().nth(number * 7).expect("the script has enough keys");
         let commit =
             [ScriptWrite { key, value: Some(format!("set aside {number}").into_bytes()), end: None }];
         store.write(&commit).map_err(wrong)?;
@@ -335,7 +337,8 @@ fn files(disk: &Memory, directory: &Path) -> Vec<File> {
     for below in ["", QUARANTINE] {
         for name in disk.list(&directory.join(below)).unwrap_or_default() {
             let name = if below.is_empty() { name } else { format!("{below}/{name}") };
-            let file = disk.open(&directory.join(&name), Purpose::Manifest).expect("it was listed");
+            let file =
+                disk.open(&directory.join(&name), Purpose::Manifest).expect("a listed file can be opened");
             let bytes = file.read(0, file.len() as usize).expect("a disk in memory reads");
             files.push(File { kind: FileKind::of(&name), name, bytes: Arc::new(bytes.to_vec()) });
         }

@@ -1,13 +1,14 @@
 //! Checks whether a history is strictly serializable. In a strictly serializable history, all commits and reads have
-//! one order in which each operation takes effect between its call and its return. In this order, every read must
-//! show exactly the commits before the read.
+//! one order in which each operation takes effect between its call and its return. In this order of commits and
+//! reads, every read must show exactly the commits before the read.
 //!
-//! For one key, this is linearizability (Herlihy & Wing, TOPLAS 12(3), 1990). The problem is NP-hard for arbitrary
-//! histories (Papadimitriou, JACM 26(4), 1979), but not if every value identifies its write. Most keys have one writer,
-//! whose own order is the order of the versions. A read therefore sees a prefix of each such writer's commits, its
-//! [cut](Cuts). Keys that all writers share are [registers](super::register). Both checks add edges to one
-//! [graph](super::serial). A cycle in the graph proves that no order exists (Adya, "Weak Consistency", 1999; Kingsbury
-//! & Alvaro, "Elle", VLDB 2020).
+//! For a single key, strict serializability is the same as linearizability (Herlihy & Wing, TOPLAS 12(3), 1990). The
+//! problem is NP-hard for arbitrary histories (Papadimitriou, JACM 26(4), 1979), but not if every value identifies
+//! its write. Most keys have only one writer, and the order of its writes is the order of the versions. A read
+//! therefore sees the first commits of each such writer. The number of these commits is the [cut](Cuts) of the read.
+//! Keys that all writers share are [registers](super::register). Both checks add edges to one [graph](super::serial).
+//! A cycle in the graph proves that no order exists (Adya, "Weak Consistency", 1999; Kingsbury & Alvaro, "Elle", VLDB
+//! 2020).
 //!
 //! A read of an absent key does not identify the delete that it saw. If several deletes are possible, the cut extends
 //! from the first to the last of these deletes. The check therefore misses some violations, but never reports a false
@@ -20,10 +21,10 @@ use super::renamed::renamed;
 use super::serial::Order;
 use crate::violation::{Check, Violation};
 
-/// Checks a history.
+/// Checks that a history is strictly serializable.
 ///
 /// # Errors
-/// The first violation that is found.
+/// Returns the first violation that the function finds.
 pub(crate) fn check(history: &History) -> Result<(), Violation> {
     let cuts = Cuts::new(history);
     let mut order = Order::new(history);
@@ -73,7 +74,7 @@ impl<'a> Writer<'a> {
         Self { commits, called, returned, versions }
     }
 
-    /// Returns the largest number of commits after which a key still has its version number `at`.
+    /// Returns the largest number of commits after which the key still has the version with index `at`.
     fn end_of(&self, versions: &[(usize, Version)], at: usize) -> usize {
         versions.get(at + 1).map_or(self.commits.len(), |(next, _)| next - 1)
     }

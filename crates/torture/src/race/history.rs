@@ -56,12 +56,12 @@ pub(crate) struct Operation {
 pub(crate) struct Log {
     /// The operations, in the order in which the thread executed them.
     pub(crate) operations: Vec<Operation>,
-    /// Cells of all operations.
+    /// The cells (keys with their versions) of all operations.
     pub(crate) cells: Vec<Cell>,
 }
 
 impl Log {
-    /// Cells of an operation.
+    /// Returns the cells of an operation.
     pub(crate) fn cells(&self, operation: &Operation) -> &[Cell] {
         &self.cells[operation.cells.clone()]
     }
@@ -74,8 +74,8 @@ impl Log {
     }
 }
 
-/// The logs of one round, one log per thread. The first logs belong to the writers, ordered by number. All other logs
-/// contain only reads.
+/// The logs of one round, one log per thread. The first logs belong to the writers, ordered by number. The logs of
+/// all other threads contain only reads.
 #[derive(Clone, Debug)]
 pub(crate) struct History {
     /// Number of the round. The versions written in the round contain this number.
@@ -104,7 +104,7 @@ impl<'a> At<'a> {
 }
 
 impl History {
-    /// All operations, thread by thread.
+    /// Returns all operations, thread by thread.
     pub(crate) fn operations(&self) -> impl Iterator<Item = At<'_>> {
         let threads = self.logs.iter().enumerate();
         let all =

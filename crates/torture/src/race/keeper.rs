@@ -33,7 +33,7 @@ pub(crate) struct Ground {
     pub(crate) copy: PathBuf,
 }
 
-/// Result of a maintenance thread.
+/// The result of the maintenance thread of a round.
 pub(crate) struct Kept {
     pub(crate) log: Log,
     /// Number of maintenance calls, and number of copies that were opened while the store was open.
@@ -98,8 +98,8 @@ impl<'a> Keeper<'a> {
         self.ground.storage.sync_directory(&self.ground.copy).map_err(failed)
     }
 
-    /// Copies the disk in a state after a process death. If acknowledged writes survive a power failure, the state
-    /// may also be a state after a power failure. Then opens the copy and reads all its entries.
+    /// Copies the disk in a state after a process death. If acknowledged writes survive a power failure, the copy may
+    /// also be in a state after a power failure. The function then opens the copy and reads all its entries.
     fn crash(&mut self) -> Result<(), Violation> {
         let Some(memory) = &self.ground.memory else { return Ok(()) };
         let wal = self.contestant.wal;

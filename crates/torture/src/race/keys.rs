@@ -1,6 +1,6 @@
-//! Keys and values of a race. A key identifies its owner, and a value identifies its write.
+//! Keys and values of a race. Each key identifies its owner, and each value identifies its write.
 
-/// Number of keys that each writer owns. All writers together share as many further keys.
+/// Number of keys that each writer owns. In addition, all writers together share the same number of keys.
 const KEYS_EACH: usize = 12;
 
 /// Number of a key, which is also the rank of the key in key order.
@@ -21,7 +21,7 @@ pub(crate) const HIDDEN: Version = 1 << 63;
 /// Maximum number of commits per writer and round.
 pub(crate) const MOST_COMMITS: usize = (1 << 24) - 1;
 
-/// Keys of a race with this number of writers.
+/// The keys of a race with a given number of writers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keys {
     /// Number of writers.
@@ -72,7 +72,7 @@ pub(crate) fn parts(version: Version) -> (u32, usize, usize) {
     ((version >> 32) as u32, (version >> 24 & 0xff) as usize, (version & 0xff_ffff) as usize)
 }
 
-/// Returns the value of a version of a key. Both the bytes and the length of a value identify the version.
+/// Returns the value of a version of a key. Both the bytes and the length of a value identify its version.
 pub(crate) fn value(key: Key, version: Version) -> Vec<u8> {
     let mixed = (version ^ u64::from(key) << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     let len = match mixed % 64 {
@@ -86,7 +86,7 @@ pub(crate) fn value(key: Key, version: Version) -> Vec<u8> {
     value
 }
 
-/// Returns the version that has this value. Returns `None` if no such value was written to this key.
+/// Returns the version that has this value. Returns `None` if no such value was written to the key.
 pub(crate) fn version_of(key: Key, found: &[u8]) -> Option<Version> {
     let version = u64::from_be_bytes(*found.first_chunk()?);
     (version != NOTHING && value(key, version) == found).then_some(version)

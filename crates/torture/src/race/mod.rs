@@ -1,11 +1,11 @@
 //! Runs threads that race on one store, and checks that their reads are consistent.
 //!
-//! Writers put, delete and write batches. Writers also get, multi-get, scan with cursors from both ends, keep some
-//! cursors open for long, and read snapshots. A maintenance thread flushes, compacts, syncs, and opens checkpoints.
-//! The maintenance thread also opens copies of the disk in a state after a crash. Every thread records its operations
-//! with the times of the call and the return. A race consists of rounds. At the end of each round, the threads stop,
-//! and the history is checked. Every few rounds, the store is closed while a snapshot is still being read, and opened
-//! again.
+//! The writers put, delete and write batches. The writers also get, multi-get, scan with cursors from both ends, keep
+//! some cursors open for a long time, and read snapshots. A maintenance thread flushes, compacts, syncs, and opens
+//! checkpoints. The maintenance thread also opens copies of the disk in a state after a crash. Every thread records
+//! its operations with the times of the call and the return. A race consists of rounds. At the end of each round, the
+//! threads stop, and the history is checked. Every few rounds, the store is closed while a snapshot is still being
+//! read, and opened again.
 //!
 //! A seed determines the operations of each thread, but not their interleaving. A seed can therefore not reproduce a
 //! race.

@@ -1,9 +1,9 @@
 //! Linearizability check of one key that all writers share.
 //!
 //! The check is simple because every value identifies its write: a write and the reads of its value form a cluster. A
-//! cluster precedes another cluster if one of its operations returned before an operation of the other was called. No
-//! two clusters may precede each other. Source: Gibbons & Korach, "Testing Shared Memories", SIAM J. Comput. 26(4),
-//! 1997, section 4.2, where the time from a cluster's first return to its last call is its zone.
+//! cluster precedes another cluster if one of its operations returned before an operation of the other cluster was
+//! called. No two clusters may precede each other. Source: Gibbons & Korach, "Testing Shared Memories", SIAM J.
+//! Comput. 26(4), 1997, section 4.2, where the time from a cluster's first return to its last call is its zone.
 //!
 //! Deletes are clusters without reads, because a read of an absent key does not identify the delete that it saw. A read
 //! of an absent key is checked as follows. Consider the deletes that were called before the read returned, and of these

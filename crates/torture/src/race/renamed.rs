@@ -3,7 +3,8 @@
 use super::history::OperationKind;
 use crate::violation::{Check, Violation};
 
-/// Changes the check of a violation to the check for this kind of operation, such as a read of a copy of the store.
+/// Changes the check of a violation if the violation was found in another kind of operation, such as a read of a copy
+/// of the store.
 pub(super) fn renamed(violation: Violation, kind: OperationKind) -> Violation {
     let check = match kind {
         OperationKind::Checkpoint => Check::Checkpoint,

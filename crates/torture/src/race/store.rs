@@ -38,7 +38,7 @@ pub trait View: Send + Sync {
     fn cursor(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Box<dyn Cursor + '_>>;
 }
 
-/// A double-ended cursor, exhausted when its two ends meet.
+/// A cursor that can be read from both ends, until the two ends meet.
 pub trait Cursor: Send {
     /// Returns the next entry from the front; `None` if no entry remains.
     fn next(&mut self) -> Result<Option<Pair>>;

@@ -109,7 +109,7 @@ fn a_shared_key_goes_through_its_values_once() {
     assert_found(&[a, delete, read(70, NOTHING)], None);
 }
 
-/// Whether an order of all operations explains a history. Tries all orders.
+/// Whether an order of all operations explains a history. The function tries all possible orders.
 fn has_order(history: &History) -> bool {
     let operations: Vec<At<'_>> = history.operations().collect();
     let mut content: Vec<Version> = history.initial.clone();

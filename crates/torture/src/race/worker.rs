@@ -1,4 +1,5 @@
-//! One thread of a race. The thread writes and reads at random, and records its operations.
+//! A thread of a race, which executes random operations. The thread writes and reads at random, and records its
+//! operations.
 
 use std::ops::{Bound, Range};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -90,7 +91,7 @@ impl<'s> Walk<'s> {
         Ok(is_there)
     }
 
-    /// Reads all remaining entries, each from the end that `end` chooses. Returns one cell (a key with its version)
+    /// Reads all remaining entries, each from the end that `end` chooses. Returns one cell (a key and its version)
     /// for each key of the range.
     pub(crate) fn finish(mut self, mut end: impl FnMut() -> End, keys: Keys) -> Result<Vec<Cell>, Violation> {
         while self.step(end())? {}
@@ -198,8 +199,8 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Returns a random key that this writer may write. With probability 1/4, the key is a shared key. Otherwise the
-    /// writer owns the key.
+    /// Returns a random key that this writer may write. With probability 1/4, the key is a shared key. For all other
+    /// keys, the writer must own the key.
     fn writable(&mut self) -> Key {
         let owner = if self.random.random_bool(0.25) { self.arena.keys.writers } else { self.number };
         let mut keys = self.arena.keys.of(owner);
@@ -269,7 +270,8 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Opens a cursor. Half of the cursors are read immediately. The other cursors are read a few entries at a time.
+    /// Opens a cursor. Half of the cursors are read immediately. A cursor that is not read at once is read a few
+    /// entries at a time.
     fn cursor(&mut self) -> Result<(), Violation> {
         while self.held.is_some() {
             self.go_on()?;
@@ -342,7 +344,7 @@ fn ask(
     let slices: Vec<&[u8]> = bytes.iter().map(Vec::as_slice).collect();
     let values = multi_get(&slices).map_err(failed)?;
     if values.len() != asked.len() {
-        let what = format!("{} answers to {} keys", values.len(), asked.len());
+        let what = format!("the call returned {} answers for {} keys", values.len(), asked.len());
         return Err(Violation::new(Check::Reads, what));
     }
     asked.iter().zip(&values).map(|(key, value)| cell(*key, value.as_deref())).collect()

@@ -12,9 +12,9 @@
 //! - **Filters.** A false positive reads a block. One more bit per key multiplies the false positives by 0.6185, as
 //!   in a Bloom filter. Only new filters get the new size.
 //!
-//! The arbiter moves towards the least predicted cost, by at most `step` of the budget per decision. It moves only if
-//! the predicted saving is at least `margin` of the observed I/O, so noise does not move memory back and forth. Two
-//! memtables and the cache each keep at least 1/32 of the budget.
+//! The arbiter moves towards the least predicted cost, by at most `step` of the budget per decision. The arbiter
+//! moves memory only if the predicted saving is at least `margin` of the observed I/O, so noise does not move memory
+//! back and forth. Two memtables and the cache each keep at least 1/32 of the budget.
 //!
 //! The computation uses only basic arithmetic, so that every machine gets an equal result.
 //!
@@ -31,7 +31,7 @@ use super::memory_arbiter::{DecisionPeriod, MemoryArbiter, MemoryObservation, Me
 
 pub(super) const VARIANT: Variant<dyn MemoryArbiter> = Variant::new::<Marginal>(
     "marginal",
-    "memory moves to the memtables, filters or cache, where one more byte saves most I/O",
+    "memory moves to memtables, filters or cache, to the part where one more byte saves the most I/O",
     "# Bytes of flushes, compactions and requested blocks between two decisions, as a multiple of the memory\n\
      # budget, 0.1 to 1000. With a longer period, the split follows the operations later and changes less often.\n\
      period = 2.0\n\
@@ -178,8 +178,8 @@ impl MemoryArbiter for Marginal {
     }
 }
 
-/// Returns whether two memtables and the filters leave the cache its smallest part, before and after all filters have
-/// their new size.
+/// Returns whether two memtables and the filters leave enough memory for the smallest cache, before and after all
+/// filters have their new size.
 fn has_room(observed: &MemoryObservation<'_>, sizes: MemorySizes) -> bool {
     let filters = observed.expected_filter_bytes(sizes.filter_bits_per_key).max(observed.filter_bytes);
     2 * sizes.memtable_bytes + filters + observed.budget_bytes / KEPT <= observed.budget_bytes

@@ -9,8 +9,8 @@ use cache::ReuseCurve;
 /// 2. Two memtables and the expected filters fit into the budget if they fit before the decision. A memtable is not
 ///    smaller than [`least_memtable_bytes`](MemoryObservation::least_memtable_bytes).
 /// 3. Without observed operations, the sizes stay the same.
-/// 4. A decision changes the memory of two memtables by at most a quarter of the budget. The cost of a change, such as
-///    the flush of a memtable or an evicted part of the cache, is therefore bounded.
+/// 4. A decision changes the memory of two memtables by at most a quarter of the budget. The cost of a change, such
+///    as the flush of a memtable or the eviction of a part of the cache, is therefore limited.
 pub trait MemoryArbiter: Send + Sync {
     /// Returns the interval between decisions. `None` if the sizes never change. The tree then observes nothing.
     fn period(&self) -> Option<DecisionPeriod>;
@@ -47,7 +47,7 @@ pub struct MemoryObservation<'a> {
     pub least_memtable_bytes: u64,
     /// The memory of all filters. 0 if filters are not part of the budget.
     pub filter_bytes: u64,
-    /// The number of keys in these filters.
+    /// The number of keys in the filters of the tree.
     pub filter_keys: u64,
     /// The total size of the SSTables.
     pub table_bytes: u64,

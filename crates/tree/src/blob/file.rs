@@ -14,22 +14,22 @@ use crate::error::{Error, Result};
 use crate::stats::Counters;
 use crate::values::BlobFileShape;
 
-/// A blob file. The file is opened at its first read, because the first SSTables with pointers to the file are opened
-/// before it is complete.
+/// A blob file. The file is opened at its first read, because SSTables with pointers to the file are opened before
+/// the file is complete.
 pub(crate) struct BlobFile {
     pub(super) number: u64,
     pub(super) seal: u64,
     pub(super) path: PathBuf,
     pub(super) source: Arc<BlobSource>,
     opened: OnceLock<Opened>,
-    /// Whether no version of the tree uses the file. This is the case before a version keeps the file, and after the
+    /// Whether no version of the tree uses the file. The file is obsolete before a version keeps it, and after the
     /// last SSTable with a pointer to the file is removed. If set, dropping the last reference removes the file.
     obsolete: AtomicBool,
 }
 
 /// The components that all blob files of a tree share.
 pub(crate) struct BlobSource {
-    /// The storage of the files.
+    /// The storage that contains the files of the tree.
     pub(crate) storage: Arc<dyn Storage>,
     /// The block cache, which also contains values of blob files.
     pub(crate) cache: Arc<dyn Cache>,
@@ -61,7 +61,7 @@ impl BlobFile {
         self.opened().map(|_| ())
     }
 
-    /// Returns the shape of the file. `live_bytes` is the number of its live bytes.
+    /// Returns the shape of the file. `live_bytes` is the number of live bytes in the file.
     pub(super) fn shape(&self, live_bytes: u64) -> Result<BlobFileShape> {
         let Footer { bytes, partition, .. } = self.opened()?.footer;
         Ok(BlobFileShape { id: self.number, bytes, live_bytes: live_bytes.min(bytes), partition })
@@ -125,7 +125,7 @@ impl BlobFile {
         Ok(())
     }
 
-    /// Returns the value of a key and the number of bytes read, without using the cache. Compactions call this
+    /// Returns the value of a key and the number of bytes read, without using the cache. Compactions use this
     /// function.
     pub(crate) fn read_apart(&self, pointer: &Pointer, key: &[u8]) -> Result<(Bytes, u64)> {
         let Opened { file, footer } = self.opened()?;

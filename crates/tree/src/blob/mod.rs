@@ -10,8 +10,8 @@
 //! The checksum of a record covers the record, the seal of the file and the offset, so a reader detects a record at a
 //! wrong place. A record repeats its key, so a reader detects a pointer to the value of another key. In an SSTable
 //! with pointers, each stored value begins with a byte (mark) that distinguishes values from pointers. The SSTable
-//! also lists the blob files to which it refers, with the number of records and bytes. The live bytes of a blob file
-//! are the sum of these bytes over all SSTables.
+//! also lists the blob files to which it points, with the number of records and bytes in each file. The live bytes of
+//! a blob file are the sum of these bytes over all SSTables.
 
 mod file;
 mod record;

@@ -70,7 +70,7 @@ impl Record {
 pub(super) struct Footer {
     /// The number of records.
     pub(super) records: u64,
-    /// The total length of all records, in bytes. The footer begins at this offset.
+    /// The total length of all records, in bytes. The footer of the file begins at this offset.
     pub(super) bytes: u64,
     /// The partition to which the keys of the file belong.
     pub(super) partition: u32,

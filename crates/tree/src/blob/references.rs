@@ -17,11 +17,11 @@ pub(crate) struct References(Vec<Reference>);
 
 /// A blob file, and the number and size of the records to which one SSTable refers.
 pub(crate) struct Reference {
-    /// The file.
+    /// The blob file to which the SSTable refers.
     pub(crate) file: Arc<BlobFile>,
-    /// The number of these records.
+    /// The number of records to which the SSTable refers.
     pub(crate) records: u64,
-    /// The total size of these records, in bytes.
+    /// The total size of the records to which the SSTable refers, in bytes.
     pub(crate) bytes: u64,
 }
 
@@ -85,7 +85,7 @@ impl References {
         }
     }
 
-    /// Decodes references. Returns `None` if the bytes are corrupt.
+    /// Decodes the references of an SSTable. Returns `None` if the bytes are corrupt.
     pub(crate) fn decode(reader: &mut Reader<'_>, files: &BlobFiles) -> Option<Self> {
         let mut references: Vec<Reference> = Vec::new();
         for _ in 0..reader.varint()? {

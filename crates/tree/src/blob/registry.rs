@@ -1,4 +1,4 @@
-//! The blob files of a tree by their numbers. All SSTables that refer to one file share its handle.
+//! The blob files of a tree by their numbers. All SSTables that refer to a file share one handle of the file.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -17,7 +17,7 @@ pub(crate) enum Stored<'a> {
     Apart(Pointer),
 }
 
-/// The place of a value in a blob file.
+/// The position of a value in a blob file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pointer {
     /// The number of the blob file.
@@ -43,7 +43,7 @@ impl<'a> Stored<'a> {
         }
     }
 
-    /// Decodes a stored form. Returns `None` if the bytes are corrupt.
+    /// Decodes the stored form of a value. Returns `None` if the bytes are corrupt.
     #[inline]
     pub(crate) fn decode(bytes: &'a [u8]) -> Option<Self> {
         match bytes.split_first()? {

@@ -47,7 +47,7 @@ impl Write {
     /// Adds the write to a batch.
     ///
     /// # Errors
-    /// If a key, a value or the batch is longer than its limit, or if a range ends below its start.
+    /// Returns an error if a key, a value or the batch is longer than its limit, or if a range ends below its start.
     pub fn add_to(&self, batch: &mut WriteBatch) -> crate::Result<()> {
         match self {
             Self::Put(key, value) => batch.put(key, value),
@@ -62,7 +62,7 @@ impl Write {
 /// One operation of a replay.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// Writes to one key or to one range of keys.
+    /// Writes to one key, or to all keys of a range.
     Write(Write),
     /// Writes a batch.
     Batch(Vec<Write>),
@@ -88,15 +88,15 @@ pub enum Step {
     Reopen,
 }
 
-/// Returns seeded operations on a few hundred keys, so that overwrites, deletes and hits are common. Equal seeds give
-/// equal operations.
+/// Returns seeded operations on a few hundred keys, so that overwrites, deletes and hits are common. The same seed
+/// always gives the same operations.
 pub fn steps(seed: u64, count: usize) -> Vec<Step> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     with_single_deletes((0..count).map(|_| step(&mut random)).collect())
 }
 
-/// Returns whether a replay removes a key by single deletes only. Such a key has at most one put before each single
-/// delete.
+/// Returns whether a replay removes a key by single deletes only. A key of this kind has at most one put before each
+/// single delete.
 fn is_single(key: &[u8]) -> bool {
     key.last().is_some_and(|last| last % 3 == 0)
 }
@@ -163,7 +163,7 @@ pub fn in_pairs(steps: Vec<Step>) -> Vec<Step> {
     with_single_deletes(steps.into_iter().map(step).collect())
 }
 
-/// Returns these operations with two of three puts replaced by merges, for a design with a merge operator. Keys with
+/// Returns the operations with two of three puts replaced by merges, for a design with a merge operator. Keys with
 /// single deletes have no merges.
 pub fn with_merges(steps: Vec<Step>) -> Vec<Step> {
     let mut puts = 0;
@@ -218,7 +218,8 @@ fn step(random: &mut impl Rng) -> Step {
     }
 }
 
-/// Returns the delete of a few neighboring keys, or in one of ten cases the delete of a large part of all keys.
+/// Returns a range delete of a few neighboring keys. In one of ten cases, the range contains a large part of all
+/// keys.
 fn delete_range(random: &mut impl Rng) -> Write {
     let (low, high) = if random.random_ratio(1, 10) {
         (key(random), key(random))

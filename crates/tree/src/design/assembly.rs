@@ -44,7 +44,7 @@ impl Design {
         AXES.iter().map(|axis| axis.name()).zip(&self.choices)
     }
 
-    /// Returns the limits of the design. Each limit comes with its axis and the choice that causes it.
+    /// Returns the limits of the design. Each limit comes with the axis and the choice that cause it.
     pub fn limits(&self) -> Vec<(&'static str, &Choice, Limit)> {
         let mut limits = Vec::new();
         for (axis, choice) in AXES.iter().zip(&self.choices) {
@@ -114,7 +114,7 @@ impl Design {
         self.families.layout
     }
 
-    /// Returns the sequence number at which a memtable is full. `first` is the sequence number of its first write.
+    /// Returns the sequence number at which a memtable is full. `first` is the sequence number of the first write.
     pub(crate) fn full_from(&self, first: u64) -> u64 {
         self.memtable_entries.map_or(u64::MAX, |entries| first.saturating_add(entries))
     }

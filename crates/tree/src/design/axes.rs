@@ -2,7 +2,8 @@
 
 use catalog::Axis;
 
-/// The name of the memtable axis. Its table in TOML also has the keys of the memtable itself, such as `capacity`.
+/// The name of the memtable axis. In TOML, its table also contains the keys of the memtable itself, such as
+/// `capacity`.
 pub(super) const MEMTABLE: &str = "memtable";
 
 /// The name of the fence axis.
@@ -47,7 +48,7 @@ pub static AXES: [&dyn Axis; 14] = [
     &crate::arbiter::CATALOG,
 ];
 
-/// Returns the axis with this name, or `None` if no axis has this name.
+/// Returns the axis with the given name, or `None` if no axis has this name.
 pub fn axis(name: &str) -> Option<&'static dyn Axis> {
     index(name).map(|index| AXES[index])
 }

@@ -1,4 +1,4 @@
-//! Deprecated names in designs. A deprecated name still works in this version.
+//! Deprecated names of keys in designs. A deprecated name still works in this version.
 
 use std::borrow::Cow;
 

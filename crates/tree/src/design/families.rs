@@ -7,14 +7,14 @@ use toml::{Table, Value};
 /// The key of the layout in the table of families.
 pub(super) const LAYOUT: &str = "layout";
 
-/// The place of the families of a store.
+/// The place of the data of families in a store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FamilyLayout {
     /// Each family is a tree of its own, with its own design. The trees share the WAL, the cache and the memory budget.
     #[default]
     Trees,
-    /// All families are in one tree of the design of the store. The keys of a family begin with the number of the
-    /// family, in one byte.
+    /// All families are in one tree of the design of the store. The first byte of each key is the number of its
+    /// family.
     Prefixed,
 }
 
@@ -46,7 +46,7 @@ impl FamilyDesigns {
         self.changes.keys().map(String::as_str)
     }
 
-    /// Returns the families as TOML. The layout is left out if it has its default.
+    /// Returns the families as TOML. The table omits the layout if the layout is the default.
     pub(super) fn to_toml(&self) -> Table {
         let families =
             self.changes.iter().map(|(name, changes)| (name.clone(), Value::Table(changes.clone())));

@@ -18,7 +18,8 @@ const SHARED: [&str; 6] = ["cache", "storage", "wal", "memory", "arbiter", FAMIL
 const MOST_NAME_BYTES: usize = 32;
 
 impl Design {
-    /// Returns the design of the tree of a column family. The tree has no WAL and no memory limit of its own.
+    /// Returns the design of the tree of a column family. The tree of a family has no WAL and no memory limit of its
+    /// own.
     ///
     /// # Errors
     /// If the changes of the family are invalid for this design.

@@ -24,9 +24,9 @@ pub struct Options {
     pub stall: StallOptions,
     /// Options of threads.
     pub threads: ThreadOptions,
-    /// Memory limit for memtables, filters, fence pointers and cache together. The cache gets the part of the limit
-    /// that the other components do not use. Without `memory`, there is no limit. The axis `arbiter` can move memory
-    /// between the components.
+    /// Memory limit for memtables, filters, fence pointers and cache together. The cache gets the rest of the limit,
+    /// after all other components. Without `memory`, there is no limit. The axis `arbiter` can move memory between
+    /// the components.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<ByteSize>,
     /// The merge operator: `add` adds 64-bit little-endian numbers, `append` appends the operand to the value, and
@@ -70,8 +70,8 @@ pub struct BlockOptions {
     /// Size at which a block is complete, measured before compression: 512 B to 64 KiB.
     pub size: ByteSize,
     /// Restart interval of the format `delta`: the number of entries from one restart point (an entry with its
-    /// complete key) to the next restart point. The other entries store only the part of the key that differs from
-    /// the previous key.
+    /// complete key) to the next restart point. All other keys are stored without the part that they share with the
+    /// previous key.
     pub restart_interval: u32,
     /// The index inside a block, which finds a key without a binary search.
     pub index: BlockIndex,
@@ -90,8 +90,8 @@ pub struct BlockOptions {
     pub restart_hints: bool,
     /// Whether the tree keeps the restart points and a hash index of every block in memory, apart from the block.
     /// Opening a table then reads all its blocks. A get that finds no entry for its key in the index of a block does
-    /// not read the block. The option `index_load` also applies to this hash index. Scans and multi-gets that read
-    /// several blocks at once do not use it. Source: byron, section 1.2 (A).
+    /// not read the block. The option `index_load` also applies to this hash index. Scans, and multi-gets that read
+    /// several blocks at once, do not use the index in memory. Source: byron, section 1.2 (A).
     pub memory_index: bool,
 }
 
@@ -113,9 +113,9 @@ pub enum Mapped {
 pub enum Verify {
     /// The checksum is verified at every read from storage.
     Always,
-    /// The checksum is verified at the first read after a table is opened. This value has an effect for memory-mapped
-    /// tables without compression, whose bytes cannot change. In other tables, the checksum is verified at every
-    /// read.
+    /// The checksum is verified at the first read after a table is opened. This value has an effect only for
+    /// memory-mapped SSTables without compression, whose bytes cannot change. In other tables, the checksum is
+    /// verified at every read.
     #[default]
     Once,
 }
@@ -191,8 +191,8 @@ pub enum TableNames {
     /// with the time of its creation. The store never reads this file, because the table and the manifest contain the
     /// same data with checksums.
     LevelRun,
-    /// The level and the file number, as in csc443: `sst_0000_00000012.sst`. The document has a time in place of the
-    /// file number. Both increase from file to file.
+    /// The level and the file number, as in csc443: `sst_0000_00000012.sst`. csc443 has a time in place of the file
+    /// number. The level and the time increase from file to file.
     LevelTime,
 }
 
@@ -200,7 +200,7 @@ pub enum TableNames {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableRelease {
-    /// A table is closed when its last reader has released it.
+    /// The tree closes an SSTable when its last reader has released it.
     #[default]
     Unused,
     /// A table is also kept open until the next compaction replaces tables or the tree is closed. The tables need
@@ -209,8 +209,8 @@ pub enum TableRelease {
     NextCompaction,
 }
 
-/// The source of the largest key of a table. Both sources give tables with equal bytes. Source: "Fjall 2.1", section
-/// "Less cloning in segment writer".
+/// The source of the largest key of a table. Both choices give SSTables with equal bytes. Source: "Fjall 2.1",
+/// section "Less cloning in segment writer".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LastKey {
@@ -267,7 +267,7 @@ pub enum TableReaders {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MergeOptions {
-    /// The algorithm with which a compaction merges its inputs. All algorithms give tables with equal bytes. Scans
+    /// The algorithm with which a compaction merges its inputs. All kernels give SSTables with equal bytes. Scans
     /// always use the loser tree.
     pub kernel: MergeKernel,
     /// Whether a single delete and its put leave the tree together when they meet in a flush or a compaction. With
@@ -331,9 +331,9 @@ pub struct ThreadOptions {
     pub background: BackgroundThreads,
     /// Number of threads that search the sorted runs of one get at the same time: 1 to 64. With 1, the caller of the
     /// get searches one run after another. With more, the caller probes the filters, and other threads help to search
-    /// the runs whose filters pass the key. All callers share these threads. Multi-gets and scans do not use them. In
-    /// `counted` mode, the caller searches one run after another, so that counters do not depend on the machine.
-    /// Source: byron, section 1.4 (B).
+    /// the runs whose filters pass the key. All callers of gets share these threads. Multi-gets and scans do not use
+    /// these threads. In `counted` mode, the caller searches one run after another, so that counters do not depend on
+    /// the machine. Source: byron, section 1.4 (B).
     pub per_lookup: usize,
 }
 
@@ -356,10 +356,10 @@ pub enum BackgroundThreads {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InlineWork {
-    /// A write runs no background work. Other threads run flushes and compactions.
+    /// A write runs no background work. Background threads run all flushes and compactions.
     #[default]
     None,
-    /// A write runs the flush. Another thread runs the compactions.
+    /// The write that fills a memtable also runs the flush. Another thread runs the compactions.
     Flush,
     /// A write runs the flush, and then every compaction that is due.
     All,

@@ -59,10 +59,10 @@ impl Design {
     ///   therefore keeps, for example, the memory budget.
     /// - A table with a `kind` replaces the variant and its parameters. Missing keys take their defaults.
     /// - A table without a `kind` changes parameters of the existing variant.
-    /// - Keys of the axis itself ([`own_keys()`]), such as `memtable.capacity`, keep their values unless `overrides`
-    ///   names them. The keys `bloom.allocation` and `block.format` also keep their values, because these keys are
-    ///   second names of the axes `allocation` and `format`.
-    /// - In the table `families`, each table has the changes of one column family, by the same rules.
+    /// - If a key belongs to the axis itself ([`own_keys()`]), such as `memtable.capacity`, the key keeps its value
+    ///   unless `overrides` names the key. The keys `bloom.allocation` and `block.format` also keep their values,
+    ///   because these keys are second names of the axes `allocation` and `format`.
+    /// - In the table `families`, each inner table contains the changes of one column family, by the same rules.
     /// - A deprecated name has the effect of the name that replaces it. See [`DEPRECATIONS`](super::DEPRECATIONS).
     ///
     /// # Errors
@@ -167,7 +167,7 @@ impl Design {
             && let Value::Table(table) = &mut value
             && let Some(format) = table.remove(axes::FORMAT)
         {
-            let index = axes::index(axes::FORMAT).expect("it is an axis");
+            let index = axes::index(axes::FORMAT).expect("the name is an axis");
             self.override_choice(index, &format).map_err(|error| error.inside(group))?;
         }
         Ok(value)
@@ -188,7 +188,7 @@ impl Design {
             && let Value::Table(table) = &mut value
         {
             if let Some(allocation) = table.remove(axes::ALLOCATION) {
-                let index = axes::index(axes::ALLOCATION).expect("it is an axis");
+                let index = axes::index(axes::ALLOCATION).expect("the name is an axis");
                 self.override_choice(index, &allocation).map_err(|error| error.inside(axes::BLOOM))?;
             }
             if table.is_empty() {
@@ -261,8 +261,9 @@ fn changed_params(current: &Choice, changes: Table) -> Value {
     value
 }
 
-/// Returns the new choice with parameters of the old choice. A parameter keeps its old value if this value differs
-/// from its default, and if the new choice has the parameter at its default.
+/// Returns the new choice, with the parameters that it takes over from the old choice. The new choice takes over the
+/// value of a parameter if the value differs from its default, and if the parameter has its default in the new
+/// choice.
 fn carried_over(axis: &dyn Axis, old: &Choice, new: &Choice) -> Value {
     let variants = axis.variants();
     let defaults =

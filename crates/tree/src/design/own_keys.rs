@@ -1,5 +1,5 @@
-//! Keys in the table of an axis that do not belong to any variant. These keys keep their values when the variant
-//! changes.
+//! Keys in the table of an axis that do not belong to any variant. If the variant of an axis changes, these keys keep
+//! their values.
 
 use catalog::{ByteSize, KeyEntry, read_value};
 use toml::{Table, Value};

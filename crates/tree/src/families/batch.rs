@@ -17,7 +17,7 @@ pub struct FamilyBatch {
 }
 
 impl FamilyBatch {
-    /// Creates an empty batch.
+    /// Creates an empty batch of writes to families.
     pub fn new() -> Self {
         Self::default()
     }
@@ -31,7 +31,7 @@ impl FamilyBatch {
         &mut self.parts[place].1
     }
 
-    /// Returns the parts of the batch that have operations, each with the number of its family.
+    /// Returns the parts of the batch that contain operations, each with the number of its family.
     pub(super) fn parts(&self) -> Result<Vec<(usize, &WriteBatch)>> {
         let bytes: usize = self.parts.iter().map(|(_, batch)| batch.encoded().len()).sum();
         if bytes > MAX_BATCH_BYTES {

@@ -12,7 +12,7 @@ use crate::read::MultiGetValues;
 use crate::stats::Stats;
 use crate::tree::Tree;
 
-/// One family of an open store: an ordered map of its own.
+/// One family of an open store, which is an ordered map of its own.
 #[derive(Clone, Copy)]
 pub struct Family<'f> {
     families: &'f Families,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use cache::Cache;
 use parking_lot::Mutex;
 
-/// The memory limit that all families share. The shared cache gets the part that the memtables, filters and fences of
-/// all families do not use.
+/// The memory limit that all families share. The shared cache gets the memory that the memtables, filters and fences
+/// of all families do not need.
 pub(crate) struct MemoryShare {
     /// The limit for filters, fences and the cache, in bytes.
     limit: u64,
@@ -22,7 +22,7 @@ impl MemoryShare {
         Self { limit, cache, used: Mutex::default() }
     }
 
-    /// Sets the bytes of the filters and fences of a tree, and gives the rest to the cache.
+    /// Records the memory of the filters and fences of one tree, and gives the rest of the limit to the cache.
     pub(crate) fn balance(&self, tree: u64, bytes: u64) {
         let mut used = self.used.lock();
         used.insert(tree, bytes);

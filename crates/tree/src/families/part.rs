@@ -10,7 +10,7 @@ use types::SequenceNumber;
 use crate::batch::WriteBatch;
 use crate::codec::{Reader, put_bytes, put_varint};
 
-/// The part of a commit that belongs to one family.
+/// The part of a commit that belongs to one family of the store.
 pub(crate) struct Part {
     /// The number of the family.
     pub(crate) family: usize,

@@ -17,9 +17,9 @@ use crate::wal::{self, LogContent};
 pub(super) struct RecoveredLog {
     /// The segments, from the oldest to the newest.
     pub(super) segments: Vec<RetiredSegment>,
-    /// The parts of all commits, in order.
+    /// The parts of all commits in the WAL, in order.
     pub(super) parts: Vec<Part>,
-    /// The number of the last operation.
+    /// The number of the last operation in the WAL.
     pub(super) end: SequenceNumber,
 }
 

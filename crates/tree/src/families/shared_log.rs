@@ -17,8 +17,9 @@ use crate::wal::{CommitSync, HEADER_BYTES, LogFile, LogPlace, WalMode, frame};
 
 /// The WAL of all families.
 ///
-/// Threads take its locks in this order: `segment`, `queue`, `retired`. Some functions take locks of a tree while they
-/// hold these locks. No thread waits for these locks while it holds the write queue or the manifest of a tree.
+/// Threads take its locks in this order: `segment`, `queue`, `retired`. Some functions take locks of a tree while
+/// they hold locks of the shared WAL. No thread waits for locks of the shared WAL while it holds the write queue or
+/// the manifest of a tree.
 pub(crate) struct SharedLog {
     storage: Arc<dyn Storage>,
     directory: PathBuf,
@@ -57,7 +58,8 @@ struct Queue {
 }
 
 impl Queue {
-    /// Returns whether all records are in the segment, and durable if `sync` is set. The caller holds the segment.
+    /// Returns whether all records are in the segment, and durable if `sync` is set. The caller must hold the lock of
+    /// the segment.
     fn is_written(&self, sync: bool) -> bool {
         self.records.is_empty() && (!sync || self.synced == self.offset)
     }
@@ -137,8 +139,9 @@ impl SharedLog {
         reserve(&mut self.queue.lock().tally)
     }
 
-    /// Makes the active memtable of a family immutable with `rotate`, which returns whether it did. All commits of the
-    /// memtable are durable in the WAL before its flush can begin. Later commits go to a new segment.
+    /// Makes the active memtable of a family immutable with `rotate`. Returns whether `rotate` has made the memtable
+    /// immutable. Before the flush of the memtable can begin, all its commits are durable in the WAL. Later commits
+    /// go to a new segment.
     pub(crate) fn freeze(&self, family: usize, rotate: impl FnOnce() -> Result<bool>) -> Result<()> {
         let mut segment = self.segment.lock();
         self.failure.check()?;
@@ -171,8 +174,8 @@ impl SharedLog {
         queue.tally.fullest(budget).map(|family| (family, active(family)))
     }
 
-    /// Returns a family whose active memtable needs the oldest segment, if the segments before the current segment have
-    /// more than `limit` bytes. Also returns the result of `active` for the family.
+    /// Returns a family whose active memtable needs the oldest segment, if the segments before the current segment
+    /// have more than `limit` bytes. The function also returns the result of `active` for the family.
     pub(super) fn lagging<R>(&self, limit: u64, active: impl FnOnce(usize) -> R) -> Option<(usize, R)> {
         let queue = self.queue.lock();
         let retired = self.retired.lock();
@@ -280,7 +283,7 @@ impl SharedLog {
 }
 
 /// Moves all queued records to the buffer of the segment. Returns the number of the last operation, and the offset in
-/// the segment at which its record ends.
+/// the segment at which the record of this operation ends.
 fn take_records(segment: &mut Segment, queue: &mut Queue) -> (SequenceNumber, u64) {
     std::mem::swap(&mut segment.records, &mut queue.records);
     queue.offset += segment.records.len() as u64;

@@ -22,8 +22,8 @@ use crate::stats::Stats;
 use crate::tree::Tree;
 use crate::write::WorkAfterCommit;
 
-/// The limit of the old segments of the WAL, as a multiple of the memtable budget. Above this limit, the families that
-/// need the oldest segment are flushed. `RocksDB` has the same default (`max_total_wal_size`).
+/// The limit of the old segments of the WAL, as a multiple of the memtable budget. If the WAL is larger, the families
+/// that need the oldest segment are flushed. `RocksDB` has the same default for its option `max_total_wal_size`.
 const MOST_LOG: u64 = 4;
 
 /// A store of several column families: ordered maps that share one WAL, one cache and one memory budget.
@@ -52,7 +52,8 @@ pub struct Families {
     pub(super) trees: Vec<Tree>,
     pub(super) log: Arc<SharedLog>,
     pub(super) seals: Seals,
-    /// A commit holds this lock shared from its sequence numbers until it is visible.
+    /// A commit holds this lock in shared mode, from the time at which it gets its sequence numbers until it is
+    /// visible.
     pub(super) commits: RwLock<()>,
     pub(super) recovery: Recovery,
     /// The lock on the directory, which keeps other processes out.
@@ -74,8 +75,8 @@ impl Families {
         self.write_parts(&batch.parts()?)
     }
 
-    /// Returns a snapshot of each family, in the order of [`names`](Self::names). All snapshots are of one moment:
-    /// together, they see each batch completely or not at all.
+    /// Returns a snapshot of each family, in the order of [`names`](Self::names). The snapshots of all families
+    /// belong to one point in time: together, they see each batch completely or not at all.
     pub fn snapshots(&self) -> Vec<Snapshot> {
         let _still = self.commits.write();
         self.trees.iter().map(Tree::snapshot).collect()
@@ -102,7 +103,7 @@ impl Families {
     /// Waits until no flush and no compaction is due.
     ///
     /// # Errors
-    /// If background work fails, or if earlier background work has failed.
+    /// Returns an error if background work fails, or if earlier background work has failed.
     pub fn settle(&self) -> Result<()> {
         self.trees.iter().try_for_each(Tree::settle)
     }
@@ -201,7 +202,7 @@ impl Families {
         Ok(true)
     }
 
-    /// Applies the parts of a batch atomically. Each part has the number of its family.
+    /// Applies the parts of a batch atomically. Each part comes with the number of its family.
     pub(super) fn write_parts(&self, parts: &[(usize, &WriteBatch)]) -> Result<()> {
         let commits = self.commits.read();
         let work = self.commit(parts)?;
@@ -209,7 +210,8 @@ impl Families {
         self.work_after(work, self.most_log())
     }
 
-    /// Commits the parts of a batch. Returns the work that the commit owes in each family. The caller holds `commits`.
+    /// Commits the parts of a batch. Returns the work that the commit owes in each family. The caller must hold the
+    /// lock `commits`.
     fn commit(&self, parts: &[(usize, &WriteBatch)]) -> Result<Vec<(usize, WorkAfterCommit)>> {
         self.log.check()?;
         parts.iter().try_for_each(|(family, batch)| {
@@ -303,8 +305,8 @@ impl Families {
         Arc::clone(&self.inner(family).pending.lock().active)
     }
 
-    /// Records an error of the WAL in all families. A family may have reserved sequence numbers for the failed commit,
-    /// so it must not wait for them.
+    /// Records an error of the WAL in all families. A family may have reserved sequence numbers for the failed
+    /// commit, and must not wait for them.
     fn fail(&self, error: Error) -> Error {
         let error = self.log.fail(error);
         for tree in &self.trees {

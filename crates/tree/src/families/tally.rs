@@ -6,7 +6,7 @@ use types::SequenceNumber;
 pub(crate) struct Tally {
     /// The last sequence number of each family in the WAL.
     last: Vec<SequenceNumber>,
-    /// The last sequence number of each family in its immutable memtables and SSTables.
+    /// For each family, the last sequence number in its immutable memtables and SSTables.
     frozen: Vec<SequenceNumber>,
     /// The size of the active memtable of each family, in bytes.
     charged: Vec<u64>,

@@ -1,4 +1,5 @@
-//! The axis of hash functions. A hash function maps a key to the 64-bit hash that filters and sharded structures use.
+//! The axis `hash`, the hash functions of keys. A hash function maps a key to the 64-bit hash that filters and
+//! sharded structures use.
 //!
 //! Every function gives equal results on every machine and in every version, because filters on disk depend on the
 //! hashes.
@@ -21,7 +22,7 @@ use catalog::Catalog;
 
 pub use hasher::KeyHasher;
 
-/// The catalog of all hash functions. Each SSTable stores the name of its hash function, because the filter depends
+/// The catalog of all hash functions. Each SSTable stores the name of its hash function, because its filter depends
 /// on this function.
 pub static CATALOG: Catalog<dyn KeyHasher> = Catalog::new(
     catalog::origin!(),

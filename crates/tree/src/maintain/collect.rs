@@ -13,10 +13,10 @@ use crate::version::{TableRef, Version};
 
 impl Inner {
     /// Moves live values out of the blob files that the value policy collects. The function rewrites consecutive
-    /// SSTables of one run, and returns `false` if no such SSTable exists.
+    /// SSTables of one run. Returns `false` if no such SSTable exists.
     ///
-    /// The policy selects further files only after all SSTables that refer to the previous files are rewritten.
-    /// Otherwise the policy could repeatedly select files that the collection has just written.
+    /// The policy selects further files only after all SSTables that refer to the previous files are rewritten. If
+    /// the policy selected files earlier, it could repeatedly select files that the collection has just written.
     pub(super) fn collect_blobs(&self) -> Result<bool> {
         let _guard = self.compacting.lock();
         let version = Arc::clone(&self.view.load().version);

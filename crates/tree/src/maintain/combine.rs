@@ -18,8 +18,8 @@ pub(super) fn combine_in_memtable(
 }
 
 /// Combines the operand `newest` of a key in a compaction with the `older` versions in the inputs. The first of these
-/// versions is the newest. Each version has the number of its input run. With `is_bottom`, no older version exists
-/// outside the inputs. Returns the stored version for the output, or `None` if a version is corrupt.
+/// versions is the newest. Each version comes with the number of its input run. With `is_bottom`, no older version
+/// exists outside the inputs. Returns the stored version for the output, or `None` if a version is corrupt.
 pub(super) fn combine_inputs<'v>(
     operator: MergeOperator,
     (key, newest, rank): (&[u8], Option<&[u8]>, usize),

@@ -145,8 +145,8 @@ impl Inner {
         merged.map(|parts: Vec<NewTables>| NewTables::join(parts).keep(self)).transpose()
     }
 
-    /// Returns the maximum number of subcompactions for a compaction. This number is at most the limit of the design
-    /// and at most the number of output tables. The estimate of output tables assumes that the last table of each
+    /// Returns the maximum number of subcompactions for a compaction. The number is at most the limit of the design,
+    /// and at most the number of output SSTables. The estimate of output tables assumes that the last table of each
     /// part may be 20 % empty, as in `RocksDB`.
     fn part_count(&self, inputs: &[Input]) -> usize {
         let bytes: u64 = inputs.iter().flatten().map(|table| table.charged_bytes()).sum();
@@ -196,13 +196,13 @@ struct PartMerge<'a> {
     drops_tombstones: bool,
     /// The keys at which the policy ends an output table, in ascending order.
     cuts: &'a [Arc<[u8]>],
-    /// Whether a part stopped early. All other parts then stop as well.
+    /// Whether a part stopped early. If one part stops early, all other parts stop, too.
     given_up: AtomicBool,
 }
 
 impl PartMerge<'_> {
-    /// Merges all parts in parallel. Each part except the first part has its own thread. Returns `None` if the tree
-    /// is being closed.
+    /// Merges all parts in parallel. Each part runs on its own thread, and the first part on the thread of the
+    /// caller. Returns `None` if the tree is being closed.
     fn side_by_side(&self, parts: &[KeyRange<'_>]) -> Result<Option<Vec<NewTables>>> {
         let Some((first, others)) = parts.split_first() else { return Ok(Some(Vec::new())) };
         std::thread::scope(|scope| {
@@ -235,7 +235,8 @@ impl PartMerge<'_> {
         merged
     }
 
-    /// Runs `work` on this thread. The bytes that `work` reads count as reads of the compaction to the output level.
+    /// Runs `work` on the calling thread. The bytes that `work` reads count as reads of the compaction to the output
+    /// level.
     fn counted<T>(&self, work: impl FnOnce() -> T) -> T {
         let counters = self.inner.counters.local();
         let before = counters.compaction_bytes_read.get();
@@ -355,7 +356,8 @@ impl PartMerge<'_> {
     }
 
     /// Returns the older versions of the current key of a merge in the inputs. The versions begin with the newest
-    /// version, and end with the first version that is not an operand. Each version has the number of its input run.
+    /// version, and end with the first version that is not an operand. Each version comes with the number of its
+    /// input run.
     fn older_versions<'t>(
         &self,
         merge: &impl Kernel<RankedRun<'t>>,

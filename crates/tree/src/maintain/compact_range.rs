@@ -22,8 +22,8 @@ impl Inner {
     }
 }
 
-/// Returns the job that compacts a range. Returns `None` if the range has no SSTables, or if a compaction would leave
-/// them unchanged.
+/// Returns the job that compacts a range. Returns `None` if the range has no SSTables, or if a compaction would not
+/// change them.
 fn job_of_range(version: &Version, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Option<Job> {
     let inputs = connected_tables(version, low, high);
     let has_tombstones = |run: &[&Arc<Table>]| {
@@ -48,7 +48,7 @@ fn job_of_range(version: &Version, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Opt
 
 /// Returns the SSTables of each run that overlap the range, or that overlap another returned SSTable.
 ///
-/// The key range of the result overlaps no other SSTable, so its merge can join any sorted run.
+/// The key ranges of the result overlap no other SSTable, so the merged SSTables can join any sorted run.
 fn connected_tables<'v>(
     version: &'v Version,
     low: Bound<&'v [u8]>,

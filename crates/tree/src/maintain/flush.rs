@@ -39,9 +39,9 @@ impl Inner {
         Ok(true)
     }
 
-    /// Writes the newest version of every key of a memtable, and its range deletes, to tables for level 0. The tables
-    /// omit the entries that range deletes hide, the tombstones of keys that range deletes also delete, and the pairs
-    /// of a single delete and its put.
+    /// Writes the newest version of every key of a memtable, and its range deletes, to tables for level 0. The
+    /// SSTables omit the entries that range deletes hide, the tombstones of keys that range deletes also delete, and
+    /// the pairs of a single delete and its put.
     pub(crate) fn write_memtable(&self, slot: &Slot) -> Result<Vec<TableRef>> {
         let version = Arc::clone(&self.view.load().version);
         let loads = version.loads_with(&HashSet::new(), 0, true, slot.memtable.len() as u64);
@@ -79,8 +79,8 @@ impl Inner {
         Ok(tables)
     }
 
-    /// Returns whether a flush marks the newest version of a key because of a single delete. Returns `None` if the key
-    /// leaves nothing, because a single delete removes the put of the key in the same memtable.
+    /// Returns whether a flush marks the newest version of a key because of a single delete. Returns `None` if no
+    /// entry of the key remains, because a single delete removes the put of the key in the same memtable.
     #[inline]
     fn mark_of_flush(&self, slot: &Slot, singles: &SortedSingleDeletes, entry: &Entry<'_>) -> Option<bool> {
         if singles.is_empty() {
@@ -106,8 +106,8 @@ impl Inner {
         self.mode == Mode::Counted || self.design.options.threads.inline == InlineWork::All
     }
 
-    /// Runs all due work for which no background thread exists. If another thread runs such work, the caller first
-    /// waits for that thread. After the call, all work that was due at the start of the call is finished.
+    /// Runs all due work for which no background thread exists. If another thread runs such work, the caller waits
+    /// for that thread first. After the call, all work that was due at the start of the call is finished.
     pub(crate) fn work_inline(&self) -> Result<()> {
         let _watch = PanicWatch(self);
         if self.flushes_inline() {
@@ -160,6 +160,6 @@ impl Inner {
     }
 }
 
-/// The longest time between two checks of a waiting thread. The time is limited, because a thread reads the condition
-/// before it takes the lock and may miss a notification.
+/// The longest time between two checks of a waiting thread. The wait is limited, because a thread reads the condition
+/// before it takes the lock and may therefore miss a notification.
 const WAIT_SLICE: std::time::Duration = std::time::Duration::from_millis(2);

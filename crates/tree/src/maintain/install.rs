@@ -1,5 +1,5 @@
 //! Installs a change of the tree's SSTables. The change first becomes durable in the manifest, and then visible to
-//! readers. Both steps are atomic.
+//! readers. Each of the two steps is atomic.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -29,8 +29,8 @@ pub(super) struct Change<'a> {
 }
 
 impl Inner {
-    /// Records a change in the manifest, and then publishes the change to readers. A file that the tree no longer
-    /// uses is removed after its last reader has released it.
+    /// Records a change in the manifest, and then publishes the change to readers. If the tree no longer uses a file,
+    /// the file is removed after its last reader has released it.
     pub(super) fn install(&self, change: &Change<'_>) -> Result<()> {
         let mut manifest = self.manifest.lock();
         let view = self.view.load_full();

@@ -7,8 +7,9 @@ use crate::error::Result;
 use crate::inner::Inner;
 
 impl Inner {
-    /// Counts gets of this thread, which were added to its counters before. At some of these gets, the function lets
-    /// the policy pick and the arbiter decide, if they observe reads. The caller holds no locks.
+    /// Counts gets of the calling thread. The caller has already added these gets to the counters. After some of
+    /// these gets, the function lets the policy pick a job and lets the arbiter decide, if they observe reads. The
+    /// caller must not hold any lock.
     #[inline]
     pub(crate) fn note_gets(&self, added: u64) {
         if picks_after_gets(self.counters.local().gets.get(), added) {
@@ -16,15 +17,15 @@ impl Inner {
         }
     }
 
-    /// Counts one more scan of this thread, like [`note_gets`](Self::note_gets).
+    /// Counts one more scan of the calling thread, like [`note_gets`](Self::note_gets).
     pub(super) fn note_scan(&self, scans: u64) {
         if self.observes_reads && picks_after_scan(scans) {
             self.decide_after_reads();
         }
     }
 
-    /// Lets the arbiter and the policy decide. The read has its answer, so after an error, only the next write returns
-    /// this error.
+    /// Lets the arbiter and the policy decide. The read already has its answer, so only the next write returns an
+    /// error of this work.
     #[cold]
     fn decide_after_reads(&self) {
         if self.failure.is_set() {

@@ -157,9 +157,9 @@ impl<'a> RunWriter<'a> {
         if self.is_full() { self.close_table() } else { Ok(()) }
     }
 
-    /// Splits the range tombstone that begins before `next` and may extend beyond `end`. The part below `end` goes to
-    /// the current table, and the remaining part begins at `next`. Does nothing if no range tombstone begins before
-    /// `end`.
+    /// Splits the range tombstone that begins before `next` and may extend beyond `end`. The part of the tombstone
+    /// below `end` belongs to the current SSTable, and the rest begins at `next`. Does nothing if no range tombstone
+    /// begins before `end`.
     fn end_range_tombstone(&mut self, end: &Arc<[u8]>, next: &[u8]) -> Result<()> {
         let Some(range) = self.deletes.pop_front_if(|range| range.low < *end) else { return Ok(()) };
         let high = Arc::clone(if range.high < *end { &range.high } else { end });
@@ -191,7 +191,7 @@ impl<'a> RunWriter<'a> {
     }
 }
 
-/// New tables that no version contains yet. Dropping this value removes the tables, unless they were
+/// New tables that no version contains yet. When this value is dropped, the SSTables are removed, unless they were
 /// [kept](Self::keep).
 pub(super) struct NewTables(Vec<TableRef>);
 

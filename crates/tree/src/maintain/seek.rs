@@ -9,8 +9,8 @@ use crate::inner::Inner;
 use crate::memory::Slot;
 use crate::version::View;
 
-/// The number of scans that a thread opens between two checks for a read-triggered compaction. The first checks come
-/// after 1, 2, 4, 8, 16 and 32 scans, so that small trees are compacted too.
+/// The number of scans of a thread between two checks for a read-triggered compaction. The first checks come after 1,
+/// 2, 4, 8, 16 and 32 scans, so that small trees are compacted too.
 const RANGES_BETWEEN_ASKING: u64 = 64;
 
 /// The extent of a read-triggered compaction.
@@ -22,8 +22,8 @@ struct Wanted {
 }
 
 impl Inner {
-    /// Counts one more scan of this thread. If a read-triggered compaction is due, the function wakes the compactor.
-    /// In a tree without a compactor, the function runs the compaction.
+    /// Counts one more scan of the calling thread. If a read-triggered compaction is due, the function wakes the
+    /// compactor. In a tree without a compactor, the function runs the compaction.
     #[inline]
     pub(crate) fn note_range(&self, ranges: u64) {
         self.note_scan(ranges);
@@ -73,7 +73,7 @@ impl Inner {
         RangeWork { extra_sources: counts.range_extra_sources, extra_entries: counts.range_extra_entries }
     }
 
-    /// Runs a read-triggered compaction. Returns `false` if no such compaction is due.
+    /// Runs a read-triggered compaction, if it is due. Returns `false` if no such compaction is due.
     pub(super) fn merge_for_ranges(&self) -> Result<bool> {
         let view = self.view.load_full();
         let Some(wanted) = self.wanted_by_ranges(&view) else { return Ok(false) };
@@ -116,8 +116,8 @@ impl Inner {
         Ok(*allowed)
     }
 
-    /// Prevents further read-triggered compactions. Without this call, such a compaction could begin a new WAL while
-    /// the tree is being closed.
+    /// Prevents further read-triggered compactions. Otherwise, such a compaction could begin a new WAL while the tree
+    /// is being closed.
     pub(super) fn stop_merges_for_ranges(&self) {
         *self.merges_for_ranges.lock() = false;
     }

@@ -11,11 +11,12 @@ use crate::table::Table;
 /// The tables of one run that a compaction reads, in key order.
 pub(super) type Input = Vec<Arc<Table>>;
 
-/// The number of anchors per part. The size of a part is exact except for the distance between two anchors.
+/// The number of anchors (keys at which a compaction can be split) per part. The sizes of parts differ by at most the
+/// distance between two anchors.
 const ANCHORS_PER_PART: u64 = 32;
 
-/// Returns the keys that separate the parts of a compaction of `inputs`, in ascending order. The compaction has at
-/// most `parts` parts with about equal numbers of bytes.
+/// Returns the keys that separate the parts of a compaction of `inputs`, in ascending order. The keys split the
+/// compaction into at most `parts` parts with about equal numbers of bytes.
 ///
 /// The anchors are the first keys of blocks at equal distances in the files. Each anchor represents the bytes up to
 /// the next anchor. Source: `RocksDB`, `CompactionJob::GenSubcompactionBoundaries`. Reading the anchors counts as a
@@ -40,7 +41,7 @@ pub(super) fn separators(inputs: &[Input], parts: usize, counters: &Counters) ->
     Ok(cut(&anchors, parts))
 }
 
-/// Returns the first key of each part except the first part. `anchors` are keys in ascending order, each with the
+/// Returns the first key of each part, without the first part. `anchors` are keys in ascending order, each with the
 /// number of bytes up to the next anchor.
 fn cut(anchors: &[(Bytes, u64)], parts: usize) -> Vec<Bytes> {
     let total: u64 = anchors.iter().map(|(_, bytes)| bytes).sum();

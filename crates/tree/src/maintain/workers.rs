@@ -54,8 +54,8 @@ impl Workers {
     }
 }
 
-/// Marks the tree as failed if a thread panics during a flush or compaction. Otherwise, threads that wait for the
-/// flush or compaction would wait forever.
+/// Marks the tree as failed if a thread panics during a flush or compaction. Without this mark, threads that wait for
+/// the flush or compaction would wait forever.
 pub(super) struct PanicWatch<'a>(pub(super) &'a Inner);
 
 impl Drop for PanicWatch<'_> {

@@ -2,12 +2,12 @@
 //! tree.
 //!
 //! Source: byron, section 1.2 (D), "min-heap streaming merge", and golsm, "Compaction". The heap is an array
-//! (Williams, 1964). The source at its root advances in place and is not removed and inserted again. Each step costs
-//! up to 2 · log₂ k comparisons for k sources: two comparisons per level on the way down.
+//! (Williams, 1964). The source at the root of the heap advances in place, and is not removed and inserted again.
+//! Each step costs up to 2 · log₂ k comparisons for k sources: two comparisons per level on the way down.
 //!
 //! If several entries have equal keys, the newest entry is at the root, and the next older entry is the smaller child
-//! of the root. The merge skips this child before it advances the newest entry, so the merge keeps no copy of
-//! returned keys.
+//! of the root. The merge first skips this child and then advances the newest entry, so it needs no copy of a
+//! returned key.
 
 use std::cmp::Ordering;
 
@@ -15,13 +15,14 @@ use types::Direction;
 
 use super::{Kernel, Source};
 
-/// A merge with a binary heap. This merge returns exactly the same entries as [`Merge`](super::Merge).
+/// A merge with a binary heap. A `HeapMerge` returns exactly the same entries as a [`Merge`](super::Merge).
 pub struct HeapMerge<S> {
     /// The sources, from the newest to the oldest. If several sources have equal keys, the entry of the first source
     /// wins.
     sources: Vec<S>,
     direction: Direction,
-    /// The sources that are not at their end, as a binary heap. Each source sorts before its two children.
+    /// The sources that are not at their end, as a binary heap. Each source sorts before its two children in the
+    /// heap.
     heap: Vec<Contender>,
 }
 
@@ -73,8 +74,8 @@ impl<S: Source> HeapMerge<S> {
     }
 
     /// Advances the source at `place`, which is the root or a child of the root. If the source is at its end, the
-    /// last source of the heap takes its position. This position is also correct below the root, because the root
-    /// sorts before all sources.
+    /// last source of the heap takes its place. This place is correct even below the root, because the root sorts
+    /// before all other sources.
     fn move_on(&mut self, place: usize, context: &S::Context) -> Result<(), S::Error> {
         let source = self.heap[place].source;
         match self.sources[source as usize].advance(context)? {

@@ -1,13 +1,13 @@
-//! The rule that computes the delays of writes. The rule works on numbers only.
+//! The rule that computes the delays of writes. The rule uses only numbers, and no data of the tree.
 //!
-//! Two queues limit the writers of a tree. One queue contains the immutable memtables that wait for their flush, and
-//! the other queue contains the runs of level 0 that wait for a compaction. Background work releases the room of a
-//! queue in steps. The end of a flush releases one memtable, and the end of a compaction releases some runs. A writer
-//! that meets a full queue stops until the next release.
+//! Two queues limit the writers of a tree. The first queue contains the immutable memtables that wait for their
+//! flush. The second queue contains the runs of level 0 that wait for a compaction. Background work releases the room
+//! of a queue in steps. The end of a flush releases one memtable, and the end of a compaction releases some runs. A
+//! writer that meets a full queue stops until the next release.
 //!
 //! # The rule
-//! Let R be the number of bytes that fit into a queue, and let W be the expected time until its next release. A write
-//! of b bytes takes at least the time
+//! Let R be the number of bytes that still fit into a queue, and let W be the expected time until the next release of
+//! the queue. A write of b bytes takes at least the time
 //!
 //! > b · W / R,  W = max(T − t, t),
 //!
@@ -21,10 +21,10 @@
 //! flush has taken 1.5 s.
 //!
 //! The rule does not lower the sustained rate of a queue with two or more steps. If writers are faster than the
-//! releases, the room after a release converges to 4/3 of a step. One third of a step is left when the release comes
-//! on time, and the release adds one step. A further step is then already in the queue, so the background work is
+//! releases, the room after a release converges to 4/3 of a step. If the release comes on time, one third of a step
+//! is left, and the release adds one step. A further step is then already in the queue, so the background work is
 //! never idle. A queue of one step (`frozen_memtables = 1`) is empty after a release, until writers have written the
-//! last third of the next step. This costs an eighth of the rate.
+//! last third of the next step. The delay therefore costs an eighth of the rate.
 //!
 //! # Sources
 //! - `RocksDB`, `WriteController` and `ColumnFamilyData::RecalculateWriteStallConditions`: `RocksDB` delays writes
@@ -36,7 +36,8 @@
 //! - Sears, Ramakrishnan, "bLSM: a general purpose log structured merge tree" (SIGMOD 2012), section 4: the fill of
 //!   the first component links the progress of writers to the progress of merges ("spring and gear").
 //!
-//! These methods need a rate or a gain that a user must choose. The rule of this module has no such parameter.
+//! The methods of these papers need a rate or a gain that a user must choose. The rule of this module needs no such
+//! parameter.
 
 /// The weight of the newest interval between releases in the smoothed interval, as a divisor.
 const SMOOTHING: u64 = 4;
@@ -48,10 +49,10 @@ const QUANTUM_NS: f64 = 500_000.0;
 /// The longest wait of one write, in nanoseconds. The wait is limited even if the room is almost used up.
 const MOST_WAIT_NS: u64 = 10_000_000;
 
-/// The shortest wait, in nanoseconds. A shorter wait is postponed and added to the next wait.
+/// The shortest wait of one write, in nanoseconds. A shorter wait is postponed and added to the next wait.
 const LEAST_WAIT_NS: u64 = 60_000;
 
-/// The share of the room that may be written between two computations of the delay, as a divisor.
+/// A divisor: after writes of the free room divided by this number, the delay is computed again.
 const ROOM_SHARE: u64 = 8;
 
 /// A queue that writers fill, and that background work empties in steps.

@@ -54,8 +54,8 @@ pub fn find(block: &[u8], key: HashedKey<'_>) -> Option<Found> {
 /// Looks up a key in a block, like [`find`], and reports to `note` whether the block index answered the lookup. If
 /// the block has no index, `note` is not called.
 ///
-/// The index answers a lookup if it shows that the key is absent, or which entries or restart point to compare.
-/// Otherwise the lookup searches the block.
+/// The index answers a lookup if it shows that the key is absent, or if it shows which entries or which restart point
+/// to compare. If the index has no answer, the lookup searches the block.
 #[inline]
 pub fn find_noting(block: &[u8], key: HashedKey<'_>, note: impl FnOnce(bool)) -> Option<Found> {
     let Some(footer) = BlockFooter::of(block) else { return find_without_footer(block, key) };
@@ -95,8 +95,8 @@ fn find_by(layout: &Layout, block: &[u8], key: HashedKey<'_>, note: impl FnOnce(
     }
 }
 
-/// Looks up a key in the part of a block that can contain the key. The block has no index. Returns `None` if the
-/// block is corrupt.
+/// Looks up a key in `part`, the part of a block that can contain the key. The block has no index. Returns `None` if
+/// the block is corrupt.
 #[inline]
 pub(super) fn find_in_part(block: &[u8], part: &Part, key: &[u8]) -> Option<Found> {
     let work = |layout: &Layout| match layout.entries {
@@ -114,8 +114,8 @@ pub(super) fn find_in_part(block: &[u8], part: &Part, key: &[u8]) -> Option<Foun
 /// Calls `work` with the layout of a block. The compiler generates two versions of this call: one for the default
 /// format, whose layout stays in registers, and one for all other formats.
 ///
-/// A layout in memory is written and read in pieces of different sizes. These reads cause a store-forwarding stall of
-/// the CPU, which takes as long as a search of the block.
+/// A layout in memory is written and read in pieces of different sizes. Such reads stall the CPU (failed store
+/// forwarding) for as long as a search of the block takes.
 #[inline]
 fn with_layout<R>(footer: &BlockFooter, block: &[u8], work: impl FnOnce(&Layout) -> Option<R>) -> Option<R> {
     match footer.format {

@@ -50,7 +50,7 @@ impl BlockBuilder {
         self.entries += 1;
     }
 
-    /// Completes the block, passes its bytes to `take`, and begins the next block.
+    /// Completes the block, passes its bytes to `take`, and prepares the next block.
     pub fn finish<R>(&mut self, take: impl FnOnce(&[u8]) -> R) -> R {
         self.writer.finish(&mut self.draft);
         let taken = take(&self.draft.bytes);

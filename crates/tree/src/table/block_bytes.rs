@@ -6,13 +6,13 @@ use types::Bytes;
 
 /// The bytes of a data block, either owned or borrowed from the memory-mapped file of its SSTable.
 ///
-/// A borrowed block has no reference count. With a reference count, threads that read blocks of one table would
-/// change the same count and slow each other down.
+/// A borrowed block has no reference count. If blocks had a reference count, threads that read blocks of one SSTable
+/// would change the same count and slow each other down.
 #[derive(Clone, Debug)]
 pub(crate) enum BlockBytes<'t> {
     /// Bytes that were read or decompressed, and that the cache may share.
     Own(Bytes),
-    /// Bytes in the memory-mapped file. The reference is valid as long as the table exists.
+    /// Bytes of a memory-mapped file. The reference is valid as long as the table exists.
     InPlace(&'t [u8]),
 }
 

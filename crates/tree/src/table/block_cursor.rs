@@ -8,8 +8,8 @@ use super::layout::{Entries, EntryCodec, EntryHead, Layout, Part};
 use super::{delta, pairs, whole};
 use crate::merge::head;
 
-/// The number of entries that a forward read decodes together. A batch keeps the decoder's state in registers,
-/// because no merge step runs between two entries of the batch.
+/// The number of entries that a forward read decodes together. Within a batch, the state of the decoder stays in
+/// registers, because no merge step runs between two entries.
 const ENTRIES_AT_ONCE: usize = 16;
 
 /// The maximum number of key bytes that are decoded together. A single key may be larger.
@@ -37,8 +37,7 @@ pub(super) struct BlockCursor<'t> {
     /// The index of the current entry in `entries`. The index is out of bounds before the first and after the last
     /// entry.
     at: usize,
-    /// The number of entries between the start of the block and the decoded entries, if the cursor has read all of
-    /// them in forward direction.
+    /// The number of entries before the decoded entries, if the cursor has read all of them in forward direction.
     passed: usize,
     /// The offset of the first entry that is not decoded yet, for forward reading.
     next_at: usize,
@@ -164,7 +163,7 @@ impl<'t> BlockCursor<'t> {
     /// exists.
     ///
     /// The caller must call [`enter`](Self::enter) first. `part` is the part of the block that can contain `target`,
-    /// if the caller knows this part.
+    /// if the caller knows the part.
     pub(super) fn seek(&mut self, target: &[u8], part: Option<&Part>) -> Option<bool> {
         let (block, layout) = (self.block.as_deref()?, &self.layout);
         let among = part.map_or_else(|| layout.all_restarts(), |part| part.restarts.clone());
@@ -193,7 +192,7 @@ impl<'t> BlockCursor<'t> {
         Some(false)
     }
 
-    /// Removes the decoded entries.
+    /// Discards the decoded entries.
     fn forget(&mut self) {
         self.entries.clear();
         self.keys.clear();
@@ -240,8 +239,8 @@ impl<'t> BlockCursor<'t> {
         Some(!self.entries.is_empty())
     }
 
-    /// Decodes the last entries between a restart point at `start` and `end`. The iterator calls this function if all
-    /// keys between both offsets would need too much memory.
+    /// Decodes the last entries between a restart point at `start` and `end`. The iterator calls this function if the
+    /// keys between `start` and `end` would need too much memory.
     #[cold]
     fn decode_last(&mut self, start: usize, end: usize) -> Option<()> {
         self.forget();
@@ -326,7 +325,7 @@ impl Decoded {
     }
 }
 
-/// The key that comes before the next decoded key.
+/// The key before the next decoded key.
 struct LastKey {
     start: usize,
     /// The first bytes of the key as a number, with the first byte as the lowest byte, padded with zeros.

@@ -1,4 +1,4 @@
-//! The footer of a data block. All formats have this footer.
+//! The footer of a data block. Blocks of all formats have this footer.
 //!
 //! ```text
 //! footer   u32 restart count, u4 format, u4 kind of the index, u24 bytes of the index
@@ -11,7 +11,7 @@ pub const BLOCK_FOOTER_BYTES: usize = 8;
 
 /// The footer of a data block, which identifies the format and the index of the block.
 pub struct BlockFooter {
-    /// The code of the block format. A code never changes its meaning.
+    /// The code of the block format. A format never changes its code.
     pub format: u8,
     /// The number of restart points, at least one.
     pub restart_count: usize,

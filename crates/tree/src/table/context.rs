@@ -63,7 +63,7 @@ impl TableContext {
         files_of(Path::new(&self.names.of(number)), true).map(|path| path.to_string_lossy().into_owned())
     }
 
-    /// Removes the files of an SSTable. `has_filter_file` says whether the filter has a file of its own.
+    /// Removes the files of an SSTable. `has_filter_file` is true if the filter has a file of its own.
     pub(crate) fn remove_table(&self, number: u64, has_filter_file: bool) {
         for path in files_of(&self.table_path(number), has_filter_file) {
             // If a removal fails, the file is an orphan, and the next open removes it.
@@ -80,9 +80,9 @@ impl TableContext {
 
 /// A component, and the label that identifies the component in files.
 pub(crate) struct Component<T: ?Sized> {
-    /// The label, as results contain it.
+    /// The label of the component in results.
     pub(crate) label: String,
-    /// The component.
+    /// The component with this label.
     pub(crate) component: Arc<T>,
 }
 

@@ -1,7 +1,7 @@
-//! Delta-encoded blocks. An entry stores only the part of its key that differs from the previous key. Restart points
-//! store the full key.
+//! Delta-encoded blocks. An entry stores only the end of its key: the part that differs from the previous key.
+//! Restart points store the full key.
 //!
-//! This is the format of `LevelDB`:
+//! `LevelDB` uses this format:
 //!
 //! ```text
 //! entry*      varint shared, varint unshared, varint (value length << 1 | tombstone), key suffix, value
@@ -84,9 +84,9 @@ impl EntryCodec for Delta {
         })
     }
 
-    /// The search reconstructs no key. `matched` is the length of the common prefix of the target and the previous
-    /// key, and the previous key is below the target. The shared length of an entry therefore decides most
-    /// comparisons.
+    /// The search compares keys without reconstructing them. `matched` is the length of the common prefix of the
+    /// target and the previous key, and the previous key is below the target. The shared length of an entry therefore
+    /// decides most comparisons.
     #[inline]
     fn find_between(entries: &[u8], mut at: usize, end: usize, target: &[u8]) -> Option<Found> {
         let mut matched = 0;

@@ -18,7 +18,8 @@ pub(super) struct Directory {
 enum Lengths {
     /// The offset of the end of each block. A block begins at the end of the previous block.
     Ends(Vec<u32>),
-    /// Aligned blocks. Every block takes one page, except for a list of longer blocks.
+    /// Blocks that begin at multiples of the page size. Every block takes one page, except the blocks in a list of
+    /// longer blocks.
     Aligned {
         /// The page size, in bytes.
         page_bytes: u32,

@@ -2,9 +2,9 @@
 //! the entries.
 //!
 //! A scan reads the lengths and the key of each entry. The scan reads the values later or not at all. A large entry
-//! takes many cache lines, but a scan needs only a few of these cache lines. Prefetching all cache lines would take
-//! too much memory bandwidth. For example, a 4 KiB block with four values of 1000 bytes has 64 cache lines, of which
-//! a scan needs about 8.
+//! takes many cache lines, but a scan reads only a few of them. Prefetching all cache lines would take too much
+//! memory bandwidth. For example, a 4 KiB block with four values of 1000 bytes has 64 cache lines, of which a scan
+//! needs about 8.
 
 use std::ops::Range;
 

@@ -13,7 +13,7 @@ use crate::checksum::checksum;
 use crate::error::Result;
 use crate::stats::Counters;
 
-/// The interface through which a fence reads its SSTable during one operation.
+/// The view of its SSTable that a fence has during one operation.
 pub(super) struct View<'a> {
     pub(super) file: &'a TableFile,
     pub(super) counters: &'a Counters,

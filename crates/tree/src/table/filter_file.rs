@@ -14,7 +14,7 @@ use super::names::filter_path;
 use crate::checksum::checksum;
 use crate::error::{Error, Result};
 
-/// The place of a filter in its checksum. No part of an SSTable has this offset.
+/// The offset that the checksum of a filter uses as its place. No part of an SSTable begins at this offset.
 const PLACE: u64 = u64::MAX;
 
 const CHECKSUM_BYTES: usize = size_of::<u32>();

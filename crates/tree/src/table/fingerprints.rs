@@ -50,7 +50,7 @@ impl<'a> Fingerprints<'a> {
         (interval > 0).then_some(Self { interval, bytes, count: fingerprints.len() })
     }
 
-    /// Returns the numbers of the entries that have the fingerprint of `hash`. Each number occurs once.
+    /// Returns the numbers of the entries that have the fingerprint of `hash`. The iterator returns each number once.
     #[inline]
     pub(super) fn matches(self, hash: KeyHash) -> Matches<'a> {
         Matches { left: self, wanted: fingerprint(hash), mask: 0 }
@@ -61,7 +61,7 @@ fn fingerprint(hash: KeyHash) -> u8 {
     hash.0 as u8
 }
 
-/// The iterator of [`Fingerprints::matches`].
+/// The iterator that [`Fingerprints::matches`] returns.
 pub(super) struct Matches<'a> {
     /// The fingerprints that are not compared yet. The iterator takes groups from the end.
     left: Fingerprints<'a>,

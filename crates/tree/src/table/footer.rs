@@ -1,12 +1,12 @@
 //! The footer of an SSTable. The footer has a fixed length and is at the end of the file. The footer contains the
-//! places of all other parts.
+//! positions of all other parts.
 
 use std::ops::Range;
 
 use crate::checksum::checksum;
 use crate::codec::Reader;
 
-/// The size of a fence chunk, in bytes. Each chunk of a fence has its own checksum.
+/// The size of a fence chunk, in bytes. Each chunk of a fence has a separate checksum.
 pub(super) const FENCE_CHUNK_BYTES: usize = 4096;
 
 /// The length of the footer of a table without optional sections, in bytes.
@@ -20,8 +20,8 @@ const SECTION_BYTES: usize = 8 + 8 + 4;
 /// The last bytes of every SSTable.
 const MAGIC: [u8; 8] = *b"lsmtable";
 
-/// The version of a file without optional sections. Each optional section adds a number to the version. Files with
-/// other versions are rejected.
+/// The version of a file without optional sections. Each optional section adds a number to the version. The tree
+/// rejects files with any other version.
 const VERSION: u32 = 1;
 
 /// The number that range tombstones add to the version.
@@ -33,7 +33,7 @@ const SINGLE_MARKS: u32 = 2;
 /// The version of a file with all optional sections.
 const LAST_VERSION: u32 = VERSION + RANGE_TOMBSTONES + SINGLE_MARKS;
 
-/// A part of the file, with its place and its checksum.
+/// A part of the file, with its position and its checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Section {
     /// The offset of the part.
@@ -44,22 +44,22 @@ pub(super) struct Section {
     pub(super) checksum: u32,
 }
 
-/// The places of all parts except the data blocks. The data blocks come before the filter, and the fence comes before
-/// the data blocks or after the filter.
+/// The positions of all parts of an SSTable, except the data blocks. The data blocks are before the filter. The fence
+/// is before the data blocks or after the filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Footer {
-    /// The filter.
+    /// The position of the filter.
     pub(super) filter: Section,
-    /// The fence.
+    /// The position of the fence.
     pub(super) fence: Section,
-    /// The range tombstones. `None` if the table has no range tombstones.
+    /// The position of the range tombstones. `None` if the table has no range tombstones.
     pub(super) range_tombstones: Option<Section>,
-    /// The marks of single deletes. `None` if the table has no marked entries.
+    /// The position of the marks of single deletes. `None` if the table has no marked entries.
     pub(super) single_marks: Option<Section>,
     /// The block directory, the checksums of the fence chunks, and the references to blob files if values are in blob
     /// files.
     pub(super) directory: Section,
-    /// The properties.
+    /// The position of the properties.
     pub(super) properties: Section,
 }
 
@@ -146,7 +146,7 @@ impl Footer {
     }
 
     /// Returns the part of the file that has the data blocks, including padding before the first block. If the fence
-    /// comes before the filter, it also comes before the blocks.
+    /// is before the filter, it is also before the data blocks.
     pub(super) fn blocks(&self) -> Range<u64> {
         let Section { offset, len, .. } = self.fence;
         let start = if offset < self.filter.offset { offset.saturating_add(len) } else { 0 };

@@ -22,9 +22,9 @@ use crate::design::BlockOptions;
 ///
 /// Contract:
 /// 1. No two formats have the same [`code`](Self::code), and a code never changes its meaning.
-/// 2. [`layout`](Self::layout) reads every block that the format's writer finished with its code, for all parameters of
-///    the format. [`layout_without_footer`](Self::layout_without_footer) reads the blocks without a footer. For other
-///    bytes, the layout is `None`, or its parts are within the block.
+/// 2. [`layout`](Self::layout) reads every block that the format's writer finished with its code, for all parameters
+///    of the format. [`layout_without_footer`](Self::layout_without_footer) reads the blocks without a footer. For
+///    any other bytes, the functions return `None`, or a layout whose parts are all within the block.
 pub trait BlockFormat: Send + Sync {
     /// Returns the code of the format in block footers. Codes 0 and 2 belong to formats of this crate, and codes
     /// 1, 3, 4 and 5 belong to formats of the crate `study`. Codes 6 to 15 are not assigned.

@@ -17,7 +17,7 @@ const MAX_RESTARTS: usize = 254;
 pub(super) enum Bucket {
     /// No key of the block has this bucket, so the searched key is absent.
     Empty,
-    /// All keys with this bucket are between this restart point and the next restart point.
+    /// All keys of this bucket are between this restart point and the next restart point.
     Restart(u8),
     /// Keys of several restart points have this bucket.
     Collision,

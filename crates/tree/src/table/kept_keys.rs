@@ -6,7 +6,7 @@ use types::KeyList;
 
 use crate::design::LastKey;
 
-/// Copies of the keys of a table. Most tables need no copies, and each entry then costs only one check.
+/// Copies of the keys of a table. Most tables need no copies of keys, so an entry costs only one check.
 pub(super) struct KeptKeys {
     /// All keys, if the filter needs all keys at once.
     all: Option<KeyList>,

@@ -12,7 +12,7 @@ use super::hash_index::{self, Bucket};
 use crate::codec::Reader;
 use crate::design::BlockIndex;
 
-/// The places of the parts of a block.
+/// The positions of the parts of a block.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Layout {
     /// The offset of the first entry.
@@ -25,8 +25,8 @@ pub struct Layout {
     pub restart_count: usize,
     /// The location of the restart points.
     pub restarts: Restarts,
-    /// Whether the block stores its smallest and its largest key. The smallest key begins after the first four bytes
-    /// of the block, as its length (`u32`) and its bytes. The largest key follows in the same encoding.
+    /// Whether the block stores its smallest and its largest key. After the first four bytes of the block, the
+    /// smallest key follows: its length (`u32`) and its bytes. The largest key follows in the same encoding.
     pub has_bounds: bool,
     /// The kind of index inside the block, which finds a key without a binary search.
     pub index: BlockIndex,
@@ -57,7 +57,7 @@ pub enum Restarts {
     Behind,
     /// The offsets of the restart points, with two bytes each, come before the entries.
     Before,
-    /// The restart points have this distance in bytes. The first entry is a restart point.
+    /// The distance between two restart points, in bytes. The first entry is a restart point.
     Every(u32),
 }
 
@@ -67,8 +67,8 @@ pub(super) trait EntryCodec {
     /// `None` if the entry extends beyond the end of `entries`.
     fn head(entries: &[u8], at: usize) -> Option<EntryHead>;
 
-    /// Searches for `target` in the entries from a restart point at `at` to `end`. This default implementation
-    /// requires entries with full keys.
+    /// Searches for `target` in the entries from a restart point at `at` to `end`. This default implementation works
+    /// only if entries contain full keys.
     #[inline]
     fn find_between(entries: &[u8], mut at: usize, end: usize, target: &[u8]) -> Option<Found> {
         while at < end {
@@ -110,7 +110,7 @@ pub enum Found {
 /// The part of a block that can contain a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
-    /// The restart points of the part, at least one. If the keys of some restart points are not above the searched
+    /// The restart points of the part, at least one. If some restart points have keys that are not above the searched
     /// key, the last of these restart points is in this range.
     pub(super) restarts: Range<usize>,
     /// The offset at which the part begins. 0 if the part begins at the first entry.

@@ -1,8 +1,8 @@
 //! The temporary file of the data blocks of an SSTable whose fence comes first.
 //!
-//! The fence is complete only after the last block, so the blocks wait in a file of their own. This is how csc443 writes
-//! the result of a compaction (section 4.3.1): the leaves of a B-tree in one file and its inner pages in another, which
-//! are then combined.
+//! The fence is complete only after the last block, so the blocks wait in a file of their own. csc443 writes the
+//! result of a compaction in this way (section 4.3.1): the leaves of a B-tree in one file and its inner pages in
+//! another file, which are then combined.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,10 +20,10 @@ pub(super) struct Leaves {
     blocks: Vec<Leaf>,
 }
 
-/// A block in the file.
+/// A block that is in the file.
 #[derive(Clone, Copy)]
 pub(super) struct Leaf {
-    /// The code of the codec.
+    /// The code of the codec that compressed the block.
     pub(super) codec: u8,
     /// The length of the block in the file, in bytes.
     pub(super) stored_len: usize,
@@ -49,7 +49,7 @@ impl Leaves {
         &self.blocks
     }
 
-    /// Appends bytes of blocks.
+    /// Appends the bytes of blocks to the file.
     pub(super) fn append(&mut self, bytes: &[u8]) -> Result<()> {
         Ok(self.file.append(bytes)?)
     }

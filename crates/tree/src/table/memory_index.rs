@@ -1,10 +1,11 @@
-//! Restart points and hash indexes of blocks, in memory and apart from the blocks. Opening a table builds them from its
-//! blocks.
+//! Restart points and hash indexes of blocks, in memory and apart from the blocks. The opening of an SSTable builds
+//! the indexes from its blocks.
 //!
-//! In a delta-encoded block, the restart points are all entries with full keys. In other blocks, the restart points are
-//! one restart interval apart. The block need not store offsets of its restart points. A lookup first finds the bucket of its key. An empty bucket shows that the
-//! block lacks the key, so that the lookup reads no block. Otherwise, the lookup searches the entries from one restart
-//! point to the next restart point.
+//! In a delta-encoded block, the restart points are all entries with full keys. In all other blocks, the distance
+//! between two restart points is the restart interval. The block itself need not store the offsets of its restart
+//! points. A lookup first finds the bucket of its key. An empty bucket shows that the block lacks the key, so that
+//! the lookup reads no block. If the key may be present, the lookup searches the entries from one restart point to
+//! the next restart point.
 //!
 //! Source: byron (section 1.2 A). The page hash index has entries of 8 bits and as many slots as keys.
 
@@ -34,7 +35,7 @@ struct IndexOfBlock {
 
 /// The knowledge of the index about a key.
 pub(super) enum Hint {
-    /// The block lacks the key.
+    /// The block does not contain the key.
     Absent,
     /// The only part of the block that can contain the key.
     Part(Part),
@@ -53,7 +54,7 @@ impl MemoryIndex {
         self.blocks.push(block.and_then(|block| IndexOfBlock::new(block, options, hash)));
     }
 
-    /// Returns the knowledge about a key with this hash in a block. Returns `None` if the block has no index.
+    /// Returns the hint of the index about a key with this hash. Returns `None` if the block has no index.
     pub(super) fn hint(&self, block: u32, hash: KeyHash) -> Option<Hint> {
         let index = self.of(block)?;
         if index.buckets.is_empty() {

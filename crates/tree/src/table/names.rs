@@ -7,8 +7,8 @@ use parking_lot::Mutex;
 
 use crate::design::TableNames;
 
-/// The file names of the SSTables of one tree. A name of the form [`TableNames::Number`] follows from the number of the
-/// table, and the other names are recorded.
+/// The file names of the SSTables of one tree. A name of the form [`TableNames::Number`] follows from the number of
+/// the SSTable. All other names are recorded.
 pub(crate) struct Names {
     form: TableNames,
     recorded: Mutex<BTreeMap<u64, String>>,
@@ -100,8 +100,8 @@ pub(super) fn filter_path(table: &Path) -> PathBuf {
     table.with_extension("filter")
 }
 
-/// Returns the number and the file name of the table with this metadata file, filter file or temporary file of blocks.
-/// `number` parses the digits of a file number. Returns `None` if the name belongs to none of them.
+/// Returns the number and the file name of the table with this metadata file, filter file or temporary file of
+/// blocks. `number` parses the digits of a file number. Returns `None` if `name` is not the name of a companion file.
 pub(crate) fn table_of_companion(name: &str, number: fn(&str) -> Option<u64>) -> Option<(u64, String)> {
     let (stem, endings) = if let Some(stem) = name.strip_suffix(".meta") {
         (stem, &["bin"][..])

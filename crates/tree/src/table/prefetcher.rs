@@ -12,11 +12,11 @@ use super::entry_spacing::EntrySpacing;
 use super::properties::Properties;
 
 /// The number of consecutive parts in memory after which the prefetcher checks only a few of the next parts. A check
-/// costs one or two microseconds in the kernel. If a part is not in memory and was not announced, the kernel reads
-/// the part page by page, which takes some milliseconds.
+/// costs one or two microseconds in the kernel. If a part is neither in memory nor announced, the kernel reads the
+/// part page by page, which takes some milliseconds.
 const TRUSTED_PARTS: u32 = 4096;
 
-/// After [`TRUSTED_PARTS`] parts in memory, the prefetcher checks 1 in this number of parts.
+/// After [`TRUSTED_PARTS`] parts in memory, the prefetcher checks one of this number of parts.
 const DOUBTED: u64 = 32;
 
 /// Prefetches the parts of a table that will be read soon.
@@ -58,7 +58,7 @@ impl Prefetcher {
 }
 
 /// Returns whether a part that begins at `offset` is one of the few parts that are always checked. A scan checks
-/// parts at equal distances. Each part has the same probability of a check, for any distance.
+/// parts at equal distances. Each part has the same probability of a check, whatever the distance between parts is.
 fn is_doubted(offset: u64) -> bool {
     avalanche(offset).is_multiple_of(DOUBTED)
 }

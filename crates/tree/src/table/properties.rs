@@ -7,7 +7,7 @@ use types::{ENTRY_CHARGE_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES};
 use crate::checksum::Checksum;
 use crate::codec::{Reader, put_bytes, put_varint};
 
-/// The limit for the number of entries in a table, and for its key bytes and value bytes. The limit is this low
+/// The limit for the number of entries in a table, for its key bytes and for its value bytes. The limit is this low
 /// because positions in the file are 32-bit numbers.
 const MOST_BYTES: u64 = 1 << 40;
 

@@ -361,10 +361,10 @@ impl Table {
         Lookup::Absent
     }
 
-    /// Looks up keys that have passed the filter. Calls `answer` for each key with its index in `keys`, the result
-    /// and the value.
+    /// Looks up keys that have passed the filter. For each key, calls `answer` with the index of the key in `keys`,
+    /// the result and the value.
     ///
-    /// If the queue depth of the storage is above 1, the function requests this number of blocks at once.
+    /// If the queue depth of the storage is above 1, the function requests that number of blocks at once.
     pub(crate) fn find_many(
         &self,
         keys: &[HashedKey<'_>],

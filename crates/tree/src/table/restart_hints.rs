@@ -39,7 +39,7 @@ pub(super) struct RestartHints {
 /// u64       prefix of the first key of the second part
 /// ```
 ///
-/// Several threads may store the hints of one block at the same time, because all threads write equal words.
+/// Several threads may store the hints of one block at the same time, because they all write equal words.
 #[repr(align(32))]
 #[derive(Default)]
 struct Row([AtomicU64; WORDS]);
@@ -53,7 +53,7 @@ const PARTS: usize = 0;
 /// The index of the number in a row that contains the count of restart points.
 const RESTARTS: usize = 1;
 
-/// The index of the first part offset in a row, minus 1. The first part begins at the first entry and needs no
+/// The index of the first part offset in a row, minus 1. The first part begins at the first entry, so it needs no
 /// offset.
 const STARTS: usize = 1;
 
@@ -343,7 +343,9 @@ mod tests {
                     let _ = find_in_part(&block, &part, key);
                     for direction in [Direction::Forward, Direction::Backward] {
                         let mut cursor = BlockCursor::default();
-                        cursor.enter(BlockBytes::Own(block.clone()), direction).expect("it was learnt");
+                        cursor
+                            .enter(BlockBytes::Own(block.clone()), direction)
+                            .expect("the layout of the block was learnt");
                         let mut stands = cursor.seek(key, Some(&part));
                         while stands == Some(true) {
                             stands = cursor.advance();

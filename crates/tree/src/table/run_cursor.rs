@@ -22,12 +22,13 @@ use crate::stats::AllCounters;
 enum ReadMode {
     /// Reads blocks through the block cache, for scans.
     Cached,
-    /// Reads many blocks at once and without the cache, for compactions. This mode only reads forward.
+    /// Reads many blocks at once and without the cache, for compactions. In this mode, the cursor can only read
+    /// forward.
     Streaming,
 }
 
-/// A cursor whose first block is prefetched but not searched yet. A scan creates this state for all runs first, so
-/// the cache misses of all runs overlap.
+/// A cursor whose first block is prefetched but not searched yet. A scan first creates an `Approach` for each of its
+/// runs, so the cache misses of the runs overlap.
 pub(crate) struct Approach<'t> {
     cursor: Box<RunCursor<'t>>,
     /// The current block. `None` if the block is read in place.
@@ -42,7 +43,8 @@ const PREFETCHED_BYTES: usize = 64 << 10;
 /// The number of consecutive blocks after which a scan is long. A long scan announces later blocks to the storage.
 const BLOCKS_WALKED: u32 = 4;
 
-/// The number of blocks that a long scan announces at once. After these blocks, the scan announces the next blocks.
+/// The number of blocks that a long scan announces at once. When the scan has read the announced blocks, the scan
+/// announces the next blocks.
 const BLOCKS_AHEAD: u32 = 32;
 
 /// The number of bytes that a streaming cursor reads at once.
@@ -52,7 +54,7 @@ const STREAM_BYTES: usize = 512 << 10;
 pub(crate) struct RunCursor<'t> {
     /// The tables of the run in key order, without overlap.
     tables: &'t [Arc<Table>],
-    /// References to some of the tables, if the design requires that a scan counts its own references.
+    /// References to some of the tables, for a design in which scans count their references.
     _references: Vec<Arc<Table>>,
     /// The number of blocks of the last table that the cursor may read.
     last_blocks: u32,
@@ -73,7 +75,7 @@ pub(crate) struct RunCursor<'t> {
     /// this end.
     read_to: Option<Box<[u8]>>,
     /// The number of bytes after the current block that the scan is expected to need. `None` if this number is
-    /// unknown, or if the scan reads more entries than its caller announced.
+    /// unknown, or if the scan has already read more entries than its caller announced.
     expected_bytes: Option<usize>,
     /// The blocks that are read but not entered yet, in the order of `direction` from `block` on.
     ahead: VecDeque<Bytes>,
@@ -372,8 +374,8 @@ impl<'t> RunCursor<'t> {
         self.cursor.enter(block, self.direction).ok_or_else(|| self.damage())
     }
 
-    /// Returns the current block of a scan. The function prefetches the block, unless the block is read in place. In
-    /// that case, the block was prefetched earlier.
+    /// Returns the current block of a scan. The function prefetches the block, unless the block is read in place. A
+    /// block that is read in place was prefetched earlier.
     fn cached_block(&mut self, at: usize, counters: &AllCounters) -> Result<BlockBytes<'t>> {
         let table: &'t Table = &self.tables[at];
         if self.ahead.is_empty() && self.read_ahead.is_on() {

@@ -26,7 +26,7 @@ pub(crate) struct RunReaders<'t> {
     pub(super) expected: Option<u64>,
 }
 
-/// A reader for each table. A reader is removed from the list when the scan enters its table.
+/// A reader for each SSTable of a run. A reader is removed from the list when the scan enters its table.
 pub(super) struct Readers<'t>(Vec<Option<Reader<'t>>>);
 
 /// The state of a scan at the start of a table. The scan has not read any block of the table yet.
@@ -38,7 +38,7 @@ pub(super) struct Reader<'t> {
 }
 
 impl<'t> RunReaders<'t> {
-    /// Creates the state of a scan over the tables `inside` of a run, in `direction`. At least one of these tables
+    /// Creates the state of a scan over the tables `inside` of a run, in `direction`. At least one of the SSTables
     /// must overlap the range. `expected` is the number of entries that the scan is expected to read, if known.
     #[inline]
     pub(crate) fn new(

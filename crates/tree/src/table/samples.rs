@@ -1,4 +1,5 @@
-//! The first blocks of an SSTable. The writer keeps these blocks until the codec of the table can train on them.
+//! The first blocks of an SSTable. The writer keeps these blocks until the codec of the SSTable has learned from
+//! them.
 
 /// The first blocks before compression, concatenated.
 #[derive(Debug)]

@@ -24,7 +24,7 @@ pub(crate) struct SingleMarks {
     runs: Vec<MarkRun>,
 }
 
-/// Neighboring marked entries of one block.
+/// Marked entries that are neighbors in one block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct MarkRun {
     block: u32,

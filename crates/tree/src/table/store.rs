@@ -27,10 +27,10 @@ pub(super) struct Store {
     /// The level of the table. The codec may depend on the level.
     pub(super) level: usize,
     file: Box<dyn WriteFile>,
-    /// The bytes that are not appended to the file yet. If `leaves` is set, the bytes of blocks that are not appended to
+    /// The bytes that are not appended to the file yet. If `leaves` is set, the bytes of blocks that are not in
     /// `leaves` yet.
     buffer: Vec<u8>,
-    /// The blocks, if they wait for the fence.
+    /// The blocks that wait until the fence is written.
     leaves: Option<Leaves>,
     /// The places of the blocks.
     pub(super) directory: Directory,
@@ -161,8 +161,8 @@ impl Store {
         self.directory.push(self.buffer.len() - start);
     }
 
-    /// Appends a part of the file that is not a block. If the part is not empty, it begins at a multiple of
-    /// `alignment`.
+    /// Appends a part of the file that is not a block. If the part is not empty, it begins at an offset that is a
+    /// multiple of `alignment`.
     pub(super) fn append_section(&mut self, bytes: &[u8], alignment: u64) -> Result<Section> {
         if !bytes.is_empty() {
             let padding = self.offset().next_multiple_of(alignment) - self.offset();

@@ -40,8 +40,8 @@ pub(super) struct TableFile {
     pub(super) directory: Directory,
     pub(super) footer: Footer,
     pub(super) fence_checksums: Vec<u32>,
-    /// Whether blocks are read in place, in a memory-mapped file. This is the case if the first block is not
-    /// compressed.
+    /// Whether blocks are read in place, in a memory-mapped file. The value is true if the file is memory-mapped and
+    /// its first block is not compressed.
     pub(super) is_in_place: bool,
     /// Prefetches blocks before they are read.
     pub(super) ahead: Prefetcher,

@@ -1,4 +1,5 @@
-//! Entries with full keys and lengths of fixed width. The formats without delta encoding share this encoding.
+//! Entries with full keys and lengths of fixed width. All formats without delta encoding share this encoding of
+//! entries.
 //!
 //! ```text
 //! entry   u32 key length, u32 (value length << 1 | tombstone), key, value

@@ -58,7 +58,7 @@ pub(crate) struct TableWriter {
 /// The memory budget of a filter, in bits.
 #[derive(Clone, Copy)]
 pub(crate) enum FilterBudget {
-    /// A number of bits per key.
+    /// The filter gets a number of bits per key.
     PerKey(f64),
     /// A number of bits for all keys of the table. The writer knows the number of keys only at the end.
     PerTable(f64),

@@ -1,4 +1,4 @@
-//! Large values in blob files. Each flush and each compaction writes its own blob files.
+//! Large values in blob files. Each flush and each compaction creates its own blob files.
 //!
 //! Sources: the integrated `BlobDB` of `RocksDB` (2021), Titan (`PingCAP`), and the key-value separation of Fjall. A
 //! flush writes large values to a blob file, and the SSTables contain pointers to the values. A compaction copies the

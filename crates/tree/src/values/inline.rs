@@ -1,4 +1,4 @@
-//! Values inside SSTables, next to their keys. Each compaction of a key also rewrites its value.
+//! Values inside SSTables, next to their keys. A compaction of a key therefore also rewrites its value.
 //!
 //! If another design wrote the store, the store can have blob files. Compactions then move the values back into the
 //! SSTables.

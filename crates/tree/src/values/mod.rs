@@ -20,7 +20,7 @@ pub use policy::{BlobFileShape, ValuePolicy, Writing};
 pub static CATALOG: Catalog<dyn ValuePolicy> = Catalog::new(
     catalog::origin!(),
     "values",
-    "the place of values, in SSTables or apart from their keys in blob files",
+    "the place of values: in SSTables next to their keys, or in separate blob files",
     &[
         inline::VARIANT,
         blob_files::VARIANT,

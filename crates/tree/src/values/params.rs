@@ -21,7 +21,7 @@ pub(super) fn file_bytes(size: ByteSize) -> Result<u64, String> {
 /// Checks that a stale share is valid.
 ///
 /// # Errors
-/// If the share is not above 0, or if the share is above 1.
+/// Returns an error if the share is not above 0, or if the share is above 1.
 pub(super) fn check_share(share: f64) -> Result<(), String> {
     match share > 0.0 && share <= 1.0 {
         true => Ok(()),

@@ -1,11 +1,11 @@
 //! The trait of value policies, which decide where values are stored. A policy receives the blob files as plain data.
 
-/// The work that writes SSTables.
+/// The kind of work that writes SSTables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writing {
     /// A flush, which writes to level 0.
     Flush,
-    /// A compaction that writes to this level.
+    /// A compaction whose output goes to this level.
     Compaction {
         /// The level of the output.
         level: usize,
@@ -49,14 +49,14 @@ impl BlobFileShape {
 /// 4. Garbage collection ends. If each collected file is replaced with a file that contains its live values, `collects`
 ///    returns no file after finitely many rounds.
 pub trait ValuePolicy: Send + Sync {
-    /// Returns the size, in bytes, from which this work writes values to blob files. Returns `None` if all values
-    /// stay in the SSTables.
+    /// Returns the size in bytes from which this kind of work writes values to blob files. Returns `None` if all
+    /// values stay in the SSTables.
     fn separates_from(&self, writing: Writing) -> Option<u64>;
 
     /// Returns the size at which a blob file is complete, in bytes.
     fn file_bytes(&self) -> u64;
 
-    /// Returns the number of partitions, at least 1. All keys in a blob file have hashes in one partition.
+    /// Returns the number of partitions, at least 1. The hashes of all keys in a blob file belong to one partition.
     fn partitions(&self) -> u32 {
         1
     }

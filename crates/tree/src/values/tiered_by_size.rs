@@ -1,5 +1,5 @@
-//! Small values inline. Flushes write large values to blob files. Compactions write medium values to blob files from
-//! a deeper level on.
+//! Values by size: small values in SSTables, large values in blob files. Flushes write large values to blob files.
+//! Compactions write medium values to blob files from a deeper level on.
 //!
 //! Sources: Li et al., "Differentiated Key-Value Storage Management for Balanced I/O Performance" (`DiffKV`, USENIX
 //! ATC 2021), with three size classes of values. Xanthakis et al., "Parallax" (`SoCC` 2021), with late separation of

@@ -1,6 +1,7 @@
 //! The write-ahead log (WAL), which makes writes survive a crash before their memtable is flushed.
 //!
-//! One WAL file covers one memtable. A record contains one commit, so a batch is replayed completely or not at all.
+//! Each WAL file contains the writes of one memtable. A record contains one commit, so a batch is replayed completely
+//! or not at all.
 
 mod buffered;
 pub mod conformance;
@@ -22,7 +23,7 @@ pub use mode::{CommitSync, WalMode, WalPolicy};
 pub(crate) use record::{HEADER_BYTES, LogPlace, frame};
 pub(crate) use replay::{LOG_TEMPORARY, LogContent, make_durable, replay, replay_records};
 
-/// The catalog of all WAL modes. The first mode is the baseline.
+/// The catalog of all WAL modes. The first WAL mode in the list is the baseline.
 pub static CATALOG: Catalog<dyn WalPolicy> = Catalog::new(
     catalog::origin!(),
     "wal",

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 /// A mode of the write-ahead log (WAL). The mode decides when a write is acknowledged.
 ///
-/// Contract: every call returns equal decisions. A tree calls this trait only once, when the tree is opened, so
-/// writes make no call through this trait.
+/// Contract: every call returns equal decisions. A tree calls this trait only once, when the tree is opened. Writes
+/// therefore make no call through the trait.
 pub trait WalPolicy: Send + Sync {
     /// Returns the decisions of the mode.
     fn mode(&self) -> WalMode;
@@ -34,7 +34,7 @@ pub enum CommitSync {
     Never,
     /// Every commit is synced separately.
     Each,
-    /// Every commit is synced. Commits that wait at the same time share one sync (group commit).
+    /// Every commit is synced. Several commits that wait at the same time share one sync (group commit).
     Shared {
         /// The longest time for which the leader of a group waits for the commits that shared the previous sync.
         most_wait: Duration,

@@ -7,10 +7,10 @@
 //! head     u32 length of the operations, varint first sequence number, varint synced
 //! ```
 //!
-//! `synced` is the durable length of the WAL at the time at which the record was framed. This length distinguishes a
-//! crash from corruption. A crash may lose any part of the unsynced end of a WAL. If a record after a broken record
-//! has a `synced` beyond the broken record, the broken record was durable, so the WAL is corrupt. The head of a
-//! record has its own checksum, so replay can find the head among other bytes.
+//! `synced` is the durable length of the WAL at the time at which the record was framed. Replay uses `synced` to
+//! distinguish a crash from corruption. A crash may lose any part of the unsynced end of a WAL. If a record after a
+//! broken record has a `synced` beyond the broken record, the broken record was durable, so the WAL is corrupt. The
+//! head of a record has a checksum of its own, so replay can find the head among other bytes.
 
 use types::SequenceNumber;
 
@@ -43,7 +43,8 @@ pub(super) fn has_header(bytes: &[u8], number: u64, seal: u64) -> bool {
     bytes.starts_with(&header(number, seal))
 }
 
-/// Returns the format version of a WAL that another program version wrote. Returns `None` for all other bytes.
+/// Returns the format version of a WAL that another program version wrote. Returns `None` if the bytes are anything
+/// else.
 pub(super) fn other_version(bytes: &[u8]) -> Option<u8> {
     let (version, magic) = bytes.get(..MAGIC.len())?.split_last()?;
     (MAGIC.starts_with(magic) && *version != 0 && *version != MAGIC[MAGIC.len() - 1]).then_some(*version)
@@ -60,7 +61,8 @@ pub(crate) struct LogPlace {
     pub(crate) synced: u64,
 }
 
-/// Appends one record to `out`, whose first byte is at `place` in the WAL. `write` appends the operations.
+/// Appends one record to `out`. `place` is the position of the record's first byte in the WAL. `write` appends the
+/// operations.
 #[inline]
 pub(crate) fn frame(
     out: &mut Vec<u8>,
@@ -110,7 +112,7 @@ pub(super) fn synced_before(bytes: &[u8], seal: u64, at: usize) -> Option<u64> {
 }
 
 /// Corrects all checksums of the WAL that has this `seal`, if their places can be determined. Fuzzing then reaches
-/// the code after the checksum verification. All other bytes stay unchanged.
+/// the code after the checksum verification. All other bytes of the file stay unchanged.
 pub(super) fn reseal(bytes: &mut [u8], seal: u64) {
     let sum = HEADER_BYTES - 4;
     if bytes.len() < HEADER_BYTES {

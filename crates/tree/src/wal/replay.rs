@@ -20,8 +20,8 @@ pub(crate) struct LogContent {
     pub(crate) operations: u64,
     /// The last replayed sequence number. If nothing was replayed, the sequence number before the WAL.
     pub(crate) last_sequence: SequenceNumber,
-    /// The number of bytes that were not replayed. These bytes are a commit that a crash interrupted and all later
-    /// bytes. If there is a gap, these bytes are the whole WAL.
+    /// The number of bytes that were not replayed. These bytes are a commit that a crash interrupted, and all bytes
+    /// after this commit. If there is a gap, these bytes are the whole WAL.
     pub(crate) dropped_bytes: u64,
     /// The first sequence number of the WAL, if some writes before the WAL are missing. The WAL must then not be
     /// replayed, because the replayed writes would have a gap.
@@ -74,8 +74,8 @@ impl LogContent {
     }
 }
 
-/// Calls `apply` for every operation of WAL `number`, in the order of the sequence numbers. The file has this `seal`.
-/// The first operation must be the write after `after`. See [`replay_records`].
+/// Calls `apply` for every operation of WAL `number`, in the order of the sequence numbers. The file must have the
+/// seal `seal`. The first operation must be the write after `after`. See [`replay_records`].
 pub(crate) fn replay(
     storage: &dyn Storage,
     directory: &Path,
@@ -95,8 +95,8 @@ pub(crate) fn replay(
 }
 
 /// Calls `apply` for every record of WAL `number`, with its first sequence number and its operations. The function
-/// `apply` returns the number of operations, or `None` if the operations are corrupt. The file has this `seal`. The
-/// first record must begin with the write after `after`.
+/// `apply` returns the number of operations, or `None` if the operations are corrupt. The file must have the seal
+/// `seal`. The first record must begin with the write after `after`.
 ///
 /// Replay ends at the first record that is not intact. Either later records were never acknowledged as durable, or
 /// their replay would leave a gap in the writes. A later record may show that the WAL was durable beyond the broken

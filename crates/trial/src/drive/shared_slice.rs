@@ -1,5 +1,5 @@
-//! The state of a slice. All threads of a phase share this state. In a slice, a process executes a number of
-//! operations without a pause.
+//! The shared state of the threads during a slice. All threads of a phase share this value. In a slice, a process
+//! executes a number of operations without a pause.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
@@ -18,7 +18,7 @@ pub(super) struct SharedSlice {
     pub(super) done: AtomicU64,
     /// The time in which threads were ready to run but had no CPU during the slice, in nanoseconds.
     pub(super) run_queue_ns: AtomicU64,
-    /// Whether a thread still has operations after this slice.
+    /// Whether any thread still has operations after this slice.
     pub(super) has_more: AtomicBool,
     /// Whether the phase has no further slices.
     pub(super) is_over: AtomicBool,

@@ -26,7 +26,7 @@ const WORKLOAD: &str = r#"
     mix        = "delete"
 "#;
 
-/// The kinds of wrong answers that a faulty store gives.
+/// The kinds of wrong answers that the faulty store of a test gives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Lie {
     None,
@@ -34,15 +34,16 @@ enum Lie {
     Value,
     /// A missing result for an existing key.
     Miss,
-    /// A scan with one entry too few.
+    /// A scan that omits one entry.
     Range,
-    /// A lost delete, which no answer shows. Only the check of the final content detects the lost delete.
+    /// A delete that has no effect, which no answer of the phase shows. Only the check of the final content detects
+    /// the lost delete.
     Delete,
-    /// A store that loses its first key when the store is opened again. Copies of the store also lose this key.
+    /// A store that loses its first key when the store is opened again. A copy of the store also lacks the first key.
     Opening,
 }
 
-/// An engine whose stores give one wrong answer. Apart from this answer, the engine behaves like lsmbench's own tree.
+/// An engine whose stores give one wrong answer. All other answers are those of lsmbench's own tree.
 struct LyingEngine(Box<dyn Engine>, Lie);
 
 impl Engine for LyingEngine {
@@ -66,7 +67,7 @@ impl Engine for LyingEngine {
     }
 }
 
-/// A store that gives one wrong answer.
+/// A store that gives one wrong answer on purpose.
 struct Liar {
     tree: Box<dyn Store>,
     lie: Lie,

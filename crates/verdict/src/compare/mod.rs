@@ -1,5 +1,5 @@
-//! Compares the base results with the new results. Both are results folders, or the results of two builds that run
-//! alternately.
+//! Compares the base results with the new results. The two sides are two results folders, or the results of two
+//! builds that run alternately.
 
 mod render;
 mod report;

@@ -1,6 +1,6 @@
 //! The report of a comparison of base results with new results. In identifiers, the base results and the new results
-//! are the two sides. Each value that both sides have gets a verdict. The report also lists the values that only one
-//! side has.
+//! are the two sides. Each value that exists on both sides gets a verdict. The report also lists the values that
+//! exist on only one side.
 
 use measure::{
     Comparison, Criteria, Doubt, FEWEST_SESSIONS, Sample, Verdict, adjust, compare, compare_exact,
@@ -82,8 +82,8 @@ impl ComparisonReport {
     /// Compares base results with new results.
     ///
     /// # Errors
-    /// Sides without a common experiment; a side that measured time and a side that did not; two sessions of an
-    /// experiment with different operations.
+    /// Returns an error if the sides have no common experiment, if only one side measured time, or if two sessions of
+    /// an experiment have different operations.
     pub fn of(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Self> {
         let mut notes = notes(base, new, pairing)?;
         let mut differences = Vec::new();
@@ -201,8 +201,8 @@ impl ComparisonReport {
         if self.pairing == Pairing::Exact { "counters" } else { "numbers" }
     }
 
-    /// Returns whether new golden values would make the check pass. This is the case if only counters changed and all
-    /// answers were right.
+    /// Returns whether new golden values would make the check pass. The result is true if only counters changed and
+    /// all answers were right.
     pub fn can_be_accepted(&self) -> bool {
         self.pairing == Pairing::Exact && self.wrong.is_empty() && !self.is_good()
     }
@@ -261,7 +261,7 @@ fn is_timed(manifest: &Manifest) -> bool {
     manifest.mode == RunMode::Timed.name()
 }
 
-/// Compares exact values. Each difference above δ counts.
+/// Compares values that have no noise. Each difference above δ is reported.
 fn exact(key: &Key, base: &Sample, new: &Sample, delta: f64) -> Option<Difference> {
     let metric = results::reference::metric(key.metric)?;
     let (base, new) = (base.median()?, new.median()?);
@@ -294,8 +294,8 @@ fn paired(key: &Key, base: &Sample, new: &Sample, delta: f64) -> Option<Differen
     })
 }
 
-/// Compares a value over the trials of separate sessions. If a counter is equal in all trials of each side, the
-/// counter has no noise between sessions either. All other values are compared by the medians of sessions.
+/// Compares a value over the trials of separate sessions. If a counter is equal in all trials of each side, it also
+/// has no noise between sessions. For all other values, the medians of sessions are compared.
 fn of_sessions(
     key: &Key,
     (base_side, base): (&Samples, &Sample),

@@ -1,4 +1,4 @@
-//! The samples of results folders. Each configuration, phase, operation and metric has one sample.
+//! The samples of results folders. For each configuration, phase, operation and metric, there is one sample.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ impl Key {
 pub struct Samples {
     /// For each key, its values by trial.
     pub(crate) values: BTreeMap<Key, Sample>,
-    /// For each key, its median in each session. Empty if the values were not read from results folders.
+    /// The median of each key in each session. Empty if the values were not read from results folders.
     pub(crate) sessions: BTreeMap<Key, Vec<f64>>,
     /// Configurations that gave wrong answers, as `experiment: label`.
     pub(crate) wrong: BTreeSet<String>,
@@ -69,7 +69,7 @@ impl Samples {
         self.implausible.get(&key.place()).map(String::as_str)
     }
 
-    /// Returns the relative precision of the rate search that found this value. Returns 0 for other values.
+    /// Returns the relative precision of the rate search that found this value. Returns 0 for all other values.
     pub(crate) fn resolution(&self, key: &Key) -> f64 {
         let manifest = self.manifests.get(&key.experiment).filter(|_| holds_found_rate(key.metric));
         let resolved = manifest.and_then(|manifest| manifest.resolved.parse::<toml::Table>().ok());
@@ -82,8 +82,8 @@ impl Samples {
         within.fold(0.0, f64::max)
     }
 
-    /// Reads the samples of the runs in a folder, which contains one experiment or several. Several folders of one
-    /// experiment are its sessions.
+    /// Reads the samples of the runs in a folder, which contains one experiment or several. If several folders
+    /// contain results of one experiment, they are its sessions.
     ///
     /// # Errors
     /// A path without results; a file that cannot be read; two folders of one experiment with different settings.
@@ -171,15 +171,15 @@ impl Samples {
 }
 
 /// Returns whether a metric is compared in the rows of an operation. Timed workloads have latencies for each kind of
-/// operation. All other metrics are compared once.
+/// operation. Any other metric is compared only once.
 fn is_of(metric: &Metric, operation: &str, manifest: &Manifest) -> bool {
     let is_of_component = |path: &String| ConfigPath::new(path).root() == Root::Component;
     let is_latency = metric.unit == Unit::Nanoseconds && !manifest.swept.iter().any(is_of_component);
     manifest.mode == RunMode::Counted.name() || is_latency != (operation == ALL)
 }
 
-/// Returns the compared columns: `metrics` if the list is not empty. Otherwise, the exact columns of `counted` runs,
-/// and the main metrics of timed runs.
+/// Returns the compared columns: `metrics` if the list is not empty. If the list is empty, returns the exact columns
+/// of `counted` runs, and the main metrics of timed runs.
 fn chosen(manifest: &Manifest, table: &Table, metrics: &[String]) -> Outcome<Vec<Metric>> {
     let named = metrics.iter().map(|name| match table.column(name)? {
         Column::Fixed(metric) if metric.better != Better::Neither => Ok(*metric),
@@ -196,8 +196,8 @@ fn chosen(manifest: &Manifest, table: &Table, metrics: &[String]) -> Outcome<Vec
     })
 }
 
-/// Returns the folders of results at a path: the path itself, the folders in it, or the folders inside these folders.
-/// The innermost folders are the sessions of an experiment.
+/// Returns the results folders at a path: the path itself, the folders in it, or the folders one level deeper. The
+/// innermost folders are the sessions of an experiment.
 fn folders(path: &Path) -> Outcome<Vec<Folder>> {
     let holds_results = |path: &PathBuf| Folder::new(path).manifest().is_file();
     if holds_results(&path.to_owned()) {

@@ -28,7 +28,7 @@ pub(super) struct DifferentSetting {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct DifferentSettings {
     /// Different settings of the workload, the component, and the conditions of a trial. These settings change the
-    /// question.
+    /// question that the experiment answers.
     pub(super) of_question: Vec<DifferentSetting>,
     /// Different settings of the design, the engine and the sweep.
     pub(super) of_design: Vec<DifferentSetting>,

@@ -53,7 +53,7 @@ pub(super) struct RankedMetric {
     pub(super) standings: Vec<RankedVariant>,
     /// The effects of factors and interactions. Empty if no round of trials has all combinations.
     pub(super) effects: Vec<Effect>,
-    /// The number of rounds that have all combinations.
+    /// The number of rounds that contain all combinations.
     pub(super) rounds: usize,
 }
 
@@ -183,8 +183,8 @@ fn directed(table: &Table, name: &str) -> Outcome<&'static Metric> {
     })
 }
 
-/// Returns the swept paths with at least two values. Also returns the number of the configuration for each
-/// combination, in the order of the factors.
+/// Returns the swept paths with at least two values. The function also returns the number of the configuration for
+/// each combination of values, in the order of the factors.
 fn factors(manifest: &Manifest) -> (Vec<Factor>, Vec<usize>) {
     let values = |at: usize| {
         let mut levels: Vec<String> = Vec::new();

@@ -1,5 +1,5 @@
-//! Compares times with the times of another build. Both builds run alternately, round by round. A regression counts
-//! only if a second batch of rounds confirms the regression.
+//! Compares times with the times of another build. The two builds run alternately, round by round. A regression
+//! counts only if a second batch of rounds confirms the regression.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use types::Outcome;
 
 /// A comparison of this build of lsmbench with another build.
 pub struct Against<'a> {
-    /// The other build of this program.
+    /// The build of this program that is compared with this build.
     pub base: &'a Path,
     /// The experiments, each with its options.
     pub commands: Vec<Vec<String>>,
@@ -28,8 +28,8 @@ pub struct Against<'a> {
 
 /// Runs both builds alternately. A second batch must confirm a regression, because one batch in twenty shows a false
 /// regression, and two batches rarely show the same false regression. If undecided metrics fail the gate, lsmbench
-/// judges the rounds of both batches together. Each of the two evaluations passes a regression above the tolerance with
-/// a probability of at most 2.5 %. Together, the probability is at most 5 %.
+/// judges the rounds of both batches together. In each of the two evaluations, a regression above the tolerance
+/// passes with a probability of at most 2.5 %. Together, the probability is at most 5 %.
 ///
 /// # Errors
 /// A build that cannot be started, or that fails to run an experiment.
@@ -59,7 +59,7 @@ pub fn against(against: &Against<'_>) -> Outcome<ComparisonReport> {
 }
 
 impl Against<'_> {
-    /// Measures one batch of rounds. Returns the samples of the other build and of this build.
+    /// Measures one batch of rounds. Returns the samples of the other build and the samples of this build.
     fn batch(&self, number: u64) -> Outcome<[Samples; 2]> {
         let (mut base, mut new) = (Samples::default(), Samples::default());
         for block in 0..self.blocks {

@@ -20,7 +20,7 @@ pub struct Tolerance(f64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FailOn {
-    /// Fail on a regression only
+    /// The gate fails only on a regression.
     Regressed,
     /// Fail on a regression and on an undecided comparison
     Inconclusive,
@@ -31,7 +31,7 @@ pub enum FailOn {
 #[serde(deny_unknown_fields, default)]
 pub struct GateRule {
     /// Largest regression that passes, such as `"5%"`. A comparison passes only if its 95 % confidence interval
-    /// excludes a larger regression. Without a tolerance, a comparison passes unless its verdict is `regressed`.
+    /// contains no larger regression. Without a tolerance, a comparison passes unless its verdict is `regressed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<Tolerance>,
     /// Outcome that fails the gate: `"regressed"`, or `"inconclusive"` for undecided comparisons as well. Default:

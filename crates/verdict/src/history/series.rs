@@ -92,7 +92,8 @@ impl Series {
         name
     }
 
-    /// Returns the levels between changes. Each level contains the range of its runs and their median.
+    /// Returns the levels between changes. For each level, the result contains the range of its runs and their
+    /// median.
     pub fn levels(&self) -> Vec<(std::ops::Range<usize>, f64)> {
         let starts = [0].into_iter().chain(self.change_points.iter().copied());
         let ends = self.change_points.iter().copied().chain([self.runs.len()]);

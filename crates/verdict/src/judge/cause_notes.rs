@@ -60,7 +60,7 @@ impl Judged<'_> {
     }
 }
 
-/// Returns a sentence on a candidate whose CPU time disagrees with the metric. Returns `None` if both agree.
+/// Returns a sentence on a candidate whose CPU time disagrees with the metric. Returns `None` if both verdicts agree.
 fn cpu_note(baseline: &Entry<'_>, entry: &Entry<'_>, wall: &Comparison) -> Option<String> {
     let criteria = Criteria { delta: wall.delta, confidence: wall.confidence, ..Criteria::default() };
     let cpu = compare(&baseline.causes.cpu, &entry.causes.cpu, Better::Lower, &criteria);
@@ -75,14 +75,12 @@ fn cpu_note(baseline: &Entry<'_>, entry: &Entry<'_>, wall: &Comparison) -> Optio
     let interval = cpu.interval?;
     let change = |ratio: f64| format!("{:+.1}%", (ratio - 1.0) * 100.0);
     let reason = match wall.verdict {
-        Verdict::Inconclusive => "because waits and noise hide the difference in wall time",
-        _ if cpu.verdict == Verdict::Equivalent => {
-            "so the difference comes from waits for a CPU, a device or a lock"
-        }
+        Verdict::Inconclusive => "hidden by waits and noise",
+        _ if cpu.verdict == Verdict::Equivalent => "so the difference is waits",
         _ => "so one side waits more, or uses more threads",
     };
     Some(format!(
-        "CPU time per operation of {} has another verdict: {} (95% CI {} to {}), {reason}.",
+        "CPU time per operation of {}: {} (95% CI {} to {}), {reason}.",
         quoted(&entry.sample.name),
         change(cpu.ratio?),
         change(interval.low),

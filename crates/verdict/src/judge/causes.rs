@@ -6,7 +6,7 @@ use results::{Metric, columns as c};
 use crate::trial_rows::TrialRows;
 use crate::words::percent;
 
-/// The counters that may explain times. Each counter is counted per operation.
+/// The counters that may explain times. Each of these counters is divided by the number of operations.
 const COUNTERS: [&Metric; 18] = [
     &c::INSTRUCTIONS,
     &c::CPU_CACHE_MISSES,

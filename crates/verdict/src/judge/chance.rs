@@ -11,8 +11,9 @@ pub(super) fn is_drawn(column: &Column) -> bool {
 }
 
 /// Returns the number of independent events in a value that depends on random draws. The number is computed from the
-/// `all` rows of a configuration. Returns `None` if the number is unknown. A filter always gives the same answer for
-/// a key. Repeated lookups of a popular key therefore count as one event per sorted run.
+/// `all` rows of a configuration. Returns `None` if the number of events is unknown. Several lookups of one key count
+/// as one event, because a filter always gives the same answer for a key. Repeated lookups of a popular key therefore
+/// count as one event per sorted run.
 pub(super) fn events(column: &Column, value: f64, whole: &TrialRows<'_>) -> Option<f64> {
     let number = |metric: &Metric| whole.measured("", metric).median();
     let Column::Fixed(metric) = column else { return None };

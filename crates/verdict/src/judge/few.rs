@@ -11,8 +11,8 @@ use crate::words::{quoted, shown};
 const MANY: f64 = 100.0;
 
 impl Judged<'_> {
-    /// Returns both counts of a comparison if the counts are small, such as `4 vs 3 blocks read`. Otherwise returns
-    /// an empty text.
+    /// Returns both counts of a comparison if the counts are small, such as `4 vs 3 blocks read`. If the counts are
+    /// not small, the text is empty.
     pub(super) fn few(&self, name: &str) -> String {
         let Some((baseline, entry)) = self.both(name) else { return String::new() };
         let counts = entry.count.zip(baseline.count);

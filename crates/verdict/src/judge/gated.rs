@@ -17,7 +17,7 @@ pub struct Gated {
     tally: Tally,
     /// Configurations that the gate needs but that have no value.
     missing: Vec<String>,
-    /// The comparisons that did not pass, each with its outcome and a sentence. Failed comparisons come first.
+    /// The comparisons that did not pass, each with its outcome and a sentence. The failed comparisons come first.
     listed: Vec<(GateOutcome, String)>,
 }
 
@@ -70,8 +70,8 @@ impl Verdicts<'_> {
         Gated { rule: *rule, tally, missing: missing.iter().map(|name| on_one_line(name)).collect(), listed }
     }
 
-    /// Returns all comparisons as a table, and the verdicts as sentences. If the experiment has a gate, its outcome
-    /// comes first.
+    /// Returns all comparisons as a table, and the verdicts as sentences. If the experiment has a gate, the text
+    /// begins with its outcome.
     pub fn markdown(&self, rule: Option<&GateRule>) -> String {
         let name = &self.experiment.name;
         let mut text = match rule.map(|rule| self.gated(rule)) {

@@ -31,9 +31,8 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Returns the positions of the configurations that run twice in every round to measure the noise. These
-/// configurations are the baselines of all comparisons, if time is measured and a group has more than one
-/// configuration.
+/// Returns the positions of the configurations that run twice in every round to measure the noise. If time is
+/// measured and a group has more than one configuration, the baselines of its comparisons run twice.
 pub fn noisy_baselines(experiment: &ExperimentFacts<'_>) -> Vec<usize> {
     if experiment.measures_noise { baselines(experiment) } else { Vec::new() }
 }

@@ -18,7 +18,7 @@ use crate::facts::{CellFacts, Contrast, ExperimentFacts};
 use crate::trial_rows::TrialRows;
 
 /// Returns the numbers of the configurations that have a row that exceeds a bound. Each number comes with the
-/// description of the first such bound.
+/// description of the first limit that it exceeds.
 fn implausible_cells(rows: &[&TrialRows<'_>]) -> BTreeMap<u64, String> {
     let mut cells = BTreeMap::new();
     for (row, words) in rows.iter().flat_map(|rows| rows.implausible()) {
@@ -65,7 +65,7 @@ pub(super) struct Judged<'a> {
     pub(super) looks: Vec<Look>,
 }
 
-/// One configuration of a group, with its values.
+/// A configuration of a group, with its values and its comparison with the baseline.
 pub(super) struct Entry<'a> {
     pub(super) cell: &'a CellFacts,
     /// The difference from the baseline; empty for the baseline.
@@ -73,10 +73,10 @@ pub(super) struct Entry<'a> {
     pub(super) sample: Sample,
     /// The costs of the configuration, as medians over trials.
     pub(super) prices: Vec<Option<f64>>,
-    /// How steady the configuration was.
+    /// The steadiness of the configuration in its trials.
     pub(super) steadiness: Steadiness,
-    /// The count from which the value is computed, as the median over trials. The value is the count itself or a
-    /// fraction of it.
+    /// The count from which the value is computed, as the median over trials. The judged value is the count itself or
+    /// a fraction of the count.
     pub(super) count: Option<f64>,
     /// The values that may explain a difference of times.
     pub(super) causes: Causes,
@@ -222,8 +222,8 @@ impl<'a> Judged<'a> {
         self.entries.first().zip(self.entries.iter().find(|entry| entry.sample.name == name))
     }
 
-    /// Returns the reason why values of a configuration or of the baseline are implausible. Such values have no
-    /// verdict.
+    /// Returns the reason why values of a configuration or of the baseline are implausible. Implausible values have
+    /// no verdict.
     pub(super) fn implausible(&self, name: &str) -> Option<&str> {
         let (baseline, entry) = self.both(name)?;
         let of = |entry: &Entry<'_>| self.implausible.get(&entry.cell.number).map(String::as_str);
@@ -255,8 +255,8 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// Returns the entries of a group. The baseline comes first, and the other entries contain their differences from the
-/// baseline.
+/// Returns the entries of a group. The first entry is the baseline. All other entries contain their differences from
+/// the baseline.
 fn baseline_first<'a>(
     experiment: &ExperimentFacts<'a>,
     group: &Group<'a>,
@@ -281,8 +281,8 @@ fn is_first_of_seed(row: &Row, seeds: &BTreeMap<u64, u64>) -> bool {
     first.is_none() || row.get(&c::TRIAL).integer() == first
 }
 
-/// Compares values that have a confidence interval over trials or over seeds. In a run with a budget, each candidate
-/// is judged at the significance level of its last look.
+/// Compares values that have a confidence interval over trials or over seeds. In a run with a time budget, each
+/// candidate is judged at the significance level of its last look.
 fn rank_timed(entries: &[Entry<'_>], column: &Column, criteria: &Criteria, looks: &[Look]) -> Vec<Ranked> {
     let Some((baseline, others)) = entries.split_first() else { return Vec::new() };
     let candidates: Vec<Sample> = others.iter().map(|other| other.sample.clone()).collect();
@@ -338,14 +338,14 @@ pub(super) fn is_confounded(contrast: &Contrast) -> bool {
     contrast.settings.len() + contrast.unequal_terms > 1
 }
 
-/// Returns the phase that is judged: the phase that the experiment names. Otherwise the phase of the first chart.
-/// Otherwise the default phase.
+/// Returns the phase that is judged: the phase that the experiment names. Otherwise the phase of the first chart. If
+/// neither names a phase, returns the default phase.
 pub fn judged_phase(experiment: &ExperimentFacts<'_>) -> String {
     let named = experiment.phase.clone();
     named.or_else(|| chart_phase(experiment)).unwrap_or_else(|| default_phase(experiment))
 }
 
-/// Returns the metrics that are judged. The deciding metric comes first.
+/// Returns the metrics that are judged. The metric that decides the verdict comes first.
 pub(super) fn metrics(experiment: &ExperimentFacts<'_>, runs: &Table) -> Vec<String> {
     let first = experiment.metric.clone().unwrap_or_else(|| default_metric(experiment, runs));
     let mut metrics = vec![first];
@@ -372,8 +372,8 @@ fn chart_phase(experiment: &ExperimentFacts<'_>) -> Option<String> {
 }
 
 /// Returns the default metric of the verdict. The metric is the column of the first chart if the column has a better
-/// direction. Otherwise the metric is the throughput. In counted mode, the metric is the written bytes, or the metric
-/// of the component. If the judged phase has no value of this metric, the first metric with a value is used.
+/// direction. Otherwise, the default is the throughput. In counted mode, the metric is the written bytes, or the
+/// metric of the component. If the judged phase has no value of this metric, the first metric with a value is used.
 fn default_metric(experiment: &ExperimentFacts<'_>, runs: &Table) -> String {
     let schema = runs.schema();
     let is_directed = |y: &&String| {

@@ -34,7 +34,8 @@ type Strata<'a> = BTreeMap<&'a str, Vec<f64>>;
 
 impl Verdicts<'_> {
     /// Returns sentences about the machines of a timed run: pooled ratios, the variation between machines, whether
-    /// all machines have the same best configuration, and outlying machines. Returns no sentences for one machine.
+    /// all machines have the same best configuration, and outlying machines. Returns no sentences if all rounds ran
+    /// on one machine.
     pub fn of_machines(&self, machines: &Machines) -> Vec<String> {
         let names: BTreeSet<&String> = machines.of_rounds.values().collect();
         if names.len() < 2 {
@@ -88,9 +89,8 @@ impl Judged<'_> {
         }
     }
 
-    /// Formats a pooled comparison:
-    /// `tiered vs leveled: 20.1% higher, pooled over 3 machines (95% CI 18.0% to 22.0%; a 19.0% higher, …)`. The
-    /// variation between the machines and its 95 % CI follow.
+    /// Formats a pooled comparison: `tiered vs leveled: 20.1% higher, pooled over 3 machines (95% CI 18.0% to 22.0%;
+    /// a 19.0% higher, …)`. The sentence also contains the variation between the machines and its 95 % CI.
     fn pooled(baseline: &Entry<'_>, other: &Entry<'_>, strata: &Strata<'_>) -> Option<String> {
         let logs: Vec<Vec<f64>> = strata.values().cloned().collect();
         let Pooled { ratio, interval, spread } = pool(&logs, &Criteria::default())?;

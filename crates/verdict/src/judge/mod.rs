@@ -119,9 +119,10 @@ pub struct Verdicts<'a> {
 }
 
 impl<'a> Verdicts<'a> {
-    /// Judges an experiment. The inputs are its rows, the rows of baselines that ran twice, and the looks of a run
-    /// with a budget. Components are compared only at equal values of the other swept paths, so each combination of
-    /// these values has a verdict. The p-values are corrected for the number of all comparisons.
+    /// Judges an experiment. The inputs are the rows of the experiment, the rows of the second runs of baselines, and
+    /// the looks of a run with a time budget. Components are compared only at equal values of the other swept paths,
+    /// so each combination of these values has a verdict. The p-values are corrected for the number of all
+    /// comparisons.
     pub fn of(
         experiment: &'a ExperimentFacts<'a>,
         runs: &Table,
@@ -153,8 +154,8 @@ impl<'a> Verdicts<'a> {
     }
 
     /// Returns the outcome as a short text. Each group of configurations has a table, a verdict and notes for the
-    /// first metric. Each further metric has one paragraph, so that a terminal of 24 lines shows all verdicts of a
-    /// small experiment. A quick run has no verdict, because its sizes are reduced.
+    /// first metric. A further metric takes only one paragraph, so that a terminal of 24 lines shows all verdicts of
+    /// a small experiment. A quick run has no verdict, because its sizes are reduced.
     pub fn text(&self, is_quick: bool) -> String {
         let is_first_metric = |judged: &Judged<'_>| judged.column == self.judged[0].column;
         let (first, further): (Vec<_>, Vec<_>) =

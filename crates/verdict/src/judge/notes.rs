@@ -9,7 +9,7 @@ use crate::words::{and_more, counted, listed, percent, quoted};
 const MOST_UNEQUAL: f64 = 0.05;
 
 impl Judged<'_> {
-    /// Returns the notes. Each note has one or more sentences.
+    /// Returns the notes. Each note consists of one or more sentences.
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         notes.extend(self.difference_note());
@@ -119,8 +119,8 @@ impl Judged<'_> {
         with_verdict().skip(skipped).filter(is_undecided)
     }
 
-    /// Names the configurations whose median ratio over paired trials and whose ratio of medians show opposite
-    /// directions.
+    /// Names the configurations whose median ratio over paired trials and whose ratio of medians have opposite
+    /// directions, if one of the two ratios exceeds the threshold.
     fn turned(&self) -> Option<String> {
         let base = self.entries.first()?.sample.median()?;
         let is_turned = |ranked: &Ranked| {
@@ -128,14 +128,13 @@ impl Judged<'_> {
             let logs =
                 ranked.comparison.ratio.zip(median).map(|(ratio, own)| (ratio.ln(), (own / base).ln()));
             logs.is_some_and(|(trials, medians)| {
-                trials * medians < 0.0 && trials.abs().min(medians.abs()) > ranked.comparison.delta
+                trials * medians < 0.0 && trials.abs().max(medians.abs()) > ranked.comparison.delta
             })
         };
         let turned = self.names(is_turned);
         (!turned.is_empty()).then(|| {
             format!(
-                "The medians of {} suggest the opposite, because a change is the median of paired trials. More trials may \
-                 resolve it.",
+                "The medians of {} suggest the opposite, because a change is the median of paired ratios.",
                 listed(&turned)
             )
         })
@@ -171,8 +170,7 @@ impl Judged<'_> {
         Some((own - base).abs() <= MOST_UNEQUAL * base)
     }
 
-    /// Describes trials that are far from the other trials of their configuration. These outliers are part of every
-    /// value.
+    /// Describes trials that are far from the other trials of their configuration. The values include these outliers.
     fn outliers(&self) -> Option<String> {
         let outliers = self.entries.iter().flat_map(|entry| {
             let name = quoted(&entry.sample.name);
@@ -193,9 +191,7 @@ fn reason(doubt: Doubt) -> Option<String> {
         Doubt::TooFewBlocks { .. } => return None,
         Doubt::TooNoisy => "the 95% CI includes no change".to_owned(),
         Doubt::Chance => "p exceeds 0.05".to_owned(),
-        Doubt::TooSmall => {
-            "the change is below the threshold, but the 95% CI extends beyond the threshold".to_owned()
-        }
+        Doubt::TooSmall => "the 95% CI extends beyond the threshold".to_owned(),
         Doubt::OneOfMany { comparisons } => {
             format!("p exceeds 0.05 after correction for {}", counted(comparisons, "comparison"))
         }

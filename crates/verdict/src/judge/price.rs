@@ -18,7 +18,8 @@ pub(super) struct Prices {
 
 impl Prices {
     /// Returns the costs of an experiment in which the column `judged` decides. Other engines do not report the
-    /// memory of their parts. In a comparison with other engines, the cost is therefore the memory of the process.
+    /// memory of their parts separately. In a comparison with other engines, the cost is therefore the memory of the
+    /// process.
     pub(super) fn of(experiment: &ExperimentFacts<'_>, judged: &str) -> Self {
         match experiment.reports_memory {
             true => Self::of_component(experiment.component, judged),

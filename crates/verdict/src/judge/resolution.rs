@@ -11,7 +11,7 @@ pub(crate) fn holds_found_rate(column: &str) -> bool {
 }
 
 /// Returns the relative difference below which the rate search of a phase cannot distinguish two configurations.
-/// Returns 0 for other columns.
+/// Returns 0 for all other columns.
 pub(super) fn resolution(column: &Column, phase: &str, cells: &[&CellFacts]) -> f64 {
     let searching = cells.iter().filter(|_| holds_found_rate(column.name()));
     searching.filter_map(|cell| cell.searches.get(phase).copied()).fold(0.0, f64::max)

@@ -1,4 +1,4 @@
-//! The sentences of a verdict. Each outcome has a sentence with its reason and the next step.
+//! The sentences of a verdict. Each outcome has its own sentence, with the reason and the next step.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ const WIDEST_EQUIVALENCE: f64 = 0.1;
 pub(super) struct Statement {
     /// The first word: `Verdict`, `No verdict`, `WARNING` or `INVALID`.
     word: &'static str,
-    /// The sentences. Each sentence starts a new line.
+    /// The sentences. Each sentence starts on a new line.
     sentences: Vec<String>,
 }
 

@@ -7,12 +7,12 @@ use results::columns as c;
 use crate::trial_rows::TrialRows;
 use crate::words::counted;
 
-/// How steady a configuration was in its trials.
+/// The steadiness of a configuration: how many of its trials were steady.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Steadiness {
     /// The number of trials for which steadiness is known.
     pub(super) judged: u64,
-    /// The number of these trials that were not steady.
+    /// The number of trials that were not steady.
     pub(super) unsteady: u64,
     /// The values that were not steady, such as the throughput.
     unsteady_in: BTreeSet<String>,
@@ -55,7 +55,7 @@ impl Steadiness {
         let never = self.never;
         (never > 0).then(|| {
             format!(
-                "Not steady: {name} did not get steady within its warm-up in {}.",
+                "Not steady: {name} did not become steady within its warm-up in {}.",
                 counted(usize::try_from(never).unwrap_or(usize::MAX), "trial")
             )
         })

@@ -76,6 +76,6 @@ impl Judged<'_> {
             format!(" Decided and stopped early: {}{more}.", early[..early.len().min(MOST_NAMED)].join(", "))
         };
         let rounds = looks.join(", ");
-        Some(format!("Looks after {rounds} rounds share one error rate of 5%.{stopped}"))
+        Some(format!("The evaluations after {rounds} rounds share one error rate of 5%.{stopped}"))
     }
 }

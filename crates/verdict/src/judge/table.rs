@@ -1,4 +1,4 @@
-//! The table of a verdict. Each configuration has one line, and each fact has one column.
+//! The table of a verdict. The table has one line per configuration and one column per fact.
 
 use std::fmt::Write as _;
 

@@ -14,8 +14,8 @@ pub(crate) struct Subject(pub(crate) Arc<dyn KeyFormat>);
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("different keys have different bytes", keys_differ),
     ("the order of keys is as announced", order_is_as_announced),
-    ("absent keys lie between present ones", absent_keys_lie_between),
-    ("sums of numbers are right", sums_are_right),
+    ("absent keys are between present keys", absent_keys_lie_between),
+    ("sums of key numbers are correct", sums_are_right),
 ];
 
 /// Returns the sampled keys: the first keys, and the last keys that the format can distinguish.

@@ -43,7 +43,7 @@ fn stays_below(Subject(distribution): &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that equal random numbers give equal indexes, independent of the number of calls that draw them.
+/// Checks that equal random numbers give equal indexes, no matter how many calls draw them.
 fn repeats_in_pieces(Subject(distribution): &Subject) -> Result<(), String> {
     for keys in [1, 10, 777] {
         let whole = draw(&mut *distribution.sampler(&scope(keys, keys)), 5, keys, 500);
@@ -82,7 +82,9 @@ fn keeps_its_share(Subject(distribution): &Subject) -> Result<(), String> {
         }
         let several = distribution.shares(KEYS, &[1, hottest]).and_then(|mut shares| shares.pop());
         if several.is_none_or(|several| (several - announced).abs() > 1e-9) {
-            return Err(format!("the {hottest} hottest keys: {announced} alone, {several:?} among several"));
+            return Err(format!(
+                "the {hottest} hottest keys: share {announced} in a single call, {several:?} in one call for several"
+            ));
         }
     }
     Ok(())

@@ -1,5 +1,5 @@
-//! Tests of the invariants with non-default parameters and with canaries, each of which breaks one invariant. Also
-//! compares drawn keys with exact probabilities.
+//! Tests of the invariants with non-default parameters and with canaries, each of which breaks one invariant. The
+//! tests also compare drawn keys with exact probabilities.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::{
 
 /// Returns the check of the invariant of this name.
 fn check_of<S>(invariants: &[catalog::laws::Invariant<S>], name: &str) -> fn(&S) -> Result<(), String> {
-    invariants.iter().find(|(other, _)| *other == name).expect("it is an invariant").1
+    invariants.iter().find(|(other, _)| *other == name).expect("the name is an invariant").1
 }
 
 #[test]
@@ -101,10 +101,10 @@ fn distribution(label: &str) -> Box<dyn KeyDistribution> {
     KEYS.build(&KEYS.choose(&label.into()).unwrap()).unwrap()
 }
 
-/// A sampler with one fault.
+/// A key distribution with one seeded fault.
 #[derive(Clone, Copy)]
 enum Canary {
-    /// Occasionally draws an index one past the last key.
+    /// The sampler occasionally draws an index that is one past the last key.
     Beyond,
     /// Draws keys that depend on the number of keys that a call requests.
     ByCall,
@@ -155,7 +155,7 @@ fn canary_samplers_are_caught() {
     assert!(is_kept(Canary::ByCall, below) && is_kept(Canary::Skewed, pieces));
 }
 
-/// Length distributions, each with one fault.
+/// Length distributions, each with one seeded fault.
 enum BadLengths {
     /// The longest drawn length exceeds the announced maximum.
     Longer,
@@ -256,7 +256,7 @@ fn canary_formats_are_caught() {
         names.iter().all(|name| check_of(formats::INVARIANTS, name)(&subject).is_ok())
     }
     let [bytes, order] = ["different keys have different bytes", "the order of keys is as announced"];
-    let [absent, sums] = ["absent keys lie between present ones", "sums of numbers are right"];
+    let [absent, sums] = ["absent keys are between present keys", "sums of key numbers are correct"];
     assert!(!is_kept(WrongFormat(format("u64"), |id: KeyId| KeyId::present(id.index())), &[bytes]));
     let far = |id: KeyId| if id.is_absent() { KeyId::present(id.index() + (1 << 40)) } else { id };
     let above = || WrongFormat(format("u64"), far);

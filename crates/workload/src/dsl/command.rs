@@ -1,59 +1,59 @@
-//! One line of the DSL as data. This module also converts a command back to text.
+//! One line of the DSL as data. This module also converts commands back to text.
 
 use std::fmt::{self, Write};
 
 /// A command. The `Display` output of a command is a line that parses to the same command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// `p KEY VALUE`
+    /// A put: `p KEY VALUE`.
     Put {
         /// The key of the operation.
         key: Vec<u8>,
         /// New value of the key.
         value: Vec<u8>,
     },
-    /// `g KEY`
+    /// A get: `g KEY`.
     Get {
         /// The key of the operation.
         key: Vec<u8>,
     },
-    /// `d KEY`
+    /// A delete: `d KEY`.
     Delete {
         /// The key of the operation.
         key: Vec<u8>,
     },
-    /// `m KEY OPERAND`
+    /// A merge: `m KEY OPERAND`.
     Merge {
         /// The key of the operation.
         key: Vec<u8>,
         /// The operand that is merged into the value.
         operand: Vec<u8>,
     },
-    /// `sd KEY`
+    /// A single delete: `sd KEY`.
     SingleDelete {
         /// The key of the operation.
         key: Vec<u8>,
     },
-    /// `x LOW HIGH`
+    /// A range delete: `x LOW HIGH`.
     DeleteRange {
-        /// The first key.
+        /// The first key of the range.
         low: Vec<u8>,
-        /// The exclusive end key.
+        /// The end of the range (exclusive).
         high: Vec<u8>,
     },
-    /// `r LOW HIGH`
+    /// A scan: `r LOW HIGH`.
     Range {
-        /// The first key.
+        /// The first key of the range.
         low: Vec<u8>,
-        /// The exclusive end key.
+        /// The end of the range (exclusive).
         high: Vec<u8>,
     },
-    /// `l "FILE"`
+    /// A load of a file of pairs: `l "FILE"`.
     Load {
         /// The path of the file, as bytes.
         file: Vec<u8>,
     },
-    /// `s`
+    /// Statistics of the store: `s`.
     Statistics,
 }
 

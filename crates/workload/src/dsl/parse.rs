@@ -93,7 +93,10 @@ impl<'a> Cursor<'a> {
                     None => Ok(token.to_vec()),
                     Some(quote) => {
                         self.at = start + quote;
-                        Err(self.error("a quote inside of an unquoted word; quote the whole word".to_owned()))
+                        Err(self.error(
+                            "a word that does not begin with a quote contains a quote; quote the whole word"
+                                .to_owned(),
+                        ))
                     }
                 }
             }
@@ -136,7 +139,8 @@ impl<'a> Cursor<'a> {
             Some(b'x') => {
                 let digits = self.line.get(self.at + 2..self.at + 4);
                 let byte = digits.and_then(|digits| Some(hex(digits[0])? << 4 | hex(digits[1])?));
-                let byte = byte.ok_or_else(|| self.error("\\x takes two hexadecimal digits".to_owned()))?;
+                let byte =
+                    byte.ok_or_else(|| self.error("two hexadecimal digits must follow \\x".to_owned()))?;
                 self.at += 2;
                 byte
             }

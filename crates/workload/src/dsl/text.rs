@@ -14,13 +14,12 @@ use crate::prefix;
 use crate::stream::Stream;
 
 /// Writes the first `limit` operations of a phase to `out`, and returns the number of written operations. The
-/// operations alternate between the threads.
+/// operations of the threads come in turn.
 ///
-/// A batch or a multi-get becomes one line per member. A read-modify-write becomes a get and a put. A scan of n
+/// Each member of a batch or a multi-get becomes one line. A read-modify-write becomes a get and a put. A scan of n
 /// entries becomes `r LOW HIGH`. The keys from LOW to HIGH are n keys, and some of these keys may be deleted. A scan
-/// with a span becomes `r LOW HIGH` with the bounds of the span. The text does not contain the direction of a scan.
-/// This function cannot write a phase that replays recorded operations. For such a phase, print the requests of the
-/// replay.
+/// with a span becomes `r LOW HIGH` with the bounds of the span. The text does not contain the direction of a scan. A
+/// phase that replays recorded operations cannot be written. For such a phase, print the requests of the replay.
 ///
 /// # Errors
 /// Returns an error if `out` cannot be written, or if a scan has more keys than can be sorted.

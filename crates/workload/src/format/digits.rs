@@ -15,8 +15,8 @@ pub(super) fn decimal_digits(number: u64) -> [u8; DIGITS] {
     digits
 }
 
-/// Returns a number below 10⁸ as eight decimal digits. The function splits the number into parts of four digits, then
-/// of two digits, then of one digit. Each step computes all parts at once in one 64-bit integer.
+/// Returns a number below 10⁸ as eight decimal digits. Each step halves the parts of the number: first four digits,
+/// then two digits, then one digit. Each step processes all parts at once in one 64-bit integer.
 #[inline]
 fn eight_digits(number: u64) -> [u8; 8] {
     let fours = (number / 10_000) | ((number % 10_000) << 32);

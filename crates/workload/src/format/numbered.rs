@@ -14,8 +14,7 @@ bytes = \"16B\"
 scattered = false
 ";
 
-/// Seed of the bijection that scatters keys. All runs use the same seed, so the keys of an existing store do not
-/// change.
+/// Seed of the bijection that scatters keys. All runs use this seed, so the keys of an existing store do not change.
 const SCATTER_SEED: u64 = 0x5ca7_7e2e_d000_0001;
 
 /// Parameters of a key format whose keys are only a number.
@@ -77,8 +76,8 @@ impl Numbers {
         self.of(key).checked_add(span.into()).filter(|number| *number < self.count)
     }
 
-    /// Returns the number of keys that can exist. Each key needs two numbers: one for the key, and one for the
-    /// absent key after the key.
+    /// Returns the number of keys that can exist. Each key takes two numbers: one for the key itself, and one for the
+    /// absent key directly after it.
     pub(super) fn keys(&self) -> u64 {
         self.count / 2
     }

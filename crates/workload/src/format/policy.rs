@@ -21,8 +21,8 @@ pub trait KeyFormatPolicy: Send + Sync {
 /// Invariants:
 /// 1. Different keys have different bytes. In particular, an absent key never equals a present key.
 /// 2. If [`ordered`](Self::ordered), keys have the order of their numbers.
-/// 3. Each absent key sorts directly after its own present key, or the absent keys are distributed like the present
-///    keys. Almost all absent keys then sort between the smallest and the largest present key.
+/// 3. Each absent key sorts directly after its own present key, or the absent keys have the same distribution as the
+///    present keys. Almost all absent keys then sort between the smallest and the largest present key.
 /// 4. If the format [has numbers](Self::has_numbers), keys sort by the numbers that they encode.
 /// 5. No key is empty or longer than [`max_bytes`](Self::max_bytes).
 pub trait KeyFormat: Send + Sync {

@@ -4,8 +4,8 @@ use crate::random::Random;
 
 /// Distribution from which the threads of a phase draw their keys.
 ///
-/// Invariant: the samplers draw the popular keys with the frequency that [`share`](Self::share) returns, up to
-/// sampling error.
+/// Invariant: the samplers draw popular keys with the frequency that [`share`](Self::share) returns, up to sampling
+/// error.
 pub trait KeyDistribution: Send + Sync {
     /// Returns the sampler of one thread of a phase.
     fn sampler(&self, scope: &Scope) -> Box<dyn KeySampler>;
@@ -35,7 +35,7 @@ pub enum PopularKeys {
     Scattered,
     /// The popular keys have adjacent indexes.
     Together,
-    /// No key is more popular than another. The keys are accessed one after the other.
+    /// No key is more popular than another. The keys are accessed in sequence.
     InTurn,
 }
 
@@ -44,8 +44,7 @@ pub enum PopularKeys {
 pub struct Scope {
     /// Number of existing keys at the start of the phase.
     pub keys: u64,
-    /// Expected number of keys at the end of the phase. If the phase adds keys, this number is larger than the number
-    /// of keys at the start.
+    /// Expected number of keys at the end of the phase. The number includes the keys that the phase will add.
     pub planned: u64,
     /// Expected number of inserts in the phase. 0 if the phase has no inserts, or if its end is unknown.
     pub inserts: u64,
@@ -63,7 +62,7 @@ pub struct Scope {
 /// 1. Every index is below the number of existing keys.
 /// 2. Equal random numbers give equal indexes.
 /// 3. A call for many keys returns the same keys as several calls for fewer keys.
-/// 4. Keys are added between calls, but never removed. Therefore `existing` does not decrease.
+/// 4. Keys are added between calls, but never removed. The caller must therefore not decrease `existing`.
 pub trait KeySampler: Send {
     /// Fills `keys` with indexes of existing keys. `existing` is the number of existing keys, at least 1.
     fn fill(&mut self, random: &mut Random, existing: u64, keys: &mut [u64]);

@@ -1,5 +1,5 @@
 //! The hotspot distribution. A small set of hot keys gets most of the accesses. All hot keys are accessed equally
-//! often, and all other keys are accessed equally often, as in YCSB's `HotspotIntegerGenerator`.
+//! often, and so are all other keys, as in YCSB's `HotspotIntegerGenerator`.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -37,8 +37,8 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Returns the number of hot keys among `keys` keys. At least one key is hot. At least one key is not hot, unless
-    /// the parameters make all keys hot.
+    /// Returns the number of hot keys among `keys` keys. At least one key must be hot. At least one key must not be
+    /// hot, unless the parameters make all keys hot.
     fn hot(&self, keys: u64) -> u64 {
         ((self.data * keys as f64).round() as u64).clamp(1, keys)
     }
@@ -54,7 +54,7 @@ impl Build<dyn KeyDistribution> for Hotspot {
             }
         }
         if params.data == 0.0 {
-            return Err("data is 0; a hot set has at least one key".to_owned());
+            return Err("data is 0; it must be above 0, because a hot set has at least one key".to_owned());
         }
         Ok(Box::new(Self(params)))
     }

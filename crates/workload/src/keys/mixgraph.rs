@@ -6,8 +6,8 @@
 //! for a uniform random number, rounded up, and hashed to a position in the range. This implementation differs from
 //! `db_bench` in two points. `db_bench` derives the kind of operation, the range, the position and the value size
 //! from one random number, so each key always has the same kind of operation. This implementation draws these four
-//! values independently. `db_bench` hashes with a Mersenne twister. This implementation uses another hash function,
-//! so the positions are different but have the same distribution.
+//! values independently of each other. `db_bench` hashes with a Mersenne twister. This implementation uses another
+//! hash function, so the positions are different but have the same distribution.
 //!
 //! Source: Cao et al., "Characterizing, Modeling, and Benchmarking `RocksDB` Key-Value Workloads at Facebook", FAST
 //! '20, and the options `keyrange_dist_*` and `key_dist_*` of `db_bench`.

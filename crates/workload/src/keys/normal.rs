@@ -18,7 +18,7 @@ deviation = 0.1
 ",
 );
 
-/// Minimum fraction of draws that must select an existing key. All other draws are repeated.
+/// Minimum fraction of draws that must select an existing key. A draw that selects no existing key is repeated.
 const LEAST_WITHIN: f64 = 0.01;
 
 /// Minimum standard deviation. With a smaller deviation, a draw near the mean is equal to the mean because of

@@ -1,5 +1,5 @@
-//! Mappings of popularity ranks to keys. One mapping scatters the popular keys, and one mapping keeps the order of
-//! the ranks. The Zipfian and the hotspot distribution use these mappings.
+//! Mappings of popularity ranks to keys. The first mapping scatters the popular keys. The second mapping keeps the
+//! order of the ranks. The Zipfian and the hotspot distribution use these mappings.
 
 use super::distribution::{KeySampler, Scope};
 use crate::permutation::Permutation;

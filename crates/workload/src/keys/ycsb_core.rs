@@ -4,7 +4,7 @@
 //! If N keys exist and I inserts are expected, `CoreWorkload` hashes the items to N + 2 I + 1 keys. A comment in
 //! `CoreWorkload` gives the reason: "the client may insert keys we didn't expect". A draw of a key that does not
 //! exist is repeated. With few keys and many inserts, as in workload E at a thousand records, most draws are
-//! repeated. The few popular keys that exist then get many more accesses than in `ycsb-scrambled`.
+//! repeated. Therefore the few popular keys that exist get many more accesses than in `ycsb-scrambled`.
 //!
 //! Source: `CoreWorkload.initialize` and `nextKeynum` of YCSB 0.17.
 

@@ -91,7 +91,7 @@ impl KeySampler for Sampler {
 }
 
 /// Gray's method, which computes an item from one uniform random number. The first two items have exactly Zipfian
-/// probabilities. All other items have nearly Zipfian probabilities.
+/// probabilities. All further items have nearly Zipfian probabilities.
 pub(super) struct Gray {
     eta: f64,
     alpha: f64,
@@ -138,7 +138,8 @@ impl Gray {
     }
 
     /// Returns the share of accesses of each of `keys` keys. Each item below the number of keys adds its probability
-    /// to the key to which the item is hashed. The probability of all other items is divided evenly between the keys.
+    /// to the key to which the item is hashed. The probability of all further items is divided evenly between all
+    /// keys.
     pub(super) fn key_shares(&self, keys: u64) -> Vec<f64> {
         let rest = 1.0 - self.edge(keys);
         let mut shares = vec![rest / keys as f64; keys as usize];

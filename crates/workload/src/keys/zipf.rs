@@ -1,12 +1,12 @@
-//! The Zipfian distribution over ranks. This module samples exactly, for any exponent and any number of ranks, and
-//! computes sums of probabilities.
+//! The Zipfian distribution over ranks. This module samples exactly for any exponent and any number of ranks. The
+//! module also computes sums of probabilities.
 //!
-//! The ranks are split into buckets. Each of the first [`HEAD`] ranks has its own bucket. Each later bucket is 1/32
-//! as wide as its first rank. An alias table (Walker 1977, Vose 1991) selects a bucket in proportion to its width
-//! times the weight of its first rank. A rank in the bucket is then drawn uniformly, and kept with probability (rank
-//! / first rank)^−θ. The last rank of the bucket has the smallest probability, which is computed only once. A
-//! comparison with this smallest probability decides most draws. Only a few per cent of the draws need the
-//! computation of a power.
+//! The ranks are split into buckets. Each of the first [`HEAD`] ranks has a bucket of its own. The width of each
+//! later bucket is 1/32 of its first rank. An alias table (Walker 1977, Vose 1991) selects a bucket in proportion to
+//! its width times the weight of its first rank. A rank in the bucket is then drawn uniformly, and kept with
+//! probability (rank / first rank)^−θ. The last rank of the bucket has the smallest probability, which is computed
+//! only once. A comparison with this smallest probability decides most draws. Only a few per cent of the draws need
+//! the computation of a power.
 
 use crate::random::{Random, threshold};
 
@@ -102,7 +102,7 @@ impl Zipf {
 
 /// The Zipfian distribution over a growing number of ranks. The sampler draws from more ranks than exist, and repeats
 /// a draw of a rank that does not exist yet. The kept draws have exactly the Zipfian distribution over the existing
-/// ranks. Adding a rank takes no time.
+/// ranks. Adding a rank to the distribution takes no time.
 #[derive(Clone, Debug)]
 pub(crate) struct GrowingZipf {
     zipf: Zipf,

@@ -24,7 +24,7 @@ pub(super) struct LoadStream {
     version: u32,
     /// The number of keys that single deletes have taken before the load.
     retired: u64,
-    /// Memory that every batch reuses.
+    /// A buffer that every batch reuses.
     places: Vec<u64>,
 }
 
@@ -87,7 +87,7 @@ impl LoadStream {
         heads
     }
 
-    /// Appends the next inserts to `operations`. `inserts` is the number of these inserts.
+    /// Appends the next inserts to `operations`. `inserts` is the number of inserts that the operations contain.
     fn push_inserts(&mut self, inserts: u64, values: &Values, operations: &mut Vec<Operation>) {
         self.places.clear();
         self.places.extend((0..inserts).map(|ordinal| self.next + ordinal * self.step));

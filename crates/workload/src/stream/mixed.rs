@@ -36,13 +36,13 @@ enum Keys {
     Recorded { accesses: Accesses, next: usize, step: usize },
 }
 
-/// Drawn keys. The keys of members of groups come from separate random numbers.
+/// A source that draws keys from a distribution. The keys of members of groups come from separate random numbers.
 struct DrawnKeys {
     sampler: Box<dyn KeySampler>,
     random: Random,
     member_sampler: Box<dyn KeySampler>,
     member_random: Random,
-    /// Sampler of the keys that this thread may write. `None` if no other thread writes.
+    /// Sampler of the keys that this thread may write. `None` if no other thread of the phase writes.
     owned: Option<OwnedKeys>,
 }
 
@@ -52,8 +52,8 @@ struct Coin {
     random: Random,
 }
 
-/// An estimate of the number of existing keys. The thread knows its own added keys. The thread assumes that every
-/// other thread adds an equal number of keys.
+/// An estimate of the number of existing keys. The thread knows the number of keys that it has added itself. For
+/// every other thread, it assumes an equal number of added keys.
 struct Growth {
     existing: u64,
     next: u64,
@@ -74,7 +74,7 @@ struct Queue {
     retired: u64,
 }
 
-/// Memory that every batch reuses.
+/// Buffers that every batch reuses.
 #[derive(Default)]
 struct Scratch {
     kinds: Vec<Kind>,
@@ -112,7 +112,7 @@ impl MixedStream {
         }
     }
 
-    /// Removes the limit on the number of operations. The stream then never ends.
+    /// Removes the limit on the number of operations. The stream never ends after this call.
     pub(super) fn forget_the_end(&mut self) {
         (self.left, self.endless) = (u64::MAX, true);
     }
@@ -167,8 +167,8 @@ impl MixedStream {
         filled
     }
 
-    /// Returns the number of operations that the stream can execute before it has used all keys or versions. The
-    /// stream ends after these operations.
+    /// Returns the number of operations that the stream can execute before it has used all keys or versions. After
+    /// these operations, the stream ends.
     fn within_bounds(&mut self, kinds: &[Kind]) -> usize {
         let writes = kinds.len() as u64 * u64::from(self.members.max(1));
         let keys = kinds.len() as u64 * self.growth.step;
@@ -220,7 +220,7 @@ impl MixedStream {
         operations[at].key = operations[at + 1].key;
     }
 
-    /// Returns an operation that starts at one key and extends to others.
+    /// Returns an operation that starts at one key and extends to further keys.
     fn extended(
         &mut self,
         kind: Kind,
@@ -240,7 +240,8 @@ impl MixedStream {
         Operation { count, span, backward, ..self.rare(kind, key, existing, values) }
     }
 
-    /// Returns the result of [`single`](Self::single) for a present key, in one copy of its code.
+    /// Returns the result of [`single`](Self::single) for a present key. The compiler generates this rare code only
+    /// once.
     #[inline(never)]
     fn rare(&mut self, kind: Kind, key: u64, existing: u64, values: &Values) -> Operation {
         self.single(kind, key, false, existing, values)
@@ -291,8 +292,8 @@ impl Keys {
         }
     }
 
-    /// Sets the key of every operation. An insert gets the next new key, and a single delete gets the oldest key of the
-    /// queue. Any other operation gets a key that exists when the operation executes.
+    /// Sets the key of every operation. An insert gets the next new key, and a single delete gets the oldest key of
+    /// the queue. Any other operation gets a key that exists at the time of its execution.
     ///
     /// One key is drawn for every operation, even for an operation that uses no drawn key. The draws therefore do
     /// not depend on the mix.

@@ -8,7 +8,7 @@ use crate::random::Random;
 const BLOCK: usize = 64;
 
 /// Maximum number of successive blocks that contain no key of the thread. If this limit is reached, the distribution
-/// draws almost only keys of other threads.
+/// almost always draws keys of other threads.
 const MOST_BLOCKS: usize = 64;
 
 /// Sampler of the keys of one thread. The sampler draws until a key belongs to the thread, so the result has the
@@ -26,8 +26,8 @@ impl OwnedKeys {
         Self { sampler, random, drawn: Vec::new(), thread: u64::from(thread), threads: u64::from(threads) }
     }
 
-    /// Returns `key` if `key` belongs to the thread. Otherwise, returns another key of the thread. The number of
-    /// existing keys must be at least the number of threads.
+    /// Returns `key` if `key` belongs to the thread. Otherwise, returns another key of the thread. At least as many
+    /// keys as threads must exist.
     #[inline]
     pub(super) fn own(&mut self, key: u64, existing: u64) -> u64 {
         if key % self.threads == self.thread { key } else { self.draw(key, existing) }

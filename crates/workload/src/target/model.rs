@@ -30,7 +30,8 @@ impl Entries {
     }
 }
 
-/// The reference store. Every other store must return the same answers as this store.
+/// The reference store, which is an ordered map in memory. Every other store must return the same answers as the
+/// reference store.
 #[derive(Debug, Default)]
 pub struct Model {
     entries: RwLock<Entries>,

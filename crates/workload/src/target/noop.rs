@@ -1,4 +1,4 @@
-//! A store that does nothing. A run on this store measures the overhead of the harness.
+//! A store whose calls do nothing. A run on this store measures the overhead of the harness.
 
 use super::{Scan, Target, TargetError, Write};
 

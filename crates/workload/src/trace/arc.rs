@@ -48,7 +48,7 @@ impl LineFormat for Arc {
         };
         let (first, blocks): (u64, u64) = (field("first block", first)?, field("number of blocks", blocks)?);
         if blocks > MOST_BLOCKS {
-            return Err(format!("a request of {blocks} blocks; at most {MOST_BLOCKS}"));
+            return Err(format!("a request has {blocks} blocks; the maximum is {MOST_BLOCKS}"));
         }
         for block in 0..blocks {
             let key = first.wrapping_add(block).to_be_bytes();

@@ -135,7 +135,7 @@ struct Csv {
     separator: u8,
 }
 
-/// The parser of rows.
+/// The parser of the rows of a CSV trace.
 struct Rows {
     csv: Csv,
     is_first: bool,
@@ -319,7 +319,7 @@ fn nanoseconds(time: &[u8], unit: TimeUnit) -> Result<u64, String> {
     }
 }
 
-/// Splits a row into fields. A field in double quotes may contain separators. In such a field, two double quotes
+/// Splits a row into fields. A field in double quotes may contain separators. In a quoted field, two double quotes
 /// stand for one double quote.
 fn split(line: &[u8], separator: u8) -> Vec<Vec<u8>> {
     let mut fields = vec![Vec::new()];

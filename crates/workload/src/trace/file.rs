@@ -97,7 +97,7 @@ impl TraceFile {
         Ok(TraceStream { path, format, width: reader.width(), records, has_ended: false })
     }
 
-    /// Reads all accesses in recorded order. Each access is the number of its key.
+    /// Reads all accesses in recorded order. The result contains the key number of each access.
     ///
     /// # Errors
     /// Returns an error if the file is missing, corrupt, truncated or empty, or if its keys are not numbers of one
@@ -120,7 +120,7 @@ impl TraceFile {
                 _ => {
                     let bytes = key.len();
                     return Err(malformed(format!(
-                        "its reader gives a key of {bytes} bytes, not of {width}"
+                        "its reader returned a key of {bytes} bytes instead of {width} bytes"
                     )));
                 }
             }
@@ -167,10 +167,11 @@ impl Iterator for TraceStream {
 }
 
 fn built(format: &Choice) -> Box<dyn TraceReader> {
-    TRACES.build(format).expect("it was built once when it was chosen")
+    TRACES.build(format).expect("the format was built when it was chosen")
 }
 
-/// Returns the first reader that recognises the first bytes of a file. The reader has its default parameters.
+/// Returns the first reader that recognises the first bytes of a file. The detected reader has its default
+/// parameters.
 fn recognized(head: &TraceHead<'_>) -> Option<Choice> {
     let kinds: Vec<&str> = TRACES.variants().iter().map(|variant| variant.kind).collect();
     let choices = kinds.into_iter().filter_map(|kind| TRACES.choose(&kind.into()).ok());

@@ -1,6 +1,6 @@
 //! The first bytes of a trace, by which readers recognise their formats.
 
-/// Number of bytes at the start of a file. Readers get these bytes to recognise their formats.
+/// Number of bytes at the start of a file. Readers use these bytes to recognize their formats.
 pub(super) const HEAD_BYTES: usize = 16 << 10;
 
 /// Maximum number of lines or records that a reader checks to recognise a format.
@@ -40,7 +40,7 @@ impl<'a> TraceHead<'a> {
         lines.peek().is_some() && lines.all(matches)
     }
 
-    /// Iterates over the first complete records. All records have the same size.
+    /// Iterates over the first complete records. All records must have the same size.
     pub fn records<const BYTES: usize>(&self) -> impl Iterator<Item = &'a [u8; BYTES]> {
         self.bytes.as_chunks::<BYTES>().0.iter().take(LOOKED_AT)
     }

@@ -21,7 +21,7 @@ pub(super) trait LineFormat: Send {
     }
 }
 
-/// Parsed records that were not returned yet. Each record has a number of repetitions.
+/// Parsed records that were not returned yet. Each record is stored with its number of repetitions.
 #[derive(Default)]
 pub(super) struct Records(VecDeque<(TraceRecord, u32)>);
 

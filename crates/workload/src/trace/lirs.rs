@@ -1,4 +1,4 @@
-//! Reader of the traces of the LIRS papers. A line contains one block number. A line `*` separates two passes over
+//! Reader of the traces of the LIRS papers. Each line contains one block number. A line `*` separates two passes over
 //! the blocks.
 
 use catalog::Variant;

@@ -69,7 +69,7 @@ impl<'a> Line<'a> {
         Some(Self { time_ns, database, command: line[close + 1..].trim_ascii() })
     }
 
-    /// Parses the command and its arguments. Each of them is in quotes.
+    /// Parses the command and its arguments. Each argument is in quotes.
     fn arguments(&self) -> Result<Vec<Vec<u8>>, String> {
         let mut rest = self.command;
         let mut arguments = Vec::new();

@@ -179,7 +179,7 @@ fn workloads_read_back_and_refuse() {
         (format!("key = {{ kind = \"u64\" }}\n{load}"), "key.kind", "write { format = "),
         (format!("key = {{ format = \"u64\", bits = 3 }}\n{load}"), "key.bits", "no parameter \"bits\""),
         (format!("key = \"trace\"\n{load}"), "key.format", "no phase replays one"),
-        (format!("{load}{load}"), "phase.load.name", "two phases are called \"load\""),
+        (format!("{load}{load}"), "phase.load.name", "two phases have the name \"load\""),
         (
             format!("{load}[[phase]]\nname = \"run\"\noperations = 1\nmix = {{ get = -1 }}"),
             "phase.run.mix.get",

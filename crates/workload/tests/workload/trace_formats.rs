@@ -376,8 +376,8 @@ fn redis_monitor_and_append_only_files() {
     );
     for (bytes, message) in [
         (&aof[..60], "byte 59: the file ends after"),
-        (&b"*2\r\n$99999999999\r\n"[..], "byte 4: an argument of 99999999999 bytes"),
-        (b"*9999999\r\n", "byte 0: a command of 9999999 words"),
+        (&b"*2\r\n$99999999999\r\n"[..], "byte 4: an argument has 99999999999 bytes"),
+        (b"*9999999\r\n", "byte 0: a command has 9999999 words"),
         (b"*1\r\n$4\r\nPINGPONG", "byte 4: the line end after the 4 bytes"),
         (b"REDIS0011\xfa\tredis-ver", "the file begins in RDB format; set aof-use-rdb-preamble no"),
         (b"*1\r\n", "byte 4: the file ends inside of a command"),
@@ -396,7 +396,7 @@ fn block_numbers_of_arc_and_lirs() {
     assert_eq!(keys(recognized(b"100 3 0 1\n7 1 0 2\n", "arc")), [100, 101, 102, 7]);
     assert_eq!(keys(recognized(b"5\n\n*\n6\n5\n", "lirs")), [5, 6, 5]);
     let error = read(b"1 99999999 0 1\n", Some("arc")).unwrap_err();
-    assert!(error.contains(":1: a request of 99999999 blocks; at most 65536"), "{error}");
+    assert!(error.contains(":1: a request has 99999999 blocks; the maximum is 65536"), "{error}");
     let error = read(b"1\ntwo\n", Some("lirs")).unwrap_err();
     assert!(error.contains(":2: block is \"two\"; expected a whole number"), "{error}");
 }

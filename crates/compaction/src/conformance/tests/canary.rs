@@ -57,7 +57,7 @@ impl Fault {
         (Self::JoinsARunItOverlaps, "jobs are valid and change no answer"),
         (Self::NamesATableTwice, "jobs are valid and change no answer"),
         (Self::IsMoody, "the same shape gives the same job"),
-        (Self::NeverRests, "the policy comes to rest"),
+        (Self::NeverRests, "the policy stops after a finite number of jobs"),
         (Self::IsIdle, PROMISE),
         (Self::StopsHalfway, PROMISE),
         (Self::DropsInSecret, "jobs are valid and change no answer"),

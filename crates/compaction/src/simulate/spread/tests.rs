@@ -8,7 +8,8 @@ fn drawn(keys: f64) -> KeyClass {
     KeyClass { keys, share: 1.0 }
 }
 
-/// Returns one run for each interval. An interval is given by its start, its end and its number of entries.
+/// Returns one run for each interval. Each interval is given as a tuple: its start, its end and its number of
+/// entries.
 fn runs(spread: &mut Spread, stretches: &[(u64, u64, u64)]) -> Vec<Vec<TableShape>> {
     let mut run = |(id, (start, end, entries)): (u64, &(u64, u64, u64))| {
         let is_new = spread.classes[0].keys.is_infinite();

@@ -1,5 +1,5 @@
-//! Estimates the state of lsmbench's own tree after the load. The state consists of the number of flushes, the number
-//! of sorted runs, and the amount of data in the memtable.
+//! Estimates the state of lsmbench's own tree after the load. The state of the tree consists of the number of
+//! flushes, the number of sorted runs, and the amount of data in the memtable.
 
 use std::fmt::Write as _;
 

@@ -12,7 +12,7 @@ use crate::workbench::AXES;
 /// The name of the list of operation kinds, which are not variants of an axis.
 pub(super) const MIX_NAME: &str = "mix";
 
-/// A catalog with its variants.
+/// A catalog and all its variants, for a list.
 pub(super) struct Listed {
     /// Name of the catalog on the command line.
     pub(super) name: &'static str,
@@ -24,7 +24,7 @@ pub(super) struct Listed {
     source: Option<&'static dyn Axis>,
 }
 
-/// A variant of a catalog.
+/// A variant of a catalog, for a list.
 pub(super) struct ListedVariant {
     pub(super) kind: &'static str,
     pub(super) summary: String,

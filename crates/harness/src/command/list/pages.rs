@@ -14,7 +14,7 @@ use super::markdown::{Entry, Section, capitalised, code, table};
 use super::schema::{schema, sections};
 use crate::{BAD_ANSWER, BAD_REQUEST, INTERRUPTED};
 
-/// Returns all pages. Each page has the name of its file and its text.
+/// Returns all pages. Each page is a pair: the name of its file and its text.
 pub(super) fn all() -> Vec<(&'static str, String)> {
     let catalogs = catalogs();
     let of = |groups: &[Group]| -> Vec<&Listed> {

@@ -1,5 +1,5 @@
-//! The parameters of a variant. The meaning of a parameter comes from the TOML comments of the variant. The valid
-//! values come from the errors of its parser.
+//! The parameters of a variant. The meaning of a parameter comes from the TOML comments of the variant. The error
+//! messages of the parser of a parameter give its valid values.
 
 use catalog::{Axis, VariantInfo};
 use toml::{Table, Value};

@@ -75,7 +75,7 @@ fn meanings(schema: &Value) -> Vec<(String, String)> {
     if own.is_empty() { forms(object).flat_map(meanings).collect() } else { own }
 }
 
-/// Returns the default in TOML. For a table, the result is empty, because each key of the table has its own default.
+/// Returns the default in TOML. The result is empty for a table, because each key of the table has its own default.
 /// An optional flag without a default in the schema has the default `false`.
 fn default(schema: &Value, is_required: bool) -> String {
     match schema.get("default") {

@@ -23,7 +23,7 @@ pub(super) struct Template {
     catalog: &'static str,
     /// The template of `experiment.toml`.
     experiment: Experiment,
-    /// Further files of the crate. Each file has its path in the folder of the crate.
+    /// Further files of the crate, each as its path and its text. The path is relative to the folder of the crate.
     data: &'static [(&'static str, &'static str)],
 }
 
@@ -31,16 +31,16 @@ pub(super) struct Template {
 enum Experiment {
     /// An experiment that sweeps the axis.
     Swept {
-        /// The swept path.
+        /// The swept path of the experiment.
         sweep: &'static str,
         /// Built-in variants that the experiment compares with the new variant.
         beside: &'static [&'static str],
-        /// The column of the chart.
+        /// The column on the vertical axis of the chart.
         metric: &'static str,
         /// `timed`, or `counted` if the column contains counters.
         mode: &'static str,
     },
-    /// An experiment that is written for this axis.
+    /// The complete experiment, if the general experiment does not fit the axis.
     Own(&'static str),
 }
 
@@ -120,8 +120,8 @@ pub(super) static TEMPLATES: &[Template] = &[
 ];
 
 impl Template {
-    /// Returns the files of the crate `name`. Each file has its path in the folder of the crate. `dependency` is the
-    /// dependency on lsmbench in `Cargo.toml`.
+    /// Returns the files of the crate `name`. Each file is a pair: its path in the folder of the crate, and its text.
+    /// `dependency` is the dependency on lsmbench in `Cargo.toml`.
     pub(super) fn files(&self, name: &str, dependency: &str) -> Vec<(&'static str, String)> {
         let (krate, catalog) = (name.replace('-', "_"), format!("lsmbench::{}", self.catalog));
         let check = match self.check {

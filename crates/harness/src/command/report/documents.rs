@@ -68,7 +68,7 @@ pub(super) fn features(folders: &[PathBuf]) -> Outcome<Vec<Feature>> {
     Ok(all)
 }
 
-/// Returns the folders of the files. Each folder has one of its files.
+/// Returns the folders of the files. Each folder comes with one of its files.
 fn folders(files: &[AnswerFile]) -> BTreeMap<&Path, &AnswerFile> {
     files.iter().rev().filter_map(|file| Some((file.path.parent()?, file))).collect()
 }

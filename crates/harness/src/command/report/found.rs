@@ -3,7 +3,7 @@
 use experiment::Experiment;
 use results::{Folder, Manifest, Table};
 
-/// An experiment with its results.
+/// An experiment file together with its results.
 pub(super) struct Found<'a> {
     pub(super) experiment: &'a Experiment,
     pub(super) folder: Folder,

@@ -26,7 +26,7 @@ const HEADER: [&str; 3] = ["experiment", "file", "recipe"];
 /// tables.
 const PRESENTATION: [&str; 6] = ["source", "claim", "chart", "style", "verdict", "question"];
 
-/// A folder of copied results.
+/// A folder of results that were copied for the repository.
 pub(super) struct Published {
     folder: PathBuf,
     /// The hash of each experiment's recipe. A recipe consists of the measured settings.

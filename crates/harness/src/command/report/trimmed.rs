@@ -1,5 +1,5 @@
-//! The parts of a manifest that git keeps. These parts describe the run and its notes, but not the folders and the
-//! state of one machine.
+//! The parts of a manifest that git keeps. The remaining parts describe the run and its notes, but not the folders
+//! and the state of one machine.
 
 use experiment::ENGINE;
 use results::{LeftOut, Manifest, Seal};
@@ -27,8 +27,8 @@ pub(super) fn trimmed(manifest: &Manifest, Seals { runs, timeline, levels }: Sea
 }
 
 /// Returns the skipped configurations whose engine was not available, with the reason. The result does not contain
-/// the searched folders and the advice. Other skipped configurations are not included, because the experiment file
-/// determines them.
+/// the searched folders and the advice. The result does not include configurations that are skipped for other
+/// reasons, because the experiment file determines them.
 pub(super) fn left_out(manifest: &Manifest) -> Vec<LeftOut> {
     let of_engines = manifest.left_out.iter().filter(|left| left.label.contains(&format!("{ENGINE}=")));
     let names = Names::of(manifest);

@@ -21,14 +21,14 @@ pub(super) struct Jobs<'a> {
 }
 
 impl Jobs<'_> {
-    /// Returns the command that runs a part after a check of the machine, quoted for a shell. `part` is the text for
-    /// the number of the part.
+    /// Returns the command that runs a part after a check of the machine, quoted for a shell. `part` is the text that
+    /// stands for the number of the part.
     pub(super) fn part(&self, part: &str) -> String {
         let examine = self.examine.as_ref().map_or_else(String::new, |examine| format!("{examine} >&2 && "));
         format!("{examine}{} --part {part}", self.run)
     }
 
-    /// Returns the numbers of the missing parts. The text `between` separates the numbers.
+    /// Returns the numbers of the missing parts. The text `between` is placed between the numbers.
     pub(super) fn numbers(&self, between: &str) -> String {
         self.missing.iter().map(u64::to_string).collect::<Vec<_>>().join(between)
     }

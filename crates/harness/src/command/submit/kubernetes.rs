@@ -1,4 +1,5 @@
-//! The jobs for Kubernetes. An indexed job has a pod for each missing part. A suspended job merges the parts.
+//! The jobs for Kubernetes. An indexed job has a pod for each missing part. A second Job, which is suspended at
+//! first, merges the parts.
 
 use super::jobs::Jobs;
 

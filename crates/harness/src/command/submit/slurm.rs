@@ -1,4 +1,5 @@
-//! The jobs for Slurm. An array has a task for each missing part, and a job merges the parts after the array.
+//! The jobs for Slurm. A job array has one task for each missing part, and another job merges the parts after the
+//! array.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -12,7 +12,7 @@ use super::designs::{named, shipped};
 use crate::cli::SubjectArguments;
 use crate::output::{line, print};
 
-/// A job: a design in one WAL mode.
+/// A job of a test: one design in one WAL mode.
 pub(super) struct Job {
     pub(super) design: String,
     pub(super) wal: String,
@@ -49,7 +49,7 @@ pub(super) fn jobs(arguments: &SubjectArguments) -> Outcome<Vec<Job>> {
 }
 
 /// Removes the jobs of designs without block checksums, because lsmbench cannot detect corruption of such blocks.
-/// Prints the names of these designs. Returns an error if the user named such a design.
+/// Prints the names of the omitted designs. Returns an error if the user named such a design.
 pub(super) fn leave_out_unchecked(arguments: &SubjectArguments, jobs: &mut Vec<Job>) -> Outcome<()> {
     let is_unchecked = |job: &Job| job.tree.options.block.checksum == Checksum::None;
     let mut names: Vec<&str> = jobs.iter().filter(|job| is_unchecked(job)).map(|job| &*job.design).collect();
@@ -65,7 +65,7 @@ pub(super) fn leave_out_unchecked(arguments: &SubjectArguments, jobs: &mut Vec<J
     Ok(())
 }
 
-/// Runs `explore` for all jobs. `again` is the command-line argument that replays a case.
+/// Runs `explore` for all jobs, and prints the results. `again` is the command-line argument that replays a case.
 pub(super) fn run_jobs(
     (command, again): (&str, &str),
     jobs: &[Job],

@@ -24,25 +24,25 @@ use crate::cli::{KillArguments, WRITER_COMMAND};
 use crate::output::line;
 use types::{Outcome, Problem};
 
-/// The storage back ends that store files. Successive stores use these back ends in turn.
+/// The storage back ends that store files. Successive stores of a test use these back ends in turn.
 const BACK_ENDS: [&str; 4] = ["pread", "direct", "mmap", "uring"];
 
 /// The number of kills per store.
 const KILLS_PER_STORE: u64 = 4;
 
-/// The capacity of memtables. A small capacity causes frequent flushes.
+/// The capacity of memtables in bytes. A small capacity causes frequent flushes.
 const MEMTABLE: &str = "8KiB";
 
 /// The prefix of the error message of a writer process.
 const FAILURE: &str = "! ";
 
-/// The time limits for the output of a process: one for its first line, and one for all of its lines.
+/// The time limits for the output of a process: one limit for its first line, and one limit for all its lines.
 const FIRST_PATIENCE: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// A lock that prevents this process from starting a child process while a store is open. Between fork and exec, a
-/// child process shares all file locks of its parent, so an open store would seem to be in use. Code that opens a
-/// store locks for reading, and code that starts a process locks for writing.
+/// child process shares all file locks of its parent, so a store that is open in the parent would seem to be in use.
+/// Code that opens a store locks for reading, and code that starts a process locks for writing.
 static OPEN_HERE: RwLock<()> = RwLock::new(());
 
 /// The task of a writer process.

@@ -21,7 +21,8 @@ const AXES: [&str; 3] = ["memtable", "cache", "wal"];
 /// The columns of the printed table.
 const COLUMNS: [&str; 6] = ["rounds", "operations", "commits", "keys read", "opened", "violations"];
 
-/// Small sizes for the tree. With these sizes, a few thousand operations cause flushes, compactions and evictions.
+/// The small sizes that the tested tree has. With these sizes, a few thousand operations cause flushes, compactions
+/// and evictions.
 const SIZES: &str = "memtable = { capacity = \"8KiB\" }\ntable = { capacity = \"4KiB\" }";
 
 /// Runs the race test on every selected design, and prints a line for each design. Returns whether no violation was

@@ -23,8 +23,8 @@ use types::{Outcome, Problem};
 const COLUMNS: [&str; 7] =
     ["seconds", "operations", "opened", "memory KiB", "files open", "threads", "disk KiB"];
 
-/// The indexes of the columns that must not grow. For each column, the number is its maximum rise in the second half
-/// of the samples, as a fraction of the mean.
+/// The indexes of the columns that must not grow. The number next to an index is the maximum rise of this column in
+/// the second half of the samples, as a fraction of the mean.
 const FLAT: [(usize, f64); 4] = [(3, 0.05), (4, 0.05), (5, 0.05), (6, 0.05)];
 
 /// The number of standard errors from which on a rise is significant.
@@ -55,7 +55,8 @@ pub(crate) fn soak(arguments: &SoakArguments) -> Outcome<bool> {
     Ok(is_flat)
 }
 
-/// The directory of the store. At the end, the directory is removed unless the user named the directory.
+/// The directory of the store, which is removed at the end of the test. At the end, the directory is removed unless
+/// the user named the directory.
 struct Place {
     directory: PathBuf,
     is_kept: bool,
@@ -132,7 +133,7 @@ fn race(
 
 /// Returns a text with the rise of each column that must not grow, in percent of the mean of the column. The rise
 /// comes from a least-squares line through the second half of the samples. A column grows if its rise is larger than
-/// the limit and statistically significant. Also returns whether no column grows.
+/// the limit and statistically significant. The second result is true if no column grows.
 fn verdict(samples: &[Sample]) -> (String, bool) {
     let half = &samples[samples.len() / 2..];
     if half.len() < LEAST_SAMPLES {
@@ -160,7 +161,7 @@ fn verdict(samples: &[Sample]) -> (String, bool) {
 }
 
 /// Returns the rise of the least-squares line from the first to the last value, and the standard error of this rise.
-/// Both results are fractions of the mean of the values.
+/// Both results are relative to the mean of the values.
 fn rise(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;

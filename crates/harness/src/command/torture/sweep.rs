@@ -64,7 +64,8 @@ struct Tally {
     wrong: Vec<String>,
 }
 
-/// Kills runs in both modes. Returns whether all resumed runs have the results of an uninterrupted run.
+/// Kills and resumes runs in both modes, `counted` and `timed`. Returns whether all resumed runs have the results of
+/// an uninterrupted run.
 pub(super) fn sweep(arguments: &SweepArguments) -> Outcome<bool> {
     interrupt::install();
     let folder = arguments.dir.clone().unwrap_or_else(std::env::temp_dir);
@@ -153,10 +154,10 @@ impl Sweep {
             ));
         }
         if Manifest::read(&folder.manifest())?.ended.is_none() {
-            tally.wrong.push("the manifest has no end of the run".to_owned());
+            tally.wrong.push("the manifest does not record the end of the run".to_owned());
         }
         if folder.root().join("data").exists() {
-            tally.wrong.push("a store was not removed".to_owned());
+            tally.wrong.push("the store of a killed trial was not removed".to_owned());
         }
         fs::remove_dir_all(self.scratch.path().join(BROKEN))
             .map_err(|error| Problem::doing(format!("remove {}", folder.root().display()), error))

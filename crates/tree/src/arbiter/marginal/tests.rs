@@ -6,7 +6,7 @@ use super::*;
 
 const BUDGET: u64 = 64 << 20;
 
-/// Returns the arbiter with its defaults, except for these parameters.
+/// Returns the arbiter with the given parameters, and defaults for all others.
 fn arbiter(change: impl FnOnce(&mut Params)) -> Box<dyn MemoryArbiter> {
     let mut params = Params::default();
     change(&mut params);

@@ -13,7 +13,7 @@ enum Fault {
     HasAnUnknownCode,
     /// The last entry of a block is not written.
     ForgetsTheLastEntry,
-    /// Values are written as tombstones.
+    /// A seeded fault: values are written as tombstones.
     ForgetsValues,
 }
 
@@ -75,7 +75,8 @@ fn every_canary_is_caught_by_its_invariant() {
     ];
     for (fault, name) in cases {
         let canary = Subject(Box::new(Canary(fault, CATALOG.build(&CATALOG.baseline()).unwrap())));
-        let (_, check) = INVARIANTS.iter().find(|(other, _)| *other == name).expect("it is an invariant");
+        let (_, check) =
+            INVARIANTS.iter().find(|(other, _)| *other == name).expect("the name is an invariant");
         assert!(check(&canary).is_err(), "{fault:?}: \"{name}\" did not see it");
     }
 }

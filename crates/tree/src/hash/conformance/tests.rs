@@ -10,9 +10,9 @@ use crate::hash::KeyHasher;
 enum Canary {
     /// The hash depends on the address of the key.
     HashesItsAddress,
-    /// The hash has 16 bits.
+    /// A seeded fault: the hash has only 16 bits.
     IsNarrow,
-    /// The hash is the key.
+    /// A seeded fault: the hash is the key itself.
     IsTheKey,
 }
 

@@ -15,9 +15,7 @@ pub(crate) fn design_of(arguments: &StoreArguments, user: &str) -> Outcome<Desig
         Some(path) => read_design(path)?,
         None => Design::default(),
     };
-    for text in &arguments.set {
-        design = set_design(&design, text)?;
-    }
+    design = set_design(&design, &arguments.set)?;
     let limits = design.limits();
     match limits.into_iter().find(|(_, _, limit)| *limit == Limit::NotDurable) {
         Some((axis, choice, limit)) => Err(Problem::new(format!(

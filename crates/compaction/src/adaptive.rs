@@ -40,7 +40,7 @@ use catalog::{Build, ByteSize, Variant};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use self::costs::{CostModel, Setting};
+use self::costs::{CostModel, Setting, Sizes};
 use self::plan::{after_merge, merge_newest, outline, transition_bytes};
 use crate::fluid::Fluid;
 use crate::gathered::Gathered;
@@ -141,25 +141,38 @@ impl Adaptive {
             return None;
         }
         let (shape, now) = (&outline(shape), &self.settings[current]);
-        let mut least = self.model.cost(shape, now) * (1.0 - MARGIN);
+        let sizes = Sizes::of(shape);
+        let mut least = self.model.cost(&sizes, now) * (1.0 - MARGIN);
         let mut better = None;
-        let mut consider = |change: Change, after: &Shape, bytes: u64, setting: &Setting| {
-            let cost = self.model.cost(after, setting) + bytes as f64;
+        // The total cost of a change, if the total cost is below `least`.
+        let total = |after: (&Shape, &Sizes), bytes: u64, setting: &Setting, least: f64| {
+            let (shape, sizes) = after;
+            let cost = self.model.cost(sizes, setting) + bytes as f64;
             if cost >= least {
-                return;
+                return None;
             }
-            let total = cost + transition_bytes(after, setting.fluid) as f64;
-            if total < least {
-                (least, better) = (total, Some(change));
-            }
+            let is_too_much = |bytes| cost + bytes as f64 >= least;
+            let bytes = transition_bytes(shape, setting.fluid, is_too_much)?;
+            Some(cost + bytes as f64).filter(|total| *total < least)
         };
         for (at, setting) in self.settings.iter().enumerate().filter(|(at, _)| *at != current) {
-            consider(Change::Setting(at), shape, 0, setting);
+            if let Some(total) = total((shape, &sizes), 0, setting, least) {
+                (least, better) = (total, Some(Change::Setting(at)));
+            }
         }
         if shape.operations.has_reads() {
-            for runs in 2..=shape.levels.runs().count() {
+            let mut merged: u64 = shape.levels.runs().next().map_or(0, |(_, run)| run.bytes());
+            for (at, (_, run)) in shape.levels.runs().enumerate().skip(1) {
+                // A merge writes at least the bytes of its runs, so merges of more runs cost more.
+                merged += run.bytes();
+                if merged as f64 >= least {
+                    break;
+                }
+                let runs = at + 1;
                 let (after, bytes) = after_merge(shape, runs, now.fluid.size_ratio);
-                consider(Change::Merge { runs }, &after, bytes, now);
+                if let Some(total) = total((&after, &Sizes::of(&after)), bytes, now, least) {
+                    (least, better) = (total, Some(Change::Merge { runs }));
+                }
             }
         }
         better

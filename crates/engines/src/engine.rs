@@ -6,7 +6,7 @@ use catalog::Limit;
 pub use results::UNEQUAL;
 use thiserror::Error;
 use tree::Design;
-use workload::TargetError;
+use workload::{Kind, TargetError};
 
 use crate::opening::Opening;
 use crate::options::EngineOptions;
@@ -93,6 +93,11 @@ pub trait Engine: Send + Sync {
     /// Whether stores of the engine have a call for [single deletes](workload::Target::single_delete).
     fn single_deletes(&self) -> bool {
         false
+    }
+
+    /// Whether an atomic batch of the engine can have members of a kind.
+    fn batches(&self, kind: Kind) -> bool {
+        matches!(kind, Kind::Put | Kind::Insert | Kind::Delete)
     }
 
     /// Whether [`stats`](Store::stats) report how many sorted runs each level has and how long writers waited.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use catalog::{Limit, Variant};
 use tree::{Design, Families, Mode, OpenOptions, Tree};
-use workload::{Scan, Target, TargetError, Write};
+use workload::{Kind, Scan, Target, TargetError, Write};
 
 use crate::engine::{Engine, Identity, Missing};
 use crate::opening::Opening;
@@ -87,6 +87,10 @@ impl Engine for Lsmbench {
 
     fn single_deletes(&self) -> bool {
         true
+    }
+
+    fn batches(&self, kind: Kind) -> bool {
+        Kind::BATCHED.contains(&kind)
     }
 
     fn reports_levels_and_stalls(&self) -> bool {

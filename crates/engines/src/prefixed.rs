@@ -41,11 +41,25 @@ impl<'s> Prefixed<'s> {
     }
 }
 
-/// Returns the same write of another key.
-fn at_key<'w>(write: &Write<'w>, key: &'w [u8]) -> Write<'w> {
+/// Returns the first key of a write, and the end key of a range delete.
+fn keys_of<'w>(write: &Write<'w>) -> (&'w [u8], Option<&'w [u8]>) {
+    match write {
+        Write::Put { key, .. }
+        | Write::Delete { key }
+        | Write::SingleDelete { key }
+        | Write::Merge { key, .. } => (key, None),
+        Write::DeleteRange { low, high } => (low, Some(high)),
+    }
+}
+
+/// Returns the same write of other keys.
+fn at_keys<'w>(write: &Write<'w>, (key, end): (&'w [u8], &'w [u8])) -> Write<'w> {
     match write {
         Write::Put { value, .. } => Write::Put { key, value },
         Write::Delete { .. } => Write::Delete { key },
+        Write::SingleDelete { .. } => Write::SingleDelete { key },
+        Write::Merge { operand, .. } => Write::Merge { key, operand },
+        Write::DeleteRange { .. } => Write::DeleteRange { low: key, high: end },
     }
 }
 
@@ -88,11 +102,12 @@ impl Target for Prefixed<'_> {
     }
 
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {
-        let key = |write: &Write<'_>| match write {
-            Write::Put { key, .. } | Write::Delete { key } => self.key(key),
-        };
-        let keys: Vec<Vec<u8>> = writes.iter().map(key).collect();
-        let writes = writes.iter().zip(&keys).map(|(write, key)| at_key(write, key));
+        let keys = writes.iter().map(|write| {
+            let (key, end) = keys_of(write);
+            (self.key(key), end.map(|end| self.key(end)).unwrap_or_default())
+        });
+        let keys: Vec<(Vec<u8>, Vec<u8>)> = keys.collect();
+        let writes = writes.iter().zip(&keys).map(|(write, (key, end))| at_keys(write, (key, end)));
         self.store.write(&writes.collect::<Vec<_>>())
     }
 

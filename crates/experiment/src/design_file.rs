@@ -101,14 +101,27 @@ pub(super) fn design_problem(file: &SourceFile, error: &DesignError) -> Problem 
     file.problem(&key.collect::<Vec<_>>(), error.message.clone())
 }
 
-/// Returns a design with one changed value. The text has the form `bloom.bits_per_key=12`.
-pub fn set_design(design: &Design, text: &str) -> Outcome<Design> {
-    let (path, value) = split_set(text, "wal=sync")?;
-    let path = ConfigPath::new(&path);
-    let inner = if path.axis().is_some() { path.below() } else { path.parts() };
-    let changed = design.with(&paths::nested(inner, value));
-    changed.map_err(|error| {
-        let message = wording::without_key(&error.path.join("."), &error.message);
+/// Returns a design with changed values. Each text has the form `bloom.bits_per_key=12`. The combination of all values
+/// is checked after the last text, so the order of the texts has no effect.
+///
+/// # Errors
+/// The first text that is not a path and a value, or the text with an impossible value.
+pub fn set_design(design: &Design, texts: &[String]) -> Outcome<Design> {
+    let mut sets = Vec::new();
+    for text in texts {
+        let (path, value) = split_set(text, "wal=sync")?;
+        let parsed = ConfigPath::new(&path);
+        let inner = if parsed.axis().is_some() { parsed.below() } else { parsed.parts() };
+        sets.push((inner.join("."), value, text));
+    }
+    let values = sets.iter().map(|(path, value, _)| (paths::split(path), value.clone()));
+    design.with_all(&paths::by_length(values)).map_err(|error| {
+        let key = error.path.join(".");
+        let message = wording::without_key(&key, &error.message);
+        let is_setter =
+            |path: &str| key.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        let setter = sets.iter().rev().find(|(path, ..)| is_setter(path)).or(sets.last());
+        let text = setter.map_or("", |(_, _, text)| text);
         Problem::new(format!("--set {text}: {message}"))
     })
 }

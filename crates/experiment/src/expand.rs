@@ -13,6 +13,7 @@ use workload::{CacheState, Phase, StoreStep, Work};
 
 use super::cell::{Cell, SkippedCell, absences};
 use super::engine::{Absence, ENGINE, default_engine, engine, engine_label, read_engine, with_engine};
+use super::families::Families;
 use super::sweep::{Factor, Sweep, SweepError};
 use super::{fits, paths, wording};
 
@@ -174,10 +175,13 @@ impl Base<'_> {
         let first = parsed.parts()[0];
         match (parsed.root(), parsed.below()) {
             (Root::Engine, _) if of_workloads.is_some() => Ok(()),
-            (Root::Design, rest @ [_, ..]) => match self.task.unread(rest) {
-                Some(reason) => Err(SweepError::new(path, reason)),
-                None => Ok(()),
-            },
+            (Root::Design, rest @ [_, ..]) => {
+                let families = Families::of(self.design, std::iter::empty());
+                match self.task.unread(rest).or_else(|| families.check(rest).err()) {
+                    Some(reason) => Err(SweepError::new(path, reason)),
+                    None => Ok(()),
+                }
+            }
             (_, [_, ..]) if roots.contains(&first) => Ok(()),
             (_, []) if roots.contains(&first) => {
                 Err(SweepError::new(path, "this is a table; name a key in it"))

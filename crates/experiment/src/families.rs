@@ -2,7 +2,9 @@
 
 use catalog::Limit;
 use results::RunMode;
-use workload::{Phase, Workload};
+use toml::Value;
+use tree::{Design, MergeOperator, family_of_path};
+use workload::{Kind, Phase, Work, Workload};
 
 use super::cell::Cell;
 use super::engine::{engine, engine_label};
@@ -11,8 +13,46 @@ use super::wording;
 /// The WAL mode that families cannot have: no background thread syncs the shared WAL.
 const INTERVAL: &str = "interval";
 
+/// The table of the families in a design.
+const FAMILIES: &str = "families";
+
 /// The largest number of families in one tree, because the number of a family is one byte of its keys.
 const MOST_PREFIXES: usize = 256;
+
+/// The names of the column families that exist before a sweep or an override changes values in a family.
+pub(super) struct Families<'a>(Vec<&'a str>);
+
+impl<'a> Families<'a> {
+    /// Collects the families of a design, and the families that overrides define by a whole table, as
+    /// `design.families.index = {}` does. `sets` has the path and the value of each override below `design`.
+    pub(super) fn of(design: &'a Design, sets: impl Iterator<Item = (&'a [&'a str], &'a Value)>) -> Self {
+        let mut names: Vec<&str> = design.families().collect();
+        for (path, value) in sets {
+            match (path, value) {
+                ([FAMILIES], Value::Table(families)) => {
+                    let keys = families.keys().map(String::as_str);
+                    names.extend(keys.filter(|key| family_of_path(&[FAMILIES, key]).is_some()));
+                }
+                ([FAMILIES, name], Value::Table(_)) => names.push(name),
+                _ => {}
+            }
+        }
+        Self(names)
+    }
+
+    /// Returns an error if a path below `design` leads into a family that does not exist.
+    pub(super) fn check(&self, path: &[&str]) -> Result<(), String> {
+        match family_of_path(path) {
+            Some(name) if self.0.is_empty() => Err(format!(
+                "the design has no families; define the family first, as in design.families.{name} = {{}}"
+            )),
+            Some(name) if !self.0.contains(&name) => {
+                Err(wording::unknown("family", name, self.0.iter().copied()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
 
 /// Returns the reason why a configuration cannot run with its column families. Returns `None` if the configuration can
 /// run.
@@ -46,11 +86,53 @@ pub(super) fn problem(mode: RunMode, cell: &Cell) -> Option<String> {
     of_families.filter(|_| mode == RunMode::Counted).map(|reason| format!("counted mode: {reason}"))
 }
 
+/// Returns the reason why a phase cannot merge in its family, because its tree has no merge operator or another one.
+/// Returns `None` if each merge has an operator.
+pub(super) fn lacking_operator(phases: &[Phase], design: &Design) -> Option<String> {
+    let has_merges = |phase: &&Phase| match &phase.work {
+        Work::Mixed(mixed) => mixed.has(Kind::Merge),
+        Work::Roles(_) => true,
+        _ => false,
+    };
+    let of_roles =
+        |phase: &Phase, place: usize| phase.roles().get(place).is_none_or(|role| role.mixed.has(Kind::Merge));
+    let merging = phases.iter().filter(has_merges).flat_map(|phase| {
+        families_of(phase).into_iter().enumerate().filter(move |(place, _)| of_roles(phase, *place))
+    });
+    let valid = MergeOperator::ALL.map(|operator| format!("\"{}\"", operator.name())).join(", ");
+    let of_store = design.options.merge_operator;
+    merging.into_iter().find_map(|(_, (place, family))| {
+        let own = family.and_then(|name| Some((name, design.family(name).ok()?.options.merge_operator)));
+        match own {
+            Some((name, own)) if own != of_store && !design.has_family_trees() => Some(format!(
+                "{place} has merges, but with families.layout = \"prefixed\", all families have the merge operator of \
+                 the store; remove design.families.{name}.merge_operator, and set design.merge_operator"
+            )),
+            Some((name, None)) => Some(format!(
+                "{place} has merges, but the family \"{name}\" has no merge operator; set \
+                 design.families.{name}.merge_operator. Valid: {valid}"
+            )),
+            None if of_store.is_none() => Some(format!(
+                "{place} has merges, but the design has no merge operator; set design.merge_operator. Valid: {valid}"
+            )),
+            _ => None,
+        }
+    })
+}
+
 /// Returns the reason why the families of a phase are not the families of the design.
 fn unnamed(workload: &Workload, cell: &Cell) -> Option<String> {
     let known: Vec<&str> = cell.design.families().collect();
-    let mut named = workload.phases.iter().filter(|phase| phase.step().is_none()).flat_map(families_of);
-    named.find_map(|(place, family)| match family {
+    let named: Vec<_> =
+        workload.phases.iter().filter(|phase| phase.step().is_none()).flat_map(families_of).collect();
+    let unused = || {
+        let name = known.iter().find(|name| named.iter().all(|(_, family)| *family != Some(**name)))?;
+        Some(format!(
+            "no phase has the family \"{name}\" of the design; set the family of a phase, or remove \
+             design.families.{name}"
+        ))
+    };
+    let wrong = named.iter().find_map(|(place, family)| match *family {
         Some(family) if known.contains(&family) => None,
         None if known.is_empty() => None,
         Some(family) if known.is_empty() => Some(format!(
@@ -61,7 +143,8 @@ fn unnamed(workload: &Workload, cell: &Cell) -> Option<String> {
             let valid = wording::valid(known.iter().copied());
             Some(format!("{place} names no family, but the design has families; set its family. {valid}"))
         }
-    })
+    });
+    wrong.or_else(unused)
 }
 
 /// Returns the families of a phase or of its roles, each with the place that names it.

@@ -49,13 +49,10 @@ pub(super) fn hindrance(mode: RunMode, cell: &Cell) -> Option<String> {
 /// workload. Returns `None` if the design supports all operations.
 fn unfit_design(cell: &Cell) -> Option<String> {
     let phases = &cell.task.workload()?.phases;
-    let merging = phases.iter().find(|phase| mixes(phase, Kind::Merge));
-    if let (Some(Phase { name, .. }), None) = (merging, cell.design.options.merge_operator) {
-        return Some(format!(
-            "phase \"{name}\" has merges, but the design has no merge operator; set design.merge_operator to \
-             \"add\", \"append\" or \"max\""
-        ));
+    if let Some(reason) = families::lacking_operator(phases, &cell.design) {
+        return Some(reason);
     }
+    let merging = phases.iter().find(|phase| mixes(phase, Kind::Merge));
     let limits = cell.design.limits();
     let (axis, choice, _) = limits.into_iter().find(|(.., limit)| *limit == Limit::DropsData)?;
     let conditional = phases.iter().find(|phase| mixes(phase, Kind::PutIfAbsent));
@@ -68,11 +65,20 @@ fn unfit_design(cell: &Cell) -> Option<String> {
     ))
 }
 
-/// Returns whether the mix of a phase contains a kind of operation.
+/// Returns whether a phase executes a kind of operation, alone or in batches.
 fn mixes(phase: &Phase, kind: Kind) -> bool {
     match &phase.work {
-        Work::Mixed(mixed) => mixed.mix.has(kind),
-        Work::Roles(roles) => roles.iter().any(|role| role.mixed.mix.has(kind)),
+        Work::Mixed(mixed) => mixed.has(kind),
+        Work::Roles(roles) => roles.iter().any(|role| role.mixed.has(kind)),
+        _ => false,
+    }
+}
+
+/// Returns whether the batches of a phase contain a kind of operation.
+fn batches(phase: &Phase, kind: Kind) -> bool {
+    match &phase.work {
+        Work::Mixed(mixed) => mixed.batches(kind),
+        Work::Roles(roles) => roles.iter().any(|role| role.mixed.batches(kind)),
         _ => false,
     }
 }
@@ -98,7 +104,11 @@ fn missing_call(cell: &Cell) -> Option<String> {
         None if mixes(phase, Kind::PutIfAbsent) && !engine.puts_if_absent() => {
             Some(format!("{} in the mix", Kind::PutIfAbsent))
         }
-        _ => None,
+        _ => {
+            let member =
+                Kind::BATCHED.into_iter().find(|kind| batches(phase, *kind) && !engine.batches(*kind));
+            member.map(|kind| format!("{kind} in the batches"))
+        }
     };
     let phases = &cell.task.workload()?.phases;
     let (missing, phase) = phases.iter().find_map(|phase| Some((call_of(phase)?, &phase.name)))?;

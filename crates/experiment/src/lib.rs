@@ -45,5 +45,5 @@ pub use facts::catalog_order;
 pub use outside::files_outside;
 pub use overrides::Overrides;
 pub use resolved::Experiment;
-pub use trials::{DEFAULT_INTERVAL_NS, Trials};
+pub use trials::{DEFAULT_INTERVAL_NS, TIMED_TRIAL_KEYS, Trials};
 pub use tune_spec::TuneSpec;

@@ -22,8 +22,9 @@ use super::deprecations::{deprecations, new_name};
 use super::design_file::{design_problem, extended_file, read_design, read_extended, referred};
 use super::engine::{ENGINE, default_engine, read_engine, with_engine};
 use super::expand::Base;
+use super::families::Families;
 use super::file::SourceFile;
-use super::overrides::{Overrides, Sets};
+use super::overrides::{Overrides, SetBy, Sets};
 use super::presentation::read_charts;
 use super::reference::{FILE, names};
 use super::resolved::Experiment;
@@ -145,12 +146,21 @@ impl<'a> Loader<'a> {
                 .transpose()?,
             charts: Vec::new(),
             style: FigureStyle::default(),
+            quick: self.quick(),
             sheet: answers::read_sheet(&self.file)?,
         };
         self.present(&mut experiment)?;
         experiment.assumptions = self.check_plans(&experiment)?;
         self.check_files(&experiment)?;
         Ok(experiment)
+    }
+
+    /// Returns the table `[quick]` if its values are not applied. The values that the command line sets are left out.
+    fn quick(&self) -> Option<Table> {
+        let mut table = self.file.table.get("quick")?.as_table()?.clone();
+        let is_set = |path: &str| self.sets.setter(path).is_some_and(|set| set.by == SetBy::CommandLine);
+        table.retain(|path, _| !is_set(path));
+        (!self.overrides.quick && !table.is_empty()).then_some(table)
     }
 
     /// Returns the name of the experiment, which is the name of its file. The name of a component experiment begins
@@ -197,10 +207,30 @@ impl<'a> Loader<'a> {
             if let Some(reason) = task.unread(&path) {
                 return Err(set.problem(&self.file, reason));
             }
-            let changed = design.with(&paths::nested(&path, set.value.clone()));
-            design = changed.map_err(|error| set.problem(&self.file, error.message))?;
         }
-        Ok((design, factors))
+        Ok((self.set_design(&design)?, factors))
+    }
+
+    /// Returns a design with the overrides of the experiment. The combination of all values is checked after the last
+    /// override, so the order of the overrides has no effect.
+    fn set_design(&self, design: &Design) -> Outcome<Design> {
+        let (mut tables, mut sets) = (Vec::new(), Vec::new());
+        for by in [SetBy::File, SetBy::Quick, SetBy::CommandLine] {
+            let of_place = self.sets.under("design").filter(|(_, set)| set.by == by);
+            tables.extend(paths::by_length(of_place.clone().map(|(path, set)| (path, set.value.clone()))));
+            sets.extend(of_place);
+        }
+        let families = Families::of(design, sets.iter().map(|(path, set)| (&**path, &set.value)));
+        for (path, set) in &sets {
+            families.check(path).map_err(|message| set.problem(&self.file, message))?;
+        }
+        design.with_all(&tables).map_err(|error| {
+            let path = format!("design.{}", error.path.join("."));
+            match self.sets.setter(&path).or_else(|| sets.last().map(|(_, set)| *set)) {
+                Some(set) => set.problem(&self.file, error.message),
+                None => design_problem(&self.file, &error),
+            }
+        })
     }
 
     /// Returns the base engine of the sweep.

@@ -108,7 +108,10 @@ impl Sets {
 
     /// Returns the overrides whose path begins with `root`, in order. Each override comes with the part of its path
     /// after `root`.
-    pub(super) fn under<'a>(&'a self, root: &'a str) -> impl Iterator<Item = (Vec<&'a str>, &'a Set)> {
+    pub(super) fn under<'a>(
+        &'a self,
+        root: &'a str,
+    ) -> impl Iterator<Item = (Vec<&'a str>, &'a Set)> + Clone {
         self.0.iter().filter_map(move |set| match paths::split(&set.path).split_first() {
             Some((first, rest)) if *first == root => Some((rest.to_vec(), set)),
             _ => None,
@@ -136,11 +139,12 @@ impl Sets {
         roots: &[&str],
         by: SetBy,
     ) -> Outcome<()> {
-        for set in self.0.iter().filter(|set| set.by == by) {
-            let path = paths::split(&set.path);
-            if roots.contains(&path[0]) {
-                paths::set(table, &path, set.value.clone()).map_err(|message| set.problem(file, message))?;
-            }
+        // A variant is set before its parameters, in any order of the overrides.
+        let mut sets: Vec<(Vec<&str>, &Set)> =
+            self.0.iter().filter(|set| set.by == by).map(|set| (paths::split(&set.path), set)).collect();
+        sets.sort_by_key(|(path, _)| path.len());
+        for (path, set) in sets.iter().filter(|(path, _)| roots.contains(&path[0])) {
+            paths::set(table, path, set.value.clone()).map_err(|message| set.problem(file, message))?;
         }
         Ok(())
     }

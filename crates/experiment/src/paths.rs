@@ -1,5 +1,7 @@
 //! Dotted paths into an experiment, such as `design.bloom.bits_per_key` or `phase.load.insert`.
 
+use std::collections::BTreeMap;
+
 use toml::{Table, Value};
 
 use super::wording;
@@ -33,6 +35,22 @@ pub(super) fn nested(path: &[&str], value: Value) -> Table {
         .iter()
         .rev()
         .fold(innermost, |inner, key| Table::from_iter([((*key).to_owned(), Value::Table(inner))]))
+}
+
+/// Returns tables that contain all values at their paths. Values whose paths have equal lengths share one table, and
+/// the table with the shortest paths comes first. A variant is therefore set before its parameters. Of two values
+/// at one path, the table contains the later one.
+pub(super) fn by_length<'a>(values: impl Iterator<Item = (Vec<&'a str>, Value)>) -> Vec<Table> {
+    let mut tables: BTreeMap<usize, Table> = BTreeMap::new();
+    for (path, value) in values {
+        let (last, above) = path.split_last().expect("a path has at least one part");
+        let innermost = above.iter().fold(tables.entry(path.len()).or_default(), |table, key| {
+            let inner = table.entry((*key).to_owned()).or_insert_with(|| Value::Table(Table::new()));
+            inner.as_table_mut().expect("a shorter path is in another table")
+        });
+        innermost.insert((*last).to_owned(), value);
+    }
+    tables.into_values().collect()
 }
 
 /// Returns the value at `path`. The part of a path after `phase` is the name of a phase.

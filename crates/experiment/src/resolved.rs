@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use catalog::Choice;
 use plot::{ChartSpec, FigureStyle};
 use report::Sheet;
-use results::Interleaving;
+use results::{Interleaving, RunMode};
 use serde::Serialize;
 use subject::{COMPONENT, SUBJECT, Task};
 use toml::{Table, Value};
@@ -15,12 +15,12 @@ use verdict::GateRule;
 use workload::WorkloadPlan;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::cell::{Cell, SkippedCell};
+use super::cell::{Cell, SkippedCell, is_read};
 use super::engine::{ENGINE, default_engine};
 use super::estimate::Estimate;
 use super::outside::files_outside;
 use super::sweep::Sweep;
-use super::trials::{DEFAULT_INTERVAL_NS, Trials};
+use super::trials::{DEFAULT_INTERVAL_NS, TIMED_TRIAL_KEYS, Trials};
 use super::tune_spec::TuneSpec;
 use super::verdict_spec::VerdictSpec;
 
@@ -65,6 +65,9 @@ pub struct Experiment {
     pub charts: Vec<ChartSpec>,
     /// The style of the charts.
     pub style: FigureStyle,
+    /// The table `[quick]`, without the values that the command line sets. `None` if the file has no such table, or if
+    /// its values are applied.
+    pub(super) quick: Option<Table>,
     /// The figures of published documents that the experiment reproduces, with the claims of these documents.
     pub sheet: Sheet,
 }
@@ -99,6 +102,31 @@ impl Experiment {
     /// Returns the experiment as one TOML file that refers to no other file, except replay files and files of
     /// components with absolute paths.
     pub fn resolved(&self) -> String {
+        self.resolved_table().to_string()
+    }
+
+    /// Returns the resolved experiment as a file that runs without warnings about keys that the user did not write.
+    /// The file omits keys without effect. If the sizes are not reduced, the file has the table `[quick]`.
+    pub fn runnable(&self) -> String {
+        let mut table = self.resolved_table();
+        let phases = table.get_mut("phase").and_then(Value::as_array_mut).into_iter().flatten();
+        for phase in phases.filter_map(Value::as_table_mut) {
+            let name = phase.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+            phase.retain(|key, _| is_read(&self.cells, &name, key));
+            let roles = phase.get_mut("role").and_then(Value::as_array_mut).into_iter().flatten();
+            for role in roles.filter_map(Value::as_table_mut) {
+                let of = role.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+                role.retain(|key, _| is_read(&self.cells, &name, &format!("role.{of}.{key}")));
+            }
+        }
+        if let (RunMode::Counted, Some(Value::Table(trials))) = (self.trials.mode, table.get_mut("trials")) {
+            trials.retain(|key, _| !TIMED_TRIAL_KEYS.contains(&key));
+        }
+        table.extend(self.quick.clone().map(|quick| ("quick".to_owned(), Value::Table(quick))));
+        table.to_string()
+    }
+
+    fn resolved_table(&self) -> Table {
         let mut table = Table::new();
         table.insert("question".to_owned(), Value::String(self.question.clone()));
         // TOML requires plain values before tables, or they would belong to the last table.
@@ -126,7 +154,7 @@ impl Experiment {
         if self.style != FigureStyle::default() {
             table.insert("style".to_owned(), plain(&self.style));
         }
-        table.to_string()
+        table
     }
 
     /// Returns a hash of all settings that affect the measurement. The folder of the experiment does not affect the

@@ -82,6 +82,9 @@ impl Default for Trials {
     }
 }
 
+/// The keys of `[trials]` that affect only measurements of time.
+pub const TIMED_TRIAL_KEYS: [&str; 4] = ["sampling", "check", "timeline", "warm_memory"];
+
 /// Returns whether a number is 1, which is the default.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_one(count: &u64) -> bool {

@@ -15,7 +15,7 @@ use clap_complete::Shell;
 use verdict::{FailOn, ReportFormat, Tolerance};
 
 pub(crate) use parts::{MergeArguments, SubmitArguments};
-pub(crate) use serve::{ServeArguments, ServedProtocol, StoreArguments};
+pub(crate) use serve::{ServeArguments, ServedProtocol, ShellArguments, StoreArguments};
 pub(crate) use simulate::{PictureArgument, SimulateArguments};
 pub(crate) use torture::{
     KillArguments, RaceArguments, ReplayArguments, SoakArguments, SubjectArguments, SweepArguments,
@@ -153,7 +153,7 @@ pub(crate) enum Command {
     /// Measure the false-positive rate and power of verdicts
     Calibrate(CalibrateArguments),
     /// Open a store and execute commands from standard input
-    Shell(StoreArguments),
+    Shell(ShellArguments),
     /// Serve a store to many clients over a socket
     Serve(ServeArguments),
     /// Check all files of a store; change nothing

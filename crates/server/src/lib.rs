@@ -33,4 +33,4 @@ pub use keyspace::Keyspace;
 pub use limits::ServerLimits;
 pub use listener::{ServeError, Server};
 pub use options::{Protocol, ServerOptions};
-pub use text::{TextError, answer_command};
+pub use text::{TextError, TextStore, answer_command};

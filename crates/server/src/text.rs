@@ -3,5 +3,5 @@
 mod answer;
 mod session;
 
-pub use answer::{TextError, answer_command};
+pub use answer::{TextError, TextStore, answer_command};
 pub(crate) use session::TextSession;

@@ -243,6 +243,7 @@ impl Target for SimulatedTree<'_> {
             match write {
                 Write::Put { key, value } => state.write(key, Some(value)),
                 Write::Delete { key } => state.write(key, None),
+                other => return Err(other.unsupported()),
             }
         }
         Ok(state.flush_if_full()?)

@@ -200,16 +200,14 @@ impl<'a> ExpectedTree<'a> {
     fn mixed_part(&mut self, mixed: &Mixed, operations: f64) -> Outcome<()> {
         let share = |kind| mixed.mix.share(kind);
         let members = f64::from(mixed.batch);
-        let draws = share(Kind::Put)
-            + share(Kind::ReadModifyWrite)
-            + share(Kind::Batch) * members
-            + share(Kind::Delete);
+        let deletes = mixed.rate(Kind::Delete);
+        let draws = mixed.rate(Kind::Put) + share(Kind::ReadModifyWrite) + deletes;
         let live_before = self.live_keys();
         let live = |keys: f64, all: f64| (keys / all.max(1.0)).min(1.0);
         let rates = PerOperation {
-            adds: share(Kind::Insert),
+            adds: mixed.rate(Kind::Insert),
             draws,
-            deletes: if draws > 0.0 { share(Kind::Delete) / draws } else { 0.0 },
+            deletes: if draws > 0.0 { deletes / draws } else { 0.0 },
             gets: share(Kind::Get) + share(Kind::ReadModifyWrite) + share(Kind::MultiGet) * members,
             found: (1.0 - mixed.absent) * live(live_before, self.written.0),
             ranges: share(Kind::Range),
@@ -369,7 +367,7 @@ fn classes(workload: &Workload) -> Outcome<(Vec<KeyClass>, Option<String>)> {
         let Work::Mixed(mixed) = &phase.work else { continue };
         let draws = Kind::ALL
             .into_iter()
-            .any(|kind| kind.writes() && kind != Kind::Insert && mixed.mix.share(kind) > 0.0);
+            .any(|kind| kind.writes() && ![Kind::Insert, Kind::Batch].contains(&kind) && mixed.has(kind));
         let Some(distribution) = key_distribution(mixed).filter(|_| draws) else { continue };
         if of_writes.is_some_and(|other| other != distribution) {
             return Err(Problem::new(format!(

@@ -19,4 +19,4 @@ mod simulate;
 pub use costs::Costs;
 pub use exact::SimulatedTree;
 pub use phases::{Rates, added_keys, rates, scaled, scans};
-pub use simulate::{MOST_EXACT_WRITES, PhaseRow, Picture, Simulation, simulate};
+pub use simulate::{MOST_EXACT_WRITES, PhaseRow, Picture, Simulation, check, simulate};

@@ -21,7 +21,7 @@ pub fn added_keys(workload: &Workload) -> f64 {
 pub(crate) fn added(phase: &Phase) -> f64 {
     match &phase.work {
         Work::Load(_) => operations(phase),
-        Work::Mixed(mixed) => operations(phase) * mixed.mix.share(Kind::Insert),
+        Work::Mixed(mixed) => operations(phase) * mixed.rate(Kind::Insert),
         Work::Roles(_) | Work::Replay(_) | Work::Step(_) => 0.0,
     }
 }
@@ -68,10 +68,11 @@ pub fn rates(phase: &Phase) -> Rates {
         Work::Mixed(mixed) => {
             let share = |kind| mixed.mix.share(kind);
             let (members, both) = (f64::from(mixed.batch), share(Kind::ReadModifyWrite));
-            let writes = [Kind::Put, Kind::Insert, Kind::Delete].into_iter().map(share).sum::<f64>();
+            let writes: f64 =
+                [Kind::Put, Kind::Insert, Kind::Delete].into_iter().map(|kind| mixed.rate(kind)).sum();
             Rates {
                 operations: all,
-                writes: all * (writes + both + share(Kind::Batch) * members),
+                writes: all * (writes + both),
                 gets: all * (share(Kind::Get) + both + share(Kind::MultiGet) * members),
                 absent: mixed.absent,
                 scans: all * share(Kind::Range),

@@ -70,8 +70,7 @@ pub struct PhaseRow {
 /// A phase that replays a trace or reopens the store; a design or plan that is impossible; a policy that violates an
 /// invariant of its axis.
 pub fn simulate(simulation: &Simulation<'_>) -> Outcome<(Vec<PhaseRow>, Costs)> {
-    check_phases(simulation.workload)?;
-    check_design(simulation.design)?;
+    check(simulation.design, simulation.workload)?;
     let all: f64 = simulation.workload.phases.iter().map(operations).sum();
     let is_exact = match simulation.picture {
         Picture::Automatic => all <= MOST_EXACT_WRITES,
@@ -88,8 +87,16 @@ pub fn simulate(simulation: &Simulation<'_>) -> Outcome<(Vec<PhaseRow>, Costs)> 
     Ok((rows, costs))
 }
 
-/// Returns an error for designs with blob files, and for designs that move memory. Returns an error for designs that
-/// the simulator does not support.
+/// Returns an error if a design or a phase of a workload cannot be simulated.
+///
+/// # Errors
+/// The first phase or the first axis of the design that cannot be simulated, with the reason.
+pub fn check(design: &Design, workload: &Workload) -> Outcome<()> {
+    check_phases(workload)?;
+    check_design(design)
+}
+
+/// Returns an error for designs with blob files, and for designs that move memory. These designs cannot be simulated.
 fn check_design(design: &Design) -> Outcome<()> {
     let (axis, reason) = match (design.keeps_values_inline(), design.moves_memory()) {
         (false, _) => ("values", "because blob files are not"),
@@ -97,7 +104,7 @@ fn check_design(design: &Design) -> Outcome<()> {
         (true, false) => return Ok(()),
     };
     Err(Problem::new(format!(
-        "design.{axis} = \"{}\" cannot be simulated, {reason}; run the experiment with trials.mode = \"counted\"",
+        "design.{axis} = \"{}\" cannot be simulated, {reason}; use `lsmbench run` in counted mode",
         design.choice(axis)
     )))
 }
@@ -109,9 +116,9 @@ fn check_phases(workload: &Workload) -> Outcome<()> {
             _ if phase.family.is_some() => "has a family of its own",
             Work::Roles(_) => "has roles, whose operations depend on time",
             Work::Replay(_) => "replays a trace",
-            Work::Mixed(mixed) if mixed.mix.has(Kind::DeleteRange) => "deletes ranges of keys",
-            Work::Mixed(mixed) if mixed.mix.has(Kind::SingleDelete) => "has single deletes",
-            Work::Mixed(mixed) if mixed.mix.has(Kind::Merge) => "merges operands",
+            Work::Mixed(mixed) if mixed.has(Kind::DeleteRange) => "deletes ranges of keys",
+            Work::Mixed(mixed) if mixed.has(Kind::SingleDelete) => "has single deletes",
+            Work::Mixed(mixed) if mixed.has(Kind::Merge) => "merges operands",
             Work::Mixed(mixed) if mixed.mix.has(Kind::Prefix) => "has prefix scans",
             Work::Mixed(mixed) if mixed.mix.has(Kind::PutIfAbsent) => "puts values only if keys are absent",
             Work::Mixed(mixed) if mixed.operations.is_none() => "has no number of operations",
@@ -120,7 +127,7 @@ fn check_phases(workload: &Workload) -> Outcome<()> {
             _ => continue,
         };
         return Err(Problem::new(format!(
-            "phase \"{}\" {reason}, which cannot be simulated; run the experiment with trials.mode = \"counted\"",
+            "phase \"{}\" {reason}, which cannot be simulated; use `lsmbench run` in counted mode",
             phase.name
         )));
     }

@@ -15,7 +15,7 @@ use crate::examine::{Copy, Recovered, judge, read, recover};
 use crate::findings::Findings;
 use crate::player::{DIRECTORY, Marks, Player};
 use crate::script::Script;
-use crate::subject::StoreKind;
+use crate::store_kind::StoreKind;
 use crate::violation::{Check, Violation};
 
 /// Number of actions in one history.

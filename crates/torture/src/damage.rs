@@ -28,7 +28,7 @@ use self::corruption::{Corruption, Described, images};
 use self::inspection::{Inspection, Outcome};
 use self::store_image::{StoreImage, live};
 use crate::findings::Findings;
-use crate::subject::StoreKind;
+use crate::store_kind::StoreKind;
 use crate::violation::Violation;
 
 pub use self::rule::Class;

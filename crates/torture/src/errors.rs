@@ -18,7 +18,7 @@ use crate::examine::{judge, read, recover};
 use crate::findings::Findings;
 use crate::player::{DIRECTORY, Player, Stop};
 use crate::script::{Content, Script, ScriptWrite, StoreAction, apply, digest};
-use crate::subject::StoreKind;
+use crate::store_kind::StoreKind;
 use crate::violation::{Check, Violation};
 
 /// Number of actions in one history.

@@ -11,7 +11,8 @@ use storage::{Memory, RecordingStorage, Storage, StorageChange};
 
 use crate::player::{DIRECTORY, Marks, copy_directory};
 use crate::script::{Content, Script, ScriptWrite, apply, digest};
-use crate::subject::{StoreKind, StoreUnderTest};
+use crate::store_kind::StoreKind;
+use crate::subject::StoreUnderTest;
 use crate::violation::{Check, Violation};
 
 /// The result of the recovery of a store.

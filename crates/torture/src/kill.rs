@@ -25,7 +25,8 @@ use tree::wal::WalMode;
 
 use crate::examine::{judge, panic_text};
 use crate::script::{Content, Script, ScriptWrite, StoreAction, apply, digest};
-use crate::subject::{StoreKind, StoreUnderTest};
+use crate::store_kind::StoreKind;
+use crate::subject::StoreUnderTest;
 use crate::violation::{Check, Violation};
 
 /// Number of writers of a store.

@@ -8,7 +8,8 @@ use storage::Storage;
 use tree::wal::WalMode;
 
 use crate::script::{Content, Script, StoreAction, apply};
-use crate::subject::{StoreKind, StoreUnderTest};
+use crate::store_kind::StoreKind;
+use crate::subject::StoreUnderTest;
 use crate::violation::{Check, Violation};
 
 /// Directory of the store.

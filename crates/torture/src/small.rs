@@ -1,6 +1,6 @@
 //! Shrinks a design so that a few dozen writes flush, compact and fill several levels.
 
-use toml::Table;
+use toml::{Table, Value};
 use tree::Design;
 
 /// The options that a small design sets to small values, if the design has these options. The order matters, because
@@ -29,14 +29,30 @@ pub fn small(design: &Design) -> Design {
     let memory = design.options.memory.map(|_| "memory = \"64KiB\"");
     let changes = SMALL.into_iter().chain(memory);
     changes.fold(design.clone(), |design, change| {
+        let change: Table = change.parse().expect("the changes are TOML");
         // A component without this parameter is unchanged.
-        change.parse().ok().and_then(|change: Table| design.with(&change).ok()).unwrap_or(design)
+        let design = design.with(&change).unwrap_or(design);
+        let names: Vec<String> = design.families().map(str::to_owned).collect();
+        names.into_iter().fold(design, |design, name| {
+            let of_family = Table::from_iter([(name, Value::Table(change.clone()))]);
+            let families = Table::from_iter([("families".to_owned(), Value::Table(of_family))]);
+            design.with(&families).unwrap_or(design)
+        })
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn families_shrink_with_their_store() {
+        let text = "[families.a]\ncompaction = \"leveled\"\n[families.b]\nblock = { size = \"8KiB\" }";
+        let small = small(&Design::default().with(&text.parse().unwrap()).unwrap());
+        let [a, b] = ["a", "b"].map(|name| small.family(name).unwrap());
+        assert!(a.choice("compaction").to_string().contains("size_ratio=2"), "{}", a.choice("compaction"));
+        assert_eq!((a.memtable_capacity.0, b.options.block.size.0), (1024, 512));
+    }
 
     #[test]
     fn choices_stay_and_sizes_shrink() {

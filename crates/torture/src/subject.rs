@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use storage::Storage;
-use tree::wal::WalMode;
 use tree::{Design, MergeOperator, Mode, OpenOptions, Result, Tree, WriteBatch};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -59,29 +58,6 @@ pub trait Maker: Send + Sync {
 
     /// Verifies the store in `directory` and returns one line per corruption.
     fn verify(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Vec<String>>;
-}
-
-/// A kind of store under test, and the WAL mode that determines its promises. A promise is the number of commits that
-/// the store must contain after a crash.
-pub struct StoreKind {
-    /// Name of the kind.
-    pub name: String,
-    /// WAL mode, which determines when a write is acknowledged.
-    pub wal: WalMode,
-    /// Opens the store.
-    pub maker: Box<dyn Maker>,
-}
-
-impl StoreKind {
-    /// Creates the kind of store for the tree of a design. The design stays unchanged.
-    ///
-    /// # Errors
-    /// The WAL mode of the design cannot be built.
-    pub fn tree(name: &str, design: Design) -> Result<Self> {
-        let wal = tree::wal::CATALOG.build(design.choice("wal"));
-        let wal = wal.map_err(|error| tree::Error::Misuse(error.message))?.mode();
-        Ok(Self { name: name.to_owned(), wal, maker: Box::new(TreeMaker(design)) })
-    }
 }
 
 /// Opens trees of one design in `counted` mode.

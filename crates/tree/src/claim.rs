@@ -7,6 +7,7 @@ use storage::Storage;
 
 use crate::assemble::misuse;
 use crate::error::{Error, Result};
+use crate::family_folder::check_not_family;
 use crate::inner::Mode;
 use crate::manifest::State;
 use crate::open_options::OpenOptions;
@@ -30,9 +31,13 @@ impl Claim {
     /// Locks the directory and reads its manifest. Creates the directory if it is missing and the options allow it.
     ///
     /// # Errors
-    /// If the directory is in use, contradicts the options, has unrelated files, or is corrupt.
+    /// If the directory is in use, contradicts the options, has unrelated files, is one family of a store, or is
+    /// corrupt.
     pub(crate) fn new(options: &mut OpenOptions, directory: &Path) -> Result<Self> {
         let storage = open_storage(options)?;
+        if options.membership.is_none() {
+            check_not_family(&*storage, directory)?;
+        }
         if !options.create_if_missing && !Files::of_existing(&*storage, directory)?.has_state() {
             return Err(Error::NotAStore(directory.to_owned()));
         }

@@ -40,6 +40,7 @@ mod destroy;
 mod error;
 mod failure;
 mod families;
+mod family_folder;
 pub mod hash;
 mod inner;
 mod log_shelf;
@@ -82,12 +83,13 @@ pub use design::{
     AXES, BackgroundThreads, BlockIndex, BlockOptions, DEPRECATIONS, Deprecation, Design, DesignError,
     FamilyLayout, FilterPlace, InlineWork, LastKey, Mapped, MergeKernel, MergeOptions, Options, Pacing,
     RangeOptions, SECOND_NAMES, StallOptions, TableLayout, TableNames, TableOptions, TableReaders,
-    TableReferences, TableRelease, ThreadOptions, Verify, axis, deprecations, family_entries,
+    TableReferences, TableRelease, ThreadOptions, Verify, axis, deprecations, family_entries, family_of_path,
     own_key_entries, own_keys,
 };
 pub use destroy::destroy;
 pub use error::{Error, Result};
 pub use families::{Families, Family, FamilyBatch, FamilyId};
+pub use family_folder::family_names;
 pub use inner::Mode;
 pub use open_options::OpenOptions;
 pub use range::Range;

@@ -58,16 +58,18 @@ impl Opening {
     /// Locks the directory and reads its files. Creates the directory if it is missing and the options allow it.
     pub(crate) fn begin(mut options: OpenOptions, directory: &Path) -> Result<Self> {
         if options.design.has_family_trees() {
-            let message = "the design has families, but this program opens one tree; remove design.families, or set \
-                           families.layout = \"prefixed\"";
+            let message = "the design has families, which are several trees, but this call opens one tree; open the \
+                           store as a store of families, or set families.layout = \"prefixed\"";
             return Err(Error::Misuse(message.to_owned()));
         }
         let Claim { storage, lock, files, mut state, new_log, mut recovery } =
             Claim::new(&mut options, directory)?;
         if !state.families.is_empty() {
             let (directory, families) = (directory.display(), state.families.join("\", \""));
-            let message =
-                format!("{directory} has the families \"{families}\"; name them in design.families");
+            let message = format!(
+                "{directory} has the families \"{families}\", but this call opens one tree; open the store as a store \
+                 of families"
+            );
             return Err(Error::Misuse(message));
         }
         let wal_mode = wal::CATALOG.build(options.design.choice("wal")).map_err(misuse)?.mode();

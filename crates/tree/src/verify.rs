@@ -15,6 +15,7 @@ use crate::checksum::Checksum;
 use crate::design::Design;
 use crate::error::{Error, Result};
 use crate::families::read_segment;
+use crate::family_folder::check_not_family;
 use crate::manifest::{Found, State};
 use crate::merge_operands::unexpected_merge;
 use crate::recovery::{Files, QUARANTINE, lock_existing};
@@ -53,8 +54,14 @@ pub struct Verification {
 /// verification locks the file to keep other processes out.
 ///
 /// # Errors
-/// If the directory is in use, is not a store, or cannot be read at all.
+/// If the directory is in use, is not a store, is one family of a store, or cannot be read at all.
 pub fn verify(storage: &Arc<dyn Storage>, directory: &Path) -> Result<Verification> {
+    check_not_family(&**storage, directory)?;
+    verify_directory(storage, directory)
+}
+
+/// Reads every file of the store or of the family in `directory`.
+fn verify_directory(storage: &Arc<dyn Storage>, directory: &Path) -> Result<Verification> {
     let _lock = lock_existing(&**storage, directory)?;
     let files = Files::list(&**storage, directory)?;
     if !files.are_of_a_tree() {
@@ -185,7 +192,7 @@ impl Verification {
     /// Checks the trees of all column families.
     fn check_families(&mut self, storage: &Arc<dyn Storage>, directory: &Path, state: &State) {
         for name in &state.families {
-            match verify(storage, &directory.join(name)) {
+            match verify_directory(storage, &directory.join(name)) {
                 Ok(tree) => self.add(tree, name),
                 Err(error) => self.damage.push(error),
             }

@@ -261,8 +261,8 @@ fn only_adds(work: &Work) -> bool {
 fn adds_anywhere(work: &Work) -> bool {
     match work {
         Work::Load(load) => load.order == Order::Random,
-        Work::Mixed(mixed) => !mixed.mix.has(Kind::Insert) && matches!(mixed.keys, KeySource::Drawn(_)),
-        Work::Roles(roles) => roles.iter().all(|role| !role.mixed.mix.has(Kind::Insert)),
+        Work::Mixed(mixed) => !mixed.has(Kind::Insert) && matches!(mixed.keys, KeySource::Drawn(_)),
+        Work::Roles(roles) => roles.iter().all(|role| !role.mixed.has(Kind::Insert)),
         Work::Replay(_) => false,
         // A step adds no keys.
         Work::Step(_) => true,

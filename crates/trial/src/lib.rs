@@ -45,6 +45,6 @@ pub use message::{
     FixtureStep, Message, Recorded, RecordingSpec, Slice, Step, TrialReport, TrialSpec, Turn, TurnSpec,
     Yielded, read_messages,
 };
-pub use plausibility::mark;
+pub use plausibility::{StoredValues, mark};
 pub use seam::{POLICY_COMMAND, seam_costs};
 pub use trial::run_trial_process;

@@ -28,6 +28,9 @@ struct Facts {
     /// Whether files contain all bytes of the entries. The value is true if blocks are not compressed, values are
     /// stored next to their keys, and no data expires.
     keeps_bytes: bool,
+    /// The smallest fraction of the bytes of values that files contain. A file that may be compressed contains at
+    /// least a part of the bytes that do not compress.
+    least_kept: f64,
     /// Whether a component of the design is an ideal variant. Limits of real components do not apply to ideal
     /// variants.
     is_oracle: bool,
@@ -88,6 +91,7 @@ impl Default for Facts {
         Self {
             limits: Limits::OF_ANY,
             keeps_bytes: false,
+            least_kept: 0.0,
             is_oracle: false,
             filters: FilterFacts::default(),
             value_share: None,
@@ -98,27 +102,71 @@ impl Default for Facts {
     }
 }
 
+/// The facts about the values of a configuration that its design does not contain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StoredValues {
+    /// Whether the engine stores values as the design says. Other engines may compress, whatever the design says.
+    pub follow_design: bool,
+    /// The largest fraction of the bytes of a value that compression may save. The fraction is 1 for values of unknown
+    /// content.
+    pub compressible: f64,
+}
+
+impl StoredValues {
+    /// Returns the smallest fraction of the bytes of values that the files of a design contain.
+    ///
+    /// Repeated parts of a block compress more than the values alone, so the bound of a compressed file is half of the
+    /// bytes that do not compress.
+    fn least_kept(self, design: &Design) -> f64 {
+        match (keeps_all(design), self.follow_design && keeps_bytes(design)) {
+            (false, _) => 0.0,
+            (true, true) => 1.0,
+            (true, false) => (1.0 - self.compressible).clamp(0.0, 1.0) / 2.0,
+        }
+    }
+}
+
+/// Returns the designs of all trees of a store.
+fn trees(design: &Design) -> Vec<Design> {
+    let families = design.families().filter(|_| design.has_family_trees());
+    let trees: Vec<Design> = families.filter_map(|name| design.family(name).ok()).collect();
+    if trees.is_empty() { vec![design.clone()] } else { trees }
+}
+
+/// Returns whether a design has the first variant of an axis.
+fn is_first(design: &Design, name: &str) -> bool {
+    let variants = axis(name).map(catalog::Axis::variants).unwrap_or_default();
+    variants.first().is_some_and(|first| first.kind == design.choice(name).kind())
+}
+
+/// Returns whether the SSTables of a design contain all values, and no data expires.
+fn keeps_all(design: &Design) -> bool {
+    let drops = |tree: &Design| tree.limits().iter().any(|(_, _, limit)| *limit == catalog::Limit::DropsData);
+    trees(design).iter().all(|tree| is_first(tree, "values") && !drops(tree))
+}
+
+/// Returns whether the SSTables of a design contain all values without compression, and no data expires.
+fn keeps_bytes(design: &Design) -> bool {
+    keeps_all(design) && trees(design).iter().all(|tree| is_first(tree, "compression"))
+}
+
 impl Facts {
-    /// Collects the facts of a configuration with this design on a machine with these limits.
-    fn of(design: &Design, limits: Limits) -> Self {
-        let is_first = |name: &str| {
-            let variants = axis(name).map(catalog::Axis::variants).unwrap_or_default();
-            variants.first().is_some_and(|first| first.kind == design.choice(name).kind())
-        };
+    /// Collects the facts of a configuration with this design and these values on a machine with these limits.
+    fn of(design: &Design, values: StoredValues, limits: Limits) -> Self {
         let is_oracle = design.choices().any(|(name, choice)| {
             let variants = axis(name).map(catalog::Axis::variants).unwrap_or_default();
             variants.iter().any(|variant| variant.oracle && variant.kind == choice.kind())
         });
-        let drops = design.limits().iter().any(|(_, _, limit)| *limit == catalog::Limit::DropsData);
         let policy = bloom::CATALOG.build(design.choice("bloom"));
         let filters = FilterFacts {
-            are_even: is_first("allocation"),
+            are_even: is_first(design, "allocation"),
             may_have_lower_rate: policy.as_ref().is_ok_and(|policy| policy.needs_keys() || policy.adapts()),
             assume_similar_keys: policy.is_ok_and(|policy| policy.assumes_similar_keys()),
         };
         Self {
             limits,
-            keeps_bytes: is_first("compression") && is_first("values") && !drops,
+            keeps_bytes: values.follow_design && keeps_bytes(design),
+            least_kept: values.least_kept(design),
             is_oracle,
             filters,
             ..Self::default()
@@ -161,11 +209,12 @@ fn tells_false_positives(row: &Row, facts: &Facts) -> bool {
 /// with a message.
 pub fn mark(
     design: &Design,
+    values: StoredValues,
     rows: &mut [Row],
     streams: &[StreamRecord],
     limits: Limits,
 ) -> Vec<(String, String)> {
-    let mut facts = Facts::of(design, limits);
+    let mut facts = Facts::of(design, values, limits);
     let mut marked = Vec::new();
     for row in rows {
         let phase = row.get(&c::PHASE).to_string();
@@ -369,8 +418,9 @@ fn write_amp(row: &Row, facts: &Facts) -> Option<String> {
     // An expectation exists only where keys were only added.
     let (amp, _) = (number(&c::WRITE_AMP)?, number(&c::EXPECTED_WRITE_AMP)?);
     let (user, waiting) = (number(&c::USER_BYTES_WRITTEN)?, number(&c::MEMTABLE_BYTES).unwrap_or(0.0));
-    let flushed = (1.0 - waiting / user).max(0.0) * facts.value_share.unwrap_or(0.0);
-    let is_bound = facts.keeps_bytes && number(&c::FLUSHES)? > 0.0;
+    let kept = facts.value_share.unwrap_or(0.0) * facts.least_kept;
+    let flushed = (1.0 - waiting / user).max(0.0) * kept;
+    let is_bound = number(&c::FLUSHES)? > 0.0;
     (is_bound && amp < flushed * (1.0 - SLACK)).then(|| {
         format!("write_amp {amp:.3} < {flushed:.3}, the share that is not in a memtable, although flushes drop nothing")
     })
@@ -391,8 +441,8 @@ fn space_amp(row: &Row, facts: &Facts) -> Option<String> {
     let number = |metric| row.get(metric).number();
     let (live, tables) = (number(&c::LIVE_BYTES)?, number(&c::TABLE_BYTES)?);
     let stored = tables + number(&c::MEMTABLE_BYTES).unwrap_or(0.0);
-    let least = live * facts.value_share?;
-    (facts.keeps_bytes && stored < least * (1.0 - SLACK)).then(|| {
+    let least = live * facts.value_share? * facts.least_kept;
+    (stored < least * (1.0 - SLACK)).then(|| {
         format!(
             "space_amp {:.3}: {stored} bytes in SSTables and memtables are too few for {live} live bytes",
             tables / live
@@ -449,8 +499,17 @@ mod tests {
     }
 
     fn facts() -> Facts {
-        Facts { keeps_bytes: true, filters: EVEN, value_share: Some(0.84), ..Facts::default() }
+        Facts {
+            keeps_bytes: true,
+            least_kept: 1.0,
+            filters: EVEN,
+            value_share: Some(0.84),
+            ..Facts::default()
+        }
     }
+
+    /// The values of the tree of lsmbench, which follow the design.
+    const OWN: StoredValues = StoredValues { follow_design: true, compressible: 0.5 };
 
     /// Returns the names of the rules that a row with these values violates.
     fn broken(numbers: &str, facts: &Facts) -> Vec<&'static str> {
@@ -522,11 +581,11 @@ mod tests {
     #[test]
     fn rules_know_what_they_do_not_bind() {
         let free = [
-            ("write_amp=0.6", Facts { keeps_bytes: false, ..facts() }),
+            ("write_amp=0.6", Facts { least_kept: 0.5, ..facts() }),
             ("write_amp=0.6 flushes=0", facts()),
             ("write_amp=0.4 memtable_bytes=700000", facts()),
             ("table_bytes=500000", Facts { value_share: None, ..facts() }),
-            ("table_bytes=500000", Facts { keeps_bytes: false, ..facts() }),
+            ("table_bytes=500000", Facts { least_kept: 0.25, ..facts() }),
             ("compaction_bytes_written=3000000", Facts { keeps_bytes: false, ..facts() }),
             // SSTables of two blocks each, such as those of 8 KiB. Flushes wrote as many bytes of other parts as of
             // entries.
@@ -563,7 +622,7 @@ mod tests {
     #[test]
     fn a_trial_s_rows_are_marked_by_phase_and_earlier_writes_count() {
         let mut rows = [row("phase=load"), row("phase=look realised_value_bytes=1000 table_bytes=300000")];
-        let marked = mark(&Design::default(), &mut rows, &[], Limits::OF_ANY);
+        let marked = mark(&Design::default(), OWN, &mut rows, &[], Limits::OF_ANY);
         assert_eq!(marked.len(), 1, "{marked:?}");
         assert!(
             marked[0].0 == "look" && marked[0].1.starts_with("bytes of tables: space_amp "),
@@ -575,13 +634,34 @@ mod tests {
         let merged = "compaction_bytes_written=3100000 user_bytes_written=0 flush_bytes=0 flushes=0";
         let mut rows =
             [row("phase=load flush_bytes=1400000 write_amp=3.3"), row(&format!("phase=wait {merged}"))];
-        assert_eq!(mark(&Design::default(), &mut rows, &[], Limits::OF_ANY), []);
+        assert_eq!(mark(&Design::default(), OWN, &mut rows, &[], Limits::OF_ANY), []);
         // The design names an ideal bound.
         let oracle = Design::default().with(&"bloom = \"perfect\"".parse().unwrap()).unwrap();
         assert!(
-            Facts::of(&oracle, Limits::OF_ANY).is_oracle
-                && !Facts::of(&Design::default(), Limits::OF_ANY).is_oracle
+            Facts::of(&oracle, OWN, Limits::OF_ANY).is_oracle
+                && !Facts::of(&Design::default(), OWN, Limits::OF_ANY).is_oracle
         );
-        assert!(Facts::of(&Design::default(), Limits::OF_ANY).keeps_bytes);
+        assert!(Facts::of(&Design::default(), OWN, Limits::OF_ANY).keeps_bytes);
+    }
+
+    /// Tests the bound of values that an engine or a column family may compress.
+    #[test]
+    fn values_that_may_be_compressed_bind_by_what_does_not_compress() {
+        let design = |text: &str| Design::default().with(&text.parse().unwrap()).unwrap();
+        let other = StoredValues { follow_design: false, ..OWN };
+        for (text, values, kept, keeps_bytes) in [
+            ("", OWN, 1.0, true),
+            ("", other, 0.25, false),
+            ("", StoredValues { compressible: 1.0, ..other }, 0.0, false),
+            ("compression = \"lz4\"", OWN, 0.25, false),
+            ("families = { a = {}, b = { compression = \"zstd\" } }", OWN, 0.25, false),
+            ("families = { a = {}, b = {} }", OWN, 1.0, true),
+            ("families = { layout = \"prefixed\", a = {}, b = { compression = \"zstd\" } }", OWN, 1.0, true),
+            ("families = { a = { compaction = \"fifo\" } }", OWN, 0.0, false),
+        ] {
+            let facts = Facts::of(&design(text), values, Limits::OF_ANY);
+            assert_eq!(facts.keeps_bytes, keeps_bytes, "{text}");
+            assert!((facts.least_kept - kept).abs() < 1e-12, "{text}: {}", facts.least_kept);
+        }
     }
 }

@@ -162,6 +162,11 @@ impl Target for TraceRecorder<'_> {
             match write {
                 Write::Put { key, value } => self.record(TraceOperation::Put, key, Some(value))?,
                 Write::Delete { key } => self.record(TraceOperation::Delete, key, None)?,
+                Write::SingleDelete { key } => self.record(TraceOperation::SingleDelete, key, None)?,
+                Write::Merge { key, operand } => self.record(TraceOperation::Merge, key, Some(operand))?,
+                Write::DeleteRange { low, high } => {
+                    self.add(TraceRecord::new(TraceOperation::DeleteRange, *low).until(*high))?;
+                }
             }
         }
         self.target.write(writes)

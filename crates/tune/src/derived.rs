@@ -2,16 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use experiment::{ENGINE, Experiment};
+use catalog::KeyEntry;
+use experiment::{ENGINE, Experiment, TIMED_TRIAL_KEYS};
+use results::RunMode;
 use results::targets::create_folder;
 use toml::{Table, Value};
-use tree::{AXES, Design};
+use tree::{AXES, Design, own_key_entries, own_keys};
 use types::{Outcome, Problem};
 
 use crate::candidate::EngineDesign;
 
 /// The tables of an experiment that a derived experiment replaces or omits.
-const REPLACED: [&str; 8] = [ENGINE, "design", "sweep", "trials", "verdict", "gate", "chart", "tune"];
+const REPLACED: [&str; 9] =
+    [ENGINE, "design", "sweep", "trials", "verdict", "gate", "chart", "tune", "quick"];
 
 /// The settings of a derived experiment.
 pub(crate) struct Derived<'a> {
@@ -34,7 +37,7 @@ impl Derived<'_> {
     /// A file that cannot be written.
     pub(crate) fn write(&self, experiment: &Experiment, folder: &Path) -> Outcome<PathBuf> {
         let read = |error: toml::de::Error| Problem::doing("read the resolved experiment", error);
-        let resolved: Table = experiment.resolved().parse().map_err(read)?;
+        let resolved: Table = experiment.runnable().parse().map_err(read)?;
         let mut table: Table = resolved.clone();
         REPLACED.iter().for_each(|key| drop(table.remove(*key)));
         table.insert("question".to_owned(), Value::from(self.question.clone()));
@@ -48,6 +51,9 @@ impl Derived<'_> {
         };
         trials.remove("precision");
         trials.extend(self.trials.clone());
+        if trials.get("mode").and_then(Value::as_str) == Some(RunMode::Counted.name()) {
+            trials.retain(|key, _| !TIMED_TRIAL_KEYS.contains(&key));
+        }
         let sweep = zipped(self.setups, &designs);
         if !sweep.is_empty() {
             table.insert("sweep".to_owned(), Value::Table(sweep));
@@ -76,8 +82,23 @@ fn plain_values_first(table: Table) -> Table {
 /// Returns the designs as an experiment can set them.
 fn designs(setups: &[EngineDesign]) -> Vec<Table> {
     let has_budget = setups.iter().any(|setup| setup.design.has_budget());
-    let tables = setups.iter().map(|setup| setup.design.to_toml());
+    let tables = setups.iter().map(|setup| with_own_keys(setup.design.to_toml()));
     tables.map(|table| if has_budget { Design::without_cache_capacity(table) } else { table }).collect()
+}
+
+/// Returns a design with all keys of the memtable axis, also those with their default. A sweep can then set each key
+/// in all designs.
+fn with_own_keys(mut design: Table) -> Table {
+    if let Some(Value::Table(memtable)) = design.get_mut("memtable") {
+        for KeyEntry { key, default, .. } in own_key_entries() {
+            let parsed = format!("value = {default}").parse::<Table>().ok();
+            let default = parsed.and_then(|mut table| table.remove("value"));
+            if let (false, Some(default)) = (memtable.contains_key(key), default) {
+                memtable.insert(key.to_owned(), default);
+            }
+        }
+    }
+    design
 }
 
 /// Returns a sweep over engines and designs. The sweep contains each path that differs, with its value in every design.
@@ -113,12 +134,19 @@ fn zipped(setups: &[EngineDesign], designs: &[Table]) -> Table {
     if sweep.len() > 1 { sweep } else { Table::new() }
 }
 
-/// Returns the paths of a design with their values: the choice of each axis as a whole, and single options.
+/// Returns the paths of a design with their values: the choice of each axis as a whole, the keys of an axis that belong
+/// to no variant, and single options. The label of a configuration has each of these paths.
 pub(crate) fn paths(design: &Table) -> Vec<(String, Value)> {
     let mut paths = Vec::new();
     for (key, value) in design {
         let is_axis = AXES.iter().any(|axis| axis.name() == key);
         match value {
+            Value::Table(choice) if is_axis => {
+                let (own, variant): (Table, Table) =
+                    choice.clone().into_iter().partition(|(name, _)| own_keys(key).any(|own| own == name));
+                paths.push((key.clone(), Value::Table(variant)));
+                paths.extend(own.into_iter().map(|(name, value)| (format!("{key}.{name}"), value)));
+            }
             Value::Table(options) if !is_axis => {
                 paths.extend(options.iter().map(|(name, value)| (format!("{key}.{name}"), value.clone())));
             }

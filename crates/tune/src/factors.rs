@@ -39,7 +39,8 @@ pub(crate) fn factors(designs: &[&Design]) -> Vec<Factor> {
     let options: Vec<BTreeMap<String, String>> = tables
         .iter()
         .map(|table| {
-            let options = paths(table).into_iter().filter(|(path, _)| !axes.contains(&&**path));
+            let is_of_axis = |path: &str| path.split('.').next().is_some_and(|first| axes.contains(&first));
+            let options = paths(table).into_iter().filter(|(path, _)| !is_of_axis(path));
             options.map(|(path, value)| (path, text(&value))).collect()
         })
         .collect();

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use experiment::Overrides;
 use results::{Folder, Metric, Row, Table as Rows, columns as c};
 use run::{Ending, RunOptions, interrupt, run_all};
-use simulation::{Costs, PhaseRow, Picture, Simulation, simulate};
+use simulation::{Costs, PhaseRow, Picture, Simulation, check, simulate};
 use toml::{Table, Value};
 use tree::Design;
 use types::{Outcome, Problem};
@@ -66,6 +66,11 @@ pub fn tune(settings: &Settings<'_>) -> Outcome<Advice> {
         let message = "tune has no model of an arbiter that moves memory; set design.arbiter = \"static\", or use \
                        `lsmbench run`";
         return Err(Problem::at(&experiment.file, None, message));
+    }
+    for cell in experiment.cells.iter().filter(|_| has_models) {
+        check(&cell.design, workload).map_err(|problem| {
+            Problem::at(&experiment.file, None, format!("tune simulates each design, but {problem}"))
+        })?;
     }
     let candidates = experiment.cells.iter().map(|cell| {
         let setup = EngineDesign { engine: cell.engine.clone(), design: cell.design.clone() };

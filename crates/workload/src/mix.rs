@@ -87,12 +87,6 @@ impl Mix {
         self.weights[kind as usize] > 0.0
     }
 
-    /// Returns whether an operation of the mix writes a value.
-    pub fn writes_values(&self) -> bool {
-        let deletes = [Kind::Delete, Kind::SingleDelete];
-        Kind::ALL.into_iter().any(|kind| kind.writes() && !deletes.contains(&kind) && self.has(kind))
-    }
-
     /// Returns whether an operation of the mix changes the store.
     pub fn writes(&self) -> bool {
         Kind::ALL.into_iter().any(|kind| kind.writes() && self.has(kind))

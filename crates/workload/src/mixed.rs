@@ -13,6 +13,13 @@ use crate::trace::TraceFile;
 /// Maximum number of operations in one batch or multi-get.
 pub(crate) const MOST_MEMBERS: u64 = 65_536;
 
+/// The kinds of operations that write a value.
+const WITH_VALUES: [Kind; 5] =
+    [Kind::Put, Kind::Insert, Kind::ReadModifyWrite, Kind::Merge, Kind::PutIfAbsent];
+
+/// The kinds of operations whose key is not drawn. The members of a batch have keys of their own.
+const WITHOUT_DRAWN_KEY: [Kind; 5] = [Kind::Insert, Kind::First, Kind::Last, Kind::SingleDelete, Kind::Batch];
+
 /// Default number of members of a batch or multi-get.
 const DEFAULT_MEMBERS: u32 = 100;
 
@@ -35,6 +42,8 @@ pub struct Mixed {
     pub range: RangeSpec,
     /// The number of members of a batch or multi-get.
     pub batch: u32,
+    /// The share of each kind among the members of batches.
+    pub batch_mix: Mix,
 }
 
 /// Source of the keys of a mixed phase.
@@ -101,7 +110,31 @@ impl Mixed {
             return Err(ChoiceError::at("range.prefix", message));
         }
         let batch = batch.unwrap_or(DEFAULT_MEMBERS);
-        Ok(Self { operations, time_limit_ns, mix, keys, absent, range, batch })
+        let batch_mix = spelling.take("batch_mix").map_or(Ok(Mix::only(Kind::Put)), |mix| {
+            read_members(&mix).map_err(|error| inside("batch_mix", error))
+        })?;
+        Ok(Self { operations, time_limit_ns, mix, keys, absent, range, batch, batch_mix })
+    }
+
+    /// Returns whether the mix executes operations of a kind, alone or in batches.
+    pub fn has(&self, kind: Kind) -> bool {
+        self.mix.has(kind) || (self.mix.has(Kind::Batch) && self.batch_mix.has(kind))
+    }
+
+    /// Returns whether batches of the mix have members of a kind.
+    pub fn batches(&self, kind: Kind) -> bool {
+        self.mix.has(Kind::Batch) && self.batch_mix.has(kind)
+    }
+
+    /// Returns the mean number of executions of a kind per operation of the mix, alone and in batches.
+    pub fn rate(&self, kind: Kind) -> f64 {
+        let members = self.mix.share(Kind::Batch) * f64::from(self.batch);
+        self.mix.share(kind) + members * self.batch_mix.share(kind)
+    }
+
+    /// Returns the largest number of writes of one operation.
+    pub(crate) fn most_writes(&self) -> u64 {
+        if self.mix.has(Kind::Batch) { u64::from(self.batch) } else { 1 }
     }
 
     /// Returns whether an operation of the mix may request absent keys. Gets and scans with a span may request absent
@@ -113,7 +146,7 @@ impl Mixed {
 
     /// Returns whether the mix has scans, prefix scans or range deletes.
     fn has_lengths(&self) -> bool {
-        [Kind::Range, Kind::DeleteRange, Kind::Prefix].into_iter().any(|kind| self.mix.has(kind))
+        [Kind::Range, Kind::DeleteRange, Kind::Prefix].into_iter().any(|kind| self.has(kind))
     }
 
     fn groups(&self) -> bool {
@@ -127,11 +160,12 @@ impl Mixed {
             "absent" => self.asks_for_absent(),
             "range" => self.has_lengths(),
             "batch" => self.groups(),
-            "value" => self.mix.writes_values(),
+            "batch_mix" => self.mix.has(Kind::Batch),
+            "value" => WITH_VALUES.into_iter().any(|kind| self.has(kind)),
             "keys" => Kind::ALL
                 .into_iter()
-                .filter(|kind| ![Kind::Insert, Kind::First, Kind::Last, Kind::SingleDelete].contains(kind))
-                .any(|kind| self.mix.has(kind)),
+                .filter(|kind| !WITHOUT_DRAWN_KEY.contains(kind))
+                .any(|kind| self.has(kind)),
             _ => true,
         }
     }
@@ -148,6 +182,9 @@ impl Mixed {
         }
         if is_idle(self, "batch") {
             self.batch = DEFAULT_MEMBERS;
+        }
+        if is_idle(self, "batch_mix") {
+            self.batch_mix = Mix::only(Kind::Put);
         }
     }
 
@@ -174,6 +211,9 @@ impl Mixed {
         if self.groups() || self.batch != DEFAULT_MEMBERS {
             table.insert("batch".to_owned(), i64::from(self.batch).into());
         }
+        if self.batch_mix != Mix::only(Kind::Put) {
+            table.insert("batch_mix".to_owned(), self.batch_mix.to_toml());
+        }
     }
 }
 
@@ -195,6 +235,16 @@ impl End {
     fn is_given(&self) -> bool {
         self.operations.is_some() || self.time_limit_ns.is_some()
     }
+}
+
+/// Reads the mix of the members of batches.
+fn read_members(value: &Value) -> Result<Mix, ChoiceError> {
+    let mix = Mix::from_toml(value)?;
+    let other = Kind::ALL.into_iter().find(|kind| mix.has(*kind) && !Kind::BATCHED.contains(kind));
+    other.map_or(Ok(mix), |kind| {
+        let valid = Kind::BATCHED.map(Kind::name).join(", ");
+        Err(ChoiceError::at(kind.name(), format!("a batch cannot have {kind}. Valid: {valid}")))
+    })
 }
 
 fn read_keys(spelling: &mut Spelling, trace: Option<TraceFile>, mix: &Mix) -> Result<KeySource, ChoiceError> {

@@ -62,6 +62,10 @@ impl Kind {
         Self::SingleDelete,
     ];
 
+    /// The kinds that the members of a batch can have.
+    pub const BATCHED: [Self; 6] =
+        [Self::Put, Self::Insert, Self::Delete, Self::DeleteRange, Self::Merge, Self::SingleDelete];
+
     /// Returns the name in TOML and results.
     pub fn name(self) -> &'static str {
         match self {
@@ -155,9 +159,9 @@ pub struct Span {
 
 /// One operation of a stream of operations.
 ///
-/// A [`Batch`](Kind::Batch) or a [`MultiGet`](Kind::MultiGet) is the head of a group. If the operation is the head of
-/// a group, its members follow it, and `count` is the number of members. The members have the kind
-/// [`Put`](Kind::Put), [`Insert`](Kind::Insert) or [`Get`](Kind::Get).
+/// A [`Batch`](Kind::Batch) or a [`MultiGet`](Kind::MultiGet) is the head of a group. The head is followed by the
+/// members of the group, and `count` is the number of members. The members of a multi-get have the kind
+/// [`Get`](Kind::Get), and the members of a batch have a kind of [`Kind::BATCHED`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
     /// The key of the operation. In a scan, this is the key at which the scan starts. The head of a group contains

@@ -236,8 +236,20 @@ impl<'a> Performer<'a> {
 
     fn write(&mut self, batch: &Batch, at: usize) -> Result<AnswerCounts, TargetError> {
         let members = at + 1..at + batch.width(at);
-        let writes: Vec<Write<'_>> =
-            members.map(|member| Write::Put { key: batch.key(member), value: batch.value(member) }).collect();
+        let writes = members.map(|member| {
+            let (key, kind) = (batch.key(member), batch.operations()[member].kind);
+            Ok(match kind {
+                Kind::Delete => Write::Delete { key },
+                Kind::SingleDelete => Write::SingleDelete { key },
+                Kind::Merge => Write::Merge { key, operand: batch.value(member) },
+                Kind::DeleteRange => {
+                    let high = batch.end(member).ok_or("a range delete has no end key")?;
+                    Write::DeleteRange { low: key, high }
+                }
+                _ => Write::Put { key, value: batch.value(member) },
+            })
+        });
+        let writes = writes.collect::<Result<Vec<Write<'_>>, TargetError>>()?;
         self.digest = Digest::Made(0);
         self.target.write(&writes)?;
         Ok(AnswerCounts::default())

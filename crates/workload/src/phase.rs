@@ -10,7 +10,7 @@ use crate::operation::Kind;
 use crate::rate::Rate;
 use crate::replay_spec::ReplaySpec;
 use crate::role::Role;
-use crate::spelling::{self, Spelling, bounded, check_name, inside};
+use crate::spelling::{self, Spelling, bounded, inside, read_name};
 use crate::step::StoreStep;
 use crate::trace::{TEXT, TraceFile};
 use crate::value::ValueSpec;
@@ -99,8 +99,7 @@ impl Phase {
     /// the name of the table, as in `keys.theta`.
     pub fn from_toml(table: &Table) -> Result<Self, ChoiceError> {
         let mut spelling = Spelling::new(table.clone());
-        let name: String = spelling.read("name")?.unwrap_or_default();
-        check_name("a phase", &name)?;
+        let name = read_name(&mut spelling, "a phase", "load")?;
         if let Some(step) = StoreStep::from_spelling(&mut spelling)? {
             let settle = match step {
                 StoreStep::Settle => {
@@ -274,7 +273,7 @@ impl Phase {
             let message = "rate: the recorded times determine the rate; remove rate or replay.speed";
             return Err(ChoiceError::at("rate", message));
         }
-        let retires = matches!(&self.work, Work::Mixed(mixed) if mixed.mix.has(Kind::SingleDelete));
+        let retires = matches!(&self.work, Work::Mixed(mixed) if mixed.has(Kind::SingleDelete));
         if retires && matches!(self.rate, Rate::Sustained(_)) {
             let message =
                 "rate: a search repeats the phase, but each key can be deleted by one single delete only";
@@ -295,7 +294,7 @@ impl Phase {
 
     fn check_threads(&self) -> Result<(), ChoiceError> {
         let writes = matches!(&self.work, Work::Mixed(mixed) if mixed.mix.writes());
-        let deletes_ranges = matches!(&self.work, Work::Mixed(mixed) if mixed.mix.has(Kind::DeleteRange));
+        let deletes_ranges = matches!(&self.work, Work::Mixed(mixed) if mixed.has(Kind::DeleteRange));
         let reason = match &self.work {
             _ if deletes_ranges => {
                 "a range delete deletes keys of all threads, so the phase runs on 1 thread"
@@ -358,6 +357,7 @@ fn read_source(spelling: &mut Spelling) -> Result<PhaseWork, ChoiceError> {
             "absent",
             "range",
             "batch",
+            "batch_mix",
             "replay",
             "threads",
             "rate",
@@ -422,7 +422,7 @@ fn read_operations(
     } else {
         "the operations of the trace determine this setting"
     };
-    for key in ["order", "seconds", "mix", "keys", "absent", "range", "batch"] {
+    for key in ["order", "seconds", "mix", "keys", "absent", "range", "batch", "batch_mix"] {
         spelling.forbid(key, reason)?;
     }
     if is_text {
@@ -439,7 +439,7 @@ fn is_text(work: &Work) -> bool {
 
 fn read_load(spelling: &mut Spelling, keys: Option<u64>) -> Result<Load, ChoiceError> {
     let reason = "a load only inserts; put operations and mix into a separate phase";
-    for key in ["operations", "seconds", "mix", "keys", "absent", "range"] {
+    for key in ["operations", "seconds", "mix", "keys", "absent", "range", "batch_mix"] {
         spelling.forbid(key, reason)?;
     }
     let order = spelling.read("order")?.unwrap_or_default();

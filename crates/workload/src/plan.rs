@@ -197,7 +197,7 @@ impl Builder<'_> {
                 "span is above 0, but keys are not numbers; use the key format \"u64\" or \"decimal\"";
             return Err(ChoiceError::at("range.span", message));
         }
-        if mixed.mix.has(Kind::DeleteRange) && !(self.format.has_numbers() && self.format.ordered()) {
+        if mixed.has(Kind::DeleteRange) && !(self.format.has_numbers() && self.format.ordered()) {
             let message = "a range delete needs keys in the order of their numbers; use the key format \"u64\" or \
                            \"decimal\" without scattered = true";
             return Err(ChoiceError::at("mix.delete_range", message));
@@ -331,15 +331,16 @@ impl PhasePlan {
             _ => 0,
         };
         let operations = mixed.operations().unwrap_or(0).saturating_add(warm_up);
-        if spec.mix.has(Kind::Insert) {
-            self.check_capacity("operations", from.keys.saturating_add(operations))?;
+        let writes = operations.saturating_mul(spec.most_writes());
+        if spec.has(Kind::Insert) {
+            let added = if spec.batches(Kind::Insert) { writes } else { operations };
+            self.check_capacity("operations", from.keys.saturating_add(added))?;
         }
-        let members = if spec.mix.has(Kind::Batch) { u64::from(spec.batch) } else { 1 };
-        let versions = if spec.mix.writes() { operations.saturating_mul(members) } else { 0 };
+        let versions = if spec.mix.writes() { writes } else { 0 };
         // The writing threads divide the keys equally among themselves.
         let (left, writers) = (from.keys.saturating_sub(from.retired), u64::from(writers.max(1)));
         let of_thread = mixed.operations().map(|_| operations as f64 / f64::from(threads));
-        let taken = check_queue(&spec.mix, of_thread, left / writers)?;
+        let taken = check_queue(spec, of_thread, left / writers)?;
         let versions = check_versions("operations", from, versions, threads)?;
         Ok((versions, from.retired.saturating_add(taken.saturating_mul(writers))))
     }
@@ -371,8 +372,9 @@ fn check_versions(key: &str, from: Extent, writes: u64, threads: u32) -> Result<
 /// Checks that keys exist from which a mix can draw. The function also checks that each writing thread of the phase
 /// has at least one key.
 fn check_keys(mixed: &PlannedMix, from: Extent, writers: u32) -> Result<(), ChoiceError> {
-    let only_inserts = mixed.spec.mix == crate::mix::Mix::only(Kind::Insert)
-        || Kind::ALL.into_iter().all(|kind| kind == Kind::Insert || !mixed.spec.mix.has(kind));
+    let only_inserts = Kind::ALL
+        .into_iter()
+        .all(|kind| [Kind::Insert, Kind::Batch].contains(&kind) || !mixed.spec.has(kind));
     if only_inserts || matches!(mixed.keys, PlannedKeys::Recorded(_)) {
         return Ok(());
     }

@@ -61,15 +61,7 @@ impl Profile {
                 profile.mix = kinds.map(|kind| (kind.name(), mix.share(kind))).collect();
                 let gets = mix.has(Kind::Get) || mix.has(Kind::MultiGet);
                 profile.absent = gets.then_some(mixed.spec.absent);
-                let values = [
-                    Kind::Put,
-                    Kind::Insert,
-                    Kind::ReadModifyWrite,
-                    Kind::Batch,
-                    Kind::Merge,
-                    Kind::PutIfAbsent,
-                ];
-                profile.value_bytes = values.into_iter().any(|kind| mix.has(kind)).then_some(value_bytes);
+                profile.value_bytes = mixed.spec.reads("value").then_some(value_bytes);
                 profile.range_entries = mix.has(Kind::Range).then(|| mixed.ranges.mean());
                 if let (PlannedKeys::Drawn(law), keys @ 1..) = (&mixed.keys, from.keys) {
                     profile.hottest_key = law.share(keys, 1);

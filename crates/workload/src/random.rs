@@ -37,6 +37,8 @@ pub enum Concern {
     ValueSize,
     /// The value bytes of a key and version. All phases and threads of a run share one stream for this decision.
     ValueBytes,
+    /// The kinds of the members of a batch.
+    MemberKind,
 }
 
 /// Returns the seed for one kind of random decision, in one phase and one thread of a run. `seed` is the seed of the

@@ -105,6 +105,7 @@ const PHASE: &[KeyEntry] = &[
          this size. Without `batch`, a load inserts each key by a put.",
     )
     .or("100"),
+    BATCH_MIX,
     KeyEntry::new("threads", "whole number from 1 to 1024", "Number of client threads.").or("1"),
     KeyEntry::new(
         "rate",
@@ -207,7 +208,17 @@ const ROLE: &[KeyEntry] = &[
         .or("{ kind = \"fixed\", entries = 100 }"),
     KeyEntry::new("batch", "whole number from 1 to 65536", "Operations in one write batch or multi-get.")
         .or("100"),
+    BATCH_MIX,
 ];
+
+/// The entry of the mix of a batch, for phases and for roles.
+const BATCH_MIX: KeyEntry = KeyEntry::new(
+    "batch_mix",
+    "table of weights",
+    "Relative frequencies of the operations in write batches: `put`, `insert`, `delete`, `delete_range`, `merge` and \
+     `single_delete`. Each batch is atomic. An engine must support the operations in its batches.",
+)
+.or("{ put = 1 }");
 
 /// Keys of the table `phase.value`, in addition to the parameters of the value-size distribution.
 const VALUE: &[KeyEntry] = &[
@@ -363,7 +374,12 @@ pub const MIX: [KeyEntry; Kind::ALL.len()] = {
             "Reads the value of one key and then overwrites it (read-modify-write).",
         )
         .or("0.0"),
-        KeyEntry::new("batch", WEIGHT, "Writes many keys in one atomic write batch.").or("0.0"),
+        KeyEntry::new(
+            "batch",
+            WEIGHT,
+            "Writes many keys in one atomic write batch. `batch_mix` determines the operations in the batch.",
+        )
+        .or("0.0"),
         KeyEntry::new("multi_get", WEIGHT, "Reads the values of many keys in one call.").or("0.0"),
         KeyEntry::new(
             "delete_range",

@@ -7,7 +7,7 @@ use toml::{Table, Value};
 use crate::mixed::Mixed;
 use crate::operation::Kind;
 use crate::rate::Rate;
-use crate::spelling::{Spelling, bounded, check_name, inside};
+use crate::spelling::{Spelling, bounded, inside, read_name};
 
 /// One `[[phase.role]]` table. The threads of a role execute the mix of the role at the same time as the threads of
 /// other roles.
@@ -79,8 +79,7 @@ impl Role {
 
     fn from_toml(table: Table, most_threads: u64) -> Result<Self, ChoiceError> {
         let mut spelling = Spelling::new(table);
-        let name: String = spelling.read("name")?.unwrap_or_default();
-        check_name("a role", &name)?;
+        let name = read_name(&mut spelling, "a role", "readers")?;
         for key in ["value", "settle", "cache", "warm_up"] {
             spelling.forbid(key, "a setting of the whole phase; move it above [[phase.role]]")?;
         }
@@ -114,7 +113,7 @@ impl Role {
 
     /// Returns whether the role adds new keys.
     pub(crate) fn inserts(&self) -> bool {
-        self.mixed.mix.has(Kind::Insert)
+        self.mixed.has(Kind::Insert)
     }
 
     /// Returns whether the role overwrites or deletes keys.

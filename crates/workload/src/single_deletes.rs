@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use catalog::ChoiceError;
 
-use crate::mix::Mix;
+use crate::mixed::Mixed;
 use crate::operation::Kind;
 use crate::phase::{Phase, Work};
 
@@ -34,9 +34,11 @@ fn check_family<'a>(phases: &'a [Phase], family: Option<&str>) -> Result<(), Bre
     let Some(last) = phases.iter().rposition(|phase| mixes(phase, family, Kind::SingleDelete)) else {
         return Ok(());
     };
-    let single = &phases[last].name;
+    let deleting = &phases[last].name;
     for phase in &phases[..=last] {
-        let other = |kind: &Kind| kind.writes() && ![Kind::Insert, Kind::SingleDelete].contains(kind);
+        // The members of a batch count by their own kinds.
+        let single = [Kind::Insert, Kind::SingleDelete, Kind::Batch];
+        let other = |kind: &Kind| kind.writes() && !single.contains(kind);
         let (key, writes) = match &phase.work {
             Work::Replay(_) if phase.family.as_deref() == family => {
                 ("replay", "replays operations".to_owned())
@@ -47,7 +49,7 @@ fn check_family<'a>(phases: &'a [Phase], family: Option<&str>) -> Result<(), Bre
             },
         };
         let message = format!(
-            "phase \"{}\" {writes}, so a key may be written more than once before phase \"{single}\" deletes it by a \
+            "phase \"{}\" {writes}, so a key may be written more than once before phase \"{deleting}\" deletes it by a \
              single delete; use insert as the only other write, or use delete instead of single_delete",
             phase.name
         );
@@ -67,9 +69,9 @@ fn families(phase: &Phase) -> Vec<Option<&str>> {
 /// Returns whether the mix of a phase, or of one of its roles, has operations of a kind in a column family.
 fn mixes(phase: &Phase, family: Option<&str>, kind: Kind) -> bool {
     match &phase.work {
-        Work::Mixed(mixed) => phase.family.as_deref() == family && mixed.mix.has(kind),
+        Work::Mixed(mixed) => phase.family.as_deref() == family && mixed.has(kind),
         Work::Roles(roles) => {
-            roles.iter().any(|role| role.family.as_deref() == family && role.mixed.mix.has(kind))
+            roles.iter().any(|role| role.family.as_deref() == family && role.mixed.has(kind))
         }
         Work::Load(_) | Work::Replay(_) | Work::Step(_) => false,
     }
@@ -78,12 +80,15 @@ fn mixes(phase: &Phase, family: Option<&str>, kind: Kind) -> bool {
 /// Checks that the single deletes of a thread find keys until its last operation. The thread executes `operations`
 /// operations of a mix, and `left` keys are in its queue. Without a number of operations, the mix ends when no key is
 /// left. Returns the number of keys by which the queue may become shorter.
-pub(crate) fn check_queue(mix: &Mix, operations: Option<f64>, left: u64) -> Result<u64, ChoiceError> {
-    let (Some(operations), true) = (operations, mix.has(Kind::SingleDelete)) else { return Ok(0) };
-    let (deletes, inserts) = (mix.share(Kind::SingleDelete), mix.share(Kind::Insert));
-    // The length of the queue is a random walk.
+pub(crate) fn check_queue(mixed: &Mixed, operations: Option<f64>, left: u64) -> Result<u64, ChoiceError> {
+    let (Some(operations), true) = (operations, mixed.has(Kind::SingleDelete)) else { return Ok(0) };
+    let (deletes, inserts) = (mixed.rate(Kind::SingleDelete), mixed.rate(Kind::Insert));
+    // The length of the queue is a random walk. The members of a batch are steps of one operation.
     let drift = deletes - inserts;
-    let deviation = (operations * (deletes + inserts - drift * drift)).max(0.0).sqrt();
+    let (members, batches) = (f64::from(mixed.batch), mixed.mix.share(Kind::Batch));
+    let of_member = mixed.batch_mix.share(Kind::SingleDelete) - mixed.batch_mix.share(Kind::Insert);
+    let together = batches * members * (members - 1.0) * of_member * of_member;
+    let deviation = (operations * (deletes + inserts + together - drift * drift)).max(0.0).sqrt();
     let needed = (operations * drift).max(0.0) + DEVIATIONS * deviation;
     if needed.ceil() > left as f64 {
         let message = format!(

@@ -116,11 +116,16 @@ pub(crate) fn seconds(spelling: &mut Spelling) -> Result<Option<u64>, ChoiceErro
     Ok(Some(nanoseconds))
 }
 
-/// Checks a name. Names occur in results, in paths such as `phase.load.threads`, and in file names.
-pub(crate) fn check_name(of: &str, name: &str) -> Result<(), ChoiceError> {
+/// Reads the key `name`, which every table of `of` needs. Names occur in results, in paths such as
+/// `phase.load.threads`, and in file names. `example` is a valid name.
+pub(crate) fn read_name(spelling: &mut Spelling, of: &str, example: &str) -> Result<String, ChoiceError> {
+    let Some(name) = spelling.read::<String>("name")? else {
+        let message = format!("the key name is missing; name {of}, such as name = \"{example}\"");
+        return Err(ChoiceError::at("name", message));
+    };
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !name.is_empty() && name.chars().all(plain) {
-        return Ok(());
+        return Ok(name);
     }
     let message = format!("name is \"{name}\"; the name of {of} may have only letters, digits, - and _");
     Err(ChoiceError::at("name", message))

@@ -7,6 +7,8 @@ use std::error::Error;
 
 use types::Direction;
 
+use crate::operation::Kind;
+
 pub use model::Model;
 pub use noop::NoOp;
 
@@ -122,4 +124,47 @@ pub enum Write<'a> {
         /// The key of the operation.
         key: &'a [u8],
     },
+    /// Deletes a key that has at most one put since its previous single delete.
+    SingleDelete {
+        /// The key of the operation.
+        key: &'a [u8],
+    },
+    /// Merges an operand into the value of a key.
+    Merge {
+        /// The key of the operation.
+        key: &'a [u8],
+        /// The operand that is merged into the value.
+        operand: &'a [u8],
+    },
+    /// Deletes all keys of a range, whose exclusive end is above its first key.
+    DeleteRange {
+        /// The first key.
+        low: &'a [u8],
+        /// The exclusive end key.
+        high: &'a [u8],
+    },
+}
+
+impl Write<'_> {
+    /// Returns the error of an engine whose batches have only puts and deletes.
+    pub fn unsupported(&self) -> TargetError {
+        let kind = match self {
+            Self::Put { .. } => Kind::Put,
+            Self::Delete { .. } => Kind::Delete,
+            Self::SingleDelete { .. } => Kind::SingleDelete,
+            Self::Merge { .. } => Kind::Merge,
+            Self::DeleteRange { .. } => Kind::DeleteRange,
+        };
+        format!("the engine has no {kind} in batches").into()
+    }
+
+    /// Returns an error if a batch has members other than puts and deletes. An engine without such members calls the
+    /// function before it begins the batch.
+    ///
+    /// # Errors
+    /// The kind of the first other member.
+    pub fn only_puts_and_deletes(writes: &[Self]) -> Result<(), TargetError> {
+        let is_other = |write: &&Self| !matches!(write, Self::Put { .. } | Self::Delete { .. });
+        writes.iter().find(is_other).map_or(Ok(()), |write| Err(write.unsupported()))
+    }
 }

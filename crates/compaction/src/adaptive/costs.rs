@@ -66,6 +66,38 @@ impl Setting {
     }
 }
 
+/// The sizes of a tree that the cost model reads. A decision compares many settings on one tree, so the sizes are
+/// summed only once.
+#[derive(Clone, Debug)]
+pub(super) struct Sizes {
+    /// The bytes and the number of runs of each level.
+    levels: Vec<(u64, usize)>,
+    /// The bytes of all levels.
+    bytes: f64,
+    buffer_bytes: f64,
+    largest_level: usize,
+    operations: Operations,
+}
+
+impl Sizes {
+    pub(super) fn of(shape: &Shape) -> Self {
+        let levels: Vec<(u64, usize)> =
+            shape.levels.levels.iter().map(|level| (level.bytes(), level.runs.len())).collect();
+        Self {
+            bytes: levels.iter().map(|(bytes, _)| *bytes as f64).sum(),
+            levels,
+            buffer_bytes: shape.buffer_bytes.max(1) as f64,
+            largest_level: largest_level(shape),
+            operations: shape.operations,
+        }
+    }
+
+    /// Returns the bytes and the number of runs of a level.
+    fn level(&self, level: usize) -> (u64, usize) {
+        self.levels.get(level).copied().unwrap_or_default()
+    }
+}
+
 /// The parameters of the cost model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct CostModel {
@@ -89,10 +121,10 @@ struct ExpectedRuns {
 impl CostModel {
     /// Returns the cost of all operations of the horizon with a setting. The cost of a change to this setting is not
     /// included.
-    pub(super) fn cost(&self, shape: &Shape, setting: &Setting) -> f64 {
-        let flushed = shape.operations.flushes as f64 * shape.buffer_bytes.max(1) as f64 * self.horizon;
-        let (writes, runs) = writes_and_runs(shape, setting, flushed);
-        flushed * writes + self.horizon * self.read_price * self.blocks(&shape.operations, runs)
+    pub(super) fn cost(&self, sizes: &Sizes, setting: &Setting) -> f64 {
+        let flushed = sizes.operations.flushes as f64 * sizes.buffer_bytes * self.horizon;
+        let (writes, runs) = writes_and_runs(sizes, setting, flushed);
+        flushed * writes + self.horizon * self.read_price * self.blocks(&sizes.operations, runs)
     }
 
     /// Returns the number of blocks that gets and scans read. Blocks that every setting reads are not counted.
@@ -106,12 +138,11 @@ impl CostModel {
 
 /// Returns two predictions for a window in which `flushed` bytes are flushed: the number of times that an entry is
 /// written, and the expected runs.
-fn writes_and_runs(shape: &Shape, setting: &Setting, flushed: f64) -> (f64, ExpectedRuns) {
+fn writes_and_runs(sizes: &Sizes, setting: &Setting, flushed: f64) -> (f64, ExpectedRuns) {
     let ratio = setting.fluid.size_ratio as f64;
-    let bytes: f64 = (0..shape.levels.levels.len()).map(|level| shape.bytes_of(level) as f64).sum();
-    let deepest = largest_level(shape);
+    let Sizes { bytes, largest_level: deepest, .. } = *sizes;
     let (mut level, mut writes, mut runs) = (0, 1.0, ExpectedRuns::default());
-    let mut arrival = shape.buffer_bytes.max(1) as f64;
+    let mut arrival = sizes.buffer_bytes;
     loop {
         // Level 0 is never the last level. Levels below a level with room for all data receive nothing.
         let is_reached = level <= 1 || arrival <= bytes;
@@ -122,11 +153,12 @@ fn writes_and_runs(shape: &Shape, setting: &Setting, flushed: f64) -> (f64, Expe
             false => (&setting.upper, setting.fluid.upper_runs),
         };
         let most = most.min(setting.fluid.size_ratio - 1) as f64;
-        let held = (shape.runs_of(level).len() as f64).min(most);
+        let (bytes_of_level, runs_of_level) = sizes.level(level);
+        let held = (runs_of_level as f64).min(most);
         if is_reached {
             writes += match level {
                 0 => form.first_writes,
-                _ if is_largest => last_writes(form, shape.bytes_of(level) as f64 / arrival, held),
+                _ if is_largest => last_writes(form, bytes_of_level as f64 / arrival, held),
                 _ => form.writes,
             };
         }
@@ -204,7 +236,7 @@ mod tests {
         let model = CostModel { horizon: 1.0, read_price: 4096.0, fpr: 0.01 };
         let cost = |runs: u64, operations: Operations| {
             let tree = Shape { operations, ..shape(&[&[1], &[4], &[16]]) };
-            model.cost(&tree, &Setting::new(fluid(4, runs, runs)))
+            model.cost(&Sizes::of(&tree), &Setting::new(fluid(4, runs, runs)))
         };
         let writes = Operations { flushes: 8, ..Operations::default() };
         assert!(cost(3, writes) < cost(2, writes) && cost(2, writes) < cost(1, writes));

@@ -1,5 +1,7 @@
 //! Simulates the merges of a change on the sizes of the runs, to compute the cost of the change.
 
+use std::borrow::Cow;
+
 use crate::fluid::Fluid;
 use crate::gathered::Gathered;
 use crate::job::{Action, Job, MAX_LEVEL};
@@ -8,16 +10,24 @@ use crate::shape::{Level, Levels, Run, Shape, TableId, TableShape};
 use crate::{size_ratio, whole};
 
 /// Returns the bytes that merges write after a change to the setting `fluid`, until the tree needs no further job.
-/// `shape` is an outline (see [`outline`]). The function assumes distinct keys.
-pub(super) fn transition_bytes(shape: &Shape, fluid: Fluid) -> u64 {
+/// `shape` is an outline (see [`outline`]). The function assumes distinct keys. Returns `None` as soon as
+/// `is_too_much` is true for the bytes so far, because the cost of the remaining merges is then of no interest.
+pub(super) fn transition_bytes(
+    shape: &Shape,
+    fluid: Fluid,
+    is_too_much: impl Fn(u64) -> bool,
+) -> Option<u64> {
     let policy = Gathered(fluid);
-    let (mut shape, mut written) = (shape.clone(), 0);
+    let (mut shape, mut written) = (Cow::Borrowed(shape), 0);
     while let Some(job) = policy.pick(&shape) {
-        let bytes;
-        (shape, bytes) = played(&shape, &job);
+        let (after, bytes) = played(&shape, &job);
+        shape = Cow::Owned(after);
         written += bytes;
+        if is_too_much(written) {
+            return None;
+        }
     }
-    written
+    Some(written)
 }
 
 /// Returns the job that merges the newest `runs` runs into one run. If the tree has only these runs, the output goes
@@ -83,20 +93,28 @@ mod tests {
         Fluid { size_ratio, upper_runs, largest_runs }
     }
 
+    /// The bytes of a change without a limit.
+    fn all_bytes(shape: &Shape, fluid: Fluid) -> u64 {
+        transition_bytes(shape, fluid, |_| false).unwrap()
+    }
+
     #[test]
     fn a_change_costs_the_bytes_of_its_merges() {
         let tiered = shape(&[&[1, 1, 1], &[4, 4], &[16, 16, 16]]);
-        assert_eq!(transition_bytes(&tiered, fluid(4, 3, 3)), 0);
+        assert_eq!(all_bytes(&tiered, fluid(4, 3, 3)), 0);
         // Only the largest level is merged.
-        assert_eq!(transition_bytes(&tiered, fluid(4, 3, 1)), 48);
+        assert_eq!(all_bytes(&tiered, fluid(4, 3, 1)), 48);
         // One merge per level.
-        assert_eq!(transition_bytes(&tiered, fluid(4, 1, 1)), 3 + 8 + 48);
+        assert_eq!(all_bytes(&tiered, fluid(4, 1, 1)), 3 + 8 + 48);
         // Two of the three runs of level 0 fit into one run, and both runs of level 1.
-        assert_eq!(transition_bytes(&tiered, fluid(4, 2, 3)), 2 + 8);
+        assert_eq!(all_bytes(&tiered, fluid(4, 2, 3)), 2 + 8);
+        // The first merge already exceeds the limit.
+        assert_eq!(transition_bytes(&tiered, fluid(4, 1, 1), |bytes| bytes >= 3), None);
+        assert_eq!(transition_bytes(&tiered, fluid(4, 1, 1), |bytes| bytes > 59), Some(59));
         // A larger size ratio merges the runs that fit into one arrival.
-        assert_eq!(transition_bytes(&tiered, fluid(8, 7, 7)), 8 + 48);
+        assert_eq!(all_bytes(&tiered, fluid(8, 7, 7)), 8 + 48);
         let leveled = shape(&[&[3], &[8], &[48]]);
-        assert_eq!([fluid(4, 3, 3), fluid(8, 7, 7)].map(|fluid| transition_bytes(&leveled, fluid)), [0, 0]);
+        assert_eq!([fluid(4, 3, 3), fluid(8, 7, 7)].map(|fluid| all_bytes(&leveled, fluid)), [0, 0]);
     }
 
     #[test]

@@ -100,10 +100,12 @@ impl Target for CanopydbStore {
     }
 
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {
+        Write::only_puts_and_deletes(writes)?;
         self.commit(|tree| {
             writes.iter().try_for_each(|write| match *write {
                 Write::Put { key, value } => tree.insert(key, value),
                 Write::Delete { key } => tree.delete(key).map(drop),
+                _ => Ok(()), // rejected above
             })
         })
     }

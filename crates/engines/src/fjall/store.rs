@@ -114,6 +114,7 @@ impl Target for FjallStore {
             match *write {
                 Write::Put { key, value } => batch.insert(&self.keyspace, key, value),
                 Write::Delete { key } => batch.remove(&self.keyspace, key),
+                other => return Err(other.unsupported()),
             }
         }
         batch.commit()?;

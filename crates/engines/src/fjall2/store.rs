@@ -97,6 +97,7 @@ impl Target for Fjall2Store {
             match *write {
                 Write::Put { key, value } => batch.insert(&self.partition, key, value),
                 Write::Delete { key } => batch.remove(&self.partition, key),
+                other => return Err(other.unsupported()),
             }
         }
         batch.commit()?;

@@ -280,6 +280,7 @@ impl Target for LevelDbStore {
     }
 
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {
+        Write::only_puts_and_deletes(writes)?;
         // SAFETY: The batch copies keys and values, and is destroyed whether the write succeeds or fails.
         unsafe {
             let batch = (self.api.writebatch_create)();
@@ -292,6 +293,7 @@ impl Target for LevelDbStore {
                     Write::Delete { key } => {
                         (self.api.writebatch_delete)(batch, key.as_ptr().cast(), key.len());
                     }
+                    _ => {} // rejected above
                 }
             }
             let written = self.api.fallible(|message| (self.api.write)(self.db, self.write, batch, message));

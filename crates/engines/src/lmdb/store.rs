@@ -124,6 +124,7 @@ impl Target for LmdbStore {
             match *write {
                 Write::Put { key, value } => self.data.put(&mut transaction, key, value)?,
                 Write::Delete { key } => _ = self.data.delete(&mut transaction, key)?,
+                other => return Err(other.unsupported()),
             }
         }
         Ok(transaction.commit()?)

@@ -18,6 +18,9 @@ pub(super) fn batch(writes: &[Write<'_>]) -> Result<WriteBatch, TargetError> {
         match write {
             Write::Put { key, value } => batch.put(key, value)?,
             Write::Delete { key } => batch.delete(key)?,
+            Write::SingleDelete { key } => batch.single_delete(key)?,
+            Write::Merge { key, operand } => batch.merge(key, operand)?,
+            Write::DeleteRange { low, high } => batch.delete_range(low, high)?,
         }
     }
     Ok(batch)

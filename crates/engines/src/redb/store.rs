@@ -84,11 +84,13 @@ impl Target for RedbStore {
     }
 
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {
+        Write::only_puts_and_deletes(writes)?;
         self.commit(self.durability, |table| {
             for write in writes {
                 match *write {
                     Write::Put { key, value } => drop(table.insert(key, value)?),
                     Write::Delete { key } => drop(table.remove(key)?),
+                    _ => {} // rejected above
                 }
             }
             Ok(())

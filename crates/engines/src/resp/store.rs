@@ -145,6 +145,7 @@ impl RespStore {
                     pipeline.cmd("ZREM").arg(NAMES).arg(key).ignore();
                 }
             }
+            _ => {} // rejected before the batch begins
         }
     }
 
@@ -234,6 +235,7 @@ impl Target for RespStore {
     }
 
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {
+        Write::only_puts_and_deletes(writes)?;
         match writes.is_empty() {
             true => Ok(()),
             false => self.apply(writes.iter().copied()),

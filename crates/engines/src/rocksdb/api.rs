@@ -74,6 +74,8 @@ functions! {
     }
     optional {
         singledelete: fn(Object, Object, *const c_char, usize, Message);
+        writebatch_merge: fn(Object, *const c_char, usize, *const c_char, usize);
+        writebatch_singledelete: fn(Object, *const c_char, usize);
         checkpoint_object_create: fn(Object, Message) -> Object;
         checkpoint_create: fn(Object, *const c_char, u64, Message);
         checkpoint_object_destroy: fn(Object);

@@ -18,7 +18,7 @@ mod store;
 use std::marker::PhantomData;
 
 use catalog::{Build, Limit, Variant};
-use workload::TargetError;
+use workload::{Kind, TargetError};
 
 use crate::bundled::without_filters;
 use crate::engine::{Engine, Identity, Missing, UNEQUAL};
@@ -150,6 +150,10 @@ impl<K: RocksDbFork> Engine for Member<K> {
 
     fn single_deletes(&self) -> bool {
         K::HAS_SINGLE_DELETES
+    }
+
+    fn batches(&self, kind: Kind) -> bool {
+        Kind::BATCHED.contains(&kind) && (kind != Kind::SingleDelete || self.single_deletes())
     }
 
     fn mapping(&self, settings: &EngineOptions) -> Vec<String> {

@@ -443,6 +443,7 @@ impl Target for RocksDbStore {
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {
         // SAFETY: The batch copies keys and values, and is destroyed whether the write succeeds or fails.
         unsafe {
+            let mut refused = None;
             let batch = (self.api.writebatch_create)();
             for write in writes {
                 match write {
@@ -453,9 +454,29 @@ impl Target for RocksDbStore {
                     Write::Delete { key } => {
                         (self.api.writebatch_delete)(batch, key.as_ptr().cast(), key.len());
                     }
+                    Write::DeleteRange { low, high } => {
+                        let (start, end) = (low.as_ptr().cast(), high.as_ptr().cast());
+                        (self.api.writebatch_delete_range)(batch, start, low.len(), end, high.len());
+                    }
+                    Write::SingleDelete { key } => match self.api.writebatch_singledelete {
+                        Some(delete) => delete(batch, key.as_ptr().cast(), key.len()),
+                        None => refused = Some(write.unsupported()),
+                    },
+                    Write::Merge { key, operand } => {
+                        match self.api.writebatch_merge.filter(|_| self.merges) {
+                            Some(merge) => {
+                                let (operand, bytes) = (operand.as_ptr().cast(), operand.len());
+                                merge(batch, key.as_ptr().cast(), key.len(), operand, bytes);
+                            }
+                            None => refused = Some(write.unsupported()),
+                        }
+                    }
                 }
             }
-            let written = self.api.fallible(|message| (self.api.write)(self.db, self.write, batch, message));
+            let written = match refused {
+                Some(error) => Err(error),
+                None => self.api.fallible(|message| (self.api.write)(self.db, self.write, batch, message)),
+            };
             (self.api.writebatch_destroy)(batch);
             written
         }

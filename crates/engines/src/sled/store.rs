@@ -88,6 +88,7 @@ impl Target for SledStore {
             match *write {
                 Write::Put { key, value } => batch.insert(key, value),
                 Write::Delete { key } => batch.remove(key),
+                other => return Err(other.unsupported()),
             }
         }
         self.db.apply_batch(batch)?;

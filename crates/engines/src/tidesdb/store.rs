@@ -182,10 +182,12 @@ impl Target for TidesDbStore {
     }
 
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {
+        Write::only_puts_and_deletes(writes)?;
         self.commit(|transaction| {
             writes.iter().try_for_each(|write| match *write {
                 Write::Put { key, value } => transaction.put(self.family(), key, value),
                 Write::Delete { key } => transaction.delete(self.family(), key),
+                _ => Ok(()), // rejected above
             })
         })
     }

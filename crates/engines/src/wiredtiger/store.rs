@@ -246,6 +246,7 @@ impl Target for WiredTigerStore {
     }
 
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {
+        Write::only_puts_and_deletes(writes)?;
         // SAFETY: The thread is this one's, and in no transaction; keys and values live through the calls.
         self.without_conflict(|thread| unsafe {
             let begun = shim_begin(thread);
@@ -258,6 +259,7 @@ impl Target for WiredTigerStore {
                         shim_put(thread, key.as_ptr(), key.len(), value.as_ptr(), value.len())
                     }
                     Write::Delete { key } => shim_remove(thread, key.as_ptr(), key.len()),
+                    _ => 0, // rejected above
                 };
                 if error != 0 {
                     shim_rollback(thread);

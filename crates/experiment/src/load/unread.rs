@@ -13,14 +13,15 @@ use crate::cell::{Cell, is_read};
 use crate::engine::engine;
 use crate::overrides::{Set, SetBy};
 use crate::sweep::{Sweep, SweepError};
-use crate::trials::Trials;
+use crate::trials::{TIMED_TRIAL_KEYS, Trials};
 
 /// Keys of a phase that only some mixes use. For each key, the text explains why the key has no effect with other
 /// mixes.
-const OF_MIXES: [(&str, &str); 5] = [
+const OF_MIXES: [(&str, &str); 6] = [
     ("absent", "the mix has no get, no multi_get and no range with a span"),
     ("range", "the mix has no range"),
     ("batch", "the mix has no batch and no multi_get; for writes in batches use mix = { batch = 1 }"),
+    ("batch_mix", "the mix has no batch"),
     ("value", "the mix writes no values"),
     ("keys", "all operations of the mix insert new keys"),
 ];
@@ -28,9 +29,6 @@ const OF_MIXES: [(&str, &str); 5] = [
 /// Keys of [`OF_MIXES`] that files often repeat in every phase. If such a key has no effect, lsmbench prints a
 /// warning, not an error.
 const REPEATED: [&str; 2] = ["value", "keys"];
-
-/// The keys of `[trials]` that affect only measurements of time.
-const OF_TIMES: [&str; 4] = ["sampling", "check", "timeline", "warm_memory"];
 
 /// The place where a key of a phase was set.
 #[derive(Clone, Copy)]
@@ -136,7 +134,7 @@ impl Loader<'_> {
     fn times_of_counters(&self, cells: &[Cell]) -> Vec<String> {
         let mut sentences = Vec::new();
         let trials = self.file.table.get("trials").and_then(Value::as_table);
-        for key in OF_TIMES {
+        for key in TIMED_TRIAL_KEYS {
             let in_file = trials.is_some_and(|table| table.contains_key(key));
             if in_file || self.sets.setter(&format!("trials.{key}")).is_some_and(|set| set.by != SetBy::Quick)
             {

@@ -23,6 +23,15 @@ pub(crate) struct StoreArguments {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ShellArguments {
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+    /// Column family that the commands use
+    #[arg(long, value_name = "NAME")]
+    pub(crate) family: Option<String>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ServeArguments {
     #[command(flatten)]
     pub(crate) store: StoreArguments,

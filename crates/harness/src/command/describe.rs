@@ -79,7 +79,7 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
         format_value(worst.storage_bytes, Unit::Bytes),
         format_value(worst.memory_bytes, Unit::Bytes),
     );
-    text.push_str(&experiment.resolved());
+    text.push_str(&experiment.runnable());
     Ok(text)
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Outcome<()> {
     let design = design_of(&arguments.store, "a server")?;
     interrupt::install();
     let server = Server::bind(options(arguments, protocol)).map_err(problem)?;
-    let tree = open_store(&arguments.store, design)?;
+    let tree = open_store(&arguments.store, design, "a server serves one tree")?;
     line(&format!("listening on {} ({protocol})", server.address()));
     if let Some(metrics) = server.metrics_address() {
         line(&format!("metrics on http://{metrics}/metrics"));

@@ -6,33 +6,42 @@ use std::os::fd::AsFd;
 use std::path::Path;
 
 use run::interrupt::{self, UntilInterrupted};
-use server::answer_command;
-use tree::Tree;
+use server::{TextStore, answer_command};
 use types::{Outcome, Problem};
 use workload::{Command, CommandReader, Pairs, PairsError, ReadError};
 
-use super::store::{design_of, open_store};
-use crate::cli::StoreArguments;
+use super::store::{design_of, open_families, open_store};
+use crate::cli::ShellArguments;
 use crate::output::line;
 
 /// Opens the store, and executes the commands on standard input until the input ends or the user interrupts the
-/// program. At the end, the function closes the store, so that all writes are durable in every WAL mode.
-pub(crate) fn shell(arguments: &StoreArguments) -> Outcome<()> {
-    let design = design_of(arguments, "the shell")?;
+/// program. Then closes the store, so that all writes are durable in every WAL mode.
+pub(crate) fn shell(arguments: &ShellArguments) -> Outcome<()> {
+    let design = design_of(&arguments.store, "the shell")?;
     let input = io::stdin().as_fd().try_clone_to_owned();
     let input = input.map_err(|error| Problem::doing("read standard input", error))?;
     interrupt::install();
-    let tree = open_store(arguments, design)?;
-    let mut shell = Shell { tree: &tree, out: BufWriter::new(io::stdout().lock()) };
-    let outcome = shell.run(BufReader::new(UntilInterrupted(File::from(input))));
-    drop(shell);
-    tree.close()?;
-    outcome
+    let input = BufReader::new(UntilInterrupted(File::from(input)));
+    let run = |store: &dyn TextStore| Shell { store, out: BufWriter::new(io::stdout().lock()) }.run(input);
+    match &arguments.family {
+        None => {
+            let tree = open_store(&arguments.store, design, "the shell uses one tree")?;
+            let outcome = run(&tree);
+            tree.close()?;
+            outcome
+        }
+        Some(name) => {
+            let families = open_families(&arguments.store, &design, name)?;
+            let outcome = families.family(name).map_or(Ok(()), |family| run(&family));
+            families.close()?;
+            outcome
+        }
+    }
 }
 
-/// A store, and the stream for the answers of the shell.
+/// A store or a column family, and the stream for the answers of the shell.
 struct Shell<'a, W: Write> {
-    tree: &'a Tree,
+    store: &'a dyn TextStore,
     out: W,
 }
 
@@ -72,7 +81,7 @@ impl<W: Write> Shell<'_, W> {
             return self.load(file);
         }
         let mut answer = Vec::new();
-        answer_command(self.tree, command, usize::MAX, &mut answer)
+        answer_command(self.store, command, usize::MAX, &mut answer)
             .map_err(|error| Failure::Command(error.to_string()))?;
         if answer.is_empty() {
             return Ok(());

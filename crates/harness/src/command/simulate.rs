@@ -11,6 +11,7 @@ use results::{Folder, Row, RowWriter, Schema, Table, columns as c};
 use simulation::{Picture, Simulation, added_keys, scaled, simulate as run};
 use tune::predicted_rows;
 use types::{Outcome, Problem};
+use workload::Workload;
 
 use self::residual::Residual;
 use crate::cli::{PictureArgument, SimulateArguments};
@@ -32,6 +33,12 @@ const SHOWN: [&results::Metric; 6] = [
 /// Simulates all configurations, writes their rows, prints a table, and draws charts over the number of keys.
 pub(crate) fn simulate(arguments: &SimulateArguments, overrides: &Overrides) -> Outcome<()> {
     let experiment = Experiment::load(&arguments.config, overrides)?;
+    for cell in &experiment.cells {
+        if let Some(workload) = simulated_workload(cell) {
+            simulation::check(&cell.design, workload)
+                .map_err(|problem| Problem::new(format!("{}: {problem}", cell.label)))?;
+        }
+    }
     check_folder(&arguments.out)?;
     let mut swept = experiment.swept();
     swept.push(ENTRIES.to_owned());
@@ -79,8 +86,7 @@ fn of_cell(
     schema: &Schema,
     residuals: &mut Vec<Residual>,
 ) -> Outcome<Option<Vec<Row>>> {
-    let is_tree = engine(&cell.engine).reads_whole_design();
-    let Some(workload) = cell.task.workload().filter(|_| is_tree) else {
+    let Some(workload) = simulated_workload(cell) else {
         return Ok(None);
     };
     let keys = added_keys(workload);
@@ -130,6 +136,12 @@ fn of_cell(
         }
     }
     Ok(Some(rows))
+}
+
+/// Returns the workload of a configuration of the tree of lsmbench. Returns `None` for other engines, and for component
+/// experiments.
+fn simulated_workload(cell: &Cell) -> Option<&Workload> {
+    cell.task.workload().filter(|_| engine(&cell.engine).reads_whole_design())
 }
 
 /// Writes the rows, and replaces the rows of an earlier simulation.

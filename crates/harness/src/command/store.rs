@@ -2,7 +2,8 @@
 
 use catalog::Limit;
 use experiment::{read_design, set_design};
-use tree::{Design, OpenOptions, Tree};
+use toml::{Table, Value};
+use tree::{Design, Families, OpenOptions, Recovery, Tree, family_names};
 use types::{Outcome, Problem};
 
 use crate::cli::StoreArguments;
@@ -15,9 +16,7 @@ pub(crate) fn design_of(arguments: &StoreArguments, user: &str) -> Outcome<Desig
         Some(path) => read_design(path)?,
         None => Design::default(),
     };
-    for text in &arguments.set {
-        design = set_design(&design, text)?;
-    }
+    design = set_design(&design, &arguments.set)?;
     let limits = design.limits();
     match limits.into_iter().find(|(_, _, limit)| *limit == Limit::NotDurable) {
         Some((axis, choice, limit)) => Err(Problem::new(format!(
@@ -27,9 +26,63 @@ pub(crate) fn design_of(arguments: &StoreArguments, user: &str) -> Outcome<Desig
     }
 }
 
-/// Opens a store, and prints the names of the files that were moved to the quarantine.
-pub(crate) fn open_store(arguments: &StoreArguments, design: Design) -> Outcome<Tree> {
+/// Opens a store of one tree, and prints the names of the files that were moved to the quarantine. `rule` is
+/// the start of the error about a store with column families.
+///
+/// # Errors
+/// The store has column families, or cannot be opened.
+pub(crate) fn open_store(arguments: &StoreArguments, design: Design, rule: &str) -> Outcome<Tree> {
+    if let Some(first) = family_names_of(arguments, &design)?.first() {
+        let directory = arguments.directory.display();
+        return Err(Problem::new(format!(
+            "{rule}, but {directory} has column families; open one of them with `lsmbench shell {directory} --family \
+             {first}`"
+        )));
+    }
     let tree = OpenOptions::new(design).quarantine(arguments.quarantine).open(&arguments.directory)?;
-    tree.recovery().quarantined_files.iter().for_each(|file| line(&format!("quarantined: {file}")));
+    print_quarantined(tree.recovery());
     Ok(tree)
+}
+
+/// Opens a store with column families, of which one is `name`. A family of the store that the design does not name has
+/// the design of the store.
+///
+/// # Errors
+/// The store has no family with this name, or cannot be opened.
+pub(crate) fn open_families(arguments: &StoreArguments, design: &Design, name: &str) -> Outcome<Families> {
+    let names = family_names_of(arguments, design)?;
+    if !names.iter().any(|known| known == name) {
+        let directory = arguments.directory.display();
+        let message = match names.is_empty() {
+            true => {
+                format!("{directory} has no families; remove --family, or use --set families.{name}={{}}")
+            }
+            false => format!("{directory} has no family \"{name}\". Valid: \"{}\"", names.join("\", \"")),
+        };
+        return Err(Problem::new(message));
+    }
+    let empty = || Value::Table(Table::new());
+    let families: Table = names.into_iter().map(|name| (name, empty())).collect();
+    let families = Table::from_iter([("families".to_owned(), Value::Table(families))]);
+    let design = design.with(&families).map_err(tree::Error::from)?;
+    let options = OpenOptions::new(design).quarantine(arguments.quarantine);
+    let families = Families::open(options, &arguments.directory)?;
+    print_quarantined(families.recovery());
+    Ok(families)
+}
+
+/// Returns the names of the column families of a store and of its design. A design whose families are prefixes of keys
+/// has no families of its own.
+fn family_names_of(arguments: &StoreArguments, design: &Design) -> Outcome<Vec<String>> {
+    let storage = storage::CATALOG.build(design.choice("storage"));
+    let storage = storage.map_err(|error| Problem::new(error.message))?;
+    // An unreadable store is an error when it opens.
+    let mut names = family_names(&*storage, &arguments.directory).unwrap_or_default();
+    let of_design = design.families().filter(|_| design.has_family_trees()).map(str::to_owned);
+    names.extend(of_design.filter(|name| !names.contains(name)).collect::<Vec<_>>());
+    Ok(names)
+}
+
+fn print_quarantined(recovery: &Recovery) {
+    recovery.quarantined_files.iter().for_each(|file| line(&format!("quarantined: {file}")));
 }

@@ -604,3 +604,47 @@ fn a_variant_that_was_left_out_of_the_build_says_how_to_get_it() {
         "{error}"
     );
 }
+
+/// The order of overrides has no effect: a combination is checked after the last override.
+#[test]
+fn overrides_have_no_order() {
+    let bench = Bench::small();
+    let sets = ["design.memory=4MiB", "design.memtable.capacity=256KiB", "design.bloom.bits_per_key=7"];
+    let experiment = |order: [usize; 3]| {
+        let sets = order.map(|at| ["--set", sets[at]]).concat();
+        bench.ok(&[&["describe", "small.toml"][..], &sets].concat())
+    };
+    let first = experiment([0, 1, 2]);
+    assert!(first.contains("memory = \"4MiB\"") && first.contains("bits_per_key = 7"), "{first}");
+    assert_eq!(experiment([2, 1, 0]), first);
+    let keys = ["phase.look.keys.theta=0.7", "phase.look.keys={kind=\"zipfian\"}"];
+    for keys in [keys, [keys[1], keys[0]]] {
+        let described = bench.ok(&["describe", "small.toml", "--set", keys[0], "--set", keys[1]]);
+        assert!(described.contains("theta = 0.7"), "{described}");
+    }
+    let shell = ["shell", "db", "--set", "memory=4MiB", "--set", "memtable.capacity=256KiB"];
+    assert_eq!(bench.run_with(&shell, "p a 1\ng a\n").expect(0).out, "1\n");
+    let error = bench.run(&["describe", "small.toml", "--set", "design.memory=4KiB"]).refusal();
+    assert!(error.contains("--set design.memory: must be above two memtables of 32KiB"), "{error}");
+    let error =
+        bench.run(&["shell", "db", "--set", "memtable.filter=1MiB", "--set", "memtable.capacity=4KiB"]);
+    let error = error.refusal();
+    assert!(error.contains("--set memtable.filter=1MiB: must be at most 4KiB"), "{error}");
+}
+
+#[test]
+fn a_missing_name_is_named() {
+    let bench = Bench::new();
+    let phase = "question = \"?\"\n[[phase]]\ninsert = 100\n";
+    bench.write("x.toml", phase);
+    let error = bench.run(&["describe", "x.toml"]).refusal();
+    assert!(error.contains("the key name is missing; name a phase, such as name = \"load\""), "{error}");
+    let role = "question = \"?\"\n[[phase]]\nname = \"a\"\n[[phase.role]]\nmix = { get = 1 }\n";
+    bench.write("x.toml", role);
+    let error = bench.run(&["describe", "x.toml"]).refusal();
+    assert!(error.contains("the key name is missing; name a role, such as name = \"readers\""), "{error}");
+    let arbiter = ["describe", "x.toml", "--set", "design.arbiter=marginal(sampled_blocks=99999999)"];
+    bench.write("x.toml", phase.replace("insert", "name = \"load\"\ninsert"));
+    let error = bench.run(&arbiter).refusal();
+    assert!(error.contains("sampled_blocks is 99999999; it must be from 16 to 1048576"), "{error}");
+}

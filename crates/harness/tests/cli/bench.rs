@@ -250,6 +250,18 @@ pub(crate) fn of<'a>(rows: &'a [Row], phase: &str, operation: &str) -> Vec<&'a R
     rows.iter().filter(found).collect()
 }
 
+/// The rows of all operations of a phase. Each row has at least `least` checked answers, and no answer is wrong.
+#[track_caller]
+pub(crate) fn right_answers<'a>(rows: &'a [Row], phase: &str, least: u64) -> Vec<&'a Row> {
+    let all = of(rows, phase, "all");
+    assert!(!all.is_empty(), "no rows of phase {phase}");
+    for row in &all {
+        let (checked, wrong) = (count(row, &c::CHECKED_ANSWERS), count(row, &c::WRONG_ANSWERS));
+        assert!(checked >= least && wrong == 0, "{phase}: {wrong} of {checked} answers are wrong");
+    }
+    all
+}
+
 /// The fields of each row that must have equal values in every run in `counted` mode.
 pub(crate) fn exact_cells(rows: &[Row]) -> Vec<Vec<String>> {
     let cells = |row: &Row| {

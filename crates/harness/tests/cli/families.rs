@@ -3,7 +3,7 @@
 
 use results::columns as c;
 
-use crate::bench::{Bench, count, number, of};
+use crate::bench::{Bench, count, number, of, right_answers};
 
 /// Two families with different designs, in phases of one family each.
 const FAMILIES: &str = r#"
@@ -72,12 +72,7 @@ fn families_give_the_answers_of_the_model_in_both_layouts() {
     bench.ok(&["run", "x.toml"]);
     let rows = bench.rows("x");
     for (phase, least) in [("churn-index", 1_500), ("churn-values", 400), ("read-index", 1_000)] {
-        let all = of(&rows, phase, "all");
-        assert_eq!(all.len(), 2, "{phase}");
-        for row in all {
-            assert!(count(row, &c::CHECKED_ANSWERS) >= least, "{phase}: {row:?}");
-            assert_eq!(count(row, &c::WRONG_ANSWERS), 0, "{phase}");
-        }
+        assert_eq!(right_answers(&rows, phase, least).len(), 2, "{phase}");
     }
     // Only the tree of the values has the codec.
     let bytes: Vec<u64> = of(&rows, "compact", "all").iter().map(|row| count(row, &c::TABLE_BYTES)).collect();
@@ -155,10 +150,7 @@ fn roles_of_one_phase_use_several_families() {
         assert!(all.iter().all(|row| count(row, &c::OPS) >= least), "{operation}");
     }
     for phase in ["together", "after"] {
-        for row in of(&rows, phase, "all") {
-            assert!(count(row, &c::CHECKED_ANSWERS) >= 500, "{phase}: {row:?}");
-            assert_eq!(count(row, &c::WRONG_ANSWERS), 0, "{phase}");
-        }
+        right_answers(&rows, phase, 500);
     }
 }
 
@@ -258,8 +250,142 @@ fn families_have_single_deletes_in_both_layouts() {
         of(&rows, "queue", "single_delete").iter().map(|row| count(row, &c::OPS)).collect();
     assert!(deletes.len() == 2 && deletes[0] > 900 && deletes[0] == deletes[1], "{deletes:?}");
     for phase in ["queue", "read"] {
-        let all = of(&rows, phase, "all");
-        assert!(all.iter().all(|row| count(row, &c::CHECKED_ANSWERS) > 300), "{phase}");
-        assert!(all.iter().all(|row| count(row, &c::WRONG_ANSWERS) == 0), "{phase}");
+        right_answers(&rows, phase, 301);
     }
+}
+
+/// Creates a store with the families `index` and `values` in `db`.
+fn stored() -> Bench {
+    let bench = Bench::new();
+    let new = ["--set", "families.index={}", "--set", "families.values={compression=\"zstd\"}"];
+    let shell = [&["shell", "db", "--family", "index"][..], &new].concat();
+    assert_eq!(bench.run_with(&shell, "p a 1\np b 2\ng a\n").expect(0).out, "1\n");
+    bench
+}
+
+/// The shell opens one family of a store, without a design of the families.
+#[test]
+fn the_shell_uses_one_family() {
+    let bench = stored();
+    let shell = |family: &str, commands: &str| {
+        bench.run_with(&["shell", "db", "--family", family], commands).expect(0).out
+    };
+    assert_eq!(shell("values", "g a\np a 7\np c 8\nr a z\n"), "\na:7 c:8\n");
+    assert_eq!(shell("index", "r a z\nd b\nx a b\nr a z\n"), "a:1 b:2\n\n");
+    assert_eq!(shell("values", "r a z\n"), "a:7 c:8\n");
+    let error = bench.run(&["shell", "db", "--family", "indx"]).refusal();
+    assert!(error.contains("db has no family \"indx\" Valid: \"index\", \"values\""), "{error}");
+    let error = bench.run(&["shell", "other", "--family", "index"]).refusal();
+    assert!(
+        error.contains("other has no families; remove --family, or use --set families.index={}"),
+        "{error}"
+    );
+    for (arguments, start) in [
+        (&["shell", "db"][..], "the shell uses one tree"),
+        (&["serve", "db", "--listen", "127.0.0.1:0"], "a server serves one tree"),
+    ] {
+        let error = bench.run(arguments).refusal();
+        let remedy = "but db has column families; open one of them with `lsmbench shell db --family index`";
+        assert!(error.contains(&format!("{start}, {remedy}")), "{error}");
+    }
+    bench.run(&["verify", "db"]).expect(0);
+}
+
+/// The folder of a family has no WAL, so a tree that opens it would lose writes.
+#[test]
+fn the_folder_of_one_family_is_no_store() {
+    let bench = stored();
+    let before = bench.content();
+    for arguments in [
+        &["shell", "db/index"][..],
+        &["shell", "db/index", "--family", "a", "--set", "families.a={}"],
+        &["serve", "db/index", "--listen", "127.0.0.1:0"],
+        &["verify", "db/index"],
+    ] {
+        let error = bench.run(arguments).refusal();
+        let expected =
+            "db/index is the family \"index\" of the store db; open db and select the family \"index\"";
+        assert!(error.contains(expected), "{arguments:?}: {error}");
+    }
+    assert!(bench.content() == before, "something was touched");
+    let mut inside = bench.command(&["verify", "."]);
+    inside.current_dir(bench.path("db/values"));
+    let output = inside.output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(2) && error.contains("is the family \"values\" of"), "{error}");
+}
+
+#[test]
+fn families_that_do_not_exist_are_not_invented() {
+    let bench = Bench::new();
+    bench.write("x.toml", FAMILIES);
+    let refused = |set: &str| bench.run(&["describe", "x.toml", "--set", set]).refusal();
+    let unknown = "unknown family \"indx\"; did you mean \"index\"? Valid: \"index\", \"values\"";
+    let error = refused("design.families.indx.bloom=none");
+    assert!(error.contains(&format!("--set design.families.indx.bloom: {unknown}")), "{error}");
+    let error = refused("sweep.\"design.families.indx.bloom\"=[\"none\", \"ribbon\"]");
+    assert!(error.contains(unknown), "{error}");
+    let error = refused("design.families.indx={}");
+    assert!(error.contains("no phase has the family \"indx\" of the design; set the family of a"), "{error}");
+    bench.write("set.toml", format!("{FAMILIES}[set]\n\"design.families.value.compression\" = \"none\"\n"));
+    let error = bench.run(&["run", "set.toml"]).refusal();
+    assert!(error.contains("did you mean \"values\"?"), "{error}");
+    let single = "question = \"?\"\n[[phase]]\nname = \"load\"\nfamily = \"a\"\ninsert = 100\n";
+    bench.write("x.toml", single);
+    assert!(refused("design.families.a.bloom=none").contains("define the family first"));
+    for sets in [
+        ["design.families.a={}", "design.families.a.bloom=none"],
+        ["design.families.a.bloom=none", "design.families.a={}"],
+    ] {
+        let described = bench.ok(&["describe", "x.toml", "--set", sets[0], "--set", sets[1]]);
+        assert!(described.contains("[design.families.a.bloom]\nkind = \"none\""), "{described}");
+    }
+}
+
+/// Each family merges with its own operator, and the check of the answers uses it.
+#[test]
+fn families_have_merge_operators_of_their_own() {
+    let bench = Bench::new();
+    let merges = FAMILIES
+        .replace("bloom = \"ribbon\"", "merge_operator = \"add\"")
+        .replace("compression = \"zstd\"", "merge_operator = \"append\"")
+        .replace("put = 40, get = 30", "merge = 40, get = 30")
+        .replace("put = 60, get = 35", "merge = 60, get = 35");
+    bench.write("x.toml", &merges);
+    bench.ok(&["run", "x.toml"]);
+    for phase in ["churn-index", "churn-values"] {
+        right_answers(&bench.rows("x"), phase, 400);
+    }
+    let layout = ["describe", "x.toml", "--set", "design.families.layout=prefixed"];
+    let error = bench.run(&layout).refusal();
+    let expected =
+        "all families have the merge operator of the store; remove design.families.index.merge_operator";
+    assert!(error.contains(expected), "{error}");
+    bench.write("x.toml", merges.replace("merge_operator = \"add\"\n", ""));
+    let error = bench.run(&["describe", "x.toml"]).refusal();
+    let expected = "phase \"churn-index\" has merges, but the family \"index\" has no merge operator; set \
+                    design.families.index.merge_operator Valid: \"add\", \"append\", \"max\"";
+    assert!(error.contains(expected), "{error}");
+}
+
+/// `simulate` and `tune` reject a workload before they compute anything.
+#[test]
+fn models_reject_families_and_single_deletes_first() {
+    let bench = Bench::new();
+    let tune = "[tune]\nminimise = \"write_amp\"\n";
+    bench.write("families.toml", format!("{FAMILIES}{tune}"));
+    let queue = "question = \"?\"\n[[phase]]\nname = \"load\"\ninsert = 900\n[[phase]]\nname = \"queue\"\n\
+                 operations = 500\nmix = { single_delete = 1, get = 1 }\n[trials]\nmode = \"counted\"\n";
+    bench.write("queue.toml", format!("{queue}{tune}"));
+    for (file, reason) in [
+        ("families.toml", "phase \"load-index\" has a family of its own"),
+        ("queue.toml", "phase \"queue\" has single deletes"),
+    ] {
+        for command in ["simulate", "tune"] {
+            let error = bench.run(&[command, file]).refusal();
+            let expected = format!("{reason}, which cannot be simulated; use `lsmbench run` in counted mode");
+            assert!(error.contains(&expected), "{command} {file}: {error}");
+        }
+    }
+    assert!(!bench.path("results").exists(), "something was computed");
 }

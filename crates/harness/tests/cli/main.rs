@@ -2,6 +2,7 @@
 
 mod arbiter;
 mod bad_input;
+mod batches;
 mod bench;
 mod blobs;
 mod budget;

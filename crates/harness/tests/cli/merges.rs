@@ -2,7 +2,7 @@
 
 use results::columns as c;
 
-use crate::bench::{Bench, count, of};
+use crate::bench::{Bench, count, of, right_answers};
 
 /// Merges among other writes, on a tree that flushes and compacts many times.
 const MERGES: &str = r#"
@@ -46,12 +46,7 @@ fn every_operator_gives_the_answers_of_the_model() {
     bench.ok(&["run", "x.toml"]);
     let rows = bench.rows("x");
     for phase in ["churn", "read"] {
-        let all = of(&rows, phase, "all");
-        assert_eq!(all.len(), 3);
-        for row in all {
-            assert!(count(row, &c::CHECKED_ANSWERS) > 500, "{phase}");
-            assert_eq!(count(row, &c::WRONG_ANSWERS), 0, "{phase}");
-        }
+        assert_eq!(right_answers(&rows, phase, 501).len(), 3, "{phase}");
     }
     assert!(of(&rows, "churn", "merge").iter().all(|row| count(row, &c::OPS) > 2_500));
     assert!(of(&rows, "read", "first").iter().all(|row| count(row, &c::OPS) > 100));
@@ -126,8 +121,7 @@ check = 1
     bench.ok(&["run", "x.toml", "--allow-debug"]);
     let rows = bench.rows("x");
     for (phase, least) in [("both", 900), ("roles", 2_000)] {
-        let row = of(&rows, phase, "all")[0];
-        assert!(count(row, &c::CHECKED_ANSWERS) >= least && count(row, &c::WRONG_ANSWERS) == 0, "{phase}");
+        right_answers(&rows, phase, least);
     }
 }
 
@@ -147,8 +141,7 @@ fn text_and_traces_have_merges() {
         bench.ok(&["run", &format!("{name}.toml")]);
         let rows = bench.rows(name);
         assert!(count(of(&rows, "replay", "merge")[0], &c::OPS) > 1_000, "{name}");
-        let all = of(&rows, "replay", "all")[0];
-        assert!(count(all, &c::CHECKED_ANSWERS) > 500 && count(all, &c::WRONG_ANSWERS) == 0, "{name}");
+        right_answers(&rows, "replay", 501);
     }
     bench.write("append.toml", "[design]\nmerge_operator = \"append\"\n");
     let shell = ["shell", "db", "--design", "append.toml"];
@@ -189,9 +182,7 @@ fn conditional_puts_write_absent_keys_only() {
         for row in of(&rows, phase, "put_if_absent") {
             assert!(count(row, &c::FOUND) > 300 && count(row, &c::MISSING) > 300, "{phase}");
         }
-        for row in of(&rows, phase, "all") {
-            assert!(count(row, &c::CHECKED_ANSWERS) > 2_500 && count(row, &c::WRONG_ANSWERS) == 0, "{phase}");
-        }
+        right_answers(&rows, phase, 2_501);
     }
     for (set, said) in [
         ("engine=leveldb", "cannot execute put_if_absent in the mix of phase \"one\""),
@@ -215,9 +206,8 @@ fn prefix_scans_read_all_keys_with_the_prefix() {
     bench.write("x.toml", prefixes.replace("RANGE", "range = { prefix = 7, backward = 0.5 }"));
     bench.ok(&["run", "x.toml"]);
     let rows = bench.rows("x");
-    let row = of(&rows, "scan", "all")[0];
-    assert!(count(of(&rows, "scan", "prefix")[0], &c::OPS) > 150 && count(row, &c::CHECKED_ANSWERS) > 150);
-    assert_eq!(count(row, &c::WRONG_ANSWERS), 0);
+    right_answers(&rows, "scan", 151);
+    assert!(count(of(&rows, "scan", "prefix")[0], &c::OPS) > 150);
     let scans = bench.ok(&["workload", "x.toml"]);
     assert!(scans.lines().any(|line| line.starts_with("r \"\\0\\0")), "{scans}");
     bench.write("x.toml", prefixes.replace("RANGE", "range = { entries = 5 }"));

@@ -121,3 +121,31 @@ fn damage_is_explored_too_and_found_again() {
     assert!(replay("3:stopped:9999999").refusal().contains("the stopped store of seed 3 has "));
     assert!(replay("3:20").refusal().contains("SEED:STORE:IMAGE"));
 }
+
+/// A store with column families keeps the first commits of all its families together.
+#[test]
+fn crashes_and_errors_of_families_keep_whole_commits() {
+    let bench = Bench::new();
+    let families = "[design.families.a]\nbloom = \"ribbon\"\n[design.families.b]\ncompaction = \"tiered\"\n\
+                    [design.families.c]\ncompression = \"lz4\"\n";
+    bench.write("families.toml", format!("[design]\n{families}"));
+    let tortured = |test: &[&str]| {
+        let out = bench.ok(&[&["torture"], test, &["--design", "families.toml"]].concat());
+        assert_eq!(out.lines().last().unwrap().split_whitespace().last(), Some("0"), "{out}");
+        out
+    };
+    let out = tortured(&["crash", "--states", "40"]);
+    let modes: Vec<&str> = out.lines().filter_map(|line| line.split_whitespace().nth(1)).collect();
+    assert!(["buffered", "sync", "group"].iter().all(|mode| modes.contains(mode)), "{out}");
+    assert!(!modes.contains(&"none") && !modes.contains(&"interval"), "{out}");
+    tortured(&["errors", "--faults", "30", "--wal", "group"]);
+    // A failed sync of the manifest of the store ends the writes of all families.
+    tortured(&["errors", "--wal", "sync", "--replay", "1:4820"]);
+    let none = ["torture", "crash", "--design", "families.toml", "--wal", "none"];
+    let error = bench.run(&none).refusal();
+    assert!(error.contains("torture needs families whose commits survive in order"), "{error}");
+    for test in ["damage", "kill", "race"] {
+        let error = bench.run(&["torture", test, "--design", "families.toml"]).refusal();
+        assert!(error.contains(&format!("`torture {test}` tests one tree")), "{error}");
+    }
+}

@@ -42,6 +42,22 @@ simulate   = 6
 count      = 3
 "#;
 
+/// Two designs that differ only in their memtable capacity have different labels in the derived experiments.
+#[test]
+fn memtable_capacities_are_tuned() {
+    let bench = Bench::new();
+    let swept = GRID
+        .replace("[sweep]\n", "[sweep]\n\"design.memtable.capacity\" = [\"4KiB\", \"8KiB\"]\n")
+        .replace(", \"memory <= 64KiB\"", "")
+        .replace("simulate   = 6\ncount      = 3", "simulate   = 24\ncount      = 12");
+    bench.write("grid.toml", swept);
+    let answer = bench.run(&["tune", "grid.toml"]).expect(0);
+    assert!(answer.out.contains("Advice: "), "{answer:?}");
+    assert!(!answer.err.contains("warning: "), "{}", answer.err);
+    let counted = bench.read("results/grid-tune/counted.toml");
+    assert!(counted.contains("\"design.memtable.capacity\" = ["), "{counted}");
+}
+
 /// The derived experiments and the advised design do not set the cache capacity that the budget determines.
 #[test]
 fn designs_with_a_memory_budget_are_tuned() {

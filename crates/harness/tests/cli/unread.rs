@@ -107,3 +107,36 @@ fn a_swept_cache_on_mapped_tables_is_a_warning() {
         assert!(!swept(design).contains("warning: "), "{design}");
     }
 }
+
+/// Rule: the file that `describe` prints runs without a warning, and with equal results, also with `--quick`.
+#[test]
+fn a_described_experiment_runs_without_warnings() {
+    let bench = Bench::new();
+    let phases = "[[phase]]\nname = \"wait\"\noperations = 500\nmix = { insert = 1, get = 1 }\n\
+                  [[phase]]\nname = \"read\"\noperations = 500\nmix = { range = 1, first = 1 }\n";
+    let quick =
+        "[quick]\n\"phase.load.insert\" = 700\n\"phase.work.operations\" = 300\n\"trials.count\" = 1\n";
+    bench.write("x.toml", EXPERIMENT.replace("[trials]", &format!("{phases}[trials]")) + quick);
+    let set = ["--set", "phase.work.operations=900"];
+    let described = bench.ok(&[&["describe", "x.toml"][..], &set].concat());
+    bench.write("y.toml", &described);
+    let again = bench.ok(&["describe", "y.toml"]);
+    let from_question = |text: &str| text[text.find("\nquestion = ").unwrap()..].to_owned();
+    assert_eq!(from_question(&again), from_question(&described));
+    assert!(!again.contains("warning: "), "{again}");
+    assert!(described.contains("\"phase.load.insert\" = 700"), "{described}");
+    assert!(
+        !described.contains("\"phase.work.operations\" = 300"),
+        "the command line has set it: {described}"
+    );
+    for options in [&[][..], &["--quick"]] {
+        let warnings = bench.run(&[&["run", "y.toml"][..], options].concat()).expect(0).err;
+        assert!(!warnings.contains("has no effect"), "{warnings}");
+        bench.ok(&[&["run", "x.toml"][..], &set, options].concat());
+        let ops = |name: &str| -> Vec<f64> {
+            let rows = bench.rows(name);
+            ["load", "work", "wait", "read"].map(|phase| number(of(&rows, phase, "all")[0], &c::OPS)).to_vec()
+        };
+        assert_eq!(ops("x"), ops("y"), "{options:?}");
+    }
+}

@@ -3,15 +3,16 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use experiment::Cell;
+use experiment::{Cell, engine};
 use results::targets::create_folder;
 use results::{
     CellInfo, Expectation, Group, Interleaving, Manifest, Measurements, Row, RowWriter, RunMode, Schema,
     columns as c,
 };
-use trial::{Limits, TrialReport, mark};
+use trial::{Limits, StoredValues, TrialReport, mark};
 use types::Outcome;
 use verdict::noisy_baselines;
+use workload::Work;
 
 use super::books::Books;
 use super::{PlannedTrial, Run};
@@ -63,7 +64,7 @@ impl Run<'_> {
         let mut runs = rows(&self.schema, &report.rows)?;
         runs.iter_mut().for_each(Expectation::complete);
         let limits = self.limits();
-        let marked = mark(&cell.design, &mut runs, &report.streams, limits);
+        let marked = mark(&cell.design, stored_values(cell), &mut runs, &report.streams, limits);
         let marks = books.note(&cell.label, marked);
         if turn.again {
             books.noise.append(&runs)?;
@@ -114,5 +115,19 @@ impl Run<'_> {
         }
         row.fill(measured);
         Ok(row)
+    }
+}
+
+/// Returns the facts about the values of a configuration for the plausibility of its rows. The content of recorded
+/// values is unknown.
+fn stored_values(cell: &Cell) -> StoredValues {
+    let phases = cell.task.workload().map_or(&[][..], |workload| &workload.phases);
+    let compressible = phases.iter().map(|phase| match &phase.work {
+        Work::Replay(_) => 1.0,
+        _ => phase.value.compressible,
+    });
+    StoredValues {
+        follow_design: engine(&cell.engine).reads_whole_design(),
+        compressible: compressible.fold(0.0, f64::max),
     }
 }

@@ -3,36 +3,34 @@
 use std::ops::Bound;
 
 use thiserror::Error;
-use tree::Tree;
+use tree::{Family, Range, Stats, Tree};
 use workload::Command;
 
 /// Executes a command and appends its answer to `answer`. Some commands produce no answer. Each answer is one line,
 /// but the answer with statistics has several lines. A command that fails appends nothing. `limit_bytes` is the size
 /// limit for one answer.
 ///
+/// # Errors
 /// The tree fails, or the answer is longer than the limit. The command `l` is an error, because the server does not
 /// read files.
-/// read files.
 pub fn answer_command(
-    tree: &Tree,
+    store: &dyn TextStore,
     command: &Command,
     limit_bytes: usize,
     answer: &mut Vec<u8>,
 ) -> Result<(), TextError> {
     let start = answer.len();
+    if let Some(written) = store.write_command(command) {
+        return Ok(written?);
+    }
     let written = match command {
-        Command::Put { key, value } => return Ok(tree.put(key, value)?),
-        Command::Delete { key } => return Ok(tree.delete(key)?),
-        Command::Merge { key, operand } => return Ok(tree.merge(key, operand)?),
-        Command::SingleDelete { key } => return Ok(tree.single_delete(key)?),
-        Command::DeleteRange { low, high } => return Ok(tree.delete_range(low, high)?),
-        Command::Get { key } => tree.get_into(key, answer).map(|_| ()).map_err(TextError::from),
-        Command::Range { low, high } => range(tree, (low, high), limit_bytes, answer),
+        Command::Get { key } => store.get_into(key, answer).map(|_| ()).map_err(TextError::from),
+        Command::Range { low, high } => range(store, (low, high), limit_bytes, answer),
         Command::Statistics => {
-            statistics(tree, answer);
+            statistics(store, answer);
             Ok(())
         }
-        Command::Load { .. } => Err(TextError::Load),
+        _ => Err(TextError::Load),
     };
     match written {
         Ok(()) => answer.push(b'\n'),
@@ -55,16 +53,75 @@ pub enum TextError {
     Load,
 }
 
+/// The store or the column family that commands of the text language use.
+pub trait TextStore {
+    /// Applies one write command. Returns `None` for a command that writes nothing.
+    fn write_command(&self, command: &Command) -> Option<tree::Result<()>>;
+
+    /// Appends the value of a key to `value`. Returns whether the key exists.
+    ///
+    /// # Errors
+    /// The tree cannot be read.
+    fn get_into(&self, key: &[u8], value: &mut Vec<u8>) -> tree::Result<bool>;
+
+    /// Opens a scan of the keys from `low` to `high`, exclusive.
+    ///
+    /// # Errors
+    /// The tree cannot be read.
+    fn scan(&self, low: &[u8], high: &[u8]) -> tree::Result<Range<'_>>;
+
+    /// Returns the sizes and the counters.
+    fn stats(&self) -> Stats;
+}
+
+/// Implements the commands of the text language for a type with the operations of a tree.
+macro_rules! text_store {
+    ($store:ty) => {
+        impl TextStore for $store {
+            fn write_command(&self, command: &Command) -> Option<tree::Result<()>> {
+                Some(match command {
+                    Command::Put { key, value } => self.put(key, value),
+                    Command::Delete { key } => self.delete(key),
+                    Command::Merge { key, operand } => self.merge(key, operand),
+                    Command::SingleDelete { key } => self.single_delete(key),
+                    Command::DeleteRange { low, high } => self.delete_range(low, high),
+                    Command::Get { .. }
+                    | Command::Range { .. }
+                    | Command::Load { .. }
+                    | Command::Statistics => {
+                        return None;
+                    }
+                })
+            }
+
+            fn get_into(&self, key: &[u8], value: &mut Vec<u8>) -> tree::Result<bool> {
+                <$store>::get_into(self, key, value)
+            }
+
+            fn scan(&self, low: &[u8], high: &[u8]) -> tree::Result<Range<'_>> {
+                self.range((Bound::Included(low), Bound::Excluded(high)))
+            }
+
+            fn stats(&self) -> Stats {
+                <$store>::stats(self)
+            }
+        }
+    };
+}
+
+text_store!(Tree);
+text_store!(Family<'_>);
+
 /// Appends the keys from `low` (included) to `high` (excluded) with their values, as `key:value` with blanks in
 /// between.
 fn range(
-    tree: &Tree,
+    store: &dyn TextStore,
     (low, high): (&[u8], &[u8]),
     limit_bytes: usize,
     answer: &mut Vec<u8>,
 ) -> Result<(), TextError> {
     let start = answer.len();
-    let mut range = tree.range((Bound::Included(low), Bound::Excluded(high)))?;
+    let mut range = store.scan(low, high)?;
     while let Some((key, value)) = range.next()? {
         if answer.len() > start {
             answer.push(b' ');
@@ -80,8 +137,8 @@ fn range(
 }
 
 /// Appends the sizes and the counters of the tree.
-fn statistics(tree: &Tree, answer: &mut Vec<u8>) {
-    let stats = tree.stats();
+fn statistics(store: &dyn TextStore, answer: &mut Vec<u8>) {
+    let stats = store.stats();
     let mut lines: Vec<String> = Vec::new();
     for (number, level) in stats.levels.iter().enumerate() {
         lines.push(format!(

@@ -14,7 +14,8 @@ use super::store_image::{Ending, StoreImage, write};
 use crate::examine::{panic_text, shown};
 use crate::player::DIRECTORY;
 use crate::script::{Content, Script, ScriptWrite, apply};
-use crate::subject::{StoreKind, StoreUnderTest};
+use crate::store_kind::StoreKind;
+use crate::subject::StoreUnderTest;
 use crate::violation::{Check, Violation};
 
 /// The result of the inspection of one corrupt store.

@@ -16,7 +16,7 @@ use crate::disk::disk_of;
 use crate::examine::read;
 use crate::player::{DIRECTORY, Marks, Player};
 use crate::script::{Content, Script, ScriptWrite, StoreAction, apply, digest};
-use crate::subject::StoreKind;
+use crate::store_kind::StoreKind;
 use crate::violation::{Check, Violation};
 
 /// Number of actions in one history.

@@ -88,6 +88,15 @@ impl Design {
     }
 }
 
+/// Returns the name of the family to which a path in the table `[design]` leads. Returns `None` if the path leads to
+/// no family.
+pub fn family_of_path<'a>(path: &[&'a str]) -> Option<&'a str> {
+    match path {
+        [FAMILIES, name, ..] if *name != LAYOUT => Some(*name),
+        _ => None,
+    }
+}
+
 /// Returns the entries of the reference for the keys of the table `families`.
 pub fn family_entries() -> impl Iterator<Item = KeyEntry> {
     [

@@ -15,7 +15,7 @@ pub use axes::{AXES, axis};
 pub use deprecated::{DEPRECATIONS, Deprecation, deprecations};
 pub use error::DesignError;
 pub use families::FamilyLayout;
-pub use family_changes::family_entries;
+pub use family_changes::{family_entries, family_of_path};
 pub use options::{
     BackgroundThreads, BlockIndex, BlockOptions, FilterPlace, InlineWork, LastKey, Mapped, MergeKernel,
     MergeOptions, Options, Pacing, RangeOptions, StallOptions, TableLayout, TableNames, TableOptions,

@@ -68,30 +68,42 @@ impl Design {
     /// # Errors
     /// If a key or variant is unknown, a type is wrong or a value is out of range. The error names the key.
     pub fn with(&self, overrides: &Table) -> Result<Self, DesignError> {
-        let overrides = renamed(overrides);
-        let overrides = &*overrides;
-        check_names(overrides)?;
+        self.with_all(std::slice::from_ref(overrides))
+    }
+
+    /// Returns this design with the values of several tables. Values of later tables replace values of earlier tables.
+    /// The function checks combinations of values only after the last table.
+    ///
+    /// # Errors
+    /// See [`with`](Self::with).
+    pub fn with_all(&self, tables: &[Table]) -> Result<Self, DesignError> {
+        let tables: Vec<_> = tables.iter().map(renamed).collect();
         let mut next = self.clone();
+        for table in &tables {
+            next.overlay(table)?;
+        }
+        next.check()?;
+        next.check_families()?;
+        // The families begin with the complete design of the store.
+        tables.iter().filter_map(|table| table.get(FAMILIES)).try_fold(next, Self::with_families)
+    }
+
+    /// Applies the values of a table, except its families, without a check of their combinations.
+    fn overlay(&mut self, overrides: &Table) -> Result<(), DesignError> {
+        check_names(overrides)?;
         let mut options = self.options.to_toml();
         for (key, value) in overrides {
             if let Some(index) = axes::index(key) {
-                next.override_choice(index, value)?;
+                self.override_choice(index, value)?;
             } else if GROUPS.contains(&key.as_str()) {
-                let value = next.override_format(key, value)?;
+                let value = self.override_format(key, value)?;
                 merge_group(&mut options, key, &value)?;
-            } else if key == FAMILIES {
-                // The families begin with the complete design of the store.
-            } else {
+            } else if key != FAMILIES {
                 return Err(unknown_key(key));
             }
         }
-        next.options = read_options(&options)?;
-        next.check()?;
-        next.check_families()?;
-        match overrides.get(FAMILIES) {
-            None => Ok(next),
-            Some(families) => next.with_families(families),
-        }
+        self.options = read_options(&options)?;
+        Ok(())
     }
 
     /// Returns an error if a combination of keys is invalid.

@@ -164,7 +164,10 @@ impl SharedLog {
 
     /// Records that a family is flushed up to `sequence`, and removes the segments that no family needs any more.
     pub(crate) fn note_flushed(&self, family: usize, sequence: SequenceNumber) -> Result<()> {
-        self.retired.lock().note_flushed(&*self.storage, &self.directory, family, sequence)
+        let mut retired = self.retired.lock();
+        let noted = retired.note_flushed(&*self.storage, &self.directory, family, sequence);
+        // After a failed sync of the manifest, no family may accept writes.
+        noted.map_err(|error| self.fail(error))
     }
 
     /// Returns the family with the largest active memtable and the result of `active` for it, if all active memtables

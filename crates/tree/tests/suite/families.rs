@@ -465,7 +465,7 @@ fn a_store_opens_only_with_its_families() {
         other => panic!("{:?}", other.map(|_| "a tree opens")),
     }
     match options(&design(""), Mode::Counted, &storage).open("new") {
-        Err(Error::Misuse(message)) => assert!(message.contains("this program opens one tree"), "{message}"),
+        Err(Error::Misuse(message)) => assert!(message.contains("this call opens one tree"), "{message}"),
         other => panic!("{:?}", other.map(|_| "a tree opens")),
     }
     // A store can get further families.

@@ -3,14 +3,16 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use bloom::FilterInput;
 use cache::{BlockId, BlockRequest, belady, replay};
 use results::{Row, Schema, columns as c};
 use tree::Design;
 use types::{HashedKey, KeyHash, KeyList};
+use workload::{Batch, Extent, Workload, WorkloadPlan};
 
-use super::{Facts, FilterFacts, implausible};
+use super::{Facts, FilterFacts, StoredValues, implausible};
 use crate::limits::Limits;
 
 /// Returns streams of keys with different patterns. In some streams, the second half differs from the first half.
@@ -123,8 +125,54 @@ fn honest_false_positives_are_plausible() {
             row.set(&c::BITS_PER_KEY, filter.memory_bytes() as f64 * 8.0 / keys.len() as f64);
             let design =
                 Design::default().with(&toml::Table::from_iter([("bloom".to_owned(), choice.to_toml())]));
-            let facts = Facts::of(&design.unwrap(), Limits::OF_ANY);
+            let values = StoredValues { follow_design: true, compressible: 0.0 };
+            let facts = Facts::of(&design.unwrap(), values, Limits::OF_ANY);
             assert_eq!(implausible(&row, &facts), None, "{name} keys: {}", choice.label());
+        }
+    }
+}
+
+/// Checks that the compressed bytes of every codec are plausible, for values of any size and any compressibility, in
+/// blocks of any size.
+#[test]
+fn honest_compressed_bytes_are_plausible() {
+    for (compressible, value_bytes) in
+        [(0.0, 24), (0.0, 400), (0.3, 1000), (0.5, 100), (0.9, 64), (0.9, 2000)]
+    {
+        let text = format!(
+            "[[phase]]\nname = \"load\"\ninsert = 3000\n\
+             value = {{ bytes = {value_bytes}, compressible = {compressible} }}"
+        );
+        let workload = Workload::from_toml(&text.parse().unwrap()).unwrap();
+        let plan = WorkloadPlan::new(&workload, value_bytes, Path::new("")).unwrap();
+        let (mut batch, mut values) = (Batch::default(), Vec::new());
+        for mut stream in plan.phases()[0].streams(Extent::default()) {
+            while stream.fill(&mut batch, Batch::OPERATIONS) > 0 && values.len() < 1 << 18 {
+                batch.heads().for_each(|at| values.extend_from_slice(batch.value(at)));
+            }
+        }
+        for (choice, block_bytes) in
+            variants(&compression::CATALOG).iter().flat_map(|choice| [(choice, 4096), (choice, 65_536)])
+        {
+            let Ok(codec) = compression::CATALOG.build(choice) else { continue };
+            let mut stored = Vec::new();
+            for block in values.chunks(block_bytes) {
+                codec.compress(3, block, &mut stored);
+            }
+            let table = toml::Table::from_iter([("compression".to_owned(), choice.to_toml())]);
+            let design = Design::default().with(&table).unwrap();
+            let values_of = StoredValues { follow_design: true, compressible };
+            let facts = Facts { value_share: Some(1.0), ..Facts::of(&design, values_of, Limits::OF_ANY) };
+            let mut row = Row::new(&Schema::runs::<&str>(&[]).unwrap());
+            row.set(&c::LIVE_BYTES, values.len() as u64).set(&c::TABLE_BYTES, stored.len() as u64);
+            let what =
+                format!("{}, {value_bytes} bytes, {compressible}, blocks of {block_bytes}", choice.label());
+            assert_eq!(implausible(&row, &facts), None, "{what}");
+            // Bytes far below this bound are still found.
+            if compressible < 0.8 {
+                row.set(&c::TABLE_BYTES, (values.len() / 10) as u64);
+                assert!(implausible(&row, &facts).is_some(), "{what}");
+            }
         }
     }
 }

@@ -27,6 +27,10 @@ pub(super) struct MixedStream {
     queue: Queue,
     version: u32,
     members: u32,
+    member_kinds: KindSampler,
+    member_kind_random: Random,
+    /// Whether members of batches add keys or take keys from the queue.
+    members_count: bool,
     scratch: Scratch,
 }
 
@@ -80,6 +84,10 @@ struct Scratch {
     kinds: Vec<Kind>,
     keys: Vec<u64>,
     members: Vec<u64>,
+    /// The kinds of the members of all batches, batch after batch.
+    member_kinds: Vec<Kind>,
+    /// For each member of a batch that adds a key or takes a key from the queue, this key.
+    member_keys: Vec<u64>,
 }
 
 impl MixedStream {
@@ -108,6 +116,9 @@ impl MixedStream {
             queue: Queue::new(mixed, from, rank, writers),
             version: from.versions,
             members: spec.batch,
+            member_kinds: KindSampler::new(&spec.batch_mix),
+            member_kind_random: random(Concern::MemberKind),
+            members_count: spec.batches(Kind::Insert) || spec.batches(Kind::SingleDelete),
             scratch: Scratch::default(),
         }
     }
@@ -137,10 +148,14 @@ impl MixedStream {
         let mut filled = self.left.min(limit as u64) as usize;
         scratch.kinds.resize(filled, Kind::Get);
         self.kinds.fill(&mut self.kind_random, &mut scratch.kinds);
-        filled = self.within_bounds(&scratch.kinds);
+        let batches = scratch.kinds.iter().filter(|kind| **kind == Kind::Batch).count();
+        scratch.member_kinds.resize(batches * self.members as usize, Kind::Put);
+        self.member_kinds.fill(&mut self.member_kind_random, &mut scratch.member_kinds);
+        filled = self.within_bounds(&scratch.kinds, &scratch.member_kinds);
         scratch.keys.resize(filled, 0);
         let mut existing = self.growth.existing;
-        self.keys.fill(&scratch.kinds[..filled], (&mut self.growth, &mut self.queue), &mut scratch.keys);
+        self.fill_keys(&mut scratch, filled);
+        let mut first_member = 0;
         for (kind, key) in scratch.kinds.iter().zip(&scratch.keys) {
             let absent = self.absent.toss();
             if *kind == Kind::Insert {
@@ -153,8 +168,17 @@ impl MixedStream {
                     let key = KeyId::new(*key, absent && span > 0);
                     operations.push(Operation::range(key, entries, span, self.backward.toss()));
                 }
-                Kind::Batch | Kind::MultiGet => {
-                    self.push_group(*kind, existing, &phase.values, &mut scratch.members, operations);
+                Kind::MultiGet => {
+                    self.push_multi_get(existing, &mut scratch.members, operations);
+                }
+                Kind::Batch => {
+                    let own = first_member..first_member + self.members as usize;
+                    first_member = own.end;
+                    let kinds = &scratch.member_kinds[own.clone()];
+                    let counted = scratch.member_keys.get(own).unwrap_or(&[]);
+                    let drawn = &mut scratch.members;
+                    let members = (kinds, counted, drawn);
+                    existing = self.push_batch(members, existing, mixed, &phase.values, operations);
                 }
                 Kind::Prefix | Kind::DeleteRange | Kind::First | Kind::Last => {
                     operations.push(self.extended(*kind, *key, existing, mixed, &phase.values));
@@ -167,29 +191,63 @@ impl MixedStream {
         filled
     }
 
-    /// Returns the number of operations that the stream can execute before it has used all keys or versions. After
-    /// these operations, the stream ends.
-    fn within_bounds(&mut self, kinds: &[Kind]) -> usize {
+    /// Sets the keys of the operations, and the keys of the members that add keys or take keys from the queue.
+    fn fill_keys(&mut self, scratch: &mut Scratch, filled: usize) {
+        let Scratch { kinds, keys, member_kinds, member_keys, .. } = scratch;
+        let kinds = &kinds[..filled];
+        member_keys.clear();
+        if !self.members_count {
+            self.keys.fill(kinds, (&mut self.growth, &mut self.queue), keys);
+            return;
+        }
+        // Keys are added and taken in the order of the operations, so the operations up to a batch come first.
+        member_keys.resize(member_kinds.len(), 0);
+        let (mut start, mut first_member) = (0, 0);
+        for at in (0..filled).filter(|at| kinds[*at] == Kind::Batch) {
+            let counts = (&mut self.growth, &mut self.queue);
+            self.keys.fill(&kinds[start..=at], counts, &mut keys[start..=at]);
+            start = at + 1;
+            let own = first_member..first_member + self.members as usize;
+            first_member = own.end;
+            for (kind, key) in member_kinds[own.clone()].iter().zip(&mut member_keys[own]) {
+                match kind {
+                    Kind::Insert => *key = self.growth.add(),
+                    Kind::SingleDelete => *key = self.queue.take(),
+                    _ => {}
+                }
+            }
+        }
+        self.keys.fill(&kinds[start..], (&mut self.growth, &mut self.queue), &mut keys[start..]);
+    }
+
+    /// Returns the number of operations that the stream can execute before it has used all keys or versions. The
+    /// stream ends after these operations. `members` are the kinds of the members of all batches.
+    fn within_bounds(&mut self, kinds: &[Kind], members: &[Kind]) -> usize {
         let writes = kinds.len() as u64 * u64::from(self.members.max(1));
-        let keys = kinds.len() as u64 * self.growth.step;
+        let counted = if self.members_count { writes } else { kinds.len() as u64 };
         if u64::from(self.version) + writes < u64::from(u32::MAX)
-            && self.growth.next + keys < self.growth.capacity
-            && self.queue.has(kinds.len() as u64, &self.growth)
+            && self.growth.next + counted * self.growth.step < self.growth.capacity
+            && self.queue.has(counted, &self.growth)
         {
             return kinds.len();
         }
         let mut version = u64::from(self.version);
         let mut next = self.growth.next;
         let mut head = self.queue.head;
-        let possible = kinds.iter().take_while(|kind| {
-            version += if **kind == Kind::Batch { u64::from(self.members) } else { u64::from(kind.writes()) };
+        let mut is_possible = |kind: &Kind| {
+            version += u64::from(kind.writes());
             let key = next;
-            next += if **kind == Kind::Insert { self.growth.step } else { 0 };
+            next += if *kind == Kind::Insert { self.growth.step } else { 0 };
             let oldest = head;
-            head += if **kind == Kind::SingleDelete { self.queue.step } else { 0 };
+            head += if *kind == Kind::SingleDelete { self.queue.step } else { 0 };
             u32::try_from(version).is_ok()
-                && (**kind != Kind::Insert || key < self.growth.capacity)
-                && (**kind != Kind::SingleDelete || oldest < self.queue.end.unwrap_or(key))
+                && (*kind != Kind::Insert || key < self.growth.capacity)
+                && (*kind != Kind::SingleDelete || oldest < self.queue.end.unwrap_or(key))
+        };
+        let mut batches = members.chunks(self.members.max(1) as usize);
+        let possible = kinds.iter().take_while(|kind| match kind {
+            Kind::Batch => batches.next().unwrap_or(&[]).iter().all(&mut is_possible),
+            kind => is_possible(kind),
         });
         let possible = possible.count();
         if possible < kinds.len() {
@@ -198,29 +256,46 @@ impl MixedStream {
         possible
     }
 
-    fn push_group(
-        &mut self,
-        kind: Kind,
-        existing: u64,
-        values: &Values,
-        members: &mut Vec<u64>,
-        operations: &mut Vec<Operation>,
-    ) {
+    fn push_multi_get(&mut self, existing: u64, members: &mut Vec<u64>, operations: &mut Vec<Operation>) {
         let at = operations.len();
-        operations.push(Operation::head(kind, self.members));
+        operations.push(Operation::head(Kind::MultiGet, self.members));
         self.keys.fill_members(self.members as usize, existing, members);
         for key in members {
-            let member = if kind == Kind::MultiGet {
-                Operation::get(KeyId::new(*key, self.member_absent.toss()))
-            } else {
-                self.rare(Kind::Put, *key, existing, values)
-            };
-            operations.push(member);
+            operations.push(Operation::get(KeyId::new(*key, self.member_absent.toss())));
         }
         operations[at].key = operations[at + 1].key;
     }
 
-    /// Returns an operation that starts at one key and extends to further keys.
+    /// Appends a batch. `members` are the kinds of its members, the keys of members that add keys or take keys from the
+    /// queue, and memory for drawn keys. Returns the number of keys that exist after the batch.
+    fn push_batch(
+        &mut self,
+        (kinds, counted, drawn): (&[Kind], &[u64], &mut Vec<u64>),
+        mut existing: u64,
+        mixed: &PlannedMix,
+        values: &Values,
+        operations: &mut Vec<Operation>,
+    ) -> u64 {
+        let at = operations.len();
+        operations.push(Operation::head(Kind::Batch, self.members));
+        self.keys.fill_members(kinds.len(), existing, drawn);
+        for (place, kind) in kinds.iter().enumerate() {
+            let key = drawn[place];
+            operations.push(match kind {
+                Kind::DeleteRange => self.extended(*kind, key, existing, mixed, values),
+                Kind::Insert => {
+                    existing = counted[place] + 1;
+                    self.rare(*kind, counted[place], existing, values)
+                }
+                Kind::SingleDelete => self.rare(*kind, counted[place], existing, values),
+                _ => self.rare(*kind, key, existing, values),
+            });
+        }
+        operations[at].key = operations[at + 1].key;
+        existing
+    }
+
+    /// Returns an operation that starts at one key and extends to others.
     fn extended(
         &mut self,
         kind: Kind,
@@ -323,7 +398,9 @@ impl Keys {
     fn fill_members(&mut self, members: usize, existing: u64, keys: &mut Vec<u64>) {
         keys.resize(members, 0);
         match self {
-            Self::Drawn(drawn) => drawn.member_sampler.fill(&mut drawn.member_random, existing, keys),
+            Self::Drawn(drawn) => {
+                drawn.member_sampler.fill(&mut drawn.member_random, existing.max(1), keys);
+            }
             Self::Recorded { .. } => unreachable!("groups do not go with traces"),
         }
     }
@@ -389,7 +466,7 @@ fn written_by(mixed: &PlannedMix) -> u64 {
 /// Returns the expected number of keys at the end of the phase, plus a small margin.
 fn planned_keys(mixed: &PlannedMix, threads: u32, keys: u64) -> u64 {
     match mixed.operations() {
-        _ if mixed.spec.mix.share(Kind::Insert) == 0.0 => keys,
+        _ if !mixed.spec.has(Kind::Insert) => keys,
         Some(_) => {
             let expected = expected_inserts(mixed);
             keys + (expected + 6.0 * expected.sqrt()) as u64 + u64::from(threads)
@@ -401,7 +478,7 @@ fn planned_keys(mixed: &PlannedMix, threads: u32, keys: u64) -> u64 {
 
 /// Returns the expected number of inserts of the mix. Returns 0 if the end of the mix is unknown.
 fn expected_inserts(mixed: &PlannedMix) -> f64 {
-    mixed.operations().unwrap_or(0) as f64 * mixed.spec.mix.share(Kind::Insert)
+    mixed.operations().unwrap_or(0) as f64 * mixed.spec.rate(Kind::Insert)
 }
 
 impl Growth {
@@ -425,8 +502,8 @@ impl Queue {
         Self {
             head: first_own(from.retired, thread, threads),
             step: u64::from(threads),
-            end: (!mixed.spec.mix.has(Kind::Insert)).then_some(from.keys),
-            is_used: mixed.spec.mix.has(Kind::SingleDelete),
+            end: (!mixed.spec.has(Kind::Insert)).then_some(from.keys),
+            is_used: mixed.spec.has(Kind::SingleDelete),
             retired: from.retired,
         }
     }

@@ -28,6 +28,18 @@ impl Entries {
             self.bytes -= (key.len() + old.len()) as u64;
         }
     }
+
+    fn merge(&mut self, key: &[u8], operand: &[u8], operator: MergeOperator) {
+        let mut value = self.map.get(key).cloned().unwrap_or_default();
+        operator.combine(&mut value, operand);
+        self.insert(key, &value);
+    }
+
+    fn delete_range(&mut self, low: &[u8], high: &[u8]) {
+        let inside = self.map.range::<[u8], _>((Bound::Included(low), Bound::Excluded(high)));
+        let keys: Vec<Vec<u8>> = inside.map(|(key, _)| key.clone()).collect();
+        keys.iter().for_each(|key| self.remove(key));
+    }
 }
 
 /// The reference store, which is an ordered map in memory. Every other store must return the same answers as the
@@ -101,10 +113,7 @@ impl Target for Model {
 
     fn merge(&self, key: &[u8], operand: &[u8]) -> Option<Result<(), TargetError>> {
         let operator = self.operator?;
-        let mut entries = self.write_lock();
-        let mut value = entries.map.get(key).cloned().unwrap_or_default();
-        operator.combine(&mut value, operand);
-        entries.insert(key, &value);
+        self.write_lock().merge(key, operand, operator);
         Some(Ok(()))
     }
 
@@ -113,10 +122,7 @@ impl Target for Model {
     }
 
     fn delete_range(&self, low: &[u8], high: &[u8]) -> Option<Result<(), TargetError>> {
-        let mut entries = self.write_lock();
-        let inside = entries.map.range::<[u8], _>((Bound::Included(low), Bound::Excluded(high)));
-        let keys: Vec<Vec<u8>> = inside.map(|(key, _)| key.clone()).collect();
-        keys.iter().for_each(|key| entries.remove(key));
+        self.write_lock().delete_range(low, high);
         Some(Ok(()))
     }
 
@@ -145,7 +151,12 @@ impl Target for Model {
         for write in writes {
             match write {
                 Write::Put { key, value } => entries.insert(key, value),
-                Write::Delete { key } => entries.remove(key),
+                Write::Delete { key } | Write::SingleDelete { key } => entries.remove(key),
+                Write::Merge { key, operand } => {
+                    let operator = self.operator.ok_or_else(|| write.unsupported())?;
+                    entries.merge(key, operand, operator);
+                }
+                Write::DeleteRange { low, high } => entries.delete_range(low, high),
             }
         }
         Ok(())

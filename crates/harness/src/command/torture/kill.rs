@@ -19,6 +19,7 @@ use torture::{Check, Findings, StoreKind, Violation};
 use tree::{Design, OpenOptions};
 use trial::take_orders;
 
+use super::designs::check_one_tree;
 use super::jobs::{Job, Report, jobs, run_jobs};
 use crate::cli::{KillArguments, WRITER_COMMAND};
 use crate::output::line;
@@ -76,6 +77,7 @@ pub(super) fn kill(arguments: &KillArguments) -> Outcome<bool> {
     let back_ends = usable(&folder)?;
     let columns = ["stores", "kills", "early", "acknowledged", "violations"];
     let (jobs, threads) = (jobs(&arguments.subjects)?, arguments.subjects.threads as usize);
+    jobs.iter().try_for_each(|job| check_one_tree("kill", &job.design, &job.tree))?;
     run_jobs(("kill", "--seed"), &jobs, threads, &columns, 1, |job| {
         let tally = kill_often(job, arguments, &folder, &back_ends)?;
         let Tally { stores, kills, early, acknowledged, findings } = tally;

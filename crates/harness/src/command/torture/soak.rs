@@ -12,7 +12,7 @@ use storage::Storage;
 use torture::race::{Contestant, Race};
 use tree::Design;
 
-use super::designs::named;
+use super::designs::{check_one_tree, named};
 use super::jobs::row;
 use super::race::contestant;
 use crate::cli::SoakArguments;
@@ -37,6 +37,7 @@ const LEAST_SAMPLES: usize = 4;
 /// violation and no growth.
 pub(crate) fn soak(arguments: &SoakArguments) -> Outcome<bool> {
     let (name, design) = named(&arguments.design)?;
+    check_one_tree("soak", &name, &design)?;
     let contestant = contestant(&name, &design, arguments.wal.as_deref())?;
     let place = Place::new(arguments.dir.as_deref())?;
     interrupt::install();

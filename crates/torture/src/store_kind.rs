@@ -1,0 +1,40 @@
+//! A kind of store under test, with the promises of its WAL mode.
+
+use tree::wal::WalMode;
+use tree::{Design, Error, Result};
+
+use crate::families::FamiliesMaker;
+use crate::subject::{Maker, TreeMaker};
+
+/// A kind of store under test, and the WAL mode that determines its promises. A promise is the number of commits that
+/// the store must contain after a crash.
+pub struct StoreKind {
+    /// Name of the kind.
+    pub name: String,
+    /// WAL mode, which determines when a write is acknowledged.
+    pub wal: WalMode,
+    /// Opens the store.
+    pub maker: Box<dyn Maker>,
+}
+
+impl StoreKind {
+    /// Creates the kind of store for a design: one tree, or one tree per column family. The design stays unchanged.
+    ///
+    /// # Errors
+    /// The WAL mode of the design cannot be built. A store with column families has no WAL, so a crash may keep commits
+    /// of only some families, or a WAL mode that families cannot have.
+    pub fn tree(name: &str, design: Design) -> Result<Self> {
+        let wal = tree::wal::CATALOG.build(design.choice("wal"));
+        let wal = wal.map_err(|error| Error::Misuse(error.message))?.mode();
+        let maker: Box<dyn Maker> = match design.has_family_trees() {
+            true if !wal.has_log || wal.period.is_some() => {
+                let message = "torture needs families whose commits survive in order; use wal = \"buffered\", \
+                               \"sync\" or \"group\"";
+                return Err(Error::Misuse(message.to_owned()));
+            }
+            true => Box::new(FamiliesMaker(design)),
+            false => Box::new(TreeMaker(design)),
+        };
+        Ok(Self { name: name.to_owned(), wal, maker })
+    }
+}

@@ -108,7 +108,7 @@ struct Builder<C>(PhantomData<C>);
 
 /// A policy for which lsmbench encodes shapes and decodes jobs.
 enum External {
-    /// A built-in policy that runs in this process, behind the JSON encoding.
+    /// A built-in policy in this process, which is called through the JSON encoding.
     Identity(Box<dyn CompactionPolicy>),
     /// A policy in another process.
     Process { caller: Mutex<Caller>, observed_flushes: usize },

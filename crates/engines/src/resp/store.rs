@@ -149,7 +149,7 @@ impl RespStore {
         }
     }
 
-    /// Executes a step of the tree behind `lsmbench serve`. On any other server, this function does nothing.
+    /// Executes a step of the tree that `lsmbench serve` serves. On any other server, this function does nothing.
     fn tree(&self, step: &str) -> Result<(), TargetError> {
         match self.has_tree {
             true => self.query(redis::cmd("TREE").arg(step)),

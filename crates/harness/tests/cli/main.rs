@@ -48,6 +48,7 @@ mod shell;
 mod simulate;
 mod single_deletes;
 mod slices;
+#[cfg(target_os = "linux")]
 mod steps;
 mod subjects;
 mod submit;

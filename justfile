@@ -79,6 +79,10 @@ docs:
 sanitize *which:
     .ci/sanitize {{which}}
 
+# Compile everything for Linux on AArch64 and macOS. `just platforms emulate` runs unit tests for AArch64 in QEMU.
+platforms *what:
+    .ci/platforms {{what}}
+
 # Check the lock-free structures in all thread interleavings, and with each memory ordering weakened.
 loom:
     cargo test -p lsmbench-interleave -- --nocapture

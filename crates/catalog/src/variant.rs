@@ -32,6 +32,8 @@ pub enum Limit {
     NotDurable,
     /// The variant drops data on purpose, so a get may miss a key that was written.
     DropsData,
+    /// The variant needs a part of the operating system that this system does not have.
+    NotOnPlatform,
 }
 
 impl fmt::Display for Limit {
@@ -40,6 +42,7 @@ impl fmt::Display for Limit {
             Self::NotDeterministic => "depends on time, so its counters differ from run to run",
             Self::NotDurable => "loses its data when the process ends",
             Self::DropsData => "deletes data on purpose, so a get may not find a written key",
+            Self::NotOnPlatform => "is not on this system",
         })
     }
 }

@@ -9,6 +9,7 @@ use results::{ConfigPath, Root, RunMode};
 use subject::Task;
 use toml::{Table, Value};
 use tree::{Design, axis, own_keys};
+use types::PlatformPart;
 use workload::{CacheState, Phase, StoreStep, Work};
 
 use super::cell::{Cell, SkippedCell, absences};
@@ -278,10 +279,16 @@ fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     if let Some(reason) = fits::refusal(mode, cell) {
         return Some(reason);
     }
+    if let Some(reason) = missing_eviction(cell) {
+        return Some(reason);
+    }
     if !reads_all(&cell.engine) {
         return None;
     }
     let limits = cell.design.limits();
+    if let Some((axis, choice, limit)) = limits.iter().find(|(_, _, limit)| *limit == Limit::NotOnPlatform) {
+        return Some(format!("{axis} = {choice} {limit}"));
+    }
     let workload = cell.task.workload();
     let lost = limits.iter().find(|(_, _, limit)| *limit == Limit::NotDurable);
     let is_cold = |phase: &&Phase| phase.before.cache == CacheState::Cold;
@@ -323,6 +330,17 @@ fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
         };
         Some(format!("counted mode: phase {} {reason}", phase.name))
     })
+}
+
+/// Returns the reason why the caches of a phase cannot be dropped on this system. Returns `None` if no phase drops
+/// caches, or if this system can drop caches.
+fn missing_eviction(cell: &Cell) -> Option<String> {
+    let drops = |phase: &&Phase| {
+        phase.before.cache == CacheState::Cold || phase.step() == Some(StoreStep::DropCaches)
+    };
+    let phase = cell.task.workload()?.phases.iter().find(drops)?;
+    let missing = PlatformPart::PageCacheEviction.here().err()?;
+    Some(format!("phase {} needs cold caches: {missing}", phase.name))
 }
 
 /// A configuration that is being built. The expansion applies one swept value after the other.

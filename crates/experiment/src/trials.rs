@@ -5,6 +5,7 @@ use measure::FEWEST_BLOCKS;
 use results::{Interleaving, RunMode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use types::PlatformPart;
 
 /// The table `[trials]` sets the number of trials of each configuration, and the data that trials record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -170,9 +171,13 @@ impl Trials {
             let message = "trials.warm_memory would count against trials.memory_limit; remove one of them";
             return Err(("warm_memory", message.to_owned()));
         }
-        if self.warm_memory.is_some() && !cfg!(target_os = "linux") {
-            let message = "this option needs Linux; remove it";
-            return Err(("warm_memory", message.to_owned()));
+        let needs = [
+            ("warm_memory", self.warm_memory.is_some(), PlatformPart::WarmMemory),
+            ("memory_limit", self.memory_limit.is_some(), PlatformPart::MemoryLimit),
+            ("plan", self.plan == Some(Interleaving::Duet), PlatformPart::CoreBinding),
+        ];
+        for (key, _, part) in needs.into_iter().filter(|(_, is_used, _)| *is_used) {
+            part.here().map_err(|missing| (key, missing.to_string()))?;
         }
         // Rounds of whole seconds are computed from the intervals as well.
         if self.interval_ns() < LEAST_INTERVAL_NS || !DEFAULT_INTERVAL_NS.is_multiple_of(self.interval_ns()) {

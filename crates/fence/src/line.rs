@@ -63,7 +63,7 @@ pub(crate) trait Search {
     fn run<C: Compare>(self, compare: C, input: Self::Input) -> Self::Output;
 }
 
-/// Comparison of the heads one after another, for CPUs without SIMD instructions.
+/// Comparison of the heads one after another. On `AArch64`, the compiler vectorizes this comparison with NEON.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable;
 

@@ -16,9 +16,14 @@ mod factorial;
 mod histogram;
 mod kernel_use;
 mod nested;
+#[cfg(not(target_os = "linux"))]
+mod no_perf;
 mod noise;
+#[cfg(target_os = "linux")]
+mod perf;
 mod plan;
 pub mod probe;
+mod processor_event;
 mod proportion;
 mod ranking;
 mod sample;
@@ -29,13 +34,16 @@ mod strata;
 mod tiers;
 mod verdict;
 
+#[cfg(not(target_os = "linux"))]
+use no_perf as perf;
+
 pub use bootstrap::{DrawnMedian, drawn_medians};
 pub use change::changes;
 pub use clock::{Clock, Stamp};
 pub use comparison::{
     Comparison, Interval, adjust, compare, compare_counts, compare_exact, compare_sessions, compare_unpaired,
 };
-pub use counters::{CounterScope, Counters, PROCESSOR_EVENTS, Reading};
+pub use counters::{Counters, Reading};
 pub use criteria::Criteria;
 pub use factorial::{Effect, LevelEffect, effects};
 pub use histogram::{Histogram, MAX_NS, Summary};
@@ -43,6 +51,7 @@ pub use kernel_use::KernelUse;
 pub use nested::RestartSpread;
 pub use noise::Noise;
 pub use plan::{Arrangement, Plan, Slot};
+pub use processor_event::{CounterScope, PROCESSOR_EVENTS};
 pub use proportion::Proportion;
 pub use ranking::{Ranked, rank};
 pub use sample::{Sample, median};

@@ -27,6 +27,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use memmap2::{MmapMut, MmapOptions};
 use parking_lot::Mutex;
+use prefetch::prefetch_at;
 use types::SequenceNumber;
 
 pub(crate) use self::reference::{AtomicRef, Link, LinkWord, MAX_HEIGHT, Ref, Version, VersionRecord};
@@ -253,14 +254,7 @@ impl SharedArena {
         let before = (at.0.get() % LINE_UNITS) as usize;
         let from = self.pointer(at.0.get()).wrapping_sub(before);
         for line in (0..before + bytes.div_ceil(UNIT_BYTES)).step_by(LINE_UNITS as usize) {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: a prefetch is valid for any address, because it reads no memory.
-            unsafe {
-                use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-                _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(line).cast());
-            }
-            #[cfg(not(target_arch = "x86_64"))]
-            let _ = (from, line);
+            prefetch_at(from.wrapping_add(line).cast::<u8>());
         }
     }
 

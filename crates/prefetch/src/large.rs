@@ -42,11 +42,11 @@ pub fn collected<T>(source: impl ExactSizeIterator<Item = T>) -> Vec<T> {
 fn ask_for_huge_pages<T>(vec: &mut Vec<T>) {
     use rustix::mm::{Advice, madvise};
 
-    const PAGE_BYTES: usize = 4 << 10;
+    let page_bytes = rustix::param::page_size();
     let room = vec.spare_capacity_mut();
     let (start, bytes) = (room.as_mut_ptr().cast::<u8>(), size_of_val(room));
-    let skipped = start.align_offset(PAGE_BYTES);
-    let whole = bytes.saturating_sub(skipped) / PAGE_BYTES * PAGE_BYTES;
+    let skipped = start.align_offset(page_bytes);
+    let whole = bytes.saturating_sub(skipped) / page_bytes * page_bytes;
     // SAFETY: the range is page-aligned and lies in memory that the vector owns; the advice changes the pages that
     // back it and none of its contents.
     let asked = unsafe { madvise(start.wrapping_add(skipped).cast(), whole, Advice::LinuxHugepage) };
@@ -54,6 +54,7 @@ fn ask_for_huge_pages<T>(vec: &mut Vec<T>) {
     let _ = asked;
 }
 
+/// Does nothing, because this kernel has no huge pages on request.
 #[cfg(not(target_os = "linux"))]
 fn ask_for_huge_pages<T>(_: &mut Vec<T>) {}
 

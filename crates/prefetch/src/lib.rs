@@ -4,4 +4,4 @@
 pub mod large;
 mod prefetch;
 
-pub use prefetch::{LINE_BYTES, prefetch, prefetch_all};
+pub use prefetch::{LINE_BYTES, prefetch, prefetch_all, prefetch_at};

@@ -11,8 +11,7 @@ use std::path::{Path, PathBuf};
 use measure::{Clock, CounterScope, Counters, probe};
 use results::{MachineFinding, MachineInfo};
 use trial::{Limits, free_memory as memory};
-
-use super::environment;
+use types::{NotOnPlatform, Platform};
 
 /// The largest fraction of CPU time that other programs may use. With a larger fraction, the check reports an issue.
 const MOST_LOAD: f64 = 0.25;
@@ -29,8 +28,9 @@ const MOST_GAIN: f64 = 3.0;
 const MOST_CLOCK_NS: f64 = 60.0;
 
 /// The functions that check the machine, in the order of the report.
-const CHECKS: [fn(&Subject) -> MachineFinding; 18] = [
+const CHECKS: [fn(&Subject) -> MachineFinding; 19] = [
     build,
+    system,
     load,
     virtual_machine,
     cores,
@@ -75,6 +75,17 @@ fn build(_: &Subject) -> MachineFinding {
     finding("build", value.to_owned(), debug.then_some(advice))
 }
 
+/// Returns the operating system and the CPU architecture as a finding, with the parts of lsmbench that are not on this
+/// system. This finding never has advice.
+fn system(_: &Subject) -> MachineFinding {
+    let missing: Vec<&str> = Platform::HERE.missing_parts().map(|missing| missing.part().name()).collect();
+    let value = match missing[..] {
+        [] => Platform::HERE.to_string(),
+        _ => format!("{}; not on this system: {}", Platform::HERE, missing.join(", ")),
+    };
+    finding("system", value, None)
+}
+
 fn load(subject: &Subject) -> MachineFinding {
     let Some([load, ..]) = subject.machine.load_average else { return finding("load", None, None) };
     let cores = subject.machine.cores.unwrap_or(1) as f64;
@@ -84,10 +95,11 @@ fn load(subject: &Subject) -> MachineFinding {
 }
 
 fn virtual_machine(_: &Subject) -> MachineFinding {
-    let is_virtual = environment::hypervisor();
+    let is_virtual = probe::is_virtual();
     let advice = "other virtual machines share the caches and the memory; compare only times of one run";
-    let value = if is_virtual { "virtual" } else { "not virtual, according to the CPU" };
-    finding("machine", value.to_owned(), is_virtual.then_some(advice))
+    let value =
+        is_virtual.map(|yes| if yes { "virtual" } else { "not virtual, according to the CPU" }.to_owned());
+    finding("machine", value, (is_virtual == Some(true)).then_some(advice))
 }
 
 fn cores(subject: &Subject) -> MachineFinding {
@@ -100,7 +112,7 @@ fn quota(_: &Subject) -> MachineFinding {
     let limit = read("/sys/fs/cgroup/cpu.max").filter(|limit| !limit.starts_with("max"));
     let advice = "the cgroup stops all threads when its CPU quota is used up; remove the quota";
     let is_limited = limit.is_some();
-    let value = limit.unwrap_or_else(|| "none".to_owned());
+    let value = limit.or_else(|| cfg!(target_os = "linux").then(|| "none".to_owned()));
     finding("CPU quota", value, is_limited.then_some(advice))
 }
 
@@ -198,6 +210,7 @@ fn counted<'a>(
             Ok(CounterScope::UserSpace) => {
                 "counted only in user space, because of kernel.perf_event_paranoid".to_owned()
             }
+            Err(error) if is_missing(error) => format!("not counted: {error}"),
             Err(error) => match error.kind() {
                 ErrorKind::PermissionDenied => {
                     format!(
@@ -218,6 +231,11 @@ fn counted<'a>(
         }
     }
     reasons.iter().map(|(how, names)| format!("{}: {how}", names.join(", "))).collect::<Vec<_>>().join("; ")
+}
+
+/// Returns whether an error reports that a part of lsmbench is not on this system.
+fn is_missing(error: &std::io::Error) -> bool {
+    matches!(error.get_ref(), Some(inner) if inner.is::<NotOnPlatform>())
 }
 
 fn file_system(subject: &Subject) -> MachineFinding {
@@ -278,6 +296,8 @@ fn read(file: &str) -> Option<String> {
 mod tests {
     use std::io::Error;
 
+    use types::PlatformPart;
+
     use super::*;
 
     #[test]
@@ -291,6 +311,7 @@ mod tests {
         let findings = examine(&machine, Path::new("."));
         let of = |check: &str| findings.iter().find(|finding| finding.check == check).unwrap();
         assert_eq!(of("load").value.as_deref(), Some("7.5 on 2 cores"));
+        assert!(of("system").value.as_ref().unwrap().starts_with(&Platform::HERE.to_string()));
         assert!(of("load").advice.as_ref().unwrap().contains("disturb"));
         assert!(of("file system").advice.as_ref().unwrap().contains("memory"));
         assert!(of("cores").advice.is_some());
@@ -322,6 +343,8 @@ mod tests {
         ] {
             assert_eq!(counted(events.into_iter()), told);
         }
+        let missing = Error::from(PlatformPart::HardwareCounters.missing());
+        assert_eq!(counted([("a", Err(&missing))].into_iter()), format!("a: not counted: {missing}"));
         let here = examine(&MachineInfo::default(), Path::new("."));
         let here = here.iter().find(|finding| finding.check == "hardware counters").unwrap();
         assert!(here.value.as_ref().unwrap().starts_with("cycles"), "{here:?}");

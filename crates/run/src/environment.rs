@@ -9,25 +9,17 @@ use results::MachineInfo;
 pub fn machine_info(folder: &Path) -> MachineInfo {
     let (file_system, device) = mount_of(folder).unzip();
     MachineInfo {
-        cpu: cpu_model(),
+        cpu: probe::cpu_model(),
         cores: std::thread::available_parallelism().ok().map(|cores| cores.get() as u64),
         memory_bytes: probe::total_memory_bytes(),
-        kernel: read("/proc/sys/kernel/osrelease").map(|release| format!("Linux {release}")),
+        kernel: probe::kernel(),
         file_system,
         device,
         free_bytes: probe::free_bytes(folder),
-        load_average: load_average(),
+        load_average: probe::load_average(),
         load_average_end: None,
         findings: Vec::new(),
     }
-}
-
-/// Returns the load averages of the machine over 1, 5 and 15 minutes. Returns `None` if the kernel does not report
-/// load averages.
-pub(super) fn load_average() -> Option<[f64; 3]> {
-    let text = read("/proc/loadavg")?;
-    let mut loads = text.split_whitespace().map_while(|load| load.parse().ok());
-    Some([loads.next()?, loads.next()?, loads.next()?])
 }
 
 /// Returns the current time in RFC 3339 format.
@@ -35,35 +27,12 @@ pub(super) fn now() -> String {
     humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string()
 }
 
-fn read(file: &str) -> Option<String> {
-    std::fs::read_to_string(file).ok().map(|text| text.trim().to_owned())
-}
-
-fn cpu_model() -> Option<String> {
-    let text = read("/proc/cpuinfo")?;
-    let line = text.lines().find(|line| line.starts_with("model name"))?;
-    line.split_once(':').map(|(_, model)| model.trim().to_owned())
-}
-
-/// Returns whether the CPU reports a hypervisor.
-pub(super) fn hypervisor() -> bool {
-    read("/proc/cpuinfo").is_some_and(|text| {
-        text.lines().any(|line| line.starts_with("flags") && line.contains(" hypervisor"))
-    })
-}
-
-/// Returns the type and the device of the file system that contains `folder`.
+/// Returns the type and the device of the file system that contains `folder`, or the nearest existing folder above
+/// `folder`.
 fn mount_of(folder: &Path) -> Option<(String, String)> {
     let existing = folder.ancestors().find(|ancestor| ancestor.exists())?;
     let folder =
         std::fs::canonicalize(if existing.as_os_str().is_empty() { Path::new(".") } else { existing })
             .ok()?;
-    let mounts = read("/proc/mounts")?;
-    let mounts = mounts.lines().filter_map(|line| {
-        let mut parts = line.split_whitespace();
-        Some((parts.next()?, parts.next()?, parts.next()?))
-    });
-    let (device, _, kind) =
-        mounts.filter(|(_, point, _)| folder.starts_with(point)).max_by_key(|(_, point, _)| point.len())?;
-    Some((kind.to_owned(), device.to_owned()))
+    probe::mount_of(&folder)
 }

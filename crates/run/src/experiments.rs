@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use experiment::{Cell, Estimate, Experiment, Overrides, absences, engine};
-use measure::{Arrangement, FEWEST_BLOCKS, Outlook, Plan as TrialPlan};
+use measure::{Arrangement, FEWEST_BLOCKS, Outlook, Plan as TrialPlan, probe};
 use results::targets::{check_file, check_folder};
 use results::{BuildInfo, Group, Interleaving, RunMode, Schema};
 use trial::{Step, TrialReport, TrialSpec};
@@ -196,7 +196,7 @@ impl<'a> Run<'a> {
         }
         let mut manifest = books.manifest;
         manifest.ended = Some(environment::now());
-        manifest.machine.load_average_end = environment::load_average();
+        manifest.machine.load_average_end = probe::load_average();
         let path = self.home.folder().manifest();
         if let Some(part) = self.options.part {
             manifest.write(&path)?;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use measure::probe;
 use results::PartInfo;
 use types::Outcome;
 
@@ -111,8 +112,7 @@ impl FromStr for Part {
 
 /// Returns the name of this machine, which results use to distinguish machines.
 pub(super) fn node_name() -> String {
-    let host = || std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
-    let name = std::env::var(NODE).ok().or_else(host).unwrap_or_default();
+    let name = std::env::var(NODE).ok().or_else(probe::host_name).unwrap_or_default();
     match name.trim() {
         "" => "unknown".to_owned(),
         name => name.to_owned(),

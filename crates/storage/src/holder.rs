@@ -1,10 +1,14 @@
 //! Finds the process that has the lock of a file. An error message can then name this process.
 
 use std::fmt;
-use std::fs::{self, File, Metadata};
+use std::fs::File;
+#[cfg(target_os = "linux")]
+use std::fs::{self, Metadata};
 use std::io;
+#[cfg(target_os = "linux")]
 use std::os::unix::fs::MetadataExt;
 
+#[cfg(target_os = "linux")]
 use rustix::fs::{major, minor};
 
 /// A lock of a file that another process has, or another handle of this process.
@@ -48,13 +52,21 @@ impl From<Held> for io::Error {
 
 /// Returns the ID of the process that has the lock of `file`. On Linux, the kernel lists the process in
 /// `/proc/locks`; see `proc_locks(5)`.
+#[cfg(target_os = "linux")]
 fn holder(file: &File) -> Option<u32> {
     let (locked, locks) = (file.metadata().ok()?, fs::read_to_string("/proc/locks").ok()?);
     locks.lines().find_map(|line| holder_of(line, &locked))
 }
 
+/// Returns `None`, because this kernel does not report the process.
+#[cfg(not(target_os = "linux"))]
+fn holder(_: &File) -> Option<u32> {
+    None
+}
+
 /// Returns the process ID in a line such as `1: FLOCK  ADVISORY  WRITE 2849 fe:00:5399081 0 EOF`. Returns `None` if
 /// the line is about another file.
+#[cfg(target_os = "linux")]
 fn holder_of(line: &str, locked: &Metadata) -> Option<u32> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [_, "FLOCK", _, _, process, place, ..] = words[..] else { return None };
@@ -69,6 +81,7 @@ fn holder_of(line: &str, locked: &Metadata) -> Option<u32> {
 }
 
 /// Returns whether a process has a file open.
+#[cfg(target_os = "linux")]
 fn has_open(process: u32, file: &Metadata) -> bool {
     let open = fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
     let is_it = |open: Metadata| (open.dev(), open.ino()) == (file.dev(), file.ino());
@@ -86,7 +99,7 @@ mod tests {
         assert_eq!(Held::by(&reopened).holder, None);
         file.as_file().lock().unwrap();
         // Without the list of locks, no holder is reported.
-        let listed = fs::read_to_string("/proc/locks").is_ok().then(std::process::id);
+        let listed = std::fs::read_to_string("/proc/locks").is_ok().then(std::process::id);
         assert_eq!(Held::by(&reopened).holder, listed);
         let error: io::Error = Held { holder: Some(7) }.into();
         assert_eq!(error.to_string(), "process 7 holds the lock; end this process first");
@@ -95,6 +108,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(target_os = "linux")]
     fn lines_about_something_else_name_nobody() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let locked = file.as_file().metadata().unwrap();

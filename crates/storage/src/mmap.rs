@@ -124,10 +124,7 @@ impl ReadFile for MappedFile {
 
 #[cfg(test)]
 mod tests {
-    use rustix::param::page_size;
-
     use super::*;
-    use crate::page_cache::let_go_of;
 
     #[test]
     fn tables_are_borrowed_and_all_else_is_copied() {
@@ -155,7 +152,11 @@ mod tests {
     }
 
     #[test]
+    #[cfg(target_os = "linux")]
     fn what_the_system_let_go_of_is_not_in_memory_until_it_was_read() {
+        use crate::page_cache::let_go_of;
+        use rustix::param::page_size;
+
         let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         let path = directory.path().join("file");
         let storage = <MappedTables as Build<_>>::build(Params::default()).unwrap();

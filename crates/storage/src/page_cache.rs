@@ -1,16 +1,19 @@
 //! Reports which pages of files are in the page cache of the kernel, and evicts pages from the page cache.
 //!
 //! Neither the report nor the eviction needs privileges. `posix_fadvise(2)` with `POSIX_FADV_DONTNEED` evicts the
-//! clean pages of a file. `mincore(2)` reports for each page of a mapping whether the page is in memory.
+//! clean pages of a file. `mincore(2)` reports for each page of a mapping whether the page is in memory. Only Linux has
+//! the calls of the eviction.
 
 use std::fs::File;
 use std::io;
+#[cfg(target_os = "linux")]
 use std::ops::Range;
 use std::path::Path;
 
 use memmap2::Mmap;
-use rustix::fs::{Advice, fadvise, fsync};
 use rustix::param::page_size;
+#[cfg(not(target_os = "linux"))]
+use types::PlatformPart;
 
 /// The number of pages of a file, and how many of these pages are in the page cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,11 +42,23 @@ impl Resident {
 ///
 /// # Errors
 /// The file cannot be opened or synced.
+#[cfg(target_os = "linux")]
 pub fn let_go_of(path: &Path) -> io::Result<()> {
+    use rustix::fs::{Advice, fadvise, fsync};
+
     let file = File::open(path)?;
     // The kernel would not evict dirty pages, so they are written first.
     fsync(&file)?;
     Ok(fadvise(&file, 0, None, Advice::DontNeed)?)
+}
+
+/// Evicts nothing, because this kernel does not evict files on request.
+///
+/// # Errors
+/// The eviction is not on this system.
+#[cfg(not(target_os = "linux"))]
+pub fn let_go_of(_: &Path) -> io::Result<()> {
+    Err(PlatformPart::PageCacheEviction.missing().into())
 }
 
 /// Requests that the kernel removes the mapped pages of files below `folder` from the memory of this process. No data
@@ -51,12 +66,23 @@ pub fn let_go_of(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// The system does not list mappings, or cannot reclaim pages on request (Linux before 5.4).
+#[cfg(target_os = "linux")]
 pub fn page_out_mapped(folder: &Path) -> io::Result<()> {
     let maps = std::fs::read_to_string("/proc/self/maps")?;
     maps.lines().filter_map(|line| mapping_below(line, folder)).try_for_each(page_out)
 }
 
+/// Removes no pages, because this kernel does not remove pages on request.
+///
+/// # Errors
+/// The eviction is not on this system.
+#[cfg(not(target_os = "linux"))]
+pub fn page_out_mapped(_: &Path) -> io::Result<()> {
+    Err(PlatformPart::PageCacheEviction.missing().into())
+}
+
 /// Returns the addresses in a line of `/proc/self/maps`, if the line describes a mapping of a file below `folder`.
+#[cfg(target_os = "linux")]
 fn mapping_below(line: &str, folder: &Path) -> Option<Range<usize>> {
     let path = &line[line.find('/')?..];
     if !Path::new(path).starts_with(folder) {
@@ -69,6 +95,7 @@ fn mapping_below(line: &str, folder: &Path) -> Option<Range<usize>> {
 
 /// Requests that the kernel reclaims the pages at these addresses. If the range is no longer mapped, the call has no
 /// effect.
+#[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
 fn page_out(addresses: Range<usize>) -> io::Result<()> {
     let start = std::ptr::without_provenance_mut(addresses.start);
@@ -124,18 +151,21 @@ fn in_core(map: &Mmap, first: usize, pages: &mut [u8]) -> io::Result<()> {
     assert!(start + len <= map.len().next_multiple_of(page_size()), "{first} and {} pages", pages.len());
     // SAFETY: the range is in the pages of the mapping that `map` keeps alive, and begins at a page boundary.
     // `pages` has a byte for each of these pages.
-    let answer = unsafe { libc::mincore(map.as_ptr().add(start).cast_mut().cast(), len, pages.as_mut_ptr()) };
+    let answer =
+        unsafe { libc::mincore(map.as_ptr().add(start).cast_mut().cast(), len, pages.as_mut_ptr().cast()) };
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
+    #[cfg(target_os = "linux")]
     use std::os::unix::fs::FileExt;
 
     use super::*;
 
     #[test]
+    #[cfg(target_os = "linux")]
     fn what_was_written_is_in_memory_until_it_is_let_go_of_and_what_was_read_is_again() {
         let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         let path = folder.path().join("file");
@@ -145,7 +175,7 @@ mod tests {
         let_go_of(&path).unwrap();
         assert_eq!(resident(&path).unwrap(), Resident { pages: 64, resident: 0 });
         let file = File::open(&path).unwrap();
-        fadvise(&file, 0, None, Advice::Random).unwrap();
+        rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random).unwrap();
         file.read_exact_at(&mut [0; 1], 3 * page_size() as u64).unwrap();
         let read = resident(&path).unwrap();
         assert!(read.resident >= 1 && read.resident < 64, "{read:?}");
@@ -154,6 +184,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(target_os = "linux")]
     fn mapped_pages_leave_memory_and_keep_their_bytes() {
         let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         let path = folder.path().join("file");
@@ -173,6 +204,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(target_os = "linux")]
     fn only_mappings_below_the_folder_are_meant() {
         let line = "7f1000-7f3000 r--s 00000000 08:01 42    /data/a b/tree/1.sst";
         assert_eq!(mapping_below(line, Path::new("/data/a b")), Some(0x7f_1000..0x7f_3000));

@@ -1,12 +1,12 @@
 //! Reads with pread(2) and writes with write(2), through the page cache. Most engines use this method by default.
 
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use catalog::{Build, Variant};
-use rustix::fs::{Advice, fadvise};
 use serde::{Deserialize, Serialize};
 use types::Bytes;
 
@@ -58,6 +58,25 @@ impl Files for Pread {
     }
 }
 
+/// Advises the kernel that the reads of a file are random, so that the kernel reads only the requested pages.
+#[cfg(target_os = "linux")]
+fn without_read_ahead(file: &File) -> io::Result<()> {
+    use rustix::fs::{Advice, fadvise};
+    Ok(fadvise(file, 0, None, Advice::Random)?)
+}
+
+/// Disables the read-ahead of a file with `F_RDAHEAD`, so that the kernel reads only the requested pages.
+#[cfg(not(target_os = "linux"))]
+#[allow(unsafe_code)]
+fn without_read_ahead(file: &File) -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+    // SAFETY: the call takes only numbers. The descriptor is open as long as the file is borrowed.
+    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_RDAHEAD, 0) } {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
+}
+
 /// Opens a file for reads through the page cache.
 pub(crate) fn open(path: &Path) -> Result<Arc<dyn ReadFile>, StorageError> {
     Ok(Arc::new(PreadFile::open(path, Expected::Normal)?))
@@ -75,7 +94,7 @@ impl PreadFile {
         let (file, len) = open_existing(path, 0).map_err(|error| StorageError::new("open", path, error))?;
         if advice == Expected::Random {
             // If the kernel ignores the advice, reads return the same bytes.
-            let _ = fadvise(&file, 0, None, Advice::Random);
+            let _ = without_read_ahead(&file);
         }
         Ok(Self { file, path: path.to_owned(), len })
     }
@@ -99,8 +118,6 @@ impl ReadFile for PreadFile {
 
 #[cfg(test)]
 mod tests {
-    use std::io;
-
     use super::*;
     use crate::page_cached;
 

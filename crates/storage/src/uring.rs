@@ -11,20 +11,27 @@
 //! concurrent calls. Each ring has up to 1 MiB of memory for reads and writes. See Axboe, "Efficient IO with
 //! `io_uring`" (2019), and Didona et al., "Understanding Modern Storage APIs" (SYSTOR 2022).
 
+#[cfg(not(target_os = "linux"))]
+mod no_ring;
+#[cfg(target_os = "linux")]
 mod ring;
 mod rings;
+mod step;
 
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use catalog::{Build, Variant};
+use catalog::{Build, Limit, Variant};
 use serde::{Deserialize, Serialize};
 use types::Bytes;
 
-use self::ring::{Ring, Step};
+#[cfg(not(target_os = "linux"))]
+use self::no_ring as ring;
+use self::ring::Ring;
 use self::rings::Rings;
+use self::step::Step;
 use crate::aligned::ALIGNMENT;
 use crate::appending::{Appending, appending_reference};
 use crate::block_writer::{BlockFile, BlockWriter};
@@ -43,7 +50,8 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Uring>(
          direct = true\n",
         appending_reference!()
     ),
-);
+)
+.limited(if cfg!(target_os = "linux") { &[] } else { &[Limit::NotOnPlatform] });
 
 /// Valid queue depths.
 const DEPTHS: std::ops::RangeInclusive<u32> = 1..=4096;

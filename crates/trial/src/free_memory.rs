@@ -72,9 +72,10 @@ fn file_in_memory() -> io::Result<std::fs::File> {
     Ok(std::fs::File::from(memfd_create("lsmbench-free-memory", MemfdFlags::CLOEXEC)?))
 }
 
+/// Returns the error that this kernel has no files in memory.
 #[cfg(not(target_os = "linux"))]
 fn file_in_memory() -> io::Result<std::fs::File> {
-    Err(io::ErrorKind::Unsupported.into())
+    Err(types::PlatformPart::WarmMemory.missing().into())
 }
 
 /// The speed of writes to free memory. The first value is for the first write to memory, and the second value is for

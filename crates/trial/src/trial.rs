@@ -84,7 +84,10 @@ fn die_with_the_parent() -> TrialResult<()> {
     Ok(rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?)
 }
 
+/// Does nothing, because this kernel cannot end a process with its parent. `lsmbench doctor` reports this as
+/// [`types::PlatformPart::EndWithParent`].
 #[cfg(not(target_os = "linux"))]
+#[expect(clippy::unnecessary_wraps, reason = "the call of Linux can fail")]
 fn die_with_the_parent() -> TrialResult<()> {
     Ok(())
 }
@@ -99,9 +102,10 @@ fn pin(core: usize) -> TrialResult<()> {
     Ok(pinned.map_err(|error| format!("cannot run on core {core}: {error}"))?)
 }
 
+/// Returns the error that this kernel does not bind a process to a core.
 #[cfg(not(target_os = "linux"))]
 fn pin(_: usize) -> TrialResult<()> {
-    Err("a process can be bound to a core only on Linux; use trials.plan = \"slices\"".into())
+    Err(types::PlatformPart::CoreBinding.missing().to_string().into())
 }
 
 /// Returns the mode of the tree that corresponds to the mode of a trial.

@@ -1,5 +1,5 @@
 //! Basic types of all crates: keys and their hashes, entries and sequence numbers, batches of entries, shared
-//! immutable bytes, pseudorandom numbers, and the error of user requests.
+//! immutable bytes, pseudorandom numbers, the parts that only some systems have, and the error of user requests.
 //!
 //! This crate needs only the standard library.
 
@@ -11,6 +11,7 @@ mod entry;
 mod key;
 mod key_list;
 mod merge_operator;
+mod platform;
 mod problem;
 pub mod quantity;
 mod scan;
@@ -24,6 +25,7 @@ pub use entry::{ENTRY_CHARGE_BYTES, Entry, Lookup, SequenceNumber};
 pub use key::{HashedKey, KeyHash, MAX_BATCH_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES, common_prefix, head};
 pub use key_list::KeyList;
 pub use merge_operator::MergeOperator;
+pub use platform::{NotOnPlatform, Platform, PlatformPart};
 pub use problem::{Outcome, Problem};
 pub use scan::Direction;
 pub use split_mix::SplitMix64;

@@ -32,6 +32,7 @@ count = 1
 mode  = "counted"
 "#;
 
+#[cfg(target_os = "linux")]
 #[test]
 fn caches_are_as_the_phase_asks_for() {
     let bench = Bench::new();
@@ -62,6 +63,7 @@ fn rows_on_disk(bench: &Bench, name: &str, out: &Path) -> Vec<Row> {
     Table::read(&Folder::new(out.join(name)).runs()).unwrap().rows().to_vec()
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn what_the_page_cache_held_is_measured() {
     let bench = Bench::new();
@@ -81,6 +83,7 @@ fn what_the_page_cache_held_is_measured() {
     assert_eq!(states, ["as-is, direct", "warm, direct", "cold, direct"]);
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn cold_caches_need_a_store_that_can_be_opened_again() {
     let bench = Bench::new();
@@ -254,6 +257,7 @@ fn phases_that_have_one_beginning_have_no_warm_up() {
     assert_eq!(printed.lines().filter(|line| !line.starts_with('#')).count(), 2_000 + 5_000 + 1_000);
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn the_memory_of_a_trial_can_be_limited() {
     let bench = Bench::new();

@@ -168,9 +168,11 @@ fn a_reader_that_goes_away_is_no_error() {
 fn the_doctor_and_every_manifest_list_sources_of_timing_noise() {
     let bench = Bench::small();
     let text = bench.ok(&["doctor"]);
-    for check in ["build", "load", "clock", "hardware counters", "file system", "free space"] {
+    for check in ["build", "system", "load", "clock", "hardware counters", "file system", "free space"] {
         assert!(text.lines().any(|line| line.get(2..).is_some_and(|rest| rest.starts_with(check))), "{text}");
     }
+    let system = format!("{} on {}", std::env::consts::OS, std::env::consts::ARCH);
+    assert!(text.contains(&system), "{text}");
     let last = text.lines().last().unwrap();
     assert!(last.contains(" may affect timings") || last == "No source of timing noise found.", "{text}");
     let machine: serde_json::Value = serde_json::from_str(&bench.ok(&["doctor", ".", "--json"])).unwrap();

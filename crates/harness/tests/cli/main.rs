@@ -1,5 +1,10 @@
 //! Tests of the program from the view of its users: input files, exit codes, and the files and texts that it writes.
 
+#![cfg_attr(
+    not(target_os = "linux"),
+    allow(dead_code, unused_imports, reason = "only the tests that need Linux use some helpers")
+)]
+
 mod arbiter;
 mod bad_input;
 mod batches;
@@ -49,6 +54,7 @@ mod shell;
 mod simulate;
 mod single_deletes;
 mod slices;
+#[cfg(target_os = "linux")]
 mod steps;
 mod subjects;
 mod submit;

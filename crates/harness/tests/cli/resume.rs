@@ -123,6 +123,7 @@ fn a_run_that_is_told_to_end_saves_what_is_done_and_says_how_to_go_on() {
 }
 
 /// Number of processes that work in a folder.
+#[cfg(target_os = "linux")]
 fn working_in(folder: &Path) -> usize {
     let folder = folder.canonicalize().unwrap();
     let processes = fs::read_dir("/proc").unwrap().flatten();
@@ -131,6 +132,7 @@ fn working_in(folder: &Path) -> usize {
     processes.filter(works).count()
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn the_process_of_a_trial_does_not_outlive_a_parent_that_is_killed() {
     let bench = Bench::new();

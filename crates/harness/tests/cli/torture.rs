@@ -70,6 +70,7 @@ fn threads_race_on_a_design_under_every_log_mode() {
     }
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn a_soak_prints_samples_and_says_whether_they_are_flat() {
     let bench = Bench::new();

@@ -7,11 +7,13 @@ use std::time::{Duration, Instant};
 use crate::served::{Served, Socket, ask, info, wait_until};
 
 /// Bytes of memory of this process.
+#[cfg(target_os = "linux")]
 fn resident_bytes() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap();
     text.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 4096
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn a_thousand_idle_clients_are_cheap_and_do_not_disturb() {
     let served = Served::new();

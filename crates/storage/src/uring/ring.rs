@@ -11,6 +11,7 @@ use std::os::fd::AsRawFd;
 use io_uring::types::{Fd, FsyncFlags};
 use io_uring::{IoUring, opcode, squeue};
 
+use super::step::Step;
 use crate::aligned::AlignedBuffer;
 
 /// Size in bytes of the buffer that a ring keeps between calls.
@@ -23,17 +24,6 @@ pub(super) struct Ring {
     /// Number of steps that the kernel may still execute. Outside of [`run`](Self::run), this number of steps is 0,
     /// unless [`run`](Self::run) has returned an error.
     under_way: usize,
-}
-
-/// One operation on a file. The fields `start` and `len` are a position and a length in the ring's buffer.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Step {
-    /// Reads bytes of the file at `offset`.
-    Read { start: usize, len: usize, offset: u64 },
-    /// Writes bytes to the file at `offset`.
-    Write { start: usize, len: usize, offset: u64 },
-    /// Makes the data of the file durable.
-    Sync,
 }
 
 impl Ring {

@@ -17,7 +17,7 @@ use super::jobs::row;
 use super::race::contestant;
 use crate::cli::SoakArguments;
 use crate::output::{line, print};
-use types::{Outcome, Problem};
+use types::{Outcome, PlatformPart, Problem};
 
 /// The columns of each sample.
 const COLUMNS: [&str; 7] =
@@ -36,6 +36,7 @@ const LEAST_SAMPLES: usize = 4;
 /// Runs concurrent operations for the given time and prints a sample at intervals. Returns `true` if there was no
 /// violation and no growth.
 pub(crate) fn soak(arguments: &SoakArguments) -> Outcome<bool> {
+    PlatformPart::SoakStatistics.here().map_err(|missing| Problem::new(missing.to_string()))?;
     let (name, design) = named(&arguments.design)?;
     check_one_tree("soak", &name, &design)?;
     let contestant = contestant(&name, &design, arguments.wal.as_deref())?;

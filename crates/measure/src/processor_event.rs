@@ -1,0 +1,84 @@
+//! The events of the CPU that are counted, and the count of one event.
+
+/// An event of the CPU. Every kernel with counters translates the event for its CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ProcessorEvent {
+    Cycles,
+    Instructions,
+    CacheReferences,
+    CacheMisses,
+    BranchMisses,
+}
+
+/// The number of CPU events that are counted.
+pub const PROCESSOR_EVENTS: usize = 5;
+
+impl ProcessorEvent {
+    /// All events, in the order of their columns.
+    pub(crate) const ALL: [Self; PROCESSOR_EVENTS] =
+        [Self::Cycles, Self::Instructions, Self::CacheReferences, Self::CacheMisses, Self::BranchMisses];
+
+    /// Returns the name of the event, such as `cache misses`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Cycles => "cycles",
+            Self::Instructions => "instructions",
+            Self::CacheReferences => "cache references",
+            Self::CacheMisses => "cache misses",
+            Self::BranchMisses => "branch misses",
+        }
+    }
+}
+
+/// The scope in which events are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CounterScope {
+    /// Events are counted in user space and in the kernel.
+    Everywhere,
+    /// Events are counted only in user space, because the kernel does not permit counting events inside the kernel.
+    UserSpace,
+}
+
+/// The value of one counter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Count {
+    pub(crate) events: u64,
+    /// The time for which the counter was enabled, over all threads, in nanoseconds.
+    pub(crate) enabled_ns: u64,
+    /// Time in nanoseconds for which the kernel counted this event.
+    pub(crate) running_ns: u64,
+}
+
+impl Count {
+    /// Returns the number of events since an earlier count, scaled up to the whole time. Returns `None` if the event
+    /// was not counted during this time.
+    pub(crate) fn since(self, before: Self) -> Option<u64> {
+        let events = self.events.saturating_sub(before.events);
+        let enabled_ns = self.enabled_ns.saturating_sub(before.enabled_ns);
+        match self.running_ns.saturating_sub(before.running_ns) {
+            0 => None,
+            running_ns if running_ns >= enabled_ns => Some(events),
+            running_ns => Some((u128::from(events) * u128::from(enabled_ns) / u128::from(running_ns)) as u64),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_counted_by_turns_stands_for_all_the_time() {
+        let count = |events, enabled_ns, running_ns| Count { events, enabled_ns, running_ns };
+        let before = count(1_000, 500, 100);
+        assert_eq!(count(1_300, 900, 500).since(before), Some(300), "it counted all the time");
+        assert_eq!(count(1_300, 900, 200).since(before), Some(1_200), "it counted a quarter of it");
+        assert_eq!(count(1_000, 900, 100).since(before), None, "it had no turn");
+        let (hour_ns, half_ns) = (3_600_000_000_000, 1_800_000_000_000);
+        assert_eq!(
+            count(1 << 44, hour_ns, half_ns).since(count(0, 0, 0)),
+            Some(1 << 45),
+            "at 5 GHz for an hour"
+        );
+    }
+}

@@ -1,0 +1,34 @@
+//! The ring of a system without `io_uring`. Such a ring cannot be created.
+
+use std::fs::File;
+use std::io;
+
+use types::PlatformPart;
+
+use super::step::Step;
+
+/// A ring, which does not exist on this system.
+pub(super) enum Ring {}
+
+impl Ring {
+    /// Returns the error that `io_uring` is not on this system.
+    pub(super) fn new(_: u32) -> io::Result<Self> {
+        Err(PlatformPart::IoUring.missing().into())
+    }
+
+    pub(super) fn scratch_mut(&mut self, _: usize) -> io::Result<&mut [u8]> {
+        match *self {}
+    }
+
+    pub(super) fn shrink(&mut self) {
+        match *self {}
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        match *self {}
+    }
+
+    pub(super) fn run(&mut self, _: &File, _: &[Step]) -> io::Result<Vec<io::Result<usize>>> {
+        match *self {}
+    }
+}

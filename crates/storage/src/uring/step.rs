@@ -1,0 +1,13 @@
+//! One operation that a ring executes.
+
+/// One operation on a file. The fields `start` and `len` are a position and a length in the ring's buffer.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only the rings of Linux execute steps"))]
+pub(super) enum Step {
+    /// Reads bytes of the file at `offset`.
+    Read { start: usize, len: usize, offset: u64 },
+    /// Writes bytes to the file at `offset`.
+    Write { start: usize, len: usize, offset: u64 },
+    /// Makes the data of the file durable.
+    Sync,
+}

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, value_parser};
 use clap_complete::Shell;
-use verdict::{FailOn, ReportFormat, Tolerance};
+use verdict::{FailOn, ReportFormat, Targets, Tolerance};
 
 pub(crate) use parts::{MergeArguments, SubmitArguments};
 pub(crate) use serve::{ServeArguments, ServedProtocol, StoreArguments};
@@ -278,15 +278,15 @@ pub(crate) struct EnginesArguments {
     /// Set the target speedup over LSM-trees in phases without reads.
     ///
     /// The page lists missed targets.
-    #[arg(long, value_name = "TIMES", default_value_t = 2.0)]
+    #[arg(long, value_name = "TIMES", default_value_t = Targets::default().writes)]
     pub(crate) target_writes: f64,
     /// Set the target speedup over LSM-trees in phases with reads
-    #[arg(long, value_name = "TIMES", default_value_t = 1.5)]
+    #[arg(long, value_name = "TIMES", default_value_t = Targets::default().reads)]
     pub(crate) target_reads: f64,
     /// Set the target speedup over B-trees.
     ///
     /// B-trees are lmdb, redb, canopydb, sled and wiredtiger.
-    #[arg(long, value_name = "TIMES", default_value_t = 1.0)]
+    #[arg(long, value_name = "TIMES", default_value_t = Targets::default().btrees)]
     pub(crate) target_btrees: f64,
 }
 
@@ -545,8 +545,11 @@ pub(crate) struct PlotArguments {
 #[derive(Debug, Args)]
 pub(crate) struct PageArguments {
     /// Results folders, or folders that contain results folders
-    #[arg(required = true, value_name = "RESULTS")]
+    #[arg(required_unless_present = "history", value_name = "RESULTS")]
     pub(crate) results: Vec<PathBuf>,
+    /// Also show the change points in this file of `lsmbench history`
+    #[arg(long, value_name = "STORE", conflicts_with = "live")]
+    pub(crate) history: Option<PathBuf>,
     /// File of the page
     #[arg(long, value_name = "FILE", default_value = page::FILE_NAME)]
     pub(crate) out: PathBuf,

@@ -4,6 +4,7 @@
 mod parts;
 mod serve;
 mod simulate;
+mod site;
 mod torture;
 mod trace;
 mod tune;
@@ -17,6 +18,7 @@ use verdict::{FailOn, ReportFormat, Targets, Tolerance};
 pub(crate) use parts::{MergeArguments, SubmitArguments};
 pub(crate) use serve::{ServeArguments, ServedProtocol, StoreArguments};
 pub(crate) use simulate::{PictureArgument, SimulateArguments};
+pub(crate) use site::SiteArguments;
 pub(crate) use torture::{
     KillArguments, RaceArguments, ReplayArguments, SoakArguments, SubjectArguments, SweepArguments,
     TortureCommand,
@@ -94,6 +96,7 @@ Extend and maintain
   fixtures     List or remove the preloaded stores of trials
   gallery      Run the gallery and update the README with its charts
   report       Evaluate the claims of published systems
+  site         Write a static site of all results, or check a contribution
   completions  Print a completion script for a shell
   man          Print the manual page
 
@@ -171,6 +174,8 @@ pub(crate) enum Command {
     Gallery(GalleryArguments),
     /// Evaluate the claims of published systems
     Report(ReportArguments),
+    /// Write a static site of all results, or check a contribution
+    Site(SiteArguments),
     /// Print a completion script for a shell
     Completions {
         /// Shell

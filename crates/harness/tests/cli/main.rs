@@ -47,6 +47,7 @@ mod served;
 mod shell;
 mod simulate;
 mod single_deletes;
+mod site;
 mod slices;
 mod steps;
 mod subjects;

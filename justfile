@@ -48,6 +48,10 @@ report *arguments:
 pages shots="target/pages" *arguments:
     .ci/pages --shots {{shots}} {{arguments}}
 
+# Build the static site of all kept results and documents.
+site out="target/site":
+    cargo run --release --quiet -- site --out {{out}}
+
 # Run the experiments of docs/gallery.md and the quick start of the README again, and update both pages and their charts.
 gallery *arguments:
     cargo run --release -- gallery {{arguments}}

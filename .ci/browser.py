@@ -4,6 +4,9 @@
     browser.py CHROMIUM FOLDER --shots T  also pictures of them, into the folder T
     browser.py CHROMIUM --explore FILE…   pages of results (`lsmbench page`): no complaints at three widths, the hash of the
                                           address, the baseline, the details, and how fluid the table of the last file is
+    browser.py CHROMIUM --site FOLDER     a site (`lsmbench site`): all links without the browser, and some pages of each kind
+                                          in the browser, at three widths
+    browser.py CHROMIUM --history FILE    a page with a history that has a change point
     browser.py CHROMIUM --self-test       pages that are wrong in one way each: every one must be found
 
 Chromium is spoken to over a pair of pipes (`--remote-debugging-pipe`), so that the standard library is enough.
@@ -11,6 +14,7 @@ Chromium is spoken to over a pair of pipes (`--remote-debugging-pipe`), so that 
 
 import base64
 import fcntl
+import html.parser
 import json
 import os
 import select
@@ -365,6 +369,130 @@ def explore(browser, paths, shots=None):
     return wrong, seen + f"{steps['median']:.0f} ms, 9 of 10 at most {steps['late']:.0f} ms"
 
 
+# The pages of a site that the browser loads: one page of each kind, and the pages with the largest tables.
+SITE_PAGES = [
+    "index.html", "verdicts.html", "engines.html", "components.html", "history.html", "machines/peers.html",
+    "machines/peers-explore.html", "explore/e71-put.html", "docs/index.html", "docs/results/engines.html", "docs/gallery.html",
+]
+
+
+class Addresses(html.parser.HTMLParser):
+    """The links and the anchors of a page, without the browser."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.links, self.ids = [], set()
+        self.feed(path.read_text())
+
+    def handle_starttag(self, tag, attributes):
+        of = dict(attributes)
+        self.links += [of[key] for key in ("href", "src") if of.get(key)]
+        self.ids.update(filter(None, [of.get("id"), of.get("name")]))
+
+
+def site_links(folder):
+    """The links of a site that lead nowhere, and the number of its pages and links."""
+    pages = {path: Addresses(path) for path in sorted(folder.rglob("*.html"))}
+    ids, wrong, count = {path: of.ids for path, of in pages.items()}, [], 0
+    for path, of in pages.items():
+        # Links to other sites are text, and the anchors of interactive pages are selections.
+        own = [link for link in of.links if urlsplit(link).scheme not in ("http", "https", "data", "mailto")]
+        own = [link.split("#")[0] or "#" if "=" in urldefrag(link)[1] else link for link in own]
+        count += len(own)
+        wrong += [f"{path.relative_to(folder)}: link {what}" for what in broken_links(folder, path, own, ids)]
+    return wrong, len(pages), count
+
+
+def site(browser, folder, shots=None):
+    """Everything that is wrong with a site."""
+    folder = folder.resolve()
+    wrong, pages, links = site_links(folder)
+    WIDTHS.update(EXPLORE_WIDTHS)
+    for name in SITE_PAGES:
+        path = folder / name
+        if not path.is_file():
+            wrong.append(f"{name}: no such page")
+            continue
+        for width in WIDTHS:
+            for scheme in SCHEMES:
+                says = browser.look(path.as_uri(), width, scheme)
+                where = f"{name} at {width}, {scheme}"
+                wrong += [f"{where}: {what}" for what in says["wrong"]]
+                wide = ask(browser, "document.documentElement.scrollWidth")
+                if wide > width:
+                    wrong.append(f"{where}: {wide} wide")
+                if shots:
+                    high = ask(browser, "document.documentElement.scrollHeight")
+                    browser.shoot(width, min(high, SHOT_HEIGHT), shots / f"site-{name[:-5].replace('/', '-')}-{width}-{scheme}")
+    wrong += [f"verdicts.html: {what}" for what in find(browser, folder / "verdicts.html")]
+    return wrong, f"a site of {pages} pages, {links} links, {len(SITE_PAGES)} pages at {len(WIDTHS)} widths, light and dark"
+
+
+# The parts of a page with a history: the lines of the chart, the marks of change points, and the rows of two runs.
+PAST = r"""
+(() => ({
+  lines: document.querySelectorAll('.history svg path.line').length,
+  rules: document.querySelectorAll('.history svg line.rule').length,
+  commits: [...document.querySelectorAll('.history svg text.rule-text')].map((of) => of.textContent).join(' '),
+  rows: document.querySelectorAll('.history table.past tbody tr').length,
+  title: document.querySelector('.history .live h2').textContent,
+}))()
+"""
+
+
+def past(browser, path, shots=None):
+    """Everything that is wrong with a page that has a history."""
+    url, wrong = path.resolve().as_uri(), []
+    WIDTHS.update(EXPLORE_WIDTHS)
+    for width in WIDTHS:
+        for scheme in SCHEMES:
+            says = browser.look(url, width, scheme)
+            where = f"{path.name} at {width}, {scheme}"
+            wrong += [f"{where}: {what}" for what in says["wrong"]]
+            if ask(browser, "document.documentElement.scrollWidth") > width:
+                wrong.append(f"{where}: wider than the window")
+            shown = ask(browser, PAST)
+            if not (shown["lines"] and shown["rules"] and shown["commits"] and shown["rows"]):
+                wrong.append(f"{where}: {shown}")
+            if shots:
+                high = ask(browser, "document.documentElement.scrollHeight")
+                browser.shoot(width, min(high, SHOT_HEIGHT), shots / f"{path.stem}-{width}-{scheme}")
+    choose = "(() => { const of = document.getElementById('history-metric'); of.selectedIndex = 1; of.dispatchEvent(new Event('change')); })()"
+    ask(browser, choose)
+    other, hash_now = ask(browser, PAST), ask(browser, "location.hash")
+    if other["title"] == shown["title"] or "history.metric=" not in hash_now:
+        wrong.append(f"{path.name}: another metric shows nothing new: {other}, {hash_now}")
+    load_plain(browser, url + hash_now)
+    if ask(browser, PAST) != other:
+        wrong.append(f"{path.name}: the link shows something else")
+    wrong += [f"{path.name}: {what}" for what in filter(None, map(complaint, browser.events))]
+    return wrong, f"a history with the change point {shown['commits']}"
+
+
+def find(browser, path):
+    """What is wrong with the selection of comparisons: the lists, the words and the hash of the address."""
+    load_plain(browser, f"{path.as_uri()}#words=rocksdb")
+    shown = "[...document.querySelectorAll('#evidence tbody tr')].filter((row) => !row.hidden).length"
+    some, all_rows = ask(browser, shown), ask(browser, "document.querySelectorAll('#evidence tbody tr').length")
+    if not 0 < some < all_rows:
+        yield f"the words rocksdb select {some} of {all_rows} rows"
+    ask(browser, "(() => { const of = document.getElementById('find-experiment'); of.value = 'ycsb'; of.dispatchEvent(new Event('change')); })()")
+    fewer, hash_now = ask(browser, shown), ask(browser, "location.hash")
+    if not 0 < fewer < some or "experiment=ycsb" not in hash_now:
+        yield f"the experiment ycsb selects {fewer} of {some} rows, {hash_now}"
+    load_plain(browser, path.as_uri() + hash_now)
+    if ask(browser, shown) != fewer:
+        yield "the link selects other rows"
+    yield from filter(None, map(complaint, browser.events))
+
+
+def load_plain(browser, url):
+    """Loads an address from the beginning."""
+    browser.call("Page.navigate", url="about:blank")
+    browser.wait_for("Page.loadEventFired")
+    browser.look(url, 1280, "light")
+
+
 # A page without faults, and additional contents of its body that cause faults.
 CHART = '<svg width="90" height="90" viewBox="0 0 9 9"><text y="5" style="fill: {ink}">title</text></svg>'
 SOUND = """<!DOCTYPE html><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -411,6 +539,10 @@ def main(arguments):
             arguments = arguments[:-2]
         if arguments[1] == "--self-test":
             wrong, seen = self_test(browser)
+        elif arguments[1] == "--site":
+            wrong, seen = site(browser, Path(arguments[2]), shots)
+        elif arguments[1] == "--history":
+            wrong, seen = past(browser, Path(arguments[2]), shots)
         elif arguments[1] == "--explore":
             wrong, seen = explore(browser, [Path(of) for of in arguments[2:]], shots)
         else:

@@ -2,7 +2,7 @@
 
 use results::BuildInfo;
 
-/// Returns the version, the commit and the compiler settings of this program.
+/// Returns the version, the commit, the compiler settings and the container image of this program.
 pub(crate) fn build_info() -> BuildInfo {
     let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     BuildInfo {
@@ -14,5 +14,6 @@ pub(crate) fn build_info() -> BuildInfo {
         target: known(env!("LSMBENCH_TARGET")),
         profile: known(env!("LSMBENCH_PROFILE")),
         debug_assertions: cfg!(debug_assertions),
+        image: run::container_image(),
     }
 }

@@ -4,6 +4,7 @@
 mod parts;
 mod serve;
 mod simulate;
+mod site;
 mod torture;
 mod trace;
 mod tune;
@@ -12,11 +13,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, value_parser};
 use clap_complete::Shell;
-use verdict::{FailOn, ReportFormat, Tolerance};
+use verdict::{FailOn, ReportFormat, Targets, Tolerance};
 
 pub(crate) use parts::{MergeArguments, SubmitArguments};
 pub(crate) use serve::{ServeArguments, ServedProtocol, ShellArguments, StoreArguments};
 pub(crate) use simulate::{PictureArgument, SimulateArguments};
+pub(crate) use site::SiteArguments;
 pub(crate) use torture::{
     KillArguments, RaceArguments, ReplayArguments, SoakArguments, SubjectArguments, SweepArguments,
     TortureCommand,
@@ -94,6 +96,7 @@ Extend and maintain
   fixtures     List or remove the preloaded stores of trials
   gallery      Run the gallery and update the README with its charts
   report       Evaluate the claims of published systems
+  site         Write a static site of all results, or check a contribution
   completions  Print a completion script for a shell
   man          Print the manual page
 
@@ -171,6 +174,8 @@ pub(crate) enum Command {
     Gallery(GalleryArguments),
     /// Evaluate the claims of published systems
     Report(ReportArguments),
+    /// Write a static site of all results, or check a contribution
+    Site(SiteArguments),
     /// Print a completion script for a shell
     Completions {
         /// Shell
@@ -278,15 +283,15 @@ pub(crate) struct EnginesArguments {
     /// Set the target speedup over LSM-trees in phases without reads.
     ///
     /// The page lists missed targets.
-    #[arg(long, value_name = "TIMES", default_value_t = 2.0)]
+    #[arg(long, value_name = "TIMES", default_value_t = Targets::default().writes)]
     pub(crate) target_writes: f64,
     /// Set the target speedup over LSM-trees in phases with reads
-    #[arg(long, value_name = "TIMES", default_value_t = 1.5)]
+    #[arg(long, value_name = "TIMES", default_value_t = Targets::default().reads)]
     pub(crate) target_reads: f64,
     /// Set the target speedup over B-trees.
     ///
     /// B-trees are lmdb, redb, canopydb, sled and wiredtiger.
-    #[arg(long, value_name = "TIMES", default_value_t = 1.0)]
+    #[arg(long, value_name = "TIMES", default_value_t = Targets::default().btrees)]
     pub(crate) target_btrees: f64,
 }
 
@@ -545,8 +550,11 @@ pub(crate) struct PlotArguments {
 #[derive(Debug, Args)]
 pub(crate) struct PageArguments {
     /// Results folders, or folders that contain results folders
-    #[arg(required = true, value_name = "RESULTS")]
+    #[arg(required_unless_present = "history", value_name = "RESULTS")]
     pub(crate) results: Vec<PathBuf>,
+    /// Also show the change points in this file of `lsmbench history`
+    #[arg(long, value_name = "STORE", conflicts_with = "live")]
+    pub(crate) history: Option<PathBuf>,
     /// File of the page
     #[arg(long, value_name = "FILE", default_value = page::FILE_NAME)]
     pub(crate) out: PathBuf,

@@ -88,6 +88,7 @@ fn run_command(command: Command) -> Outcome<u8> {
             interrupt::install();
             command::report(&arguments).map(ended)
         }
+        Command::Site(arguments) => command::site(&arguments).map(|()| 0),
         Command::Workload(arguments) => {
             command::workload(&arguments.config, &overrides(arguments.overrides), arguments.limit).map(|()| 0)
         }

@@ -1,5 +1,6 @@
 //! The configurations that are compared with each other, and the names of verdicts.
 
+use results::columns::ENGINE;
 use results::{Column, Manifest, Row, verdicts as v};
 use serde::Serialize;
 
@@ -14,9 +15,14 @@ pub(crate) struct Group {
     pub(crate) baseline: usize,
 }
 
-/// The positions of the swept paths on which compared configurations have equal values, from the first verdict.
+/// The positions of the swept paths on which compared configurations have equal values, from the first verdict. Without
+/// verdicts, engines are compared at equal values of all other paths.
 pub(crate) fn within(manifest: &Manifest, verdicts: &[Row]) -> Vec<usize> {
-    let Some(within) = verdicts.first().map(|row| row.get(&v::WITHIN).to_string()) else { return Vec::new() };
+    let Some(within) = verdicts.first().map(|row| row.get(&v::WITHIN).to_string()) else {
+        let others = manifest.swept.iter().enumerate().filter(|(_, path)| path.as_str() != ENGINE);
+        let has_engines = manifest.swept.iter().any(|path| path == ENGINE);
+        return others.map(|(place, _)| place).filter(|_| has_engines).collect();
+    };
     let titles: Vec<&str> = within.split(", ").filter_map(|part| Some(part.split_once(" = ")?.0)).collect();
     let paths = manifest.swept.iter().enumerate();
     paths.filter(|(_, path)| titles.contains(&title(path).as_str())).map(|(place, _)| place).collect()
@@ -112,6 +118,19 @@ mod tests {
             baseline,
         };
         assert_eq!(groups, [of("entries = 1", &[0, 1, 3], 1), of("entries = 2", &[2, 3], 2)]);
+    }
+
+    #[test]
+    fn without_verdicts_engines_are_compared_at_equal_values_of_the_workload() {
+        let mut manifest = manifest(&[
+            ("ours, 1", &["1", "ours"]),
+            ("theirs, 1", &["1", "theirs"]),
+            ("ours, 2", &["2", "ours"]),
+        ]);
+        manifest.swept = vec!["phase.load.threads".to_owned(), ENGINE.to_owned()];
+        let groups = groups(&manifest, &within(&manifest, &[]), &[]);
+        let cells: Vec<&[usize]> = groups.iter().map(|group| &*group.cells).collect();
+        assert_eq!(cells, [&[0, 1][..], &[2]]);
     }
 
     #[test]

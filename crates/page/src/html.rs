@@ -2,11 +2,16 @@
 
 use std::fmt::Write as _;
 
-use crate::data::{PageData, RunData};
-use crate::rows::{TableRow, rows, unit};
-use crate::script::script;
+use serde::Serialize;
 
-const STYLE: &str = include_str!("assets/style.css");
+use crate::data::{PageData, RunData};
+use crate::escape::escape;
+use crate::history::HistoryData;
+use crate::rows::{TableRow, rows, unit};
+use crate::script::{Contents, script};
+
+/// The style of all pages.
+pub(crate) const STYLE: &str = include_str!("assets/style.css");
 
 /// The most rows of a table that are HTML; the script shows all.
 const MOST_ROWS: usize = 400;
@@ -14,30 +19,65 @@ const MOST_ROWS: usize = 400;
 /// The maximum number of conclusions that are shown at once. Further conclusions are folded.
 const MOST_CONCLUSIONS: usize = 8;
 
-/// Returns the page as HTML.
-pub(crate) fn page(data: &PageData) -> String {
-    let title = match &data.runs[..] {
-        [run] => run.name.clone(),
-        runs => format!("{} experiments", runs.len()),
+/// The place of a page on a site. The pages of a site share the style, the script and the links between pages.
+#[derive(Clone, Debug, Default)]
+pub struct SiteFrame {
+    /// The HTML before the content: the links to other pages.
+    pub navigation: String,
+    /// The HTML of the head that loads the style of the site.
+    pub head: String,
+    /// The address of the file with [`page_script`](crate::page_script).
+    pub script: String,
+}
+
+/// The page. On a site, the page loads the style and the script of the site.
+pub(crate) fn page(data: &PageData, history: Option<&HistoryData>, frame: Option<&SiteFrame>) -> String {
+    let title = match (&data.runs[..], history) {
+        ([], _) => "History".to_owned(),
+        ([run], None) => run.name.clone(),
+        (runs, _) => format!("{} experiments", runs.len()),
     };
     let mut body = String::new();
     for (number, run) in data.runs.iter().enumerate() {
         body += &section(run, number);
     }
-    let json =
-        serde_json::to_string(data).unwrap_or_default().replace("</", "<\\/").replace("<!--", "<\\u0021--");
+    body += &history.map_or_else(String::new, HistoryData::html);
+    let contents = Contents { has_runs: !data.runs.is_empty(), has_history: history.is_some() };
+    let mut json = String::new();
+    if contents.has_runs {
+        json += &embedded("data", data);
+    }
+    if let Some(history) = history {
+        json += &embedded("history", history);
+    }
+    let (style, navigation, script) = match frame {
+        None => {
+            (format!("<style>\n{STYLE}</style>\n"), "", format!("<script>\n{}</script>\n", script(contents)))
+        }
+        Some(frame) => (
+            frame.head.clone(),
+            frame.navigation.as_str(),
+            format!("<script src=\"{}\"></script>\n", escape(&frame.script)),
+        ),
+    };
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n\
-         <title>{} · lsmbench</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n\
-         <script type=\"application/json\" id=\"data\">{json}</script>\n<script>\n{}</script>\n</body>\n</html>\n",
+         <title>{} · lsmbench</title>\n{style}</head>\n<body>\n{navigation}<main>\n{body}</main>\n\
+         {json}{script}</body>\n</html>\n",
         escape(&title),
-        script(),
     )
 }
 
-/// Returns the section about one run, for browsers without scripts.
+/// Data in a page, as a script element that browsers do not execute.
+fn embedded(id: &str, data: &impl Serialize) -> String {
+    let json = serde_json::to_string(data).unwrap_or_default();
+    let json = json.replace("</", "<\\/").replace("<!--", "<\\u0021--");
+    format!("<script type=\"application/json\" id=\"{id}\">{json}</script>\n")
+}
+
+/// The part of a page about one run, for browsers without scripts.
 fn section(run: &RunData, number: usize) -> String {
     let mut text = format!(
         "<article class=\"run\" id=\"run-{number}\">\n<header>\n<h1>{}</h1>\n<p class=\"question\">{}</p>\n\
@@ -80,6 +120,9 @@ fn conclusions(run: &RunData) -> String {
     let item = |sentence: &String| format!("<li>{}</li>\n", escape(&capital(sentence)));
     let items: Vec<String> = run.conclusions.iter().map(item).collect();
     match items.len() {
+        0 if run.cells.len() > 1 => {
+            "<p>The results have no verdict in words. The table compares the configurations.</p>\n".to_owned()
+        }
         0 => "<p>No verdict: nothing was compared.</p>\n".to_owned(),
         count if count > MOST_CONCLUSIONS => {
             let (shown, others) = items.split_at(MOST_CONCLUSIONS);
@@ -170,9 +213,4 @@ fn line(row: &TableRow<'_>, run: &RunData) -> String {
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
-/// Returns the text with escaped HTML characters.
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

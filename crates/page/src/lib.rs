@@ -8,8 +8,11 @@
 //! `verdicts.csv`.
 
 mod charts_of_cells;
+mod compared;
 mod data;
+mod escape;
 mod groups;
+mod history;
 mod html;
 mod latencies;
 mod numbers;
@@ -24,14 +27,22 @@ use results::targets::check_file;
 use types::{Outcome, Problem};
 
 use data::{Criteria, PageData, RunData};
+use history::HistoryData;
 use opened::Opened;
+use script::{Contents, script};
+
+pub use compared::{ComparedConfiguration, bytes_text};
+pub use escape::escape;
+pub use html::SiteFrame;
 
 /// The name of the page in a folder.
 pub const FILE_NAME: &str = "page.html";
 
-/// A page of one or several results folders.
+/// A page of results folders and of a history.
 pub struct Page {
+    opened: Vec<Opened>,
     data: PageData,
+    history: Option<HistoryData>,
 }
 
 impl Page {
@@ -43,12 +54,32 @@ impl Page {
         let opened: Vec<Opened> =
             folders.iter().map(|folder| Opened::read(folder)).collect::<Outcome<_>>()?;
         let runs: Vec<RunData> = opened.iter().map(RunData::of).collect();
-        Ok(Self { data: PageData { criteria: Criteria::default(), draws: data::draws(&runs), runs } })
+        let data = PageData { criteria: Criteria::default(), draws: data::draws(&runs), runs };
+        Ok(Self { opened, data, history: None })
     }
 
-    /// Returns the page as HTML.
+    /// The comparisons of each results folder, in the order of the folders.
+    pub fn compared(&self) -> Vec<Vec<ComparedConfiguration>> {
+        let folders = self.opened.iter().zip(&self.data.runs);
+        folders.map(|(opened, run)| compared::compared(opened, run)).collect()
+    }
+
+    /// Adds the history in a file to the page.
+    ///
+    /// # Errors
+    /// A file that does not exist or is not a history.
+    pub fn with_history(self, store: &Path) -> Outcome<Self> {
+        Ok(Self { history: Some(HistoryData::read(store)?), ..self })
+    }
+
+    /// The page as HTML in one file.
     pub fn html(&self) -> String {
-        html::page(&self.data)
+        html::page(&self.data, self.history.as_ref(), None)
+    }
+
+    /// The page as HTML that loads the style and the script of a site.
+    pub fn html_on_site(&self, frame: &SiteFrame) -> String {
+        html::page(&self.data, self.history.as_ref(), Some(frame))
     }
 
     /// Writes the page to a file.
@@ -60,4 +91,19 @@ impl Page {
         std::fs::write(path, self.html())
             .map_err(|error| Problem::doing(format!("write {}", path.display()), error))
     }
+}
+
+/// The style of all pages, for a site whose pages share one file.
+pub fn page_style() -> &'static str {
+    html::STYLE
+}
+
+/// The script of pages with runs, for a site whose pages share one file.
+pub fn page_script() -> String {
+    script(Contents { has_runs: true, has_history: false })
+}
+
+/// The script of pages with a history, for a site whose pages share one file.
+pub fn history_script() -> String {
+    script(Contents { has_runs: false, has_history: true })
 }

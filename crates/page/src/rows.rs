@@ -9,6 +9,10 @@ use crate::selection::Selection;
 
 /// A configuration and its comparison within its group.
 pub(crate) struct TableRow<'a> {
+    /// Index of the configuration.
+    pub(crate) cell: usize,
+    /// Index of the baseline of its group.
+    pub(crate) baseline_cell: usize,
     pub(crate) heading: &'a str,
     pub(crate) label: &'a str,
     pub(crate) median: Option<f64>,
@@ -41,6 +45,8 @@ pub(crate) fn rows(run: &RunData, of: Selection) -> Vec<TableRow<'_>> {
                 .iter()
                 .find(|verdict| (verdict.group, verdict.of, verdict.candidate) == (number, of, *cell));
             rows.push(TableRow {
+                cell: *cell,
+                baseline_cell: group.baseline,
                 heading: &group.heading,
                 label: &run.cells[*cell].label,
                 median: own.median(),

@@ -1,15 +1,26 @@
 //! The script of a page: its parts in one scope, without comments and without spaces that only human readers need.
 
-/// The parts of the script, in order.
-const PARTS: [&str; 7] = [
-    include_str!("assets/estimate.js"),
-    include_str!("assets/format.js"),
+/// The parts of the script that every page needs, in order.
+const SHARED: [&str; 3] =
+    [include_str!("assets/estimate.js"), include_str!("assets/format.js"), include_str!("assets/chart.js")];
+
+/// The parts of the script that show runs, in order.
+const RUNS: [&str; 4] = [
     include_str!("assets/model.js"),
-    include_str!("assets/chart.js"),
     include_str!("assets/multiples.js"),
     include_str!("assets/detail.js"),
     include_str!("assets/view.js"),
 ];
+
+/// The part of the script that shows a history.
+const HISTORY: &str = include_str!("assets/history.js");
+
+/// The contents of a page that its script shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Contents {
+    pub(crate) has_runs: bool,
+    pub(crate) has_history: bool,
+}
 
 /// The signs next to which a space has no meaning.
 const SIGNS: &str = "{}()[],;:?=<>&|*!%+-";
@@ -19,12 +30,20 @@ const SIGNS: &str = "{}()[],;:?=<>&|*!%+-";
 const BEFORE_BREAK: &str = ";,{}([:?=&|";
 const AFTER_BREAK: &str = "})],.?:&|";
 
-/// Returns the script of the page. Outside of a browser, as in a test, the script exports its functions.
-pub(crate) fn script() -> String {
-    let parts: String = PARTS.iter().map(|part| bare(part)).collect();
-    format!(
-        "(()=>{{'use strict';\n{parts}if(typeof document==='undefined')globalThis.lsmbench={{computeRows,changeOf,value}};else start();\n}})();\n"
-    )
+/// The script for some contents. Without a document, as in a test, the script of runs exports its functions.
+pub(crate) fn script(contents: Contents) -> String {
+    let Contents { has_runs, has_history } = contents;
+    let of_runs = RUNS.iter().filter(|_| has_runs);
+    let parts = SHARED.iter().chain(of_runs).chain(has_history.then_some(&HISTORY));
+    let parts: String = parts.map(|part| bare(part)).collect();
+    let mut begin = String::new();
+    if has_runs {
+        begin += "if(typeof document==='undefined')globalThis.lsmbench={computeRows,changeOf,value};else start();\n";
+    }
+    if has_history {
+        begin += "startHistory();\n";
+    }
+    format!("(()=>{{'use strict';\n{parts}{begin}}})();\n")
 }
 
 /// A part without comment lines, indentation, spaces next to signs, line breaks inside of statements, and semicolons at
@@ -138,7 +157,9 @@ mod tests {
 
     #[test]
     fn the_script_is_small() {
-        let bytes = script().len();
+        let bytes = script(Contents { has_runs: true, has_history: false }).len();
         assert!(bytes <= 60_000, "{bytes} bytes");
+        let more = script(Contents { has_runs: true, has_history: true }).len() - bytes;
+        assert!(more <= 8_000, "{more} bytes for the history");
     }
 }

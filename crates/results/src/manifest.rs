@@ -277,6 +277,10 @@ pub struct BuildInfo {
     pub profile: Option<String>,
     /// Whether the program contains debug assertions. In a build with assertions, times are meaningless.
     pub debug_assertions: bool,
+    /// The container image with its digest, from the variable `LSMBENCH_IMAGE`, or the image that Podman names in the
+    /// container. Missing outside of a container.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
 }
 
 /// Overhead of the harness per operation. The harness measures this overhead before the run, with a store that does

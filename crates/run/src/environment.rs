@@ -22,6 +22,31 @@ pub fn machine_info(folder: &Path) -> MachineInfo {
     }
 }
 
+/// The environment variable that contains the name of the container image with its digest.
+const IMAGE: &str = "LSMBENCH_IMAGE";
+
+/// The file in which Podman describes the container of a process.
+const CONTAINER: &str = "/run/.containerenv";
+
+/// Returns the container image in which this process runs. The name is the value of the variable `LSMBENCH_IMAGE`, or
+/// the image that Podman names in the container. Returns `None` outside of a container.
+pub fn container_image() -> Option<String> {
+    let named = std::env::var(IMAGE).ok().filter(|image| !image.trim().is_empty());
+    named.or_else(|| image_of(&std::fs::read_to_string(CONTAINER).ok()?))
+}
+
+/// Returns the image in Podman's description of a container, such as `lsmbench, id 1a2b`.
+fn image_of(description: &str) -> Option<String> {
+    let value = |key: &str| {
+        let values = description.lines().filter_map(|line| line.strip_prefix(key)?.strip_prefix('='));
+        values.map(|value| value.trim().trim_matches('"')).find(|value| !value.is_empty())
+    };
+    match (value("image"), value("imageid")) {
+        (Some(name), Some(id)) => Some(format!("{name}, id {id}")),
+        (name, id) => name.or(id).map(str::to_owned),
+    }
+}
+
 /// Returns the current time in RFC 3339 format.
 pub(super) fn now() -> String {
     humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string()
@@ -35,4 +60,18 @@ fn mount_of(folder: &Path) -> Option<(String, String)> {
         std::fs::canonicalize(if existing.as_os_str().is_empty() { Path::new(".") } else { existing })
             .ok()?;
     probe::mount_of(&folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn podman_names_the_image_of_a_container() {
+        let described = "engine=\"podman-5.4.0\"\nimage=\"localhost/lsmbench\"\nimageid=\"1a2b\"\n";
+        assert_eq!(image_of(described).as_deref(), Some("localhost/lsmbench, id 1a2b"));
+        assert_eq!(image_of("imageid=\"1a2b\"\n").as_deref(), Some("1a2b"));
+        // Without privileges, the file of a container is empty.
+        assert_eq!(image_of(""), None);
+    }
 }

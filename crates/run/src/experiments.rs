@@ -28,7 +28,7 @@ use super::cut::Cut;
 use super::ending::Ending;
 use super::fixture::{Fixture, Found};
 use super::home::{DataFolder, Home};
-use super::part::Part;
+use super::part::{Part, node_folder};
 use super::progress::{Extent, Progress};
 use super::rehearsal::rehearse;
 use super::trial_spec::trial_spec;
@@ -61,6 +61,17 @@ pub struct RunOptions {
     pub console: Console,
     /// The description of this program in the manifest.
     pub build: BuildInfo,
+}
+
+impl RunOptions {
+    /// Returns the folder that contains the folder of the fixtures: the output folder, or the folder of this machine
+    /// next to the part of an experiment.
+    fn fixture_home(&self) -> PathBuf {
+        match (self.part, self.out.parent()) {
+            (Some(_), Some(parts)) => node_folder(parts),
+            _ => self.out.clone(),
+        }
+    }
 }
 
 /// Runs experiments one after the other. All experiments are checked before the first experiment starts.

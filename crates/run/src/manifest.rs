@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use catalog::Axis;
+use catalog::{Axis, VariantInfo};
 use experiment::{Cell, DEFAULT_INTERVAL_NS, Experiment, Overrides};
 use results::{
     BuildInfo, CellInfo, ComponentInfo, HarnessCost, LeftOut, MANIFEST_VERSION, MachineInfo, Manifest,
@@ -121,8 +121,22 @@ fn catalogs() -> impl Iterator<Item = &'static dyn Axis> {
     catalogs_of_stores().chain(others)
 }
 
-/// Returns the variants that the run uses, in the order of the catalogs. The result contains each variant only once,
-/// with its package.
+/// Returns the variants of all catalogs, with their packages and versions.
+pub fn known_components() -> Vec<ComponentInfo> {
+    catalogs().flat_map(|axis| axis.variants().into_iter().map(|variant| component(axis, &variant))).collect()
+}
+
+/// Returns the entry of a variant in the manifest.
+fn component(axis: &dyn Axis, variant: &VariantInfo) -> ComponentInfo {
+    ComponentInfo {
+        axis: axis.name().to_owned(),
+        kind: variant.kind.to_owned(),
+        package: variant.origin.package.to_owned(),
+        version: variant.origin.version.to_owned(),
+    }
+}
+
+/// Returns the variants that the run uses, in the order of the catalogs. Each variant occurs once, with its package.
 fn components(experiment: &Experiment) -> Vec<ComponentInfo> {
     let mut used: BTreeSet<(&str, String)> = experiment.cells.iter().flat_map(used_by).collect();
     used.extend(experiment.charts.iter().map(|chart| (plot::KINDS.name(), chart.kind.kind().to_owned())));
@@ -131,12 +145,7 @@ fn components(experiment: &Experiment) -> Vec<ComponentInfo> {
         let variants = axis.variants().into_iter();
         variants
             .filter(|variant| used.contains(&(name, variant.kind.to_owned())))
-            .map(|variant| ComponentInfo {
-                axis: name.to_owned(),
-                kind: variant.kind.to_owned(),
-                package: variant.origin.package.to_owned(),
-                version: variant.origin.version.to_owned(),
-            })
+            .map(|variant| component(axis, &variant))
             .collect::<Vec<_>>()
     };
     catalogs().flat_map(of_catalog).collect()

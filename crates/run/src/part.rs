@@ -1,12 +1,14 @@
 //! A part of an experiment, which is the set of rounds or configurations that one machine runs.
 
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use measure::probe;
 use results::PartInfo;
 use types::Outcome;
 
+use super::environment::container_image;
 use super::fixture::program_identity;
 
 /// Environment variables in which schedulers set the number of an array task. The second value of each pair is the
@@ -22,11 +24,11 @@ const NUMBERS: [(&str, u64); 5] = [
 /// The environment variable that contains the number of tasks of a Slurm array.
 const COUNT: &str = "SLURM_ARRAY_TASK_COUNT";
 
-/// The environment variable that contains the name of the container image. The manifest contains this name.
-const IMAGE: &str = "LSMBENCH_IMAGE";
-
 /// The environment variable that contains the name of this machine.
 const NODE: &str = "LSMBENCH_NODE";
+
+/// The name of the folder in the folder of the parts that contains a folder for each machine.
+const NODES: &str = "nodes";
 
 /// The word on the command line that requests the part number from the environment variable of a scheduler.
 const AUTO: &str = "auto";
@@ -62,7 +64,7 @@ impl Part {
             number: self.number,
             count: self.count,
             program: program_identity()?,
-            image: std::env::var(IMAGE).ok(),
+            image: container_image(),
             nodes: Vec::new(),
         })
     }
@@ -110,6 +112,19 @@ impl FromStr for Part {
     }
 }
 
+/// Returns the folder of this machine in the folder of the parts. All parts that run on this machine share the fixtures
+/// in the folder of the machine.
+pub(super) fn node_folder(parts: &Path) -> PathBuf {
+    parts.join(NODES).join(folder_name(&node_name()))
+}
+
+/// Returns a name as the name of a folder. Characters that are not allowed become `_`.
+fn folder_name(name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let name: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
+    if name.starts_with('.') { format!("_{name}") } else { name }
+}
+
 /// Returns the name of this machine, which results use to distinguish machines.
 pub(super) fn node_name() -> String {
     let name = std::env::var(NODE).ok().or_else(probe::host_name).unwrap_or_default();
@@ -127,6 +142,13 @@ mod tests {
         let variable =
             |name: &str| variables.iter().find(|(of, _)| *of == name).map(|(_, value)| (*value).to_owned());
         Part::read(text, &variable).map(|part| part.to_string())
+    }
+
+    #[test]
+    fn a_machine_has_a_folder_of_its_own() {
+        for (name, expected) in [("node-7.cluster", "node-7.cluster"), ("../x y", "_.._x_y"), (".", "_.")] {
+            assert_eq!(folder_name(name), expected);
+        }
     }
 
     #[test]

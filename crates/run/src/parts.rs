@@ -114,15 +114,15 @@ impl Parts {
                 "the part measures something else: the design, the workload or an override is different",
             );
         }
+        if first.info.image != part.info.image {
+            let image = part.info.image.as_deref().unwrap_or("none");
+            return against(&format!("the part ran in another container image, {image},"));
+        }
         if one.build != other.build {
             return against("the part ran with another build of lsmbench (commit, flags or compiler)");
         }
         if first.info.program != part.info.program {
             return against(&format!("another program ran it, {},", part.info.program));
-        }
-        if first.info.image != part.info.image {
-            let image = part.info.image.as_deref().unwrap_or("none");
-            return against(&format!("the part ran in another container image, {image},"));
         }
         if let Some(component) = unlike(&one.components, &other.components) {
             let ComponentInfo { axis, kind, package, version } = component;

@@ -13,7 +13,7 @@ use types::{Outcome, Problem};
 pub use names::Names;
 use names::file_name;
 
-/// Returns the fields that every copied manifest keeps: the question, the time, the program, the CPU and the engines.
+/// Returns the fields that every copied manifest keeps: the question, the time, the program, the components, the CPU and the engines.
 pub fn kept_manifest(whole: &Manifest, names: &Names) -> Manifest {
     let cells = whole.cells.iter().cloned().map(|mut cell| {
         cell.streams.clear();
@@ -35,6 +35,7 @@ pub fn kept_manifest(whole: &Manifest, names: &Names) -> Manifest {
         swept: whole.swept.clone(),
         phases: whole.phases.clone(),
         cells: cells.collect(),
+        components: whole.components.clone(),
         started: whole.started.clone(),
         ended: whole.ended.clone(),
         conclusions: names.all(&whole.conclusions),

@@ -61,11 +61,7 @@ fn report(series: &[Series]) -> String {
     for series in series {
         for change in series.changes() {
             changes += 1;
-            let verdict = match change.is_worse(series.metric.better) {
-                Some(true) => "regressed",
-                Some(false) => "improved",
-                None => "changed",
-            };
+            let verdict = change.verdict(series.metric.better);
             let value = |number| plot::format_value(number, series.metric.unit).replace('\u{a0}', " ");
             let _ = writeln!(
                 text,

@@ -84,6 +84,23 @@ pub(crate) fn report(arguments: &ReportArguments) -> Outcome<bool> {
     Ok(true)
 }
 
+/// Returns the pages of the report on kept results. Runs nothing and writes nothing.
+pub(super) fn kept_pages(paths: &[PathBuf], results: &Path) -> Outcome<Vec<ReportPage>> {
+    let files = answer_files(paths)?;
+    let kept = Published::read(results)?;
+    let quick = kept.as_ref().is_some_and(|kept| kept.quick);
+    let experiments: Vec<(&AnswerFile, Experiment)> = files
+        .iter()
+        .filter(|file| file.runs)
+        .map(|file| Ok((file, load(file, quick, None)?.0)))
+        .collect::<Outcome<_>>()?;
+    let found: Vec<(&AnswerFile, Found<'_>)> = experiments
+        .iter()
+        .map(|(file, experiment)| (*file, find(file, experiment, results, kept.as_ref(), None)))
+        .collect();
+    Ok(pages(&assembled(&files, &found, paths)?))
+}
+
 /// Returns whether two paths lead to the same folder.
 fn is_same(one: &Path, other: &Path) -> bool {
     let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -348,16 +365,12 @@ impl Facts for Settings {
 /// the HTML pages are large and can be generated again.
 fn with_digest(mut pages: Vec<ReportPage>) -> Vec<ReportPage> {
     let mut content = "page,bytes,xxh3\n".to_owned();
-    for page in pages.iter().filter(|page| is_html(page)) {
+    for page in pages.iter().filter(|page| page.is_html()) {
         let hash = xxh3_64(page.content.as_bytes());
         let _ = writeln!(content, "{},{},{hash:016x}", page.name, page.content.len());
     }
     pages.push(ReportPage { name: "pages.csv".to_owned(), content });
     pages
-}
-
-fn is_html(page: &ReportPage) -> bool {
-    Path::new(&page.name).extension().is_some_and(|ending| ending == "html")
 }
 
 /// Writes the pages into a folder, and removes old figures that no page uses.
@@ -389,7 +402,7 @@ fn stray_figures(folder: &Path, pages: &[ReportPage]) -> Vec<PathBuf> {
 fn check(folder: &Path, pages: &[ReportPage]) -> Outcome<bool> {
     let differs = |page: &&ReportPage| match std::fs::read(folder.join(&page.name)) {
         Ok(bytes) => bytes != page.content.as_bytes(),
-        Err(_) => !is_html(page),
+        Err(_) => !page.is_html(),
     };
     let other: Vec<&ReportPage> = pages.iter().filter(differs).collect();
     for page in &other {

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use results::{Row, columns as c};
+use results::{Manifest, Row, columns as c};
 
 use crate::bench::{Bench, exact_cells, number, of, text, wait_for};
 
@@ -276,6 +276,35 @@ fn fixtures_are_listed_and_removed() {
     assert!(fixtures(&bench).is_empty());
     // A missing fixture is built again.
     assert_eq!(built(&bench.run(&["run", "x.toml"]).expect(0).err), 1);
+}
+
+/// Each machine builds a fixture once, even if two of its parts start at the same time.
+#[test]
+fn parts_on_one_machine_share_their_fixtures() {
+    let bench = Bench::new();
+    bench.write("x.toml", EXPERIMENT);
+    let part = |part: &str, node: &str| {
+        let mut command = bench.command(&["run", "x.toml", "--part", part, "--out", "parts", "--no-page"]);
+        command.env("LSMBENCH_NODE", node).env("LSMBENCH_IMAGE", "lsmbench@sha256:1").spawn().unwrap()
+    };
+    let ended = |process: std::process::Child| {
+        let output = process.wait_with_output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{told}");
+        built(&told)
+    };
+    let both = [part("1/3", "rack 1"), part("2/3", "rack 1")];
+    assert_eq!(both.map(ended).iter().sum::<usize>(), 1, "one of the parts waits for the other");
+    assert_eq!(ended(part("3/3", "rack-2")), 1, "another machine has no fixture");
+    for node in ["rack_1", "rack-2"] {
+        assert!(bench.ok(&["fixtures", &format!("parts/nodes/{node}")]).contains("1 fixture in "), "{node}");
+    }
+    let manifest = Manifest::read(&bench.path("parts/1/x/manifest.json")).unwrap();
+    assert_eq!(manifest.build.image.as_deref(), Some("lsmbench@sha256:1"));
+    assert_eq!(manifest.part.unwrap().image, manifest.build.image);
+    bench.ok(&["merge", "parts", "--into", "results/x", "--no-page"]);
+    bench.ok(&["run", "x.toml", "--out", "alone", "--no-page"]);
+    assert_eq!(bench.read("results/x/runs.csv"), bench.read("alone/x/runs.csv"));
 }
 
 /// A run that may use a fixture prevents its removal, from before the search for the fixture until the end of the run.

@@ -53,6 +53,7 @@ mod served;
 mod shell;
 mod simulate;
 mod single_deletes;
+mod site;
 mod slices;
 #[cfg(target_os = "linux")]
 mod steps;

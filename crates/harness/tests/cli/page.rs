@@ -1,5 +1,7 @@
 //! `lsmbench page`, and the page that every run writes.
 
+use std::fmt::Write as _;
+
 use results::Manifest;
 
 use crate::bench::Bench;
@@ -49,4 +51,45 @@ fn a_page_is_left_out_on_request_and_made_again_from_results() {
     assert!(answer.err.contains("nowhere is not a results folder"), "{}", answer.err);
     let answer = bench.run(&["page", "results", "--out", "absent/page.html"]);
     assert_eq!(answer.code, Some(2), "{}", answer.err);
+}
+
+#[test]
+fn a_page_shows_a_history_with_the_commits_of_its_change_points() {
+    let bench = Bench::small();
+    let mut text =
+        "started,git_commit,machine,config_hash,experiment,label,phase,operation,metric,median,trials\n"
+            .to_owned();
+    for run in 0..16 {
+        let rate = if run < 10 { 100_000 } else { 80_000 } + run % 3 * 1_000;
+        let begin = format!("2026-01-01T00:00:{run:02}Z,c0ffee{run:04},box,h,x");
+        writeln!(text, "{begin},leveled,mixed,all,ops_per_second,{rate},6").unwrap();
+        writeln!(text, "{begin},<tiered>,mixed,get,p99_ns,1200,6").unwrap();
+    }
+    bench.write("h.csv", text);
+    assert_eq!(bench.ok(&["page", "--history", "h.csv", "--out", "h.html"]), "h.html\n");
+    let html = bench.read("h.html");
+    let history = html.split_once("id=\"history\">").unwrap().1.split_once("</script>").unwrap().0;
+    let history: serde_json::Value = serde_json::from_str(history).unwrap();
+    let experiment = &history["experiments"][0];
+    assert_eq!(experiment["runs"].as_array().unwrap().len(), 16);
+    assert_eq!(experiment["runs"][10]["commit"], "c0ffee0010");
+    let changed =
+        experiment["series"].as_array().unwrap().iter().find(|one| one["label"] == "leveled").unwrap();
+    let change = &changed["changes"][0];
+    assert_eq!((&change["run"], &change["verdict"]), (&10.into(), &"regressed".into()));
+    assert_eq!(changed["levels"], serde_json::json!([[0, 9, 101_000.0], [10, 15, 81_000.0]]));
+    let visible = html.split("<script").next().unwrap();
+    assert!(
+        visible.contains("<td><code>c0ffee0010</code></td>") && visible.contains("(-19.8 %)"),
+        "{visible}"
+    );
+    assert!(visible.contains("&lt;tiered&gt;") && !visible.contains("id=\"run-0\""));
+    // Results and the history share a page.
+    bench.ok(&["run", "small.toml", "--no-page"]);
+    bench.ok(&["page", "results", "--history", "h.csv", "--out", "both.html"]);
+    let both = bench.read("both.html");
+    assert!(both.contains("id=\"run-0\"") && both.contains("id=\"history-page\""));
+    let error = bench.run(&["page", "--history", "none.csv"]).refusal();
+    assert!(error.contains("no history none.csv"), "{error}");
+    assert!(bench.run(&["page"]).refusal().contains("RESULTS"));
 }

@@ -36,7 +36,19 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let all = [
         &below_subject[..],
         &experiment,
-        &["torture", "server", "trace", "experiment", "trial", "run", "study", "page", "simulation", "tune"],
+        &[
+            "torture",
+            "server",
+            "trace",
+            "experiment",
+            "trial",
+            "run",
+            "study",
+            "page",
+            "site",
+            "simulation",
+            "tune",
+        ],
     ]
     .concat();
     let everything = [&all[..], &["harness"]].concat();
@@ -54,6 +66,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("report", &["results", "plot", "measure", "theory"]),
         ("verdict", &["results", "plot", "measure", "types"]),
         ("page", &["results", "plot", "measure", "verdict", "types"]),
+        ("site", &["results", "plot", "verdict", "page", "catalog", "types"]),
         ("tree", &below_tree),
         ("server", &["tree", "workload", "types"]),
         ("leveldb", &["cache", "experiment", "storage", "study", "tree", "types"]),

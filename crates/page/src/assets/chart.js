@@ -82,6 +82,7 @@ const colorOf = (at) => `var(--s${at % 8})`;
 // - series: [{ name, points: [{ x, y, low, high, row, isHollow }], isLine, isStep }]
 // - x and y: { title, isLog, format, ticks: [[number, text]], keep: [numbers that are in sight] }
 // - band: { axis: 'x' | 'y', low, high, text }, a line at `mark` of the same axis
+// - rules: [{ x, text, title }], vertical lines with a text
 // - isAcross: categories stand on the left, and numbers go across
 // - off: a set of series that are not shown; onToggle(name)
 // - zoom: [x0, x1, y0, y1] or null; onZoom(zoom)
@@ -156,6 +157,17 @@ const drawChart = (box, spec) => {
     plot.append(el('svg:rect', { ...area, class: 'band' }, el('svg:title', { text: band.text })));
   }
   if (mark !== undefined && mark !== null) plot.append(lineAt(mark, isAcross ? 'x' : 'y', 'mark'));
+  let edge = -Infinity;
+  for (const { x: at, text, title } of [...(spec.rules || [])].sort((a, b) => a.x - b.x)) {
+    const px = x(at);
+    const rule = lineAt(at, 'x', 'rule');
+    rule.append(el('svg:title', { text: title }));
+    plot.append(rule);
+    if (px < edge || px > width - right) continue;
+    edge = px + text.length * 7 + 8;
+    const isLeft = edge > width - right;
+    axes.append(el('svg:text', { x: px + (isLeft ? 4 : -4), y: top - 3, class: 'rule-text', 'text-anchor': isLeft ? 'end' : 'start', text }));
+  }
   const spots = [];
   for (const of of shown) {
     const color = colorOf(of.color ?? spec.series.indexOf(of));

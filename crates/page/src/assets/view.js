@@ -31,6 +31,7 @@ const writeHash = () => {
   const run = runNow();
   const first = firstState(state.r);
   const out = new URLSearchParams();
+  new URLSearchParams(location.hash.slice(1)).forEach((of, key) => key.startsWith('history.') && out.set(key, of));
   const put = (key, of, isFirst) => !isFirst && out.set(key, of);
   put('run', run.folder, page.runs.length === 1);
   put('phase', run.phases[state.p], state.p === first.p);
@@ -48,6 +49,7 @@ const writeHash = () => {
   put('open', state.open === null ? '' : run.cells[state.open].number, state.open === null);
   for (const [at, values] of state.filters) put(run.swept[at].path, [...values].join('|'), false);
   const hash = out.toString();
+  document.querySelectorAll('a[data-keeps-hash]').forEach((link) => { link.hash = hash; });
   history.replaceState(null, '', hash ? `#${hash}` : location.pathname + location.search);
 };
 

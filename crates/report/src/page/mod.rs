@@ -10,6 +10,7 @@ mod markdown;
 mod runs;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use crate::Report;
 
@@ -20,6 +21,13 @@ pub struct ReportPage {
     pub name: String,
     /// The content of the file.
     pub content: String,
+}
+
+impl ReportPage {
+    /// Returns whether the file is an HTML page.
+    pub fn is_html(&self) -> bool {
+        Path::new(&self.name).extension().is_some_and(|ending| ending == "html")
+    }
 }
 
 /// Returns all files of a report.

@@ -43,7 +43,7 @@ impl Run<'_> {
         let slices =
             is_side_by_side.then(|| open(&folder.slices(), &self.slices_schema, &finished)).transpose()?;
         create_folder(&folder.histograms())?;
-        let fixtures = Fixtures::new(&self.options.out, self.options.console.line);
+        let fixtures = Fixtures::new(&self.options.fixture_home(), self.options.console.line);
         Ok(Books { manifest, runs, timeline, levels, slices, noise, fixtures, finished, finished_noise })
     }
 

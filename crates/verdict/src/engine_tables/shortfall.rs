@@ -17,6 +17,12 @@ pub struct Targets {
     pub btrees: f64,
 }
 
+impl Default for Targets {
+    fn default() -> Self {
+        Self { writes: 2.0, reads: 1.5, btrees: 1.0 }
+    }
+}
+
 impl Targets {
     /// Returns the target speedup over an engine in a column.
     fn against(&self, line: &Line, heading: &Heading) -> f64 {

@@ -117,13 +117,14 @@ impl Series {
 }
 
 impl Change<'_> {
-    /// Returns whether the change is a regression. Returns `None` if neither direction is better.
-    pub fn is_worse(&self, better: Better) -> Option<bool> {
-        match better {
-            Better::Higher => Some(self.after < self.before),
-            Better::Lower => Some(self.after > self.before),
-            Better::Neither => None,
-        }
+    /// Returns `improved` or `regressed`. Returns `changed` if neither direction is better.
+    pub fn verdict(&self, better: Better) -> &'static str {
+        let is_worse = match better {
+            Better::Higher => self.after < self.before,
+            Better::Lower => self.after > self.before,
+            Better::Neither => return "changed",
+        };
+        if is_worse { "regressed" } else { "improved" }
     }
 }
 
@@ -154,6 +155,6 @@ mod tests {
         let found = series[0].changes();
         assert_eq!((found[0].before, found[0].after), (101.0, 81.0));
         assert_eq!(found[0].run.started, "2026-01-01T00:00:12Z");
-        assert_eq!(found[0].is_worse(series[0].metric.better), Some(true));
+        assert_eq!(found[0].verdict(series[0].metric.better), "regressed");
     }
 }

@@ -1,7 +1,9 @@
 //! The values of a configuration that may explain a difference of times: CPU time, waits and counters.
 
+use std::collections::BTreeMap;
+
 use measure::Sample;
-use results::{Metric, columns as c};
+use results::{Metric, Table, columns as c};
 
 use crate::trial_rows::TrialRows;
 use crate::words::percent;
@@ -87,12 +89,49 @@ impl Causes {
     }
 }
 
+/// The counters of all configurations in one phase.
+pub struct PhaseCounters {
+    /// The values by configuration.
+    causes: BTreeMap<u64, Causes>,
+}
+
+impl PhaseCounters {
+    /// Reads the counters of a phase from the rows of a run.
+    pub fn of(table: &Table, phase: &str) -> Self {
+        let rows = TrialRows::of(table).of_all_operations().of_phase(phase).by_key();
+        Self { causes: rows.iter().map(|(key, rows)| (key.cell, Causes::of(rows))).collect() }
+    }
+
+    /// Describes the counters that differ most between two configurations: `1.9x less CPU time`, `2.1x fewer blocks
+    /// fetched from storage`. The CPU time comes first, and then the counters with the largest ratios. Returns no texts
+    /// if nothing differs.
+    pub fn differing(&self, own: u64, baseline: u64) -> Vec<String> {
+        let Some((own, baseline)) = self.causes.get(&own).zip(self.causes.get(&baseline)) else {
+            return Vec::new();
+        };
+        let factors = own.factors(baseline).into_iter();
+        let counters = factors.map(|(counter, factor)| in_words(counter, factor));
+        let cpu = own.cpu.median().zip(baseline.cpu.median()).map(|(own, base)| own / base);
+        let is_large =
+            |factor: &f64| factor.is_finite() && *factor > 0.0 && factor.max(1.0 / factor) >= LEAST_FACTOR;
+        let cpu = cpu.filter(is_large).map(|factor| {
+            let word = if factor > 1.0 { "more" } else { "less" };
+            format!("{} {word} CPU time", size_in_words(factor))
+        });
+        cpu.into_iter().chain(counters).collect()
+    }
+}
+
 /// Describes a ratio: `1.9x fewer blocks fetched from storage`, `12.0% more instructions`.
 pub(super) fn in_words(counter: &Metric, factor: f64) -> String {
-    let size = factor.max(1.0 / factor);
-    let size = if size >= 2.0 { format!("{size:.1}x") } else { percent((factor - 1.0).abs()) };
     let word = if factor > 1.0 { "more" } else { "fewer" };
-    format!("{size} {word} {}", counter.title)
+    format!("{} {word} {}", size_in_words(factor), counter.title)
+}
+
+/// Formats the size of a ratio: `1.9x`, `12.0%`.
+fn size_in_words(factor: f64) -> String {
+    let size = factor.max(1.0 / factor);
+    if size >= 2.0 { format!("{size:.1}x") } else { percent((factor - 1.0).abs()) }
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ use self::judged::{Judged, metrics};
 use crate::facts::ExperimentFacts;
 use crate::words::{counted, wrapped};
 
+pub use causes::PhaseCounters;
 pub use gated::Gated;
 pub use group::{baselines, noisy_baselines};
 pub use judged::judged_phase;

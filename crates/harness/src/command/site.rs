@@ -1,0 +1,97 @@
+//! `lsmbench site` writes a static site of all kept results, and checks contributed results.
+
+use std::path::Path;
+
+use experiment::{Experiment, Overrides};
+use results::targets::check_folder;
+use site::{KnownExperiment, SiteFile, SiteSources, Standard};
+use types::{Outcome, Problem};
+use verdict::Targets;
+
+use super::report::{files_below, kept_pages};
+use crate::build_info::build_info;
+use crate::cli::SiteArguments;
+use crate::output::{line, print};
+
+/// The label of our own tree, with which engines are compared.
+const BASELINE: &str = "lsmbench";
+
+/// The file by which an existing folder is known as a site.
+const MARK: &str = "site.css";
+
+/// Writes the site and prints the path of its first page. With `--check`, checks contributed folders.
+pub(crate) fn site(arguments: &SiteArguments) -> Outcome<()> {
+    let SiteArguments { out, repository, check } = arguments;
+    if !check.is_empty() {
+        return check.iter().try_for_each(|folder| check_machine(folder, repository));
+    }
+    check_folder(out)?;
+    let is_site = out.join(MARK).is_file();
+    let is_empty = out.read_dir().is_ok_and(|mut entries| entries.next().is_none());
+    if out.exists() && !is_site && !is_empty {
+        let message = "the folder has other files than a site; name a new folder with --out";
+        return Err(Problem::at(out, None, message));
+    }
+    let [docs, published] = ["docs", "results/published"].map(|name| repository.join(name));
+    if !docs.is_dir() {
+        let message = "there is no folder docs; name the root of the repository with --repository";
+        return Err(Problem::at(repository, None, message));
+    }
+    let pages = kept_pages(&[repository.join("experiments")], &published)?;
+    let systems = pages.into_iter().filter(|page| page.is_html());
+    let sources = SiteSources {
+        root: repository,
+        axes: tree::AXES.to_vec(),
+        systems: systems.map(|page| SiteFile { path: page.name, content: page.content }).collect(),
+        baseline: BASELINE,
+        targets: Targets::default(),
+    };
+    let files = site::site(&sources)?;
+    if is_site {
+        std::fs::remove_dir_all(out)
+            .map_err(|error| Problem::doing(format!("remove {}", out.display()), error))?;
+    }
+    files.iter().try_for_each(|file| write(out, file))?;
+    let bytes: usize = files.iter().map(|file| file.content.len()).sum();
+    line(&format!("{} files, {:.1} MB", files.len(), bytes as f64 / 1e6));
+    print(&format!("{}\n", out.join("index.html").display()))
+}
+
+fn write(out: &Path, file: &SiteFile) -> Outcome<()> {
+    let path = out.join(&file.path);
+    let cannot = |error| Problem::doing(format!("write {}", path.display()), error);
+    path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(cannot)?;
+    std::fs::write(&path, &file.content).map_err(cannot)
+}
+
+/// Checks the folder of a machine. Prints all faults but the last, which is the error.
+fn check_machine(folder: &Path, repository: &Path) -> Outcome<()> {
+    let experiments = known_experiments(&repository.join("configs/peers"))?;
+    let build = build_info();
+    let standard = Standard {
+        experiments: &experiments,
+        version: &build.version,
+        components: &run::known_components(),
+        baseline: BASELINE,
+    };
+    let found = site::check(folder, &standard)?;
+    found.notes.iter().for_each(|note| line(&format!("note: {note}")));
+    let Some((last, others)) = found.faults.split_last() else {
+        return print(&format!("{}: {} experiments, no faults\n", folder.display(), found.experiments));
+    };
+    others.iter().for_each(|fault| line(&format!("error: {fault}")));
+    Err(Problem::new(last.clone()))
+}
+
+/// Returns the experiments that compare engines.
+fn known_experiments(folder: &Path) -> Outcome<Vec<KnownExperiment>> {
+    let known = |path: &std::path::PathBuf| {
+        let experiment = Experiment::load(path, &Overrides::default())?;
+        Ok(KnownExperiment {
+            phases: experiment.task.phases(),
+            seed: experiment.trials.seed,
+            name: experiment.name,
+        })
+    };
+    files_below(folder)?.iter().map(known).collect()
+}

@@ -1,0 +1,251 @@
+//! The history of metrics on a page: the runs of each experiment, the values of each series, and the change points with
+//! their commits.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde::Serialize;
+use types::Outcome;
+use verdict::{Series, entries, series};
+
+use crate::data::MetricData;
+use crate::escape::escape;
+use crate::rows::unit;
+
+/// The maximum number of series in the table that needs no script.
+const MOST_SERIES: usize = 400;
+
+/// The number of characters of a commit that a page shows.
+const COMMIT: usize = 10;
+
+/// The history of metrics.
+#[derive(Serialize)]
+pub(crate) struct HistoryData {
+    metrics: Vec<MetricData>,
+    experiments: Vec<ExperimentHistory>,
+}
+
+/// The runs of an experiment, oldest run first.
+#[derive(Serialize)]
+struct ExperimentHistory {
+    name: String,
+    runs: Vec<PastRun>,
+    series: Vec<SeriesData>,
+}
+
+/// A run: its start and the commit of its program.
+#[derive(Serialize)]
+struct PastRun {
+    started: String,
+    commit: String,
+}
+
+/// The values of one metric of one configuration.
+#[derive(Serialize)]
+struct SeriesData {
+    label: String,
+    phase: String,
+    operation: String,
+    /// Index of the metric.
+    metric: usize,
+    /// The machine. Empty for counters.
+    machine: String,
+    /// Indexes of the runs with their values.
+    values: Vec<(usize, f64)>,
+    changes: Vec<ChangePoint>,
+    /// The levels between change points: the index of the first run, the index of the last run, and the median.
+    levels: Vec<(usize, usize, f64)>,
+}
+
+/// A change point.
+#[derive(Serialize)]
+struct ChangePoint {
+    /// Index of the first run after the change.
+    run: usize,
+    before: f64,
+    after: f64,
+    /// `improved`, `regressed` or `changed`.
+    verdict: &'static str,
+}
+
+impl HistoryData {
+    /// Reads a history file.
+    ///
+    /// # Errors
+    /// A file that does not exist or cannot be read.
+    pub(crate) fn read(store: &Path) -> Outcome<Self> {
+        let all = series(&entries(store)?);
+        let names: BTreeSet<&str> = all.iter().map(|one| one.place[0].as_str()).collect();
+        let mut metrics = Vec::new();
+        let experiments = names.iter().map(|name| {
+            let own: Vec<&Series> = all.iter().filter(|one| one.place[0] == *name).collect();
+            ExperimentHistory::of(name, &own, &mut metrics)
+        });
+        Ok(Self { experiments: experiments.collect(), metrics })
+    }
+
+    /// The change points as a table, newest change first, and all series. The script of the page adds the charts.
+    pub(crate) fn html(&self) -> String {
+        let mut text =
+            "<article class=\"history\" id=\"history-page\">\n<header>\n<h1>History</h1>\n".to_owned();
+        let runs: usize = self.experiments.iter().map(|of| of.runs.len()).sum();
+        let series: usize = self.experiments.iter().map(|of| of.series.len()).sum();
+        let changes = self.changes();
+        let _ = write!(
+            text,
+            "<p class=\"facts\">{} of {series} series in {runs} runs. A value is the median over the trials of a run. A \
+             change point is the first run after a lasting change of the values.</p>\n</header>\n",
+            counted(changes.len(), "change point"),
+        );
+        text += "<section class=\"verdicts\" aria-label=\"Change points\">\n<h2>Change points</h2>\n";
+        text += &match changes.is_empty() {
+            true => "<p>No metric changed. A change point needs about nine runs of an experiment.</p>\n"
+                .to_owned(),
+            false => format!(
+                "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">since</th><th scope=\"col\">commit</th>\
+                 <th scope=\"col\">series</th><th scope=\"col\">metric</th><th scope=\"col\">change</th><th scope=\"col\">verdict\
+                 </th></tr></thead>\n<tbody>\n{}</tbody>\n</table></div>\n",
+                changes.concat()
+            ),
+        };
+        text += "</section>\n<div class=\"live\"></div>\n";
+        text + &self.plain() + "</article>\n"
+    }
+
+    /// The rows of the change points, newest change first.
+    fn changes(&self) -> Vec<String> {
+        let mut rows = Vec::new();
+        for experiment in &self.experiments {
+            for one in &experiment.series {
+                let metric = &self.metrics[one.metric];
+                let value = |number| escape(&plot::format_value(number, unit(metric)));
+                for change in &one.changes {
+                    let run = &experiment.runs[change.run];
+                    let row = format!(
+                        "<tr class=\"{}\"><td>{}</td><td><code>{}</code></td><td>{}</td><td>{}</td><td>{} → {}{}</td><td>{}</td></tr>\n",
+                        change.verdict,
+                        escape(run.started.split('T').next().unwrap_or_default()),
+                        escape(short(&run.commit)),
+                        escape(&one.name(&experiment.name)),
+                        escape(metric.title),
+                        value(change.before),
+                        value(change.after),
+                        percent(change.before, change.after),
+                        change.verdict,
+                    );
+                    rows.push((run.started.clone(), row));
+                }
+            }
+        }
+        rows.sort_by(|a, b| b.cmp(a));
+        rows.into_iter().map(|(_, row)| row).collect()
+    }
+
+    /// The first and the last value of each series, for browsers without scripts.
+    fn plain(&self) -> String {
+        let mut text = "<div class=\"plain\">\n<table>\n<caption>First and last value of each series</caption>\n<thead><tr>\
+                        <th scope=\"col\">series</th><th scope=\"col\">metric</th><th scope=\"col\">runs</th><th scope=\"col\">\
+                        first</th><th scope=\"col\">last</th></tr></thead>\n<tbody>\n"
+            .to_owned();
+        let all = self.experiments.iter().flat_map(|of| of.series.iter().map(move |one| (of, one)));
+        for (experiment, one) in all.take(MOST_SERIES) {
+            let metric = &self.metrics[one.metric];
+            let value = |at: Option<&(usize, f64)>| {
+                at.map_or_else(String::new, |(_, number)| plot::format_value(*number, unit(metric)))
+            };
+            let _ = writeln!(
+                text,
+                "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+                escape(&one.name(&experiment.name)),
+                escape(metric.title),
+                one.values.len(),
+                escape(&value(one.values.first())),
+                escape(&value(one.values.last())),
+            );
+        }
+        text + "</tbody>\n</table>\n</div>\n"
+    }
+}
+
+impl ExperimentHistory {
+    /// The history of one experiment. Adds new metrics to `metrics`.
+    fn of(name: &str, all: &[&Series], metrics: &mut Vec<MetricData>) -> Self {
+        let key = |run: &verdict::HistoryRun| (run.started.clone(), run.commit.clone());
+        let runs: BTreeSet<(String, String)> = all.iter().flat_map(|one| &one.runs).map(key).collect();
+        let runs: Vec<(String, String)> = runs.into_iter().collect();
+        let place = |run: &verdict::HistoryRun| runs.binary_search(&key(run)).unwrap_or_default();
+        let mut found: Vec<SeriesData> = Vec::new();
+        for one in all {
+            let [_, label, phase, operation] = &one.place;
+            let metric = metrics.iter().position(|of| of.name == one.metric.name).unwrap_or_else(|| {
+                metrics.push(MetricData::of(one.metric));
+                metrics.len() - 1
+            });
+            let changes = one.changes();
+            let at = |index: usize| place(&one.runs[index]);
+            let mut data = SeriesData {
+                label: label.clone(),
+                phase: phase.clone(),
+                operation: operation.clone(),
+                metric,
+                machine: one.machine.clone(),
+                values: one.runs.iter().map(|run| (place(run), run.value)).collect(),
+                changes: changes
+                    .iter()
+                    .map(|change| ChangePoint {
+                        run: place(change.run),
+                        before: change.before,
+                        after: change.after,
+                        verdict: change.verdict(one.metric.better),
+                    })
+                    .collect(),
+                levels: one
+                    .levels()
+                    .into_iter()
+                    .map(|(of, level)| (at(of.start), at(of.end - 1), level))
+                    .collect(),
+            };
+            // A changed experiment file starts another series with an equal name.
+            let earlier = found.iter().filter(|of| of.is_like(&data)).count();
+            if earlier > 0 {
+                let _ = write!(data.label, " (version {})", earlier + 1);
+            }
+            found.push(data);
+        }
+        let runs = runs.into_iter().map(|(started, commit)| PastRun { started, commit });
+        Self { name: name.to_owned(), runs: runs.collect(), series: found }
+    }
+}
+
+impl SeriesData {
+    /// Whether both series have the same name, possibly with different versions.
+    fn is_like(&self, other: &Self) -> bool {
+        let key = |of: &Self| (of.phase.clone(), of.operation.clone(), of.metric, of.machine.clone());
+        key(self) == key(other) && self.label.split(" (version ").next() == Some(other.label.as_str())
+    }
+
+    /// The name of the series, such as `ycsb: leveled, phase a, get`.
+    fn name(&self, experiment: &str) -> String {
+        let operation = match self.operation.as_str() {
+            results::columns::ALL => String::new(),
+            operation => format!(", {operation}"),
+        };
+        let machine = if self.machine.is_empty() { String::new() } else { format!(" on {}", self.machine) };
+        format!("{experiment}: {}, phase {}{operation}{machine}", self.label, self.phase)
+    }
+}
+
+fn short(commit: &str) -> &str {
+    commit.get(..COMMIT).unwrap_or(commit)
+}
+
+/// The change in percent, such as ` (+3.1 %)`. Empty if the old value is 0.
+fn percent(before: f64, after: f64) -> String {
+    if before == 0.0 { String::new() } else { format!(" ({:+.1} %)", (after / before - 1.0) * 100.0) }
+}
+
+/// A number with a noun, such as `1 change point`.
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}

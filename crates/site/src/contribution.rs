@@ -1,0 +1,328 @@
+//! The check of a contributed machine: schema, completeness, plausibility, and versions of the program and components.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use results::columns::ALL;
+use results::{ComponentInfo, Folder, Manifest, RunMode, Table, columns as c};
+use types::{Outcome, Problem};
+use verdict::{Names, TrialRows};
+
+use crate::machine::{folder_name, folders};
+use crate::plausible::implausible;
+
+/// The fewest trials that give a confidence interval of 95 %.
+const FEWEST_TRIALS: u64 = 6;
+
+/// The largest size of a results folder, in bytes.
+const MOST_BYTES: u64 = 4 << 20;
+
+/// The files of a results folder.
+const FILES: [&str; 3] = ["manifest.json", "runs.csv", "noise.csv"];
+
+/// The advice for results that were not copied for git.
+const COPY: &str = "copy the results with: lsmbench engines RESULTS --keep results/machines/NAME";
+
+/// An experiment of the repository that a contribution may repeat.
+#[derive(Clone, Debug)]
+pub struct KnownExperiment {
+    /// The name of the experiment.
+    pub name: String,
+    /// The phases of the experiment.
+    pub phases: Vec<String>,
+    /// The seed of the operations.
+    pub seed: u64,
+}
+
+/// The result of a check.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contribution {
+    /// The number of experiments in the folder.
+    pub experiments: usize,
+    /// The faults. A folder with faults is not accepted.
+    pub faults: Vec<String>,
+    /// Notes about the folder, which are no faults.
+    pub notes: Vec<String>,
+}
+
+/// The data with which a contribution is compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Standard<'a> {
+    /// The experiments that a contribution may repeat.
+    pub experiments: &'a [KnownExperiment],
+    /// The version of the program.
+    pub version: &'a str,
+    /// The variants of all catalogs.
+    pub components: &'a [ComponentInfo],
+    /// The label of the row with which engines are compared.
+    pub baseline: &'a str,
+}
+
+/// A results folder of a contribution.
+struct Examined<'a> {
+    path: PathBuf,
+    manifest: Manifest,
+    standard: &'a Standard<'a>,
+    faults: Vec<String>,
+}
+
+/// Checks the folder of a machine.
+///
+/// # Errors
+/// The folder does not exist or cannot be read.
+pub fn check(root: &Path, standard: &Standard<'_>) -> Outcome<Contribution> {
+    if !root.is_dir() {
+        return Err(Problem::at(root, None, "there is no such folder; name the folder of a machine"));
+    }
+    let mut found = Contribution::default();
+    let name = folder_name(&root.canonicalize().unwrap_or_else(|_| root.to_owned()));
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if name.is_empty() || !name.chars().all(is_plain) {
+        let remedy = "use lower-case letters, digits and hyphens";
+        found.faults.push(format!("{}: the name of the folder is \"{name}\"; {remedy}", root.display()));
+    }
+    let inside =
+        root.read_dir().map_err(|error| Problem::doing(format!("read {}", root.display()), error))?;
+    for entry in inside.flatten().filter(|entry| !entry.path().is_dir()) {
+        found.faults.push(unexpected(&entry.path()));
+    }
+    let mut manifests = Vec::new();
+    for path in folders(root)? {
+        found.experiments += 1;
+        let place = path.display().to_string();
+        match Manifest::read(&Folder::new(&path).manifest()) {
+            Ok(manifest) => {
+                let mut examined = Examined { path, manifest, standard, faults: Vec::new() };
+                examined.examine();
+                if examined.manifest.components.is_empty() && examined.faults.is_empty() {
+                    let why = "an earlier version of lsmbench copied the results";
+                    found.notes.push(format!("{place}: components: the manifest lists none, because {why}"));
+                }
+                found.faults.append(&mut examined.faults);
+                manifests.push((place, examined.manifest));
+            }
+            Err(error) => found.faults.push(format!("{error}; {COPY}")),
+        }
+    }
+    if found.experiments == 0 {
+        found.faults.push(format!("{}: the folder has no results; {COPY}", root.display()));
+    }
+    found.faults.extend(other_machine(&manifests));
+    Ok(found)
+}
+
+/// Returns a fault if the experiments ran on different machines.
+fn other_machine(manifests: &[(String, Manifest)]) -> Option<String> {
+    let key = |manifest: &Manifest| (manifest.machine.cpu.clone(), manifest.machine.cores);
+    let (first, one) = manifests.first()?;
+    let (other, _) = manifests.iter().find(|(_, manifest)| key(manifest) != key(one))?;
+    Some(format!("{other}: machine: the CPU or its cores differ from {first}; use one folder per machine"))
+}
+
+fn unexpected(path: &Path) -> String {
+    format!("{}: unexpected file; remove the file", path.display())
+}
+
+impl Examined<'_> {
+    /// Adds a fault. `key` is the key of the manifest, or the file.
+    fn fault(&mut self, key: &str, problem: &str) {
+        self.faults.push(format!("{}: {key}: {problem}", self.path.display()));
+    }
+
+    /// Finds all faults of the folder.
+    fn examine(&mut self) {
+        self.files();
+        self.experiment();
+        self.run();
+        self.program();
+        self.paths();
+        // Rows that do not match their seal have no further faults.
+        if self.faults.is_empty() {
+            self.rows();
+        }
+    }
+
+    /// Checks the files: no other files, no large files, and rows that match their seals.
+    fn files(&mut self) {
+        let folder = Folder::new(&self.path);
+        let mut bytes = 0;
+        for entry in self.path.read_dir().into_iter().flatten().flatten() {
+            bytes += entry.metadata().map_or(0, |data| data.len());
+            if !FILES.iter().any(|name| entry.file_name() == *name) {
+                self.faults.push(unexpected(&entry.path()));
+            }
+        }
+        if bytes > MOST_BYTES {
+            self.fault("size", &format!("{bytes} bytes are more than {MOST_BYTES}; {COPY}"));
+        }
+        if self.manifest.runs.is_none() {
+            self.fault("runs", &format!("the manifest has no seal of runs.csv; {COPY}"));
+        } else if let Err(error) = self.manifest.check_rows(&folder) {
+            self.faults.push(error.to_string());
+        }
+    }
+
+    /// Checks that the experiment is one of the repository, with its phases and seed.
+    fn experiment(&mut self) {
+        let name = self.manifest.experiment.clone();
+        if name != folder_name(&self.path) {
+            self.fault(
+                "experiment",
+                &format!("the name is \"{name}\", but not the name of the folder; rename the folder"),
+            );
+            return;
+        }
+        let known = self.standard.experiments;
+        let Some(expected) = known.iter().find(|known| known.name == name) else {
+            let names: Vec<String> = known.iter().map(|known| format!("\"{}\"", known.name)).collect();
+            self.fault("experiment", &format!("unknown experiment \"{name}\". Valid: {}", names.join(", ")));
+            return;
+        };
+        if self.manifest.phases != expected.phases {
+            let phases = expected.phases.join(", ");
+            self.fault(
+                "phases",
+                &format!("the experiment has other phases; run the experiment file with the phases {phases}"),
+            );
+        }
+        if self.manifest.seed != expected.seed {
+            let (own, other) = (self.manifest.seed, expected.seed);
+            self.fault("seed", &format!("the seed is {own}; run the experiment with the seed {other}"));
+        }
+        if !self.manifest.swept.iter().any(|path| path == c::ENGINE) {
+            self.fault("swept", "the experiment does not sweep engines; run an experiment of configs/peers");
+        }
+    }
+
+    /// Checks that the run is complete, and long enough for verdicts.
+    fn run(&mut self) {
+        let Manifest { mode, quick, trials, ended, machine, .. } = self.manifest.clone();
+        if mode != RunMode::Timed.name() {
+            self.fault("mode", &format!("the mode is \"{mode}\"; run in timed mode"));
+        }
+        if quick {
+            self.fault("quick", "the run has reduced sizes; run without --quick");
+        }
+        if trials < FEWEST_TRIALS {
+            self.fault("trials", &format!("{trials} trials are too few; run at least {FEWEST_TRIALS}"));
+        }
+        if ended.is_none() {
+            self.fault("ended", "the run did not end; finish the run with --resume");
+        }
+        if machine.cpu.as_deref().unwrap_or_default().is_empty() || machine.cores.unwrap_or(0) == 0 {
+            self.fault("machine", "the CPU model or the number of cores is missing; run on Linux with /proc");
+        }
+    }
+
+    /// Checks the versions of the program, the components and the engines.
+    fn program(&mut self) {
+        let build = self.manifest.build.clone();
+        let version = self.standard.version;
+        if build.version != version {
+            let own = &build.version;
+            self.fault("build.version", &format!("lsmbench {own} measured; measure with lsmbench {version}"));
+        }
+        if build.git_dirty == Some(true) || build.git_commit.is_none() {
+            self.fault(
+                "build.git_commit",
+                "the program has uncommitted changes or no commit; build lsmbench from a commit",
+            );
+        }
+        if build.debug_assertions || build.profile.as_deref() != Some("release") {
+            self.fault("build.profile", "a debug build measured; build lsmbench with --release");
+        }
+        let known = self.standard.components;
+        let strange = self.manifest.components.iter().find(|component| !known.contains(component)).cloned();
+        if let Some(ComponentInfo { axis, kind, package, version }) = strange {
+            let what = format!("{axis} \"{kind}\" of {package} {version}");
+            self.fault(
+                "components",
+                &format!("this lsmbench has no {what}; measure with the components of the repository"),
+            );
+        }
+        let mut engines = self.manifest.cells.iter().filter_map(|cell| cell.engine.as_ref());
+        let nameless = engines.find(|engine| engine.version.is_none()).map(|engine| engine.name.clone());
+        if let Some(name) = nameless {
+            self.fault(
+                "cells",
+                &format!(
+                    "the version of the engine {name} is unknown; use a library that reports its version"
+                ),
+            );
+        }
+    }
+
+    /// Checks that the manifest contains no paths of the machine.
+    fn paths(&mut self) {
+        let names = Names::of(&self.manifest);
+        let Manifest { command, resolved, warnings, left_out, cells, .. } = &self.manifest;
+        let mut texts: Vec<&String> = command.iter().chain([resolved]).chain(warnings).collect();
+        texts.extend(left_out.iter().flat_map(|left| [&left.label, &left.reason]));
+        texts.extend(cells.iter().filter_map(|cell| cell.engine.as_ref()?.library.as_ref()));
+        let found = texts.into_iter().find(|text| names.spelt(text) != **text).cloned();
+        if let Some(text) = found {
+            let short: String = text.chars().take(80).collect();
+            self.fault("manifest.json", &format!("\"{short}\" contains a path of the machine; {COPY}"));
+        }
+    }
+
+    /// Checks the rows: columns, completeness, answers and plausibility.
+    fn rows(&mut self) {
+        let table = match Table::read(&Folder::new(&self.path).runs()) {
+            Ok(table) => table,
+            Err(error) => {
+                self.faults.push(error.to_string());
+                return;
+            }
+        };
+        if let Some(missing) = self.missing(&table) {
+            self.fault("runs.csv", &missing);
+        }
+        let wrong = TrialRows::of(&table).wrong_cells();
+        if let Some(cell) = self.manifest.cells.iter().find(|cell| wrong.contains(&cell.cell)) {
+            let label = cell.label.clone();
+            self.fault(
+                "runs.csv",
+                &format!("{label} gave wrong answers; remove the engine, and report the answers as a bug"),
+            );
+        }
+        let cores = self.manifest.machine.cores.unwrap_or(1);
+        for (line, row) in (2..).zip(table.rows()) {
+            if let Some(problem) = implausible(row, cores) {
+                self.fault(&format!("runs.csv:{line}"), &format!("{problem}; run the experiment again"));
+                return;
+            }
+        }
+    }
+
+    /// Returns the first configuration, trial and phase without a row, or a missing baseline.
+    fn missing(&self, table: &Table) -> Option<String> {
+        let baseline = self.standard.baseline;
+        let is_baseline = |label: &str| label.split(" + ").next() == Some(baseline);
+        if !self.manifest.cells.iter().any(|cell| is_baseline(&cell.label)) {
+            return Some(format!(
+                "there is no configuration \"{baseline}\"; include it in the sweep of engines"
+            ));
+        }
+        let key = |row: &results::Row| {
+            let number = |column| row.get(column).integer();
+            let of_all = row.get(&c::OPERATION).text() == Some(ALL);
+            let phase = row.get(&c::PHASE).to_string();
+            Some((number(&c::CELL)?, number(&c::TRIAL)?, phase)).filter(|_| of_all)
+        };
+        let present: BTreeSet<(u64, u64, String)> = table.rows().iter().filter_map(key).collect();
+        for cell in &self.manifest.cells {
+            for trial in 0..self.manifest.trials {
+                for phase in &self.manifest.phases {
+                    if !present.contains(&(cell.cell, trial, phase.clone())) {
+                        let label = &cell.label;
+                        return Some(format!(
+                            "{label} has no row of trial {trial} in phase {phase}; finish the run with --resume"
+                        ));
+                    }
+                }
+            }
+        }
+        None
+    }
+}

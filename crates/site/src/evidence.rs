@@ -1,0 +1,96 @@
+//! A comparison with the experiment and the machine that measured it, and its row in tables.
+
+use page::{ComparedConfiguration, bytes_text, escape};
+use results::Manifest;
+
+/// A comparison with its origin.
+pub(crate) struct Evidence {
+    pub(crate) compared: ComparedConfiguration,
+    pub(crate) experiment: String,
+    /// The machine for readers.
+    pub(crate) machine: String,
+    /// The address of the page with the comparison, from the root of the site.
+    pub(crate) page: String,
+    /// Whether the run used reduced sizes.
+    pub(crate) is_quick: bool,
+    /// The swept paths of the experiment.
+    pub(crate) swept: Vec<String>,
+}
+
+impl Evidence {
+    pub(crate) fn new(
+        compared: ComparedConfiguration,
+        manifest: &Manifest,
+        machine: String,
+        page: &str,
+    ) -> Self {
+        Self {
+            compared,
+            experiment: manifest.experiment.clone(),
+            machine,
+            page: page.to_owned(),
+            is_quick: manifest.quick,
+            swept: manifest.swept.clone(),
+        }
+    }
+
+    /// Returns the ratio with its interval, such as `2.28x (2.18 .. 2.65)`.
+    pub(crate) fn change(&self) -> String {
+        match self.compared.interval.as_str() {
+            "" => self.compared.change.clone(),
+            interval => format!("{} ({interval})", self.compared.change),
+        }
+    }
+
+    /// Returns the memory of the candidate as text.
+    pub(crate) fn memory(&self) -> String {
+        self.compared.memory_bytes.map_or_else(String::new, bytes_text)
+    }
+
+    /// Returns the reason, with a note about a run with reduced sizes.
+    pub(crate) fn reason(&self) -> String {
+        let note = if self.is_quick { "reduced size" } else { "" };
+        [self.compared.reason.as_str(), note]
+            .iter()
+            .filter(|part| !part.is_empty())
+            .copied()
+            .collect::<Vec<_>>()
+            .join("; ")
+    }
+
+    /// Returns the name of the candidate. The name `none` is quoted.
+    pub(crate) fn candidate(&self) -> String {
+        quoted(&self.compared.candidate)
+    }
+
+    /// Returns the name of the baseline. The name `none` is quoted.
+    pub(crate) fn baseline(&self) -> String {
+        quoted(&self.compared.baseline)
+    }
+
+    /// Returns the sign and the word of the verdict.
+    pub(crate) fn verdict(&self) -> &'static str {
+        match self.compared.verdict.as_str() {
+            "improved" => "▲ better",
+            "regressed" => "▼ worse",
+            "equivalent" => "= no difference",
+            _ => "? inconclusive",
+        }
+    }
+
+    /// Returns a link to the page with the comparison. `root` is the path to the root of the site.
+    pub(crate) fn link(&self, root: &str) -> String {
+        format!("<a href=\"{root}{}\">{}</a>", escape(&self.page), escape(&self.experiment))
+    }
+}
+
+/// Returns the machine of a manifest for readers.
+pub(crate) fn machine_of(manifest: &Manifest) -> String {
+    let cores = manifest.machine.cores.map_or_else(String::new, |cores| format!(", {cores} cores"));
+    format!("{}{cores}", manifest.machine.cpu.as_deref().unwrap_or("unknown CPU"))
+}
+
+/// Returns a name for a sentence.
+pub(crate) fn quoted(name: &str) -> String {
+    if name == "none" { "\"none\"".to_owned() } else { name.to_owned() }
+}

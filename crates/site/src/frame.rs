@@ -1,0 +1,87 @@
+//! The frame of all pages: the head, the links to the parts of the site, and the shared files.
+
+use page::{SiteFrame, escape};
+
+use crate::file::SiteFile;
+
+const STYLE: &str = include_str!("assets/site.css");
+const FIND: &str = include_str!("assets/find.js");
+
+/// The parts of the site: the page, and the name of its link.
+const PARTS: [(&str, &str); 7] = [
+    ("index.html", "Questions"),
+    ("verdicts.html", "Verdicts"),
+    ("engines.html", "Engines"),
+    ("components.html", "Components"),
+    ("systems/index.html", "Published systems"),
+    ("history.html", "History"),
+    ("docs/index.html", "Docs"),
+];
+
+/// Returns the styles and scripts that the pages share.
+pub(crate) fn shared() -> Vec<SiteFile> {
+    vec![
+        SiteFile::new("page.css", page::page_style()),
+        SiteFile::new("site.css", STYLE),
+        SiteFile::new("page.js", page::page_script()),
+        SiteFile::new("history.js", page::history_script()),
+        SiteFile::new("find.js", FIND),
+    ]
+}
+
+/// Returns the path from a page to the root of the site, such as `../` for a page in a folder.
+pub(crate) fn to_root(path: &str) -> String {
+    "../".repeat(path.matches('/').count())
+}
+
+/// Returns the links to the parts of the site. `part` is the current part.
+fn navigation(path: &str, part: &str) -> String {
+    let root = to_root(path);
+    let link = |(page, name): &(&str, &str)| {
+        let current = if *page == part { " aria-current=\"page\"" } else { "" };
+        format!("<a href=\"{root}{page}\"{current}>{name}</a>")
+    };
+    let links: Vec<String> = PARTS.iter().map(link).collect();
+    format!(
+        "<nav class=\"site\" aria-label=\"Site\"><a class=\"home\" href=\"{root}index.html\">lsmbench</a> {}</nav>\n",
+        links.join(" ")
+    )
+}
+
+/// Returns the HTML of the head that loads the styles of the site.
+fn head(path: &str) -> String {
+    let root = to_root(path);
+    format!(
+        "<link rel=\"stylesheet\" href=\"{root}page.css\">\n<link rel=\"stylesheet\" href=\"{root}site.css\">\n"
+    )
+}
+
+/// Returns a page. `part` is the page of the part to which the page belongs.
+pub(crate) fn framed(path: &str, part: &str, title: &str, body: &str) -> SiteFile {
+    let content = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n\
+         <title>{} · lsmbench</title>\n{}</head>\n<body>\n{}<main>\n{body}</main>\n</body>\n</html>\n",
+        escape(title),
+        head(path),
+        navigation(path, part),
+    );
+    SiteFile::new(path, content)
+}
+
+/// Returns the frame of an interactive page. `links` are further links below the links to the parts, and `script` is a
+/// shared script.
+pub(crate) fn interactive(path: &str, part: &str, links: &str, script: &str) -> SiteFrame {
+    SiteFrame {
+        navigation: navigation(path, part) + links,
+        head: head(path),
+        script: format!("{}{script}", to_root(path)),
+    }
+}
+
+/// Returns a page about published systems, with a link to the site before its own links.
+pub(crate) fn system(page: &SiteFile) -> SiteFile {
+    let link = "<nav><a href=\"../index.html\">lsmbench</a> ";
+    SiteFile::new(format!("systems/{}", page.path), page.content.replacen("<nav>", link, 1))
+}

@@ -1,0 +1,79 @@
+//! All results that a repository keeps.
+
+use std::path::PathBuf;
+
+use page::Page;
+use results::{Folder, Manifest};
+use types::Outcome;
+
+use crate::evidence::{Evidence, machine_of};
+use crate::machine::{Machine, folder_name, folders, results_folders};
+use crate::sources::SiteSources;
+
+/// A results folder with its own page.
+pub(crate) struct Explored {
+    /// The address of its page, from the root of the site.
+    pub(crate) address: String,
+    pub(crate) page: Page,
+    pub(crate) manifest: Manifest,
+}
+
+/// The kept results.
+pub(crate) struct Kept {
+    pub(crate) machines: Vec<Machine>,
+    /// The results of the gallery and of the experiments on published systems.
+    pub(crate) explored: Vec<Explored>,
+    /// All comparisons, in the order of the folders.
+    pub(crate) evidence: Vec<Evidence>,
+    /// The history of metrics. `None` if the repository keeps no history.
+    pub(crate) history: Option<PathBuf>,
+}
+
+impl Kept {
+    /// Reads the kept results.
+    ///
+    /// # Errors
+    /// Results that cannot be read, or do not match their seals.
+    pub(crate) fn read(sources: &SiteSources<'_>) -> Outcome<Self> {
+        let mut roots = vec![sources.peers()];
+        roots.retain(|root| root.is_dir());
+        roots.extend(folders(&sources.machines())?);
+        let machines: Vec<Machine> = roots.iter().map(|root| Machine::read(root)).collect::<Outcome<_>>()?;
+        let mut explored = Vec::new();
+        for root in [sources.gallery(), sources.published()] {
+            for folder in results_folders(&root)? {
+                let manifest = Manifest::read(&Folder::new(&folder).manifest())?;
+                let address = format!("explore/{}.html", folder_name(&folder));
+                explored.push(Explored { page: Page::of(&[folder])?, address, manifest });
+            }
+        }
+        let mut evidence = Vec::new();
+        for machine in &machines {
+            let compared = machine.page.compared().into_iter();
+            for ((folder, manifest), compared) in machine.folders.iter().zip(&machine.manifests).zip(compared)
+            {
+                let address = format!("{}#run={}", machine.explore(), folder_name(folder));
+                let of = |compared| Evidence::new(compared, manifest, machine.title(), &address);
+                evidence.extend(compared.into_iter().map(of));
+            }
+        }
+        for Explored { address, page, manifest } in &explored {
+            let of = |compared| Evidence::new(compared, manifest, machine_of(manifest), address);
+            evidence.extend(page.compared().into_iter().flatten().map(of));
+        }
+        let history = Some(sources.history()).filter(|path| path.is_file());
+        Ok(Self { machines, explored, evidence, history })
+    }
+}
+
+impl Machine {
+    /// Returns the address of the page with the tables of the machine, from the root of the site.
+    pub(crate) fn tables(&self) -> String {
+        format!("machines/{}.html", self.name)
+    }
+
+    /// Returns the address of the interactive page of the machine, from the root of the site.
+    pub(crate) fn explore(&self) -> String {
+        format!("machines/{}-explore.html", self.name)
+    }
+}

@@ -1,0 +1,47 @@
+//! A static site of everything that a repository keeps: verdicts, comparisons of engines by machine, components,
+//! published systems, history and documents.
+//!
+//! The site works without a network, and its tables are readable without a script. All pages share one style and few
+//! scripts. A machine is a folder with one results folder per experiment. [`check`] examines the folder of a machine
+//! that somebody contributes.
+
+mod components;
+mod contribution;
+mod documents;
+mod engines;
+mod evidence;
+mod explore;
+mod file;
+mod frame;
+mod front;
+mod kept;
+mod machine;
+mod markdown;
+mod plausible;
+mod sources;
+mod verdicts;
+
+use types::Outcome;
+
+pub use contribution::{Contribution, KnownExperiment, Standard, check};
+pub use file::SiteFile;
+pub use sources::SiteSources;
+
+use kept::Kept;
+
+/// Returns all files of the site.
+///
+/// # Errors
+/// Results, a history or a document that cannot be read.
+pub fn site(sources: &SiteSources<'_>) -> Outcome<Vec<SiteFile>> {
+    let kept = Kept::read(sources)?;
+    let mut files = frame::shared();
+    files.push(front::page(sources, &kept)?);
+    files.push(verdicts::page(&kept));
+    files.extend(engines::pages(sources, &kept)?);
+    files.push(components::page(sources, &kept));
+    files.extend(explore::pages(&kept)?);
+    files.extend(documents::pages(sources)?);
+    files.extend(sources.systems.iter().map(frame::system));
+    Ok(files)
+}

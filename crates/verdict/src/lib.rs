@@ -8,6 +8,7 @@
 //! experiments of a check ([`Runner`]).
 
 mod calibration;
+mod calibration_table;
 mod change;
 mod charts;
 mod compare;
@@ -25,7 +26,8 @@ mod slices;
 mod trial_rows;
 mod words;
 
-pub use calibration::{Calibration, calibrate};
+pub use calibration::{Calibration, JudgeRun, calibrate};
+pub use calibration_table::{CalibrationSeries, CalibrationTable, JudgedRun, Method};
 pub use change::Change as RatioChange;
 pub use charts::Charts;
 pub use compare::{ComparisonReport, Pairing, ReportFormat, Samples};
@@ -37,7 +39,7 @@ pub use gate::{Against, FailOn, GateRule, Goldens, Tolerance, against, check_gol
 pub use history::{Change, HistoryRun, Series, add, entries, series};
 pub use judge::{
     Gated, LOOKS_ALPHA, Machines, NO_QUICK_VERDICT, Verdicts, baselines, first_table, judged_phase,
-    noisy_baselines, sentences,
+    noisy_baselines, rows_of_rounds, sentences,
 };
 pub use row_sentences::row_sentences;
 pub use runner::Runner;

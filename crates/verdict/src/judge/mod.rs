@@ -19,8 +19,10 @@ mod stopping;
 mod table;
 mod text;
 
+use std::path::Path;
+
 use measure::{Ranked, adjust};
-use results::{Folder, Look, Manifest, Row, Table};
+use results::{Folder, Look, Manifest, Row, Table, columns as c};
 use types::Outcome;
 
 use self::group::groups;
@@ -53,6 +55,17 @@ pub fn sentences(experiment: &ExperimentFacts<'_>, folder: &Folder) -> Outcome<V
 pub fn first_table(experiment: &ExperimentFacts<'_>, folder: &Folder) -> Outcome<String> {
     let verdicts = read(experiment, folder)?;
     Ok(verdicts.judged.first().map(|judged| block(judged, true, false)).unwrap_or_default())
+}
+
+/// Returns the rows of the verdicts on the first `rounds` rounds of the results in a folder.
+pub fn rows_of_rounds(experiment: &ExperimentFacts<'_>, folder: &Folder, rounds: u64) -> Outcome<Vec<Row>> {
+    let first = |path: &Path| -> Outcome<Table> {
+        let table = Table::read(path)?;
+        let is_first = |row: &&Row| row.get(&c::TRIAL).integer().is_some_and(|trial| trial < rounds);
+        let rows = table.rows().iter().filter(is_first).cloned().collect();
+        Ok(Table::new(table.schema().clone(), rows))
+    };
+    Ok(Verdicts::of(experiment, &first(&folder.runs())?, &first(&folder.noise())?, &[])?.rows())
 }
 
 /// Judges the results in a folder.

@@ -467,6 +467,24 @@ pub(crate) struct RunArguments {
     /// Run timed experiments in a debug build
     #[arg(long, hide = true)]
     pub(crate) allow_debug: bool,
+    /// Sample a CPU profile of each configuration with perf
+    ///
+    /// Each configuration runs additional trials with the profiler. For each decided verdict on a time, the run names
+    /// the functions that carry the difference, and draws a differential flame graph.
+    #[arg(long, conflicts_with = "part")]
+    pub(crate) profile: bool,
+    /// Count instructions per operation with valgrind [default: 20000]
+    ///
+    /// The value is the largest number of counted operations. The option sets trials.instructions.
+    #[arg(
+        long,
+        value_name = "OPERATIONS",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "20000",
+        value_parser = value_parser!(u64).range(1..)
+    )]
+    pub(crate) instructions: Option<u64>,
     /// Print a line after each trial, not only after each round
     #[arg(long)]
     pub(crate) verbose: bool,

@@ -142,10 +142,13 @@ fn run_experiments(arguments: RunArguments) -> Outcome<u8> {
         live,
         no_page,
         allow_debug,
+        profile,
+        instructions,
         verbose,
         markdown,
-        overrides: changes,
+        overrides: mut changes,
     } = arguments;
+    changes.set.extend(instructions.map(|most| format!("trials.instructions={most}")));
     if let Some(part) = part {
         out = out.join(part.number().to_string());
     }
@@ -163,6 +166,7 @@ fn run_experiments(arguments: RunArguments) -> Outcome<u8> {
         part,
         resume,
         allow_debug,
+        has_profile: profile,
         verbose,
         markdown,
         overrides,

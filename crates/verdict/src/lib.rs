@@ -12,6 +12,7 @@ mod calibration_table;
 mod change;
 mod charts;
 mod compare;
+mod cpu_profile;
 mod effects;
 mod engine_tables;
 mod extract;
@@ -31,6 +32,7 @@ pub use calibration_table::{CalibrationSeries, CalibrationTable, JudgedRun, Meth
 pub use change::Change as RatioChange;
 pub use charts::Charts;
 pub use compare::{ComparisonReport, Pairing, ReportFormat, Samples};
+pub use cpu_profile::{CpuProfile, short_name};
 pub use effects::{Effects, Selection};
 pub use engine_tables::{EngineTables, MarkdownPage, Targets, keep};
 pub use extract::{Names, copy_rows, kept_manifest};

@@ -21,7 +21,7 @@ mod text;
 
 use std::path::Path;
 
-use measure::{Ranked, adjust};
+use measure::{Ranked, Verdict, adjust};
 use results::{Folder, Look, Manifest, Row, Table, columns as c};
 use types::Outcome;
 
@@ -163,6 +163,23 @@ impl<'a> Verdicts<'a> {
         };
         let mut comparisons = self.judged.iter().flat_map(|judged| &judged.ranked).peekable();
         comparisons.peek().is_some() && comparisons.all(is_narrow)
+    }
+
+    /// Returns the pairs of configurations between which a difference in a time or a rate was found: the number of the
+    /// candidate and the number of the baseline. The pairs have the order of the verdicts.
+    pub fn decided_on_time(&self) -> Vec<(u64, u64)> {
+        let mut pairs = Vec::new();
+        for judged in self.judged.iter().filter(|judged| judged.is_of_time()) {
+            let is_decided = |ranked: &&Ranked| {
+                matches!(ranked.comparison.verdict, Verdict::Improved | Verdict::Regressed)
+            };
+            for ranked in judged.ranked.iter().filter(is_decided) {
+                let both = judged.both(&ranked.name);
+                let pair = both.map(|(baseline, entry)| (entry.cell.number, baseline.cell.number));
+                pairs.extend(pair.filter(|pair| !pairs.contains(pair)));
+            }
+        }
+        pairs
     }
 
     /// Returns the outcome as a short text. Each group of configurations has a table, a verdict and notes for the

@@ -473,9 +473,10 @@ pub(crate) struct RunArguments {
     /// the functions that carry the difference, and draws a differential flame graph.
     #[arg(long, conflicts_with = "part")]
     pub(crate) profile: bool,
-    /// Count instructions per operation with valgrind [default: 20000]
+    /// Count instructions per operation with valgrind
     ///
-    /// The value is the largest number of counted operations. The option sets trials.instructions.
+    /// The value is the largest number of counted operations. Without a value, the number is 20000. The option sets
+    /// trials.instructions.
     #[arg(
         long,
         value_name = "OPERATIONS",

@@ -28,13 +28,13 @@ impl Callgrind {
     /// Checks that valgrind is installed.
     ///
     /// # Errors
-    /// The program is missing or does not start, or the CPU has another architecture than x86-64 and AArch64. The
+    /// The program is missing or does not start, or requests to valgrind do not exist for the CPU. The
     /// message contains a remedy.
     pub(super) fn check() -> Outcome<()> {
         let remedy = "or remove trials.instructions and --instructions";
         if !IS_SUPPORTED {
             return Err(Problem::new(format!(
-                "trials.instructions: instructions can be counted only on x86-64 and AArch64; use one of these \
+                "trials.instructions: instructions can be counted only on x86-64 and 64-bit Arm; use one of these \
                  machines, {remedy}"
             )));
         }

@@ -82,7 +82,7 @@ impl Run<'_> {
     pub(super) fn add_instructions(&self, cell: &Cell, rows: &mut [Row], books: &Books) {
         let Some(count) = books.instructions.get(&cell.number) else { return };
         let phase = judged_phase(&self.facts);
-        for row in rows.iter_mut() {
+        for row in rows {
             let is_judged = row.get(&c::PHASE).text() == Some(phase.as_str())
                 && row.get(&c::OPERATION).text() == Some(ALL)
                 && !row.get(&c::OPS).is_empty();

@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn short_phases_have_more_samples_per_second_and_more_trials() {
-        let of = |seconds| Sampling::of(seconds);
+        let of = Sampling::of;
         assert_eq!(of(100.0), Sampling { samples_per_second: 99, trials: 1 });
         assert_eq!(of(4.0), Sampling { samples_per_second: 1000, trials: 1 });
         assert_eq!(of(1.0), Sampling { samples_per_second: 1999, trials: 3 });

@@ -271,7 +271,7 @@ fn reads_all(choice: &Choice) -> bool {
 }
 
 /// Returns the reason why a configuration cannot run in this mode. Returns `None` if the configuration can run.
-fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
+pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     let component = cell.task.component();
     if let Some(reason) = component.and_then(|component| component.subject().refusal(&cell.design)) {
         return Some(reason);

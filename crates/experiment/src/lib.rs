@@ -20,6 +20,7 @@ mod file;
 mod fits;
 mod fixture;
 mod inherited;
+mod instructions;
 mod load;
 mod measurable;
 mod outside;

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use catalog::{Choice, ChoiceError};
 use plot::{FigureStyle, PlotError};
-use results::{ConfigPath, RunMode, Schema};
+use results::{ConfigPath, RunMode, Schema, columns as c};
 use serde::de::DeserializeOwned;
 use subject::{COMPONENT, Task};
 use toml::{Table, Value};
@@ -32,7 +32,9 @@ use super::sweep::{Factor, Sweep, SweepError, read_factor};
 use super::trials::{MOST_TRIALS, Trials};
 use super::tune_spec::TuneSpec;
 use super::verdict_spec::VerdictSpec;
-use super::{answers, equal_memory, fixture, measurable, paths, reading, side_by_side, wording};
+use super::{
+    answers, equal_memory, fixture, instructions, measurable, paths, reading, side_by_side, wording,
+};
 
 /// The largest number of trials of a quick run.
 const QUICK_TRIALS: u64 = 2;
@@ -150,6 +152,7 @@ impl<'a> Loader<'a> {
             sheet: answers::read_sheet(&self.file)?,
         };
         self.present(&mut experiment)?;
+        self.check_instructions(&mut experiment)?;
         experiment.assumptions = self.check_plans(&experiment)?;
         self.check_files(&experiment)?;
         Ok(experiment)
@@ -487,7 +490,7 @@ impl<'a> Loader<'a> {
         let mut left_out = Vec::new();
         for (key, name) in of_verdict.chain(also) {
             let Some(metric) = results::reference::metric(name) else { continue };
-            let reason = |cell| measurable::hindrance(metric, cell, &phase, mode);
+            let reason = |cell| measurable::hindrance(metric, cell, &phase, &experiment.trials);
             let reasons = experiment.cells.iter().map(reason).collect::<Option<Vec<String>>>();
             let Some(reason) = reasons.and_then(|reasons| reasons.into_iter().next()) else { continue };
             let is_overridden = self.sets.setter("trials.mode").is_some()
@@ -506,6 +509,22 @@ impl<'a> Loader<'a> {
             experiment
                 .warnings
                 .push(format!("counted mode measures no time, so the verdict ignores {names}"));
+        }
+        Ok(())
+    }
+
+    /// Returns an error if valgrind should count instructions, and a configuration does not allow this. Adds the count
+    /// to the metrics of the verdict.
+    fn check_instructions(&self, experiment: &mut Experiment) -> Outcome<()> {
+        if experiment.trials.instructions.is_none() {
+            return Ok(());
+        }
+        instructions::check(&experiment.cells).map_err(|message| {
+            self.table_problem("trials", "instructions", format!("trials.instructions: {message}"))
+        })?;
+        let (verdict, name) = (&mut experiment.verdict, c::USER_INSTRUCTIONS_PER_OP.name.to_owned());
+        if verdict.metric.as_ref() != Some(&name) && !verdict.also.contains(&name) {
+            verdict.also.push(name);
         }
         Ok(())
     }

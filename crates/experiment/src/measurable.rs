@@ -8,6 +8,7 @@ use workload::{Kind, Mixed, Phase, Rate, Work};
 
 use super::cell::Cell;
 use super::engine::engine;
+use super::trials::Trials;
 
 /// The columns that divide by the bytes that the user writes. A phase without writes leaves these columns empty.
 const PER_WRITTEN_BYTE: [Metric; 8] = [
@@ -58,7 +59,11 @@ pub(super) fn takes_time(metric: &Metric) -> bool {
 
 /// Returns the reason why a column has no value in any row of this phase, and the setting that would provide a value.
 /// Returns `None` if a row may have a value.
-pub(super) fn hindrance(metric: &Metric, cell: &Cell, phase: &str, mode: RunMode) -> Option<String> {
+pub(super) fn hindrance(metric: &Metric, cell: &Cell, phase: &str, trials: &Trials) -> Option<String> {
+    let mode = trials.mode;
+    if *metric == c::USER_INSTRUCTIONS_PER_OP && trials.instructions.is_none() {
+        return Some("valgrind counts no instructions; use trials.instructions = 20_000".to_owned());
+    }
     if mode == RunMode::Counted && takes_time(metric) {
         return Some("counted mode measures no time; use trials.mode = \"timed\"".to_owned());
     }

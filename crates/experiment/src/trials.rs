@@ -60,6 +60,11 @@ pub struct Trials {
     /// multiple of the length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeline: Option<Time>,
+    /// Largest number of operations whose instructions valgrind counts. Before the trials, lsmbench then runs each
+    /// configuration once in `counted` mode under valgrind, up to the phase of the verdict. The column
+    /// `user_instructions_per_op` contains the result. Only for a workload.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<u64>,
 }
 
 impl Default for Trials {
@@ -79,6 +84,7 @@ impl Default for Trials {
             memory_limit: None,
             warm_memory: None,
             timeline: None,
+            instructions: None,
         }
     }
 }
@@ -110,7 +116,7 @@ const LEAST_MEMORY: u64 = 16 << 20;
 
 impl Trials {
     /// The keys of the table `[trials]`.
-    pub(super) const KEYS: [&str; 14] = [
+    pub(super) const KEYS: [&str; 15] = [
         "count",
         "seed",
         "seeds",
@@ -125,6 +131,7 @@ impl Trials {
         "memory_limit",
         "warm_memory",
         "timeline",
+        "instructions",
     ];
 
     /// Returns an error if a value is impossible. The error contains the wrong key and a message of one sentence.
@@ -183,6 +190,12 @@ impl Trials {
         if self.interval_ns() < LEAST_INTERVAL_NS || !DEFAULT_INTERVAL_NS.is_multiple_of(self.interval_ns()) {
             let message = "expected a time of at least 10 ms that divides a second evenly, such as \"1s\", \"100ms\" or \"20ms\"";
             return Err(("timeline", message.to_owned()));
+        }
+        if self.instructions == Some(0) {
+            return Err((
+                "instructions",
+                "0 is too small; give a number of operations, such as 20_000".to_owned(),
+            ));
         }
         if sampling == 0 {
             return Err((

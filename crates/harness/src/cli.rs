@@ -368,21 +368,50 @@ pub(crate) struct HistoryArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CalibrateArguments {
-    /// Number of comparisons of equal trees, and number per slowdown
+    /// Number of comparisons per slowdown
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = value_parser!(u64).range(1..=10_000))]
     pub(crate) comparisons: u64,
+    /// Number of comparisons of equal trees [default: --comparisons]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=10_000))]
+    pub(crate) equal: Option<u64>,
     /// Slow gets of a tree down by these percentages (0.1 to 300)
     #[arg(long, value_name = "PERCENT", value_delimiter = ',', default_values_t = [2.0, 5.0, 10.0])]
     pub(crate) slowdowns: Vec<f64>,
-    /// Set how the trials of a round share the machine [default: rounds]
-    #[arg(long, value_name = "PLAN", value_parser = ["rounds", "slices", "duet"])]
-    pub(crate) plan: Option<String>,
-    /// Set the metric of the verdicts
-    #[arg(long, value_name = "METRIC", default_value = "mean_ns", value_parser = ["mean_ns", "busy_ns"])]
-    pub(crate) metric: String,
-    /// Set the trials per comparison [default: the trials of its experiment]
-    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(6..=1000))]
-    pub(crate) trials: Option<u64>,
+    /// Compare these plans, which set how trials share the machine
+    #[arg(
+        long,
+        value_name = "PLANS",
+        value_delimiter = ',',
+        default_value = "rounds",
+        value_parser = ["rounds", "slices", "duet"]
+    )]
+    pub(crate) plan: Vec<String>,
+    /// Judge each run by these metrics, one after the other
+    #[arg(
+        long,
+        value_name = "METRICS",
+        value_delimiter = ',',
+        default_value = "mean_ns",
+        value_parser = ["mean_ns", "busy_ns", "cpu_seconds", "p50_ns"]
+    )]
+    pub(crate) metric: Vec<String>,
+    /// Judge each run after these numbers of trials
+    ///
+    /// Each run has the largest number of trials. Smaller numbers show the verdicts of a shorter run.
+    #[arg(
+        long,
+        value_name = "NUMBERS",
+        value_delimiter = ',',
+        default_values_t = [6_u64],
+        value_parser = value_parser!(u64).range(6..=1000)
+    )]
+    pub(crate) trials: Vec<u64>,
+    /// Write the table as CSV to this file, also after each pass
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
+    /// Write the table as Markdown to this file, also after each pass
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
     /// Folder for the runs [default: the temporary folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) work: Option<PathBuf>,
@@ -443,6 +472,25 @@ pub(crate) struct RunArguments {
     /// Run timed experiments in a debug build
     #[arg(long, hide = true)]
     pub(crate) allow_debug: bool,
+    /// Sample a CPU profile of each configuration with perf
+    ///
+    /// Each configuration runs additional trials with the profiler. For each decided verdict on a time, the run names
+    /// the functions that carry the difference, and draws a differential flame graph.
+    #[arg(long, conflicts_with = "part")]
+    pub(crate) profile: bool,
+    /// Count instructions per operation with valgrind
+    ///
+    /// The value is the largest number of counted operations. Without a value, the number is 20000. The option sets
+    /// trials.instructions.
+    #[arg(
+        long,
+        value_name = "OPERATIONS",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "20000",
+        value_parser = value_parser!(u64).range(1..)
+    )]
+    pub(crate) instructions: Option<u64>,
     /// Print a line after each trial, not only after each round
     #[arg(long)]
     pub(crate) verbose: bool,

@@ -143,10 +143,13 @@ fn run_experiments(arguments: RunArguments) -> Outcome<u8> {
         live,
         no_page,
         allow_debug,
+        profile,
+        instructions,
         verbose,
         markdown,
-        overrides: changes,
+        overrides: mut changes,
     } = arguments;
+    changes.set.extend(instructions.map(|most| format!("trials.instructions={most}")));
     if let Some(part) = part {
         out = out.join(part.number().to_string());
     }
@@ -164,6 +167,7 @@ fn run_experiments(arguments: RunArguments) -> Outcome<u8> {
         part,
         resume,
         allow_debug,
+        has_profile: profile,
         verbose,
         markdown,
         overrides,

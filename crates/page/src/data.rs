@@ -55,6 +55,9 @@ pub(crate) struct RunData {
     pub(crate) trials: u64,
     /// The verdicts of the run as sentences.
     pub(crate) conclusions: Vec<String>,
+    /// The flame graphs. They are HTML, so the script does not need them.
+    #[serde(skip)]
+    pub(crate) flame_graphs: Vec<FlameGraph>,
     pub(crate) warnings: Vec<String>,
     pub(crate) left_out: Vec<LeftOut>,
     pub(crate) swept: Vec<Swept>,
@@ -80,6 +83,14 @@ pub(crate) struct RunData {
     pub(crate) levels: Vec<Course>,
     pub(crate) latencies: Vec<Latencies>,
     pub(crate) manifest: Manifest,
+}
+
+/// A flame graph that compares the CPU profiles of two configurations.
+pub(crate) struct FlameGraph {
+    pub(crate) title: String,
+    /// The functions that carry the difference, in words.
+    pub(crate) summary: String,
+    pub(crate) svg: String,
 }
 
 /// A swept path.
@@ -165,6 +176,23 @@ impl MetricData {
     }
 }
 
+/// The flame graphs of a results folder. A graph whose file is missing is left out.
+fn flame_graphs(opened: &Opened) -> Vec<FlameGraph> {
+    let label = |number: u64| {
+        let place = opened.places.get(&number);
+        place.map_or("", |place| opened.manifest.cells[*place].label.as_str())
+    };
+    let graphs = opened.manifest.flame_graphs.iter();
+    let read = graphs.filter_map(|graph| {
+        Some(FlameGraph {
+            title: format!("Flame graph of {} against {}", label(graph.cell), label(graph.baseline)),
+            summary: graph.summary.clone(),
+            svg: std::fs::read_to_string(opened.folder.flame_graph(graph.cell, graph.baseline)).ok()?,
+        })
+    });
+    read.collect()
+}
+
 impl RunData {
     /// The data of a results folder.
     pub(crate) fn of(opened: &Opened) -> Self {
@@ -182,6 +210,7 @@ impl RunData {
             started: manifest.started.clone(),
             trials: manifest.trials,
             conclusions: conclusions(opened),
+            flame_graphs: flame_graphs(opened),
             warnings: manifest.warnings.clone(),
             left_out: manifest.left_out.clone(),
             swept: manifest

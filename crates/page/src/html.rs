@@ -88,6 +88,7 @@ fn section(run: &RunData, number: usize) -> String {
     );
     text += "<section class=\"verdicts\" aria-label=\"Verdicts\">\n<h2>Verdicts</h2>\n";
     text += &conclusions(run);
+    text += &flame_graphs(run);
     text += "</section>\n";
     text += &warnings(run);
     text += "<div class=\"live\"></div>\n";
@@ -135,6 +136,20 @@ fn conclusions(run: &RunData) -> String {
         }
         _ => format!("<ul>\n{}</ul>\n", items.concat()),
     }
+}
+
+/// The flame graphs, each folded. A frame without permissions shows a graph, so a graph cannot run scripts.
+fn flame_graphs(run: &RunData) -> String {
+    let folded = run.flame_graphs.iter().map(|graph| {
+        format!(
+            "<details class=\"flame\"><summary>{0}</summary>\n<p>{1}</p>\n<iframe sandbox title=\"{0}\" \
+             srcdoc=\"{2}\"></iframe>\n</details>\n",
+            escape(&graph.title),
+            escape(&graph.summary),
+            escape(&graph.svg),
+        )
+    });
+    folded.collect()
 }
 
 fn warnings(run: &RunData) -> String {

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use lsmbench_page::Page;
 use measure::{Comparison, Criteria, Noise, Sample, adjust, compare};
 use results::{
-    Better, CellInfo, Folder, MANIFEST_VERSION, Manifest, NodeInfo, Row, RowWriter, Schema, Unit,
-    columns as c, verdicts as v,
+    Better, CellInfo, FlameGraphInfo, Folder, MANIFEST_VERSION, Manifest, NodeInfo, Row, RowWriter, Schema,
+    Unit, columns as c, verdicts as v,
 };
 use serde_json::Value;
 use verdict::RatioChange;
@@ -267,6 +267,33 @@ fn any_baseline_gives_the_estimates_of_measure() {
     for word in ["improved", "regressed"] {
         assert!(verdicts.iter().any(|verdict| verdict == word), "{verdicts:?}");
     }
+}
+
+#[test]
+fn a_flame_graph_is_folded_and_cannot_run_scripts() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("filters");
+    results(&path);
+    let folder = Folder::new(&path);
+    let mut manifest = Manifest::read(&folder.manifest()).unwrap();
+    let graph = |cell| FlameGraphInfo {
+        cell,
+        baseline: 0,
+        summary: "In phase look, <b>standard</b> uses less.".to_owned(),
+        file: String::new(),
+    };
+    // The file of the second graph is missing.
+    manifest.flame_graphs = vec![graph(2), graph(1)];
+    manifest.write(&folder.manifest()).unwrap();
+    std::fs::create_dir_all(folder.profiles()).unwrap();
+    std::fs::write(folder.flame_graph(2, 0), "<svg><script>alert(\"x\")</script></svg>").unwrap();
+    let html = Page::of(&[path]).unwrap().html();
+    assert_eq!(html.matches("<iframe").count(), 1);
+    assert!(html.contains("<summary>Flame graph of standard against none</summary>"));
+    assert!(html.contains("<p>In phase look, &lt;b&gt;standard&lt;/b&gt; uses less.</p>"));
+    assert!(
+        html.contains("<iframe sandbox ") && html.contains("srcdoc=\"&lt;svg&gt;&lt;script&gt;alert(&quot;")
+    );
 }
 
 #[test]

@@ -146,7 +146,7 @@ impl Typeface {
     }
 
     /// Returns the font families of an SVG, in order of preference.
-    fn families(&self) -> String {
+    pub(crate) fn families(&self) -> String {
         self.family.as_ref().map_or_else(
             || FAMILY.to_owned(),
             |family| format!("{}, {FAMILY}", family.replace(['"', '<', '&'], "")),

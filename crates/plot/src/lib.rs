@@ -13,6 +13,7 @@ mod describe;
 mod error;
 mod export;
 mod figure;
+mod flame;
 mod font;
 mod format;
 mod heatmap;
@@ -42,6 +43,7 @@ use std::path::{Path, PathBuf};
 use results::{Column, Folder, Manifest, Table, Unit};
 
 pub use error::PlotError;
+pub use flame::{FlameGraph, FlameSide};
 pub use kind::{ChartKind, Form, KINDS};
 pub use night::night;
 pub use order::LabelOrder;

@@ -514,6 +514,12 @@ columns! {
     NEW_FILTER_BITS_PER_KEY = "new_filter_bits_per_key", "bits per key of new filters", Ratio, Number, Neither, Exact;
     /// Decisions of the arbiter that moved memory between memtables, filters and cache.
     MEMORY_MOVES = "memory_moves", "moves of memory", Count, Integer, Neither, Exact;
+    /// Instructions of user code per operation, as counted by callgrind of valgrind in one additional trial in
+    /// `counted` mode. The count covers the first `trials.instructions` operations of the phase of the verdict, with
+    /// the flushes and compactions inside these operations. The count excludes the kernel, the warm-up and the
+    /// generation of operations. All trials of a configuration have the same value. Empty without
+    /// `trials.instructions` (`lsmbench run --instructions`).
+    USER_INSTRUCTIONS_PER_OP = "user_instructions_per_op", "user-mode instructions per operation", Ratio, Number, Lower, Varies;
 }
 
 /// The columns of hardware counters, in order. The columns are empty on machines without hardware counters.

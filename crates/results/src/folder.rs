@@ -65,6 +65,22 @@ impl Folder {
         self.root.join("histograms")
     }
 
+    /// Returns the path of the folder that contains the profiles and the flame graphs.
+    pub fn profiles(&self) -> PathBuf {
+        self.root.join("profiles")
+    }
+
+    /// Returns the path of the folded stacks of a configuration, such as `profiles/cell-3.folded`.
+    pub fn folded_stacks(&self, cell: u64) -> PathBuf {
+        self.profiles().join(format!("cell-{cell}.folded"))
+    }
+
+    /// Returns the path of the flame graph that compares two configurations, such as
+    /// `profiles/cell-3-against-cell-0.svg`.
+    pub fn flame_graph(&self, candidate: u64, baseline: u64) -> PathBuf {
+        self.profiles().join(format!("cell-{candidate}-against-cell-{baseline}.svg"))
+    }
+
     /// Returns the path of a latency log, such as `histograms/cell-3-trial-0-lookup.hlog`. A latency log covers one
     /// phase in one trial of a configuration. Letters, digits, `-` and `_` in the name of the phase remain in the
     /// path. Any other byte of the name is written as `%` and two hexadecimal digits.

@@ -9,6 +9,7 @@ pub mod counters;
 pub mod effects;
 mod error;
 mod expectation;
+mod folded;
 mod folder;
 pub mod formulas;
 mod golden;
@@ -37,14 +38,15 @@ mod writer;
 
 pub use error::ResultsError;
 pub use expectation::{EXPECTATIONS, Expectation};
+pub use folded::FoldedStacks;
 pub use folder::Folder;
 pub use golden::{Golden, GoldenNumber};
 pub use interleaving::Interleaving;
 pub use latency::LatencyLog;
 pub use machine::{MachineFinding, MachineInfo};
 pub use manifest::{
-    BuildInfo, CellInfo, ComponentInfo, EngineInfo, FixtureFile, FixtureInfo, HarnessCost, LeftOut, Look,
-    MANIFEST_VERSION, Manifest, OperationCost, ProfileRecord, SeamCost, StreamRecord, UNEQUAL,
+    BuildInfo, CellInfo, ComponentInfo, CpuProfileInfo, EngineInfo, FixtureFile, FixtureInfo, FlameGraphInfo,
+    HarnessCost, LeftOut, Look, MANIFEST_VERSION, Manifest, OperationCost, ProfileRecord, SeamCost, StreamRecord, UNEQUAL,
 };
 pub use measurements::Measurements;
 pub use metric::{Better, Metric, Repeats, Unit, ValueType};

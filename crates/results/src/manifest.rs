@@ -110,6 +110,47 @@ pub struct Manifest {
     /// rows in the results.
     #[serde(default)]
     pub fixtures: Vec<FixtureInfo>,
+    /// The CPU profiles of the configurations. Missing for a run without `--profile`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cpu_profiles: Vec<CpuProfileInfo>,
+    /// The flame graphs that compare two profiles. Missing for a run without `--profile`, and if no verdict on a time
+    /// is decided.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flame_graphs: Vec<FlameGraphInfo>,
+}
+
+/// The CPU profile of a configuration: samples of the stacks of all threads in one phase.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CpuProfileInfo {
+    /// Number of the configuration.
+    pub cell: u64,
+    /// Name of the phase.
+    pub phase: String,
+    /// Number of operations of the phase, over all profiled trials.
+    pub operations: u64,
+    /// Number of profiled trials. These trials are not in `runs.csv`.
+    pub trials: u64,
+    /// Number of samples.
+    pub samples: u64,
+    /// Number of samples per second of CPU time.
+    pub samples_per_second: u64,
+    /// Path of the folded stacks, relative to the folder of the manifest.
+    pub file: String,
+}
+
+/// A flame graph that compares the profiles of two configurations.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FlameGraphInfo {
+    /// Number of the candidate.
+    pub cell: u64,
+    /// Number of the baseline.
+    pub baseline: u64,
+    /// The functions that carry the difference, in words.
+    pub summary: String,
+    /// Path of the SVG file, relative to the folder of the manifest.
+    pub file: String,
 }
 
 /// A look: an evaluation of the verdicts before the end of the time budget or at its end.

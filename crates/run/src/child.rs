@@ -1,5 +1,6 @@
 //! Runs a trial that does not share the machine with other trials.
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 use trial::{Message, Step, TrialReport, TrialSpec};
@@ -16,9 +17,19 @@ const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
 pub(super) fn run_trial(
     spec: &TrialSpec,
     line: fn(&str),
+    progress: impl FnMut(Step),
+) -> Outcome<Option<TrialReport>> {
+    run_trial_under(&[], spec, line, progress)
+}
+
+/// Runs a trial like [`run_trial`], in a process that the program `launcher` starts.
+pub(super) fn run_trial_under(
+    launcher: &[OsString],
+    spec: &TrialSpec,
+    line: fn(&str),
     mut progress: impl FnMut(Step),
 ) -> Outcome<Option<TrialReport>> {
-    let mut process = TrialProcess::start(spec, line)?;
+    let mut process = TrialProcess::start(spec, launcher, line)?;
     let mut outcome = None;
     loop {
         let event = process.wait(LOOK_UP_PERIOD);

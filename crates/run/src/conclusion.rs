@@ -15,6 +15,9 @@ use super::console::Console;
 use super::ending::Ending;
 use super::summary::append;
 
+/// The largest number of compared profiles that a run prints. The page shows all.
+const MOST_PROFILES: usize = 4;
+
 /// The data for the end of a run: the results, the output folders and the options.
 pub(super) struct Conclusion<'a> {
     pub(super) experiment: &'a Experiment,
@@ -69,6 +72,13 @@ impl<'a> Conclusion<'a> {
             text.extend(note.map(|note| wrapped("  ", "    ", &note)));
         }
         text.push('\n');
+        for graph in manifest.flame_graphs.iter().take(MOST_PROFILES) {
+            text += &wrapped("Profile: ", "         ", &graph.summary);
+        }
+        if !manifest.cpu_profiles.is_empty() && manifest.flame_graphs.is_empty() {
+            let none = "no verdict on a time is decided, so no profiles are compared.";
+            text += &wrapped("Profile: ", "         ", none);
+        }
         let rule = self.experiment.gate.as_ref();
         let gated = rule.map(|rule| verdicts.gated(rule));
         text.extend(gated.as_ref().map(|gated| gated.text() + "\n"));
@@ -83,6 +93,17 @@ impl<'a> Conclusion<'a> {
             "Results: {}",
             in_folder(folder.root(), &[folder.runs(), folder.verdicts(), folder.manifest()])
         );
+        let profiles = manifest.cpu_profiles.iter().map(|profile| &profile.file);
+        let profiles: Vec<PathBuf> = manifest
+            .flame_graphs
+            .iter()
+            .map(|graph| &graph.file)
+            .chain(profiles)
+            .map(PathBuf::from)
+            .collect();
+        if !profiles.is_empty() {
+            let _ = writeln!(text, "Profiles: {}", in_folder(&folder.profiles(), &profiles));
+        }
         if !charts.is_empty() {
             let _ = writeln!(text, "Charts:  {}", in_folder(&self.plots, &charts));
         }

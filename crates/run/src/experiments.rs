@@ -3,6 +3,8 @@
 
 mod announce;
 mod books;
+mod instructions;
+mod profiling;
 mod resume;
 mod rows;
 mod side_by_side;
@@ -32,6 +34,7 @@ use super::part::{Part, node_folder};
 use super::progress::{Extent, Progress};
 use super::rehearsal::rehearse;
 use super::trial_spec::trial_spec;
+use super::valgrind::Callgrind;
 use super::{environment, manifest, memory_limit};
 
 /// The options of a run from the command line.
@@ -51,6 +54,8 @@ pub struct RunOptions {
     pub resume: bool,
     /// Whether to run timed experiments in a debug build.
     pub allow_debug: bool,
+    /// Whether to sample a CPU profile of every configuration after the trials.
+    pub has_profile: bool,
     /// Whether to print a line for every trial, not only for every round.
     pub verbose: bool,
     /// The file to which the verdicts are appended as Markdown.
@@ -134,6 +139,12 @@ impl<'a> Run<'a> {
         }
         check_gate(experiment)?;
         options.markdown.as_deref().map_or(Ok(()), check_file)?;
+        if experiment.trials.instructions.is_some() {
+            Callgrind::check()?;
+        }
+        if options.has_profile {
+            Self::check_profile(experiment, &options.out)?;
+        }
         if let Some(limit) = experiment.trials.memory_limit {
             memory_limit::check(limit.0)
                 .map_err(|problem| Problem::at(&experiment.file, None, problem.to_string()))?;
@@ -198,25 +209,33 @@ impl<'a> Run<'a> {
         let mut books = self.open_books(manifest)?;
         books.seal(&self.home.folder().manifest())?;
         self.announce(&books.manifest);
-        if self.run_trials(&mut books)? == Ending::Interrupted {
+        let counted = self.count_instructions(&mut books)?;
+        if counted == Ending::Interrupted || self.run_trials(&mut books)? == Ending::Interrupted {
             (self.options.console.line)(&format!(
                 "interrupted; finished trials are in {}; repeat the command with --resume to continue",
                 self.home.folder().root().display()
             ));
             return Ok(Ending::Interrupted);
         }
-        let mut manifest = books.manifest;
-        manifest.ended = Some(environment::now());
-        manifest.machine.load_average_end = probe::load_average();
+        books.manifest.ended = Some(environment::now());
+        books.manifest.machine.load_average_end = probe::load_average();
         let path = self.home.folder().manifest();
         if let Some(part) = self.options.part {
+            let manifest = books.manifest;
             manifest.write(&path)?;
             (self.options.console.line)(&format!("part {part} of {} is complete", self.experiment.name));
             return self.ending_of_part();
         }
         let conclusion = self.conclusion();
-        let verdicts = conclusion.verdicts(&manifest.looks)?;
-        manifest.conclusions = verdicts.sentences();
+        let verdicts = conclusion.verdicts(&books.manifest.looks)?;
+        books.manifest.conclusions = verdicts.sentences();
+        books.manifest.write(&path)?;
+        if self.options.has_profile
+            && self.profile(&mut books, &verdicts.decided_on_time())? == Ending::Interrupted
+        {
+            return Ok(Ending::Interrupted);
+        }
+        let manifest = books.manifest;
         manifest.write(&path)?;
         conclusion.conclude(&manifest, &verdicts, &[])
     }

@@ -25,6 +25,7 @@ mod merge;
 mod part;
 mod part_state;
 mod parts;
+mod perf;
 mod process;
 mod progress;
 mod record;
@@ -34,6 +35,7 @@ mod side;
 mod summary;
 mod trial_process;
 mod trial_spec;
+mod valgrind;
 
 pub use console::Console;
 pub use doctor::examine;

@@ -53,7 +53,7 @@ impl Side {
     /// Starts the process of a trial.
     pub(super) fn start(spec: &TrialSpec, line: fn(&str)) -> Outcome<Self> {
         Ok(Self {
-            process: TrialProcess::start(spec, line)?,
+            process: TrialProcess::start(spec, &[], line)?,
             state: State::Working,
             outcome: None,
             stopped_ns: 0,

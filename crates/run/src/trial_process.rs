@@ -1,5 +1,6 @@
 //! Starts, controls and ends the process of a trial, and receives its messages.
 
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -40,12 +41,14 @@ pub(super) enum Event {
 }
 
 impl TrialProcess {
-    /// Starts a trial. `line` prints the output of libraries.
-    pub(super) fn start(spec: &TrialSpec, line: fn(&str)) -> Outcome<Self> {
+    /// Starts a trial. `launcher` is the program that runs the trial process, such as a profiler, with its arguments.
+    /// The launcher is empty for a trial without such a program. `line` prints the output of libraries.
+    pub(super) fn start(spec: &TrialSpec, launcher: &[OsString], line: fn(&str)) -> Outcome<Self> {
         let limit = spec.memory_limit.map(MemoryLimit::new).transpose()?;
         let program = std::env::current_exe().map_err(|error| Problem::doing("find this program", error))?;
-        let mut command = Command::new(program);
-        command.arg(TRIAL_COMMAND).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        let mut words = launcher.iter().cloned().chain([program.into_os_string(), TRIAL_COMMAND.into()]);
+        let mut command = Command::new(words.next().unwrap_or_default());
+        command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         // Ctrl-C at a terminal is for the parent, which ends its trials in order.
         command.process_group(0);
         let mut child = command.spawn().map_err(|error| Problem::doing("start the trial process", error))?;

@@ -6,7 +6,8 @@ use experiment::{Cell, Experiment};
 use trial::{Configuration, TrialSpec};
 
 /// Returns the specification of the first trial of a configuration. The trial stores its data in `directory` and
-/// writes no results. The trial uses no memory limit, no fixture, no turns and no recording.
+/// writes no results. The trial uses no memory limit, no fixture, no turns, no recording and no
+/// observation.
 pub(super) fn trial_spec(experiment: &Experiment, cell: &Cell, directory: PathBuf) -> TrialSpec {
     let trials = &experiment.trials;
     TrialSpec {
@@ -30,5 +31,6 @@ pub(super) fn trial_spec(experiment: &Experiment, cell: &Cell, directory: PathBu
         fixture: None,
         turns: None,
         recording: None,
+        observed: None,
     }
 }

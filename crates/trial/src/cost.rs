@@ -43,7 +43,14 @@ pub fn harness_cost(sampling: u64, check: u64, interval_ns: u64) -> HarnessCost 
         samplings.push(sampling);
     }
     let cost = |sampling| {
-        let drive = Drive { mode: RunMode::Timed, sampling, check, interval_ns, rate: Rate::Closed };
+        let drive = Drive {
+            mode: RunMode::Timed,
+            sampling,
+            check,
+            interval_ns,
+            rate: Rate::Closed,
+            counts_instructions: false,
+        };
         let costs = (0..REPEATS).filter_map(|_| operation_ns(drive, &phase, &clock).ok()?);
         Some(OperationCost { sampling, operation_ns: costs.reduce(f64::min)? })
     };

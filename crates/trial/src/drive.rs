@@ -5,19 +5,21 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use measure::allocation::allocations;
-use measure::{Clock, Histogram, Stamp, probe};
+use measure::{Clock, Histogram, Stamp, callgrind, probe};
 use results::RunMode;
 use workload::{
     AnswerCounts, AnswerDigests, Batch, Due, Extent, Kind, Performer, PhasePart, PhasePlan, Rate, Replay,
     Role, Stream, Target, TargetError,
 };
 
+use self::run_queue::RunQueueReading;
 use self::shared_slice::SharedSlice;
 use super::pace::{Pace, threads_with_an_end, wait_until};
 use super::timeline::{Interval, Share, Timeline};
 use super::turn::Turns;
 use super::warm_up::Gate;
 
+mod run_queue;
 mod shared_slice;
 mod slices;
 
@@ -37,6 +39,8 @@ pub(super) struct Drive {
     pub(super) interval_ns: u64,
     /// The rate at which operations start. Counted mode ignores the rate.
     pub(super) rate: Rate,
+    /// Whether callgrind counts the instructions of the operations.
+    pub(super) counts_instructions: bool,
 }
 
 /// The operations of a phase in one column family.
@@ -225,15 +229,30 @@ impl Drive {
         while let Some(Due { request, due_ns }) = replay.next()? {
             worker.due_ns = due_ns;
             let mut answer = AnswerCounts::default();
-            worker.operate(request.kind(), |performer, check| {
-                answer = performer.request(&request, check)?;
-                Ok(answer)
+            self.counting(|| {
+                worker.operate(request.kind(), |performer, check| {
+                    answer = performer.request(&request, check)?;
+                    Ok(answer)
+                })
             })?;
             replay.answer(answer);
             done.fetch_add(1, Ordering::Relaxed);
         }
         let outcome = worker.finish();
         Ok(shared.combine(vec![outcome]))
+    }
+
+    /// Executes operations. If callgrind counts instructions, callgrind counts only the instructions of these
+    /// operations, and only in this thread.
+    #[inline]
+    fn counting<T>(&self, act: impl FnOnce() -> T) -> T {
+        if !self.counts_instructions {
+            return act();
+        }
+        callgrind::toggle_collection();
+        let done = act();
+        callgrind::toggle_collection();
+        done
     }
 }
 
@@ -313,7 +332,8 @@ impl Shared<'_> {
         self.barrier.wait();
         worker.begin();
         while filled > 0 && !self.failed.load(Ordering::Relaxed) {
-            let went_on = worker.batch(&batch).inspect_err(|_| self.failed.store(true, Ordering::Relaxed))?;
+            let went_on = self.drive.counting(|| worker.batch(&batch));
+            let went_on = went_on.inspect_err(|_| self.failed.store(true, Ordering::Relaxed))?;
             self.done.fetch_add(filled as u64, Ordering::Relaxed);
             if !went_on {
                 break;
@@ -460,8 +480,8 @@ impl<'a> Worker<'a> {
 
     fn begin(&mut self) {
         let clock = self.shared.clock;
-        self.run_queue_at_start_ns = probe::thread_run_queue_wait_ns();
-        self.start = clock.now();
+        let reading = RunQueueReading::take(clock);
+        (self.run_queue_at_start_ns, self.start) = (reading.waited_ns, reading.at);
         self.end = self.start;
         self.interval_ends = clock.after(self.start, self.shared.drive.interval_ns);
         self.deadline = self.pace.time_limit_ns.map(|ns| clock.after(self.start, ns));
@@ -609,18 +629,24 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Computes the time for which the thread waited for a CPU since the start of the slice or phase, in nanoseconds.
-    /// Adds the time to the total, and returns the time.
+    /// Computes the time for which the thread waited for a CPU since the start of the slice, in nanoseconds. Adds this
+    /// time to the total, and returns this time. The time of a slice includes the readings at its end.
     fn leave_cpu(&mut self) -> u64 {
         let now = probe::thread_run_queue_wait_ns();
         let waited = now.zip(self.run_queue_at_start_ns).map(|(now, before)| now.saturating_sub(before));
-        self.run_queue_ns = self.run_queue_ns.zip(waited).map(|(sum, waited)| sum + waited);
+        self.add_waits(waited);
         waited.unwrap_or(0)
+    }
+
+    fn add_waits(&mut self, waited_ns: Option<u64>) {
+        self.run_queue_ns = self.run_queue_ns.zip(waited_ns).map(|(sum, waited)| sum + waited);
     }
 
     fn finish(mut self) -> ThreadOutcome {
         self.end_slice();
-        self.leave_cpu();
+        let clock = self.shared.clock;
+        let waits = RunQueueReading::take(clock).waits(self.run_queue_at_start_ns, self.end, clock);
+        self.add_waits(waits);
         self.into_outcome()
     }
 

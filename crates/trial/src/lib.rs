@@ -20,6 +20,7 @@ mod lifeline;
 mod limits;
 mod measured;
 mod message;
+mod observer;
 mod pace;
 mod plausibility;
 mod profile;
@@ -42,8 +43,8 @@ pub use cost::{clock_cost, harness_cost};
 pub use lifeline::take_orders;
 pub use limits::{Derived, Limits};
 pub use message::{
-    FixtureStep, Message, Recorded, RecordingSpec, Slice, Step, TrialReport, TrialSpec, Turn, TurnSpec,
-    Yielded, read_messages,
+    FixtureStep, Message, ObservedPhase, ObservingTool, Recorded, RecordingSpec, Slice, Step, TrialReport,
+    TrialSpec, Turn, TurnSpec, Yielded, read_messages,
 };
 pub use plausibility::{StoredValues, mark};
 pub use seam::{POLICY_COMMAND, seam_costs};

@@ -50,6 +50,34 @@ pub struct TrialSpec {
     /// records no phase.
     #[serde(default)]
     pub recording: Option<RecordingSpec>,
+    /// The phase that a tool outside of the process observes. The trial ends after this phase. `None` if no tool
+    /// observes a phase.
+    #[serde(default)]
+    pub observed: Option<ObservedPhase>,
+}
+
+/// The observation of one phase by a tool that runs the trial process.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ObservedPhase {
+    /// The name of the phase.
+    pub phase: String,
+    /// The tool. The trial process switches the tool on for the phase.
+    pub tool: ObservingTool,
+}
+
+/// A tool that runs the trial process and observes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ObservingTool {
+    /// The sampling profiler `perf record`.
+    Profiler {
+        /// The path of the named pipe on which the profiler receives commands.
+        control: PathBuf,
+        /// The path of the named pipe on which the profiler acknowledges commands.
+        acknowledgments: PathBuf,
+    },
+    /// The tool callgrind of valgrind, which counts instructions.
+    InstructionCounter,
 }
 
 /// The recording of one phase as a trace.

@@ -24,6 +24,7 @@ use super::forecast::Forecast;
 use super::key_spaces::KeySpaces;
 use super::measured::{Measured, Settled};
 use super::message::{FixtureStep, Message, Recorded, Step, TrialReport, TrialSpec, Turn, TurnSpec};
+use super::observer::Observer;
 use super::report::{PhaseReport, PhaseRows};
 use super::step::{StepContext, Taken};
 use super::store_state::StoreState;
@@ -210,8 +211,8 @@ impl Trial {
             Some(FixtureStep::Build { phases }) => (0, *phases),
             Some(FixtureStep::Stands { done }) => (done.len(), phases.len()),
         };
-        let last = match self.recorded_phase(&phases) {
-            Some(recorded) => last.min(recorded + 1),
+        let last = match self.final_phase(&phases) {
+            Some(phase) => last.min(phase + 1),
             None => last,
         };
         for (number, phase) in phases.iter().enumerate().take(last).skip(first) {
@@ -241,9 +242,10 @@ impl Trial {
         self.conclude()
     }
 
-    /// Returns the index of the phase that is recorded.
-    fn recorded_phase(&self, phases: &[Arc<PhasePlan>]) -> Option<usize> {
-        let name = &self.spec.recording.as_ref()?.phase;
+    /// Returns the index of the phase that is recorded or observed. `None` if the trial runs all phases.
+    fn final_phase(&self, phases: &[Arc<PhasePlan>]) -> Option<usize> {
+        let recorded = self.spec.recording.as_ref().map(|recording| &recording.phase);
+        let name = recorded.or(self.spec.observed.as_ref().map(|observed| &observed.phase))?;
         phases.iter().position(|phase| phase.phase().name == *name)
     }
 
@@ -281,8 +283,10 @@ impl Trial {
         let (before, usage_before) = (self.store.stats(), self.meter.read());
         let (mode, clock, directory) = (self.spec.mode, &self.clock, &*self.spec.directory);
         let turns = self.turns.as_ref();
+        let observer = Observer::of(self.spec.observed.as_ref(), &phase.phase().name)?;
         let context = StepContext { mode, clock, turns, directory, spaces: &mut self.spaces };
-        let Taken { store, driven, restarted, close_ns, wrong } = context.take(step, self.store)?;
+        let taken = observer.observe_call(|| context.take(step, self.store))?;
+        let Taken { store, driven, restarted, close_ns, wrong } = taken;
         self.store = store;
         let (usage, burst) = ([usage_before, self.meter.read()], self.store.stats());
         let measured = Measured {
@@ -498,16 +502,25 @@ impl Trial {
             None => phase.operations(),
         };
         let way = Way { number, total, time_limit_ns: time_limit_ns(phase) };
+        let observer = Observer::of(self.spec.observed.as_ref(), &phase.phase().name)?;
         let drive = Drive {
             mode: self.spec.mode,
             sampling: self.spec.sampling,
             check: if self.spaces.is_known(phase) { self.spec.check } else { 0 },
             interval_ns: self.spec.interval_ns,
             rate,
+            counts_instructions: observer.counts_instructions(),
         };
-        let sample = || (self.sample(), self.meter.read());
+        // A warm-up takes this sample at its end.
+        let sample = || {
+            observer.begin();
+            (self.sample(), self.meter.read())
+        };
         let mode = self.spec.mode;
         let warming_up = WarmingUp::of(phase, mode, &self.store, (&self.clock, &done), &sample);
+        if warming_up.is_none() {
+            observer.begin();
+        }
         let gate = warming_up.as_ref().map(|warming_up| warming_up as &dyn Gate);
         let gates = (gate, self.turns.as_ref());
         let recording =
@@ -552,6 +565,7 @@ impl Trial {
             TrialResult::Ok((driven?, samples))
         });
         let (driven, samples) = driven?;
+        observer.end()?;
         if let Some(recorder) = recorder {
             let outcome = recorder.finish()?;
             self.recorded.set(outcome).map_err(|_| "a recorded phase runs once")?;

@@ -8,9 +8,11 @@
 //! ([`ExperimentFacts`]). The caller runs the experiments of a check ([`Runner`]).
 
 mod calibration;
+mod calibration_table;
 mod change;
 mod charts;
 mod compare;
+mod cpu_profile;
 mod effects;
 mod engine_tables;
 mod extract;
@@ -25,10 +27,12 @@ mod slices;
 mod trial_rows;
 mod words;
 
-pub use calibration::{Calibration, calibrate};
+pub use calibration::{Calibration, JudgeRun, calibrate};
+pub use calibration_table::{CalibrationSeries, CalibrationTable, JudgedRun, Method};
 pub use change::Change as RatioChange;
 pub use charts::Charts;
 pub use compare::{ComparisonReport, Pairing, ReportFormat, Samples};
+pub use cpu_profile::{CpuProfile, short_name};
 pub use effects::{Effects, Selection};
 pub use engine_tables::{EngineTables, MarkdownPage, Targets, keep};
 pub use extract::{Names, copy_rows, kept_manifest};
@@ -36,8 +40,8 @@ pub use facts::{CellFacts, ComponentFacts, Contrast, ExperimentFacts};
 pub use gate::{Against, FailOn, GateRule, Goldens, Tolerance, against, check_goldens};
 pub use history::{Change, HistoryRun, Series, add, entries, series};
 pub use judge::{
-    Gated, LOOKS_ALPHA, Machines, NO_QUICK_VERDICT, PhaseCounters, Verdicts, baselines, first_table,
-    judged_phase, noisy_baselines, sentences,
+    Gated, LOOKS_ALPHA, Machines, NO_QUICK_VERDICT, PhaseCounters, Verdicts, baselines, first_table, judged_phase,
+    noisy_baselines, rows_of_rounds, sentences,
 };
 pub use row_sentences::row_sentences;
 pub use runner::Runner;

@@ -1,8 +1,14 @@
 //! `lsmbench calibrate` measures the false-positive rate and the power of verdicts on this machine.
 
+use std::fmt::Display;
+use std::path::Path;
+
+use experiment::{Experiment, Overrides};
+use results::targets::check_file;
+use results::{Folder, Row};
 use run::{Programs, scratch};
 use types::{Outcome, Problem};
-use verdict::{Calibration, calibrate as run};
+use verdict::{Calibration, CalibrationTable, calibrate as run, rows_of_rounds};
 
 use crate::cli::CalibrateArguments;
 use crate::output::{line, print};
@@ -18,23 +24,63 @@ pub(crate) fn calibrate(arguments: &CalibrateArguments) -> Outcome<()> {
             "--slowdowns: {wrong} is outside of 0.1 to {MOST_PERCENT} percent"
         )));
     }
-    let given = &arguments.slowdowns;
-    if let Some(twice) = given.iter().enumerate().find(|(at, percent)| given[..*at].contains(percent)) {
-        return Err(Problem::new(format!("--slowdowns: {} is given twice", twice.1)));
-    }
+    check_unique("--slowdowns", &arguments.slowdowns)?;
+    check_unique("--plan", &arguments.plan)?;
+    check_unique("--metric", &arguments.metric)?;
+    check_unique("--trials", &arguments.trials)?;
+    [&arguments.csv, &arguments.markdown].into_iter().flatten().try_for_each(|file| check_file(file))?;
     let work = scratch(arguments.work.as_deref())?;
-    let mut options: Vec<String> =
-        arguments.trials.map(|trials| format!("--trials={trials}")).into_iter().collect();
-    options.extend(arguments.plan.as_ref().map(|plan| format!("--set=trials.plan={plan}")));
-    options.push(format!("--set=verdict.metric={}", arguments.metric));
-    options.extend(arguments.quick.then(|| "--quick".to_owned()));
+    let mut options = vec!["--no-page".to_owned()];
     options.extend(arguments.allow_debug.then(|| "--allow-debug".to_owned()));
     let slowdowns: Vec<f64> = arguments.slowdowns.iter().map(|percent| percent / 100.0).collect();
-    print(&run(&Calibration {
+    let judge = |config: &Path, sets: &[String], folder: &Folder, (metric, rounds): (&str, u64)| {
+        judged(config, sets, folder, (metric, rounds, arguments.quick))
+    };
+    let table = run(&Calibration {
+        equal: arguments.equal.unwrap_or(arguments.comparisons),
         comparisons: arguments.comparisons,
         slowdowns: &slowdowns,
+        plans: &arguments.plan,
+        metrics: &arguments.metric,
+        rounds: &arguments.trials,
+        is_quick: arguments.quick,
         options,
         work: work.path(),
         runner: &Programs { line },
-    })?)
+        judge: &judge,
+        keep: &|table| keep(table, arguments),
+    })?;
+    print(&table.text())
+}
+
+/// Returns an error if a list of an option contains a value twice.
+fn check_unique<T: PartialEq + Display>(option: &str, given: &[T]) -> Outcome<()> {
+    match given.iter().enumerate().find(|(at, value)| given[..*at].contains(value)) {
+        Some((_, twice)) => Err(Problem::new(format!("{option}: {twice} is given twice"))),
+        None => Ok(()),
+    }
+}
+
+/// Judges the first rounds of a run by one metric. Each metric is judged alone, so the number of metrics does not change
+/// the verdicts.
+fn judged(
+    config: &Path,
+    sets: &[String],
+    folder: &Folder,
+    (metric, rounds, quick): (&str, u64, bool),
+) -> Outcome<Vec<Row>> {
+    let set = sets.iter().cloned().chain([format!("verdict.metric={metric}")]).collect();
+    let overrides = Overrides { set, trials: Some(rounds), quick, ..Overrides::default() };
+    let experiment = Experiment::load(config, &overrides)?;
+    rows_of_rounds(&experiment.facts(), folder, rounds)
+}
+
+/// Writes the table to the files of the options.
+fn keep(table: &CalibrationTable, arguments: &CalibrateArguments) -> Outcome<()> {
+    let files = [(&arguments.csv, table.csv()), (&arguments.markdown, table.markdown())];
+    for (file, text) in files.into_iter().filter_map(|(file, text)| Some((file.as_ref()?, text))) {
+        std::fs::write(file, text)
+            .map_err(|error| Problem::doing(format!("write {}", file.display()), error))?;
+    }
+    Ok(())
 }

@@ -217,6 +217,7 @@ pub(super) fn missing_run(
         part: None,
         resume: earlier.is_none_or(|manifest| is_same(&manifest)),
         allow_debug,
+        has_profile: false,
         verbose: false,
         markdown: None,
         overrides: overrides.clone(),

@@ -37,6 +37,7 @@ pub(crate) fn tune(arguments: &TuneArguments, mut overrides: Overrides) -> Outco
         resume: arguments.resume,
         part: None,
         allow_debug: arguments.allow_debug,
+        has_profile: false,
         verbose: false,
         markdown: None,
         overrides,

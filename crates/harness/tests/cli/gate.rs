@@ -247,6 +247,22 @@ fn equal_trees_and_slower_ones_are_compared_again_and_again() {
         slower.contains("100.0% (95% CI 2.5% to 100.0%)"),
         "so large a difference is always found: {slower}"
     );
+    let files = ["--csv", "power.csv", "--markdown", "power.md", "--equal", "1", "--trials", "6,7"];
+    let methods = ["--plan", "rounds,slices", "--metric", "mean_ns,busy_ns"];
+    let answer = bench.ok(&[&calibrate[..], &files, &methods].concat());
+    assert!(
+        answer.contains("Plan slices, metric busy_ns, 7 rounds:\n1 comparison of equal trees"),
+        "{answer}"
+    );
+    let (csv, markdown) = (bench.read("power.csv"), bench.read("power.md"));
+    // Two plans, two metrics and two numbers of rounds, each with equal trees and one slowdown.
+    assert_eq!((csv.lines().count(), markdown.lines().count()), (1 + 8 * 2, 2 + 8), "{csv}\n{markdown}");
+    assert!(
+        csv.lines()
+            .filter(|line| line.contains("busy_ns,7,3,"))
+            .all(|line| line.contains(",1,0,0,0,1.00000,")),
+        "{csv}"
+    );
     for (slowdowns, hint) in [
         ("0", "--slowdowns: 0 is outside of 0.1 to 300 percent"),
         ("1e9", "--slowdowns: 1000000000 is outside of 0.1 to 300 percent"),

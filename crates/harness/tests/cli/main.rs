@@ -40,6 +40,7 @@ mod page;
 mod pages;
 mod parts;
 mod peers;
+mod profiles;
 mod range_deletes;
 mod reference;
 mod refusals;

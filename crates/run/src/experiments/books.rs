@@ -1,6 +1,6 @@
 //! The output files of a run, and the state of its trials.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use experiment::Cell;
@@ -21,6 +21,9 @@ pub(super) struct Books {
     pub(super) noise: RowWriter,
     /// The fixtures from which trials start.
     pub(super) fixtures: Fixtures,
+    /// The instructions per operation in the phase of the verdict, by the number of the configuration. Empty if no
+    /// instructions are counted.
+    pub(super) instructions: BTreeMap<u64, f64>,
     /// The trials that an earlier run finished.
     pub(super) finished: BTreeSet<Group>,
     /// The second trials of baselines that an earlier run finished.

@@ -1,6 +1,6 @@
 //! Opens the output files of a run, and writes the rows of each trial.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use experiment::{Cell, engine};
@@ -44,7 +44,18 @@ impl Run<'_> {
             is_side_by_side.then(|| open(&folder.slices(), &self.slices_schema, &finished)).transpose()?;
         create_folder(&folder.histograms())?;
         let fixtures = Fixtures::new(&self.options.fixture_home(), self.options.console.line);
-        Ok(Books { manifest, runs, timeline, levels, slices, noise, fixtures, finished, finished_noise })
+        Ok(Books {
+            manifest,
+            runs,
+            timeline,
+            levels,
+            slices,
+            noise,
+            fixtures,
+            instructions: BTreeMap::new(),
+            finished,
+            finished_noise,
+        })
     }
 
     /// Writes the rows of a trial. If a row is the first row of its phase that exceeds a bound, prints a message.
@@ -62,6 +73,7 @@ impl Run<'_> {
             part.record(turn.group.trial);
         }
         let mut runs = rows(&self.schema, &report.rows)?;
+        self.add_instructions(cell, &mut runs, books);
         runs.iter_mut().for_each(Expectation::complete);
         let limits = self.limits();
         let marked = mark(&cell.design, stored_values(cell), &mut runs, &report.streams, limits);

@@ -169,6 +169,7 @@ fn report_of(workload: &str, lie: Lie) -> TrialReport {
         fixture: None,
         turns: None,
         recording: None,
+        observed: None,
     };
     let tree = CATALOG.build(&spec.configuration.engine).unwrap();
     let store = OpenStore::open(Box::new(LyingEngine(tree, lie)), opening(&spec)).unwrap();

@@ -2,7 +2,7 @@
 //! the CPU time if its verdict disagrees with the verdict on the metric.
 
 use measure::{Comparison, Criteria, Ranked, Verdict, compare};
-use results::{Better, Unit, columns as c};
+use results::{Better, Interleaving, Unit, columns as c};
 
 use super::causes::in_words;
 use super::judged::{Entry, Judged};
@@ -16,7 +16,7 @@ const MOST_NAMED: usize = 3;
 
 impl Judged<'_> {
     /// Returns whether the metric is a time or a rate. Counters and CPU time may explain only times and rates.
-    fn is_of_time(&self) -> bool {
+    pub(super) fn is_of_time(&self) -> bool {
         let unit = self.column.unit();
         let is_time = matches!(unit, Unit::Nanoseconds | Unit::Seconds | Unit::OperationsPerSecond);
         is_time && !self.is_exact() && self.column.name() != c::CPU_SECONDS.name
@@ -42,9 +42,12 @@ impl Judged<'_> {
         let shares = self.entries.iter().filter_map(|entry| entry.causes.waits.median());
         let most = shares.fold(0.0, f64::max);
         let is_told = self.is_of_time() && self.column.name() != c::BUSY_NS.name && most >= LEAST_WAITS;
+        let is_apart =
+            self.experiment.interleaving == Interleaving::Rounds && self.experiment.component.is_none();
+        let plan = if is_apart { " With less noise: --set trials.plan=slices." } else { "" };
         is_told.then(|| {
             format!(
-                "Threads waited for a CPU up to {} of the time. Without waits: --set verdict.metric=busy_ns.",
+                "Threads waited for a CPU up to {} of the time. Without waits: --set verdict.metric=busy_ns.{plan}",
                 percent(most)
             )
         })

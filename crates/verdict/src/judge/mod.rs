@@ -19,8 +19,10 @@ mod stopping;
 mod table;
 mod text;
 
-use measure::{Ranked, adjust};
-use results::{Folder, Look, Manifest, Row, Table};
+use std::path::Path;
+
+use measure::{Ranked, Verdict, adjust};
+use results::{Folder, Look, Manifest, Row, Table, columns as c};
 use types::Outcome;
 
 use self::group::groups;
@@ -54,6 +56,17 @@ pub fn sentences(experiment: &ExperimentFacts<'_>, folder: &Folder) -> Outcome<V
 pub fn first_table(experiment: &ExperimentFacts<'_>, folder: &Folder) -> Outcome<String> {
     let verdicts = read(experiment, folder)?;
     Ok(verdicts.judged.first().map(|judged| block(judged, true, false)).unwrap_or_default())
+}
+
+/// Returns the rows of the verdicts on the first `rounds` rounds of the results in a folder.
+pub fn rows_of_rounds(experiment: &ExperimentFacts<'_>, folder: &Folder, rounds: u64) -> Outcome<Vec<Row>> {
+    let first = |path: &Path| -> Outcome<Table> {
+        let table = Table::read(path)?;
+        let is_first = |row: &&Row| row.get(&c::TRIAL).integer().is_some_and(|trial| trial < rounds);
+        let rows = table.rows().iter().filter(is_first).cloned().collect();
+        Ok(Table::new(table.schema().clone(), rows))
+    };
+    Ok(Verdicts::of(experiment, &first(&folder.runs())?, &first(&folder.noise())?, &[])?.rows())
 }
 
 /// Judges the results in a folder.
@@ -152,6 +165,23 @@ impl<'a> Verdicts<'a> {
         };
         let mut comparisons = self.judged.iter().flat_map(|judged| &judged.ranked).peekable();
         comparisons.peek().is_some() && comparisons.all(is_narrow)
+    }
+
+    /// Returns the pairs of configurations between which a difference in a time or a rate was found: the number of the
+    /// candidate and the number of the baseline. The pairs have the order of the verdicts.
+    pub fn decided_on_time(&self) -> Vec<(u64, u64)> {
+        let mut pairs = Vec::new();
+        for judged in self.judged.iter().filter(|judged| judged.is_of_time()) {
+            let is_decided = |ranked: &&Ranked| {
+                matches!(ranked.comparison.verdict, Verdict::Improved | Verdict::Regressed)
+            };
+            for ranked in judged.ranked.iter().filter(is_decided) {
+                let both = judged.both(&ranked.name);
+                let pair = both.map(|(baseline, entry)| (entry.cell.number, baseline.cell.number));
+                pairs.extend(pair.filter(|pair| !pairs.contains(pair)));
+            }
+        }
+        pairs
     }
 
     /// Returns the outcome as a short text. Each group of configurations has a table, a verdict and notes for the

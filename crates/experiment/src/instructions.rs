@@ -1,0 +1,39 @@
+//! Counts of instructions by valgrind: the configurations that allow a count, and the task of the counted trial.
+
+use results::RunMode;
+use subject::Task;
+use workload::Work;
+
+use super::cell::Cell;
+use super::expand::refusal;
+use super::resolved::Experiment;
+
+/// Returns an error if a configuration does not allow a count of instructions. Threads and timing would change the
+/// count, so each configuration must be able to run in counted mode.
+pub(super) fn check(cells: &[Cell]) -> Result<(), String> {
+    let reason = |cell: &Cell| match cell.task.workload() {
+        None => Some("a component experiment has no store whose operations could be counted".to_owned()),
+        Some(_) => refusal(RunMode::Counted, cell).map(|reason| format!("{}: {reason}", cell.label)),
+    };
+    match cells.iter().find_map(reason) {
+        Some(reason) => Err(format!("{reason}; change the setting, or remove trials.instructions")),
+        None => Ok(()),
+    }
+}
+
+impl Experiment {
+    /// Returns the task of the trial in which valgrind counts the instructions of `phase`. If the phase has a mix, the
+    /// phase has at most `trials.instructions` operations.
+    pub fn counted_task(&self, cell: &Cell, phase: &str) -> Task {
+        let mut task = cell.task.clone();
+        if let (Task::Workload(workload), Some(most)) = (&mut task, self.trials.instructions) {
+            let own = workload.phases.iter_mut().filter(|own| own.name == phase);
+            for own in own {
+                if let Work::Mixed(mixed) = &mut own.work {
+                    mixed.operations = mixed.operations.map(|operations| operations.min(most));
+                }
+            }
+        }
+        task
+    }
+}

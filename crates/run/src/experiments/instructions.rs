@@ -1,0 +1,110 @@
+//! Counts the instructions of each configuration before the trials. One additional trial per configuration runs in
+//! counted mode under valgrind.
+
+use experiment::Cell;
+use results::columns::ALL;
+use results::{Group, Measurements, Row, RunMode, columns as c};
+use trial::{Configuration, ObservedPhase, ObservingTool, TrialReport, TrialSpec};
+use types::{Outcome, Problem};
+use verdict::judged_phase;
+
+use super::books::Books;
+use super::{Ending, PlannedTrial, Run};
+use crate::child::run_trial_under;
+use crate::fixture::Found;
+use crate::home::DataFolder;
+use crate::valgrind::Callgrind;
+
+impl Run<'_> {
+    /// Counts the instructions of all configurations, if `trials.instructions` is set.
+    pub(super) fn count_instructions(&self, books: &mut Books) -> Outcome<Ending> {
+        if self.experiment.trials.instructions.is_none() {
+            return Ok(Ending::Done);
+        }
+        let phase = judged_phase(&self.facts);
+        for (at, cell) in self.experiment.cells.iter().enumerate() {
+            (self.options.console.line)(&format!(
+                "  counting instructions of {} in phase {phase}",
+                cell.label
+            ));
+            let turn = PlannedTrial { cell: at, group: Group { cell: cell.number, trial: 0 }, again: false };
+            let counted = self.instructions_of(cell, &turn, &phase, books);
+            match counted.map_err(|problem| Problem::new(format!("{}: {problem}", cell.label)))? {
+                Some(count) => _ = books.instructions.insert(cell.number, count),
+                None => return Ok(Ending::Interrupted),
+            }
+        }
+        Ok(Ending::Done)
+    }
+
+    /// Returns the instructions per operation of a configuration. Returns `None` if the user interrupted the run.
+    fn instructions_of(
+        &self,
+        cell: &Cell,
+        turn: &PlannedTrial,
+        phase: &str,
+        books: &mut Books,
+    ) -> Outcome<Option<f64>> {
+        let fixture = match self.fixture(cell, turn, books)? {
+            Found::Fixture(fixture) => Some(fixture),
+            Found::None => None,
+            Found::Interrupted => return Ok(None),
+        };
+        let data = DataFolder::create(self.home.data())?;
+        let callgrind = Callgrind::new(data.path());
+        let spec = self.spec(cell, turn, data.path());
+        let task = self.experiment.counted_task(cell, phase);
+        let mut spec = TrialSpec {
+            configuration: Configuration { task, ..spec.configuration },
+            mode: RunMode::Counted,
+            // The measured trials check the answers, and checks add instructions.
+            check: 0,
+            results: None,
+            // Valgrind needs memory of its own, and the memory of a trial does not change the count.
+            memory_limit: None,
+            warm_memory: None,
+            observed: Some(ObservedPhase {
+                phase: phase.to_owned(),
+                tool: ObservingTool::InstructionCounter,
+            }),
+            ..spec
+        };
+        spec.fixture = fixture.map(|fixture| fixture.clone_to(&spec.directory, false)).transpose()?;
+        let line = self.options.console.line;
+        let Some(report) = run_trial_under(&callgrind.launcher(), &spec, line, |_| ())? else {
+            return Ok(None);
+        };
+        let operations = operations(&report, phase)?;
+        Ok(Some(callgrind.instructions()? as f64 / operations))
+    }
+
+    /// Adds the instructions per operation to the rows of a trial.
+    pub(super) fn add_instructions(&self, cell: &Cell, rows: &mut [Row], books: &Books) {
+        let Some(count) = books.instructions.get(&cell.number) else { return };
+        let phase = judged_phase(&self.facts);
+        for row in rows {
+            let is_judged = row.get(&c::PHASE).text() == Some(phase.as_str())
+                && row.get(&c::OPERATION).text() == Some(ALL)
+                && !row.get(&c::OPS).is_empty();
+            if is_judged {
+                row.set(&c::USER_INSTRUCTIONS_PER_OP, *count);
+            }
+        }
+    }
+}
+
+/// Returns the number of operations of a phase in the report of a trial.
+///
+/// # Errors
+/// The trial returned wrong answers, or the phase has no operations.
+pub(super) fn operations(report: &TrialReport, phase: &str) -> Outcome<f64> {
+    if let Some(wrong) = report.wrong.first() {
+        return Err(Problem::new(format!("wrong answer: {wrong}")));
+    }
+    let is_of_phase = |row: &&Measurements| {
+        row.get(&c::PHASE).text() == Some(phase) && row.get(&c::OPERATION).text() == Some(ALL)
+    };
+    let row = report.rows.iter().find(is_of_phase);
+    let operations = row.and_then(|row| row.get(&c::OPS).number()).filter(|operations| *operations > 0.0);
+    operations.ok_or_else(|| Problem::new(format!("phase {phase} executed no operations")))
+}

@@ -1,0 +1,85 @@
+//! Readings of the time for which a thread waited for a CPU.
+//!
+//! The kernel counts the waits of a thread, and another program may take the CPU of the thread at any time. If a wait
+//! falls between the reading of the clock and the reading of the kernel's count, the wait belongs to only one of both. On
+//! a busy machine, such a wait is much longer than a short phase. A reading is therefore repeated until the thread keeps
+//! its CPU.
+
+use measure::{Clock, Stamp, probe};
+
+/// The longest time of a reading in which the thread kept its CPU, in nanoseconds.
+const LONGEST_READING_NS: u64 = 200_000;
+
+/// The largest number of readings. After these readings, the last reading counts.
+const MOST_READINGS: usize = 8;
+
+/// A reading of the waits of a thread.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RunQueueReading {
+    /// Time for which the thread had waited for a CPU, in nanoseconds. `None` if the kernel does not report this time.
+    pub(super) waited_ns: Option<u64>,
+    /// The time of the reading.
+    pub(super) at: Stamp,
+}
+
+impl RunQueueReading {
+    /// Reads the waits of this thread.
+    pub(super) fn take(clock: &Clock) -> Self {
+        Self::settled(clock, || Self { waited_ns: probe::thread_run_queue_wait_ns(), at: clock.now() })
+    }
+
+    /// Repeats a reading until the reading takes a short time.
+    fn settled(clock: &Clock, mut read: impl FnMut() -> Self) -> Self {
+        let mut start = clock.now();
+        let mut reading = read();
+        for _ in 1..MOST_READINGS {
+            if clock.ns_between(start, reading.at) <= LONGEST_READING_NS {
+                break;
+            }
+            start = clock.now();
+            reading = read();
+        }
+        reading
+    }
+
+    /// Returns the waits between an earlier reading, which counted `before` nanoseconds, and the time `end`. The time
+    /// `end` is before this reading. If more time has passed since `end` than a reading takes, the thread has waited
+    /// for a CPU since `end`.
+    pub(super) fn waits(&self, before: Option<u64>, end: Stamp, clock: &Clock) -> Option<u64> {
+        let waited = self.waited_ns.zip(before).map(|(now, before)| now.saturating_sub(before))?;
+        let since_end = clock.ns_between(end, self.at);
+        Some(if since_end > LONGEST_READING_NS { waited.saturating_sub(since_end) } else { waited })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_outside_of_the_phase_do_not_count() {
+        let clock = Clock::new();
+        let start = clock.now();
+        let at = |ns| clock.after(start, ns);
+        let reading = |waited_ns, ns| RunQueueReading { waited_ns: Some(waited_ns), at: at(ns) };
+        // The phase ends after 10 ms, of which the thread waited 3 ms.
+        let end = at(10_000_000);
+        assert_eq!(reading(8_000_000, 10_050_000).waits(Some(5_000_000), end, &clock), Some(3_000_000));
+        // Another program has the CPU for 40 ms after the last operation.
+        assert_eq!(reading(48_000_000, 50_000_000).waits(Some(5_000_000), end, &clock), Some(3_000_000));
+        assert_eq!(reading(5, 10_000_000).waits(None, end, &clock), None);
+    }
+
+    #[test]
+    fn a_reading_during_which_the_thread_lost_its_cpu_is_repeated() {
+        let clock = Clock::new();
+        let mut readings = 0;
+        let reading = RunQueueReading::settled(&clock, || {
+            readings += 1;
+            let later = if readings < 3 { 5_000_000_000 } else { 0 };
+            RunQueueReading { waited_ns: Some(readings), at: clock.after(clock.now(), later) }
+        });
+        assert_eq!(reading.waited_ns, Some(readings));
+        assert!((3..=MOST_READINGS as u64).contains(&readings), "{readings}");
+    }
+}

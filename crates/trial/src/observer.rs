@@ -1,0 +1,156 @@
+//! Switches the tool that observes a phase on and off: the sampling profiler `perf record`, or callgrind.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::OnceLock;
+
+use measure::callgrind;
+use parking_lot::Mutex;
+
+use super::failure::TrialResult;
+use super::message::{ObservedPhase, ObservingTool};
+
+/// The tool that observes the current phase.
+pub(super) struct Observer {
+    tool: Tool,
+    /// The reason why the tool did not start.
+    failure: OnceLock<String>,
+}
+
+enum Tool {
+    /// No tool observes the phase.
+    None,
+    Profiler(Mutex<Profiler>),
+    InstructionCounter,
+}
+
+/// The connection to a running `perf record`. A command and its acknowledgment are one line each.
+struct Profiler {
+    control: File,
+    acknowledgments: File,
+}
+
+impl Observer {
+    /// Connects to the tool that observes the phase with the name `phase`. If no tool observes this phase, the returned
+    /// value does nothing.
+    ///
+    /// # Errors
+    /// The process does not run under the tool.
+    pub(super) fn of(observed: Option<&ObservedPhase>, phase: &str) -> TrialResult<Self> {
+        let tool = match observed.filter(|observed| observed.phase == phase).map(|observed| &observed.tool) {
+            None => Tool::None,
+            Some(ObservingTool::Profiler { control, acknowledgments }) => {
+                Tool::Profiler(Mutex::new(Profiler::connect(control, acknowledgments)?))
+            }
+            Some(ObservingTool::InstructionCounter) if callgrind::is_running() => Tool::InstructionCounter,
+            Some(ObservingTool::InstructionCounter) => {
+                return Err("the trial does not run under valgrind".into());
+            }
+        };
+        Ok(Self { tool, failure: OnceLock::new() })
+    }
+
+    /// Returns whether callgrind counts the instructions of the operations of the phase.
+    pub(super) fn counts_instructions(&self) -> bool {
+        matches!(self.tool, Tool::InstructionCounter)
+    }
+
+    /// Switches the tool on. [`end`](Self::end) returns the error, if any.
+    pub(super) fn begin(&self) {
+        match &self.tool {
+            Tool::None => {}
+            Tool::Profiler(profiler) => {
+                if let Err(error) = profiler.lock().command("enable") {
+                    self.failure.get_or_init(|| error);
+                }
+            }
+            Tool::InstructionCounter => callgrind::start_instrumentation(),
+        }
+    }
+
+    /// Switches the tool off.
+    ///
+    /// # Errors
+    /// The tool did not start or does not answer.
+    pub(super) fn end(&self) -> TrialResult<()> {
+        if let Some(failure) = self.failure.get() {
+            return Err(failure.as_str().into());
+        }
+        match &self.tool {
+            Tool::None => {}
+            Tool::Profiler(profiler) => profiler.lock().command("disable")?,
+            Tool::InstructionCounter => callgrind::stop_instrumentation(),
+        }
+        Ok(())
+    }
+
+    /// Executes a call without operations, and observes the whole call.
+    ///
+    /// # Errors
+    /// The error of the call, or an error of the tool.
+    pub(super) fn observe_call<T>(&self, call: impl FnOnce() -> TrialResult<T>) -> TrialResult<T> {
+        let toggle = || self.counts_instructions().then(callgrind::toggle_collection);
+        self.begin();
+        toggle();
+        let returned = call();
+        toggle();
+        self.end()?;
+        returned
+    }
+}
+
+impl Profiler {
+    fn connect(control: &Path, acknowledgments: &Path) -> Result<Self, String> {
+        let failed = |error| format!("cannot connect to the profiler: {error}");
+        Ok(Self {
+            control: OpenOptions::new().write(true).open(control).map_err(failed)?,
+            acknowledgments: File::open(acknowledgments).map_err(failed)?,
+        })
+    }
+
+    /// Sends a command, and waits until the profiler has executed the command.
+    fn command(&mut self, command: &str) -> Result<(), String> {
+        let failed = |error| format!("the profiler does not answer: {error}");
+        writeln!(self.control, "{command}").map_err(failed)?;
+        let mut byte = [0];
+        while byte != *b"\n" {
+            self.acknowledgments.read_exact(&mut byte).map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_lines_and_wait_for_their_acknowledgments() {
+        let folder = tempfile::tempdir().unwrap();
+        let [control, acknowledgments] = ["control", "ack"].map(|name| folder.path().join(name));
+        std::fs::write(&control, "").unwrap();
+        // The acknowledgments of perf end with a NUL byte after the line.
+        std::fs::write(&acknowledgments, "ack\n\0ack\n\0").unwrap();
+        let tool = ObservingTool::Profiler { control: control.clone(), acknowledgments };
+        let observed = ObservedPhase { phase: "get".to_owned(), tool };
+        let other = Observer::of(Some(&observed), "load").unwrap();
+        other.begin();
+        other.end().unwrap();
+        let observer = Observer::of(Some(&observed), "get").unwrap();
+        observer.begin();
+        assert_eq!(std::fs::read_to_string(&control).unwrap(), "enable\n");
+        observer.end().unwrap();
+        assert_eq!(std::fs::read_to_string(&control).unwrap(), "enable\ndisable\n");
+        // No third acknowledgment comes.
+        observer.begin();
+        assert!(observer.end().unwrap_err().to_string().contains("does not answer"));
+    }
+
+    #[test]
+    fn instructions_are_counted_only_under_valgrind() {
+        let observed = ObservedPhase { phase: "get".to_owned(), tool: ObservingTool::InstructionCounter };
+        let error = Observer::of(Some(&observed), "get").err().map(|error| error.to_string());
+        assert_eq!(error.as_deref(), Some("the trial does not run under valgrind"));
+    }
+}

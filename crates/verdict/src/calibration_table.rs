@@ -1,0 +1,346 @@
+//! The results of a calibration: how often each method finds a known slowdown, and how often it reports a difference
+//! between equal trees. The table has the forms text, CSV and Markdown.
+
+use std::fmt::Write as _;
+
+use measure::{Proportion, Verdict, median};
+
+/// Minimum number of comparisons for an expected error rate of 5 %, which is one in twenty.
+const FEWEST_COMPARISONS: u64 = 20;
+
+/// A way to compare two trees: the plan of the trials, the metric, and the number of rounds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Method {
+    /// The value of `trials.plan`.
+    pub plan: String,
+    /// The metric of the verdicts.
+    pub metric: String,
+    /// The number of rounds of each comparison.
+    pub rounds: u64,
+}
+
+/// The comparisons of one method with one slowdown.
+#[derive(Clone, Debug)]
+pub struct CalibrationSeries {
+    /// The method.
+    pub method: Method,
+    /// The requested slowdown as a fraction; 0 for equal trees.
+    pub slowdown: f64,
+    /// The comparisons, in order.
+    pub runs: Vec<JudgedRun>,
+}
+
+/// One comparison of two trees.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JudgedRun {
+    /// The verdict on the second tree.
+    pub verdict: Verdict,
+    /// The slowdown of the second tree as a fraction.
+    pub planted: f64,
+    /// The measured slowdown as a fraction. `None` if there is no ratio.
+    pub measured: Option<f64>,
+    /// The noise floor. `None` in a duet, which has no core for a second trial of the baseline.
+    pub noise_floor: Option<f64>,
+    /// The smallest change that is detected with 80 % power. `None` if there is no noise floor.
+    pub detectable: Option<f64>,
+    /// The duration of the comparison in seconds.
+    pub seconds: f64,
+}
+
+/// The series of all methods and slowdowns.
+#[derive(Clone, Debug, Default)]
+pub struct CalibrationTable {
+    /// The series, in the order of the methods. The first series of each method has equal trees.
+    pub series: Vec<CalibrationSeries>,
+}
+
+impl CalibrationSeries {
+    /// Creates a series without comparisons.
+    pub(crate) fn new(method: Method, slowdown: f64) -> Self {
+        Self { method, slowdown, runs: Vec::new() }
+    }
+
+    /// Returns the share of comparisons with one of these verdicts. Returns `None` if there are no comparisons.
+    fn share(&self, verdicts: &[Verdict]) -> Option<Proportion> {
+        let count = self.runs.iter().filter(|run| verdicts.contains(&run.verdict)).count();
+        (!self.runs.is_empty()).then_some(Proportion { count: count as u64, tries: self.runs.len() as u64 })
+    }
+
+    /// Returns the share of comparisons with a difference. For a slower tree, only the verdict "slower" counts.
+    fn found(&self) -> Option<Proportion> {
+        match self.slowdown <= 0.0 {
+            true => self.share(&[Verdict::Improved, Verdict::Regressed]),
+            false => self.share(&[Verdict::Regressed]),
+        }
+    }
+
+    /// Returns the median of a value of the comparisons.
+    fn median(&self, value: impl Fn(&JudgedRun) -> Option<f64>) -> Option<f64> {
+        median(self.runs.iter().filter_map(value))
+    }
+
+    /// Returns the name of the series, such as `equal trees` or `5.0% slower`.
+    fn name(&self) -> String {
+        let planted = self.median(|run| Some(run.planted)).unwrap_or(self.slowdown);
+        if self.slowdown <= 0.0 {
+            "equal trees".to_owned()
+        } else {
+            format!("{:.1}% slower", planted * 100.0)
+        }
+    }
+}
+
+impl CalibrationTable {
+    /// Returns the series of a plan and a slowdown.
+    pub(crate) fn series_of(
+        &mut self,
+        plan: &str,
+        slowdown: f64,
+    ) -> impl Iterator<Item = &mut CalibrationSeries> {
+        let is_own = move |series: &&mut CalibrationSeries| {
+            series.method.plan == plan && series.slowdown.total_cmp(&slowdown).is_eq()
+        };
+        self.series.iter_mut().filter(is_own)
+    }
+
+    /// Returns a line about the progress of a plan and a slowdown, such as `slices, 5.0% slower: 3 of 20`.
+    pub(crate) fn progress(&self, plan: &str, slowdown: f64, total: u64) -> String {
+        let mut own = self.series.iter();
+        let own =
+            own.find(|series| series.method.plan == plan && series.slowdown.total_cmp(&slowdown).is_eq());
+        own.map_or_else(String::new, |series| {
+            format!("{plan}, {}: {} of {total}", series.name(), series.runs.len())
+        })
+    }
+
+    /// Returns the series of each method.
+    fn methods(&self) -> impl Iterator<Item = &[CalibrationSeries]> {
+        self.series.chunk_by(|a, b| a.method == b.method)
+    }
+
+    /// Formats the table for a terminal. Each method has a paragraph and a table.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let is_single = self.methods().count() == 1;
+        for series in self.methods() {
+            if !is_single {
+                let Method { plan, metric, rounds } = &series[0].method;
+                let _ = writeln!(text, "Plan {plan}, metric {metric}, {rounds} rounds:");
+            }
+            text += &paragraph(&series[0]);
+            let _ = writeln!(
+                text,
+                "\n{:<16} {:>30} {:>12} {:>14} {:>10} {:>8}",
+                "", "called slower", "equivalent", "inconclusive", "measured", "each"
+            );
+            series.iter().for_each(|series| text += &line(series));
+            text.push('\n');
+        }
+        text.truncate(text.trim_end().len());
+        text + "\n"
+    }
+
+    /// Formats the table as CSV: one row for each method and slowdown. Shares and their 95 % confidence intervals are
+    /// fractions, and an unknown value is empty.
+    pub fn csv(&self) -> String {
+        let mut text =
+            "plan,metric,rounds,slowdown,planted,comparisons,slower,faster,equivalent,inconclusive,found,\
+                        found_low,found_high,measured,noise_floor,detectable,seconds\n"
+                .to_owned();
+        for series in &self.series {
+            let Method { plan, metric, rounds } = &series.method;
+            let count = |verdict| series.runs.iter().filter(|run| run.verdict == verdict).count();
+            let found = series.found();
+            let interval = found.map(Proportion::interval);
+            let number = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.5}"));
+            let numbers = [
+                found.map(Proportion::share),
+                interval.map(|interval| interval.low),
+                interval.map(|interval| interval.high),
+                series.median(|run| run.measured),
+                series.median(|run| run.noise_floor),
+                series.median(|run| run.detectable),
+                series.median(|run| Some(run.seconds)),
+            ];
+            let planted = series.median(|run| Some(run.planted));
+            let _ = writeln!(
+                text,
+                "{plan},{metric},{rounds},{},{},{},{},{},{},{},{}",
+                series.slowdown,
+                number(planted),
+                series.runs.len(),
+                count(Verdict::Regressed),
+                count(Verdict::Improved),
+                count(Verdict::Equivalent),
+                count(Verdict::Inconclusive),
+                numbers.map(number).join(",")
+            );
+        }
+        text
+    }
+
+    /// Formats the table as Markdown: one row for each method, and one column for each slowdown.
+    pub fn markdown(&self) -> String {
+        let mut text = String::new();
+        let slowdowns: Vec<f64> =
+            self.methods().next().unwrap_or_default().iter().map(|series| series.slowdown).collect();
+        let heads = slowdowns.iter().map(|slowdown| match *slowdown <= 0.0 {
+            true => "equal trees called different".to_owned(),
+            false => format!("{:.0} % slower found", slowdown * 100.0),
+        });
+        let heads: Vec<String> = heads.collect();
+        let _ = writeln!(text, "| plan | metric | rounds | {} | minutes each |", heads.join(" | "));
+        let _ = writeln!(text, "|---|---|--:|{}--:|", "--:|".repeat(heads.len()));
+        for series in self.methods() {
+            let Method { plan, metric, rounds } = &series[0].method;
+            let cells: Vec<String> = series.iter().map(markdown_cell).collect();
+            let minutes =
+                median(series.iter().flat_map(|series| series.runs.iter().map(|run| run.seconds / 60.0)));
+            let minutes = minutes.map_or_else(String::new, |minutes| format!("{minutes:.2}"));
+            let _ =
+                writeln!(text, "| `{plan}` | `{metric}` | {rounds} | {} | {minutes} |", cells.join(" | "));
+        }
+        text
+    }
+}
+
+/// Formats the share of a series, such as `7 of 11 (31 to 89 %)`.
+fn markdown_cell(series: &CalibrationSeries) -> String {
+    series.found().map_or_else(String::new, |found| {
+        let interval = found.interval();
+        format!(
+            "{} of {} ({:.0} to {:.0} %)",
+            found.count,
+            found.tries,
+            interval.low * 100.0,
+            interval.high * 100.0
+        )
+    })
+}
+
+/// Describes the comparisons of equal trees.
+fn paragraph(equal: &CalibrationSeries) -> String {
+    let Some(different) = equal.found() else { return "No comparison of equal trees.\n".to_owned() };
+    let comparisons = if different.tries == 1 { "comparison" } else { "comparisons" };
+    let mut text = format!(
+        "{} {comparisons} of equal trees, {} called different: {}; {}.\n",
+        different.tries,
+        different.count,
+        percent(different),
+        match different.tries < FEWEST_COMPARISONS {
+            true => format!("too few comparisons for the expected 5%, which takes {FEWEST_COMPARISONS}"),
+            false => "a 95% CI allows 5%".to_owned(),
+        }
+    );
+    // A duet measures no noise, because it has no core for a second trial of the baseline.
+    let noise = equal.median(|run| run.noise_floor).zip(equal.median(|run| run.detectable));
+    if let Some((floor, detectable)) = noise {
+        let _ = writeln!(
+            text,
+            "Noise floor {:.1}%. A change of {:.1}% is detected with 80% power (medians over comparisons).",
+            floor * 100.0,
+            detectable * 100.0
+        );
+    }
+    text
+}
+
+/// Formats a series as a line for a terminal. Returns an empty text if there are no comparisons.
+fn line(series: &CalibrationSeries) -> String {
+    let Some(slower) = series.share(&[Verdict::Regressed]) else { return String::new() };
+    let share = |verdict| {
+        let share = series.share(&[verdict]).map_or(0.0, Proportion::share);
+        format!("{:.0}%", share * 100.0)
+    };
+    format!(
+        "{:<16} {:>30} {:>12} {:>14} {:>9.1}% {:>7.1}s\n",
+        series.name(),
+        percent(slower),
+        share(Verdict::Equivalent),
+        share(Verdict::Inconclusive),
+        series.median(|run| run.measured).unwrap_or(f64::NAN) * 100.0,
+        series.median(|run| Some(run.seconds)).unwrap_or_default()
+    )
+}
+
+/// Formats a proportion and its confidence interval in percent.
+fn percent(proportion: Proportion) -> String {
+    let interval = proportion.interval();
+    format!(
+        "{:.1}% (95% CI {:.1}% to {:.1}%)",
+        proportion.share() * 100.0,
+        interval.low * 100.0,
+        interval.high * 100.0
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> CalibrationTable {
+        let run = |verdict, ratio: f64, planted| JudgedRun {
+            verdict,
+            planted,
+            measured: Some(ratio - 1.0),
+            noise_floor: Some(0.01),
+            detectable: Some(0.03),
+            seconds: 1.5,
+        };
+        let (equivalent, slower) = (Verdict::Equivalent, Verdict::Regressed);
+        let method = Method { plan: "rounds".to_owned(), metric: "mean_ns".to_owned(), rounds: 6 };
+        let mut equal = CalibrationSeries::new(method.clone(), 0.0);
+        equal.runs = [(equivalent, 1.0), (slower, 1.1), (equivalent, 0.99), (Verdict::Improved, 0.9)]
+            .map(|(verdict, ratio)| run(verdict, ratio, 0.0))
+            .into();
+        let mut slow = CalibrationSeries::new(method, 0.05);
+        slow.runs = [(slower, 1.06), (Verdict::Inconclusive, 1.02), (slower, 1.05)]
+            .map(|(verdict, ratio)| run(verdict, ratio, 0.05))
+            .into();
+        CalibrationTable { series: vec![equal, slow] }
+    }
+
+    #[test]
+    fn shares_and_medians_are_reported() {
+        let text = table().text();
+        assert!(text.starts_with(
+            "4 comparisons of equal trees, 2 called different: 50.0% (95% CI 6.8% to 93.2%); too few comparisons"
+        ));
+        let line = text.lines().find(|line| line.starts_with("5.0% slower")).unwrap();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(words[2..4], ["66.7%", "(95%"], "{line}");
+        assert_eq!(words[words.len() - 2..], ["5.0%", "1.5s"], "{line}");
+        assert_eq!(table().progress("rounds", 0.05, 20), "rounds, 5.0% slower: 3 of 20");
+    }
+
+    #[test]
+    fn each_method_is_a_row_of_markdown_and_each_series_a_row_of_csv() {
+        let mut both = table();
+        let slices = table().series.into_iter().map(|mut series| {
+            series.method.plan = "slices".to_owned();
+            series.runs.clear();
+            series
+        });
+        both.series.extend(slices);
+        let lines: Vec<String> = both.markdown().lines().map(str::to_owned).collect();
+        assert_eq!(lines.len(), 4);
+        assert_eq!(
+            lines[0],
+            "| plan | metric | rounds | equal trees called different | 5 % slower found | minutes each |"
+        );
+        assert_eq!(lines[2], "| `rounds` | `mean_ns` | 6 | 2 of 4 (7 to 93 %) | 2 of 3 (9 to 99 %) | 0.03 |");
+        // A plan without comparisons has no values.
+        assert_eq!(lines[3], "| `slices` | `mean_ns` | 6 |  |  |  |");
+        let csv = both.csv();
+        let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+        assert!(rows.iter().all(|row| row.len() == rows[0].len()), "{csv}");
+        assert_eq!(
+            rows[2][..11],
+            ["rounds", "mean_ns", "6", "0.05", "0.05000", "3", "2", "0", "0", "1", "0.66667"]
+        );
+        assert_eq!(rows[4][10..], [""; 7]);
+        assert!(
+            both.text().contains("Plan slices, metric mean_ns, 6 rounds:\nNo comparison of equal trees.")
+        );
+    }
+}

@@ -1,0 +1,183 @@
+//! The functions that carry the difference between the CPU profiles of two configurations.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use results::{FoldedStacks, Unit};
+
+use crate::words::{percent, quoted, shown};
+
+/// The largest number of functions that a summary names for each direction of the difference.
+const MOST_NAMED: usize = 3;
+
+/// The smallest part of all increases or of all decreases for which a summary names a function.
+const LEAST_SHARE: f64 = 0.05;
+
+/// The smallest difference that a summary names, in standard errors of the difference.
+const LEAST_ERRORS: f64 = 3.0;
+
+/// The CPU profile of one configuration in one phase.
+#[derive(Clone, Debug, Default)]
+pub struct CpuProfile {
+    /// The name of the configuration.
+    pub name: String,
+    /// The sampled stacks.
+    pub stacks: FoldedStacks,
+    /// The number of operations of the phase.
+    pub operations: u64,
+    /// The number of samples.
+    pub samples: u64,
+}
+
+/// The CPU time of a function in two profiles, without the functions that it calls.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FunctionDifference {
+    /// The full name of the function.
+    pub function: String,
+    /// CPU time of the candidate minus CPU time of the baseline, per operation, in nanoseconds.
+    pub difference_ns: f64,
+    /// The standard error of the difference, from the numbers of samples, in nanoseconds.
+    pub error_ns: f64,
+}
+
+impl CpuProfile {
+    /// Returns the CPU time per operation in nanoseconds.
+    pub fn ns_per_operation(&self) -> f64 {
+        self.stacks.total_ns() as f64 / self.operations.max(1) as f64
+    }
+
+    /// Returns the CPU time of one sample in nanoseconds per operation.
+    fn weight(&self) -> f64 {
+        self.ns_per_operation() / self.samples.max(1) as f64
+    }
+
+    /// Returns the differences of all functions between this profile and the profile of the baseline, largest
+    /// difference first. The number of samples of a function has a Poisson distribution.
+    pub fn against(&self, baseline: &Self) -> Vec<FunctionDifference> {
+        let [own, base] = [self, baseline].map(|profile| profile.stacks.self_ns());
+        let functions: BTreeSet<&str> = own.keys().chain(base.keys()).copied().collect();
+        let per_operation = |ns: Option<&u64>, profile: &Self| {
+            ns.copied().unwrap_or(0) as f64 / profile.operations.max(1) as f64
+        };
+        let difference = |function: &str| {
+            let new = per_operation(own.get(function), self);
+            let old = per_operation(base.get(function), baseline);
+            FunctionDifference {
+                function: function.to_owned(),
+                difference_ns: new - old,
+                error_ns: (new * self.weight() + old * baseline.weight()).sqrt(),
+            }
+        };
+        let mut differences: Vec<FunctionDifference> = functions.into_iter().map(difference).collect();
+        differences.sort_by(|a, b| b.difference_ns.abs().total_cmp(&a.difference_ns.abs()));
+        differences
+    }
+
+    /// Describes the difference from the profile of the baseline: the CPU time per operation, and the functions that
+    /// carry the increase and the decrease.
+    pub fn summary(&self, baseline: &Self, phase: &str) -> String {
+        let [new, old] = [self, baseline].map(Self::ns_per_operation);
+        let ns = |value: f64| shown(value, Unit::Nanoseconds);
+        let mut text = format!(
+            "In phase {phase}, {} uses {} of CPU time per operation, and {} uses {}.",
+            quoted(&self.name),
+            ns(new),
+            quoted(&baseline.name),
+            ns(old)
+        );
+        let differences = self.against(baseline);
+        let mut is_named = false;
+        for (sign, word, total) in [(1.0, "more", "increase"), (-1.0, "less", "decrease")] {
+            let all = || differences.iter().filter(move |of| of.difference_ns * sign > 0.0);
+            let sum: f64 = all().map(|of| of.difference_ns.abs()).sum();
+            let is_clear = |of: &&FunctionDifference| {
+                let size = of.difference_ns.abs();
+                size >= LEAST_ERRORS * of.error_ns && size >= LEAST_SHARE * sum
+            };
+            let named: Vec<String> = all()
+                .filter(is_clear)
+                .take(MOST_NAMED)
+                .map(|of| {
+                    let size = of.difference_ns.abs();
+                    let share = percent(size / sum);
+                    format!("{} ({}, {share} of the {total})", short_name(&of.function), ns(size))
+                })
+                .collect();
+            if !named.is_empty() {
+                is_named = true;
+                let _ = write!(
+                    text,
+                    " Functions of {} with {word} CPU time: {}.",
+                    quoted(&self.name),
+                    named.join(", ")
+                );
+            }
+        }
+        if !is_named {
+            text += " No function differs by more than the sampling error.";
+        }
+        text
+    }
+}
+
+/// Shortens a path of Rust to its last two names, everywhere in the name of a function:
+/// `<lsmbench_fence::linear::Linear as lsmbench_fence::fence::Fence>::seek` becomes
+/// `<linear::Linear as fence::Fence>::seek`.
+pub fn short_name(function: &str) -> String {
+    let is_of_path = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | ':' | '$');
+    let mut short = String::new();
+    let mut rest = function;
+    while let Some(start) = rest.find(is_of_path) {
+        let (before, from) = rest.split_at(start);
+        let (path, after) = from.split_at(from.find(|letter| !is_of_path(letter)).unwrap_or(from.len()));
+        let names: Vec<&str> = path.split("::").collect();
+        short += before;
+        short += &names[names.len().saturating_sub(2)..].join("::");
+        rest = after;
+    }
+    short + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn profile(name: &str, functions: &[(&str, u64)]) -> CpuProfile {
+        let mut stacks = FoldedStacks::default();
+        for (function, ns) in functions {
+            stacks.add(["main", *function], *ns);
+        }
+        let samples = stacks.total_ns() / 1_000_000;
+        CpuProfile { name: name.to_owned(), stacks, operations: 1_000_000, samples }
+    }
+
+    #[test]
+    fn the_functions_that_carry_the_difference_are_named() {
+        let slow = profile(
+            "compressed",
+            &[("a::b::CompressedFence::seek", 500_000_000), ("a::tree::get", 702_000_000)],
+        );
+        let fast =
+            profile("binary", &[("a::b::BinaryFence::seek", 100_000_000), ("a::tree::get", 700_000_000)]);
+        let text = slow.summary(&fast, "get");
+        assert_eq!(
+            text,
+            "In phase get, compressed uses 1.20 µs of CPU time per operation, and binary uses 800 ns. Functions of \
+             compressed with more CPU time: CompressedFence::seek (500 ns, 99.6% of the increase). Functions of \
+             compressed with less CPU time: BinaryFence::seek (100 ns, 100.0% of the decrease)."
+        );
+        // 2 ns in 702 samples are chance, and equal profiles differ in no function.
+        assert!(!text.contains("get (") && slow.against(&fast)[2].error_ns > 2.0, "{text}");
+        let equal = slow.summary(&slow, "get");
+        assert!(equal.ends_with("No function differs by more than the sampling error."), "{equal}");
+    }
+
+    #[test]
+    fn paths_are_shortened_everywhere() {
+        let full = "<lsmbench_fence::linear::Linear as lsmbench_fence::fence::Fence>::seek";
+        assert_eq!(short_name(full), "<linear::Linear as fence::Fence>::seek");
+        assert_eq!(short_name("memcmp"), "memcmp");
+        assert_eq!(short_name("a::b::c::{{closure}}"), "c::{{closure}}");
+        assert_eq!(short_name("core::ptr::drop<alloc::vec::Vec<u8>>"), "ptr::drop<vec::Vec<u8>>");
+    }
+}

@@ -285,7 +285,7 @@ pub(crate) struct EnginesArguments {
     pub(crate) target_reads: f64,
     /// Set the target speedup over B-trees.
     ///
-    /// B-trees are lmdb, redb, canopydb, sled and wiredtiger.
+    /// B-trees are lmdb, redb, canopydb, sled, wiredtiger, sqlite, bf-tree and mace.
     #[arg(long, value_name = "TIMES", default_value_t = 1.0)]
     pub(crate) target_btrees: f64,
 }

@@ -32,7 +32,7 @@ mod violation;
 
 pub use findings::{Findings, LocatedViolation};
 pub use parallel::in_order;
-pub use script::{Content, Script, ScriptWrite, StoreAction};
+pub use script::{CommitLimits, Content, Script, ScriptWrite, StoreAction};
 pub use small::small;
 pub use subject::{Maker, StoreKind, StoreUnderTest, TreeMaker};
 pub use violation::{Check, Violation};

@@ -35,6 +35,7 @@ mod pages;
 mod parts;
 mod peers;
 mod range_deletes;
+mod recipes;
 mod reference;
 mod refusals;
 mod replay;

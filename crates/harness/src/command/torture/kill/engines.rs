@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use catalog::Choice;
-use engines::EngineOptions;
+use engines::{Engine, EngineOptions};
 use run::{Scratch, interrupt, scratch};
 use toml::{Table, Value};
 use torture::kill::{KeptCommits, Ledger, Life, Moments, WRITERS};
@@ -21,6 +21,9 @@ use crate::output::line;
 
 /// The word for all installed engines.
 const ALL: &str = "all";
+
+/// The sizes of engines other than our own tree.
+const OTHER_SIZES: &str = "memtable = { capacity = \"128KiB\" }\ncache = { capacity = \"1MiB\" }";
 
 /// An engine in one WAL mode.
 struct EngineJob {
@@ -96,7 +99,7 @@ fn jobs_of(choice: &Choice, arguments: &KillArguments) -> Outcome<Result<Vec<Eng
     let mut jobs = Vec::new();
     let mut logs = Vec::new();
     for wal in modes(arguments) {
-        let design = design(&wal)?;
+        let design = design(&*engine, &wal)?;
         let log = EngineOptions::of(&design).log;
         // Other engines have fewer modes. Two modes of the design may be one mode of the engine.
         if arguments.subjects.wal.is_empty() && !engine.reads_whole_design() && logs.contains(&log) {
@@ -122,14 +125,18 @@ fn modes(arguments: &KillArguments) -> Vec<String> {
     }
 }
 
-/// The default design with small sizes, in a WAL mode.
-fn design(wal: &str) -> Outcome<Design> {
-    let mut settings: Table = format!("memtable = {{ capacity = \"{MEMTABLE}\" }}")
-        .parse()
-        .map_err(|error: toml::de::Error| Problem::new(error.to_string()))?;
+/// The default design with small sizes, in a WAL mode. Other engines have the sizes with which their adapters are tested,
+/// because some engines do not work with the tiny sizes of our own tree.
+fn design(engine: &dyn Engine, wal: &str) -> Outcome<Design> {
+    let (base, sizes) = if engine.reads_whole_design() {
+        (torture::small(&Design::default()), format!("memtable = {{ capacity = \"{MEMTABLE}\" }}"))
+    } else {
+        (Design::default(), OTHER_SIZES.to_owned())
+    };
+    let mut settings: Table =
+        sizes.parse().map_err(|error: toml::de::Error| Problem::new(error.to_string()))?;
     settings.insert("wal".to_owned(), Value::String(wal.to_owned()));
-    let design = torture::small(&Design::default()).with(&settings);
-    design.map_err(|error| Problem::new(error.message))
+    base.with(&settings).map_err(|error| Problem::new(error.message))
 }
 
 /// Kills writer processes for one engine in one WAL mode, one store after the other.

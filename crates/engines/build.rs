@@ -5,12 +5,14 @@ use std::{env, fs};
 
 /// Packages of engines. Each tuple has the package, a version prefix (if there are several versions), and the variable
 /// that receives the version.
-const ENGINES: [(&str, &str, &str); 7] = [
+const ENGINES: [(&str, &str, &str); 9] = [
     ("fjall", "3.", "PEERS_FJALL"),
     ("fjall", "2.", "PEERS_FJALL2"),
     ("redb", "", "PEERS_REDB"),
     ("sled", "", "PEERS_SLED"),
     ("canopydb", "", "PEERS_CANOPYDB"),
+    ("bf-tree", "", "PEERS_BF_TREE"),
+    ("mace-kv", "", "PEERS_MACE"),
     ("librocksdb-sys", "", "PEERS_ROCKSDB"),
     ("libspeedb-sys", "", "PEERS_SPEEDB"),
 ];

@@ -5,29 +5,42 @@ use types::quantity::format_bytes;
 use crate::engine::{Identity, Missing, UNEQUAL};
 use crate::options::{Codec, EngineOptions, Filters, Log, Reads, ValuePlace};
 
-/// The Cargo feature that compiles the engines of this module into the program.
-const FEATURE: &str = "peers";
+/// A group of engines that one feature compiles in.
+pub(crate) struct Bundle {
+    feature: &'static str,
+    is_built: bool,
+}
 
-/// The version of an engine in this build, or an error if the engine is not built in.
-pub(crate) fn identify(version: &str) -> Result<Identity, Missing> {
-    if cfg!(feature = "peers") {
-        let version = Some(version.to_owned()).filter(|version| !version.is_empty());
-        Ok(Identity { version, ..Identity::default() })
-    } else {
-        Err(Missing::NotBuilt { feature: FEATURE })
+/// The engines of the feature `peers`.
+pub(crate) const PEERS: Bundle = Bundle { feature: "peers", is_built: cfg!(feature = "peers") };
+
+/// The engines of the feature `more-peers`.
+pub(crate) const MORE_PEERS: Bundle =
+    Bundle { feature: "more-peers", is_built: cfg!(feature = "more-peers") };
+
+impl Bundle {
+    /// The version of an engine of the group, or an error if the group is not built in. An empty version means that the
+    /// engine reports its version only when it runs.
+    pub(crate) fn identify(&self, version: &str) -> Result<Identity, Missing> {
+        if self.is_built {
+            let version = Some(version.to_owned()).filter(|version| !version.is_empty());
+            Ok(Identity { version, ..Identity::default() })
+        } else {
+            Err(Missing::NotBuilt { feature: self.feature })
+        }
     }
 }
 
-/// Opens a store if this build contains the adapter of the engine.
+/// Opens a store if the feature with its adapter is in this build.
 macro_rules! open {
-    ($($store:ident)::+, $directory:expr, $settings:expr) => {{
-        #[cfg(feature = "peers")]
+    ($feature:literal, $($store:ident)::+, $directory:expr, $settings:expr) => {{
+        #[cfg(feature = $feature)]
         let opened: Result<Box<dyn crate::store::Store>, workload::TargetError> =
             $($store)::+::open($directory, $settings).map(|store| Box::new(store) as _);
-        #[cfg(not(feature = "peers"))]
+        #[cfg(not(feature = $feature))]
         let opened: Result<Box<dyn crate::store::Store>, workload::TargetError> = {
             let _ = ($directory, $settings);
-            Err(crate::bundled::identify("").map_or_else(Into::into, |_| "the engine cannot be opened".into()))
+            Err(crate::engine::Missing::NotBuilt { feature: $feature }.into())
         };
         opened
     }};

@@ -23,7 +23,7 @@ struct Canopydb;
 
 impl Engine for Canopydb {
     fn identify(&self) -> Result<Identity, Missing> {
-        bundled::identify(env!("PEERS_CANOPYDB"))
+        bundled::PEERS.identify(env!("PEERS_CANOPYDB"))
     }
 
     fn compacts_on_request(&self) -> bool {
@@ -65,6 +65,6 @@ impl Engine for Canopydb {
 
     fn open(&self, opening: &Opening) -> Result<Box<dyn Store>, TargetError> {
         let Opening { directory, options: settings, .. } = opening;
-        bundled::open!(store::CanopydbStore, directory, settings)
+        bundled::open!("peers", store::CanopydbStore, directory, settings)
     }
 }

@@ -8,9 +8,11 @@ use thiserror::Error;
 use tree::Design;
 use workload::{Kind, TargetError};
 
+use crate::entry_limits::EntryLimits;
 use crate::opening::Opening;
-use crate::options::EngineOptions;
+use crate::options::{EngineOptions, Log};
 use crate::store::Store;
+use crate::survival::Survival;
 
 /// An engine: an ordered key-value store that can be opened in a directory.
 ///
@@ -37,6 +39,21 @@ pub trait Engine: Send + Sync {
     /// Whether a scan reads a consistent snapshot of the store. If not, a scan may see half of a batch.
     fn ranges_are_of_one_moment(&self) -> bool {
         true
+    }
+
+    /// Whether a batch of several writes is atomic. If not, a crash may leave a part of a batch.
+    fn writes_batches_atomically(&self) -> bool {
+        true
+    }
+
+    /// The writes that survive `kill -9` of the process, with a WAL mode. `None` if the store is not in the process.
+    fn survival(&self, log: Log) -> Option<Survival> {
+        Some(Survival::of_log(log))
+    }
+
+    /// The sizes of keys and values that stores with the settings `options` accept.
+    fn entry_limits(&self, _options: &EngineOptions) -> EntryLimits {
+        EntryLimits::default()
     }
 
     /// Whether the engine reads the complete design, rather than only [`EngineOptions`].

@@ -20,7 +20,7 @@ struct Fjall;
 
 impl Engine for Fjall {
     fn identify(&self) -> Result<Identity, Missing> {
-        bundled::identify(env!("PEERS_FJALL"))
+        bundled::PEERS.identify(env!("PEERS_FJALL"))
     }
 
     /// Returns `false`, because a snapshot can see a part of a batch. When a flush or compaction of lsm-tree 3.1.10
@@ -89,6 +89,6 @@ impl Engine for Fjall {
 
     fn open(&self, opening: &Opening) -> Result<Box<dyn Store>, TargetError> {
         let Opening { directory, options: settings, .. } = opening;
-        bundled::open!(store::FjallStore, directory, settings)
+        bundled::open!("peers", store::FjallStore, directory, settings)
     }
 }

@@ -46,7 +46,7 @@ fn write_buffer(settings: &EngineOptions) -> String {
 
 impl Engine for Fjall2 {
     fn identify(&self) -> Result<Identity, Missing> {
-        bundled::identify(env!("PEERS_FJALL2"))
+        bundled::PEERS.identify(env!("PEERS_FJALL2"))
     }
 
     fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
@@ -94,7 +94,7 @@ impl Engine for Fjall2 {
 
     fn open(&self, opening: &Opening) -> Result<Box<dyn Store>, TargetError> {
         let Opening { directory, options: settings, .. } = opening;
-        bundled::open!(store::Fjall2Store, directory, (settings, write_buffer_bytes(settings)))
+        bundled::open!("peers", store::Fjall2Store, directory, (settings, write_buffer_bytes(settings)))
     }
 }
 

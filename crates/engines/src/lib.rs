@@ -1,15 +1,17 @@
 //! Engines with a common interface: lsmbench's own tree, and every other engine with which an experiment can compare
 //! it.
 //!
-//! Each engine is one file or one folder, with one line in [`CATALOG`]. Engines that are shared libraries are loaded
-//! by path when they are opened, so that several builds of them can run next to each other. Engines that are crates
-//! are compiled in with the feature `peers`, or with their own feature. An engine that is not available reports how
-//! to get it.
+//! An engine is one file, or one folder, with one line in [`CATALOG`]. Engines that are shared libraries are loaded by
+//! path when they are opened, so that several builds of them can run next to each other. Engines that are crates are
+//! compiled in with the features `peers` and `more-peers`, or with their own feature. An engine that is absent reports
+//! how to get it.
 
+mod bf_tree;
 mod bundled;
 mod canopydb;
 pub mod conformance;
 mod engine;
+mod entry_limits;
 mod family_target;
 mod fjall;
 mod fjall2;
@@ -17,6 +19,7 @@ mod leveldb;
 mod library;
 mod lmdb;
 mod lsmbench;
+mod mace;
 mod open_store;
 mod opening;
 mod options;
@@ -26,8 +29,10 @@ mod resp;
 mod rocksdb;
 mod settle;
 mod sled;
+mod sqlite;
 mod stats;
 mod store;
+mod survival;
 mod symbols;
 mod tidesdb;
 #[cfg(feature = "peers")]
@@ -37,12 +42,14 @@ mod wiredtiger;
 use catalog::Catalog;
 
 pub use engine::{Engine, Identity, Missing, UNEQUAL};
+pub use entry_limits::EntryLimits;
 pub use family_target::FamilyTarget;
 pub use open_store::{ClosedStore, OpenStore, disk_bytes};
 pub use opening::Opening;
 pub use options::{Codec, EngineOptions, Filters, Log, Reads, ValuePlace};
 pub use stats::{EngineStats, Readings};
 pub use store::Store;
+pub use survival::Survival;
 
 /// All engines. The first engine is lsmbench's own tree.
 pub static CATALOG: Catalog<dyn Engine> = Catalog::new(
@@ -63,6 +70,9 @@ pub static CATALOG: Catalog<dyn Engine> = Catalog::new(
         sled::VARIANT,
         tidesdb::VARIANT,
         wiredtiger::VARIANT,
+        sqlite::VARIANT,
+        bf_tree::VARIANT,
+        mace::VARIANT,
         resp::VARIANT,
     ],
 );

@@ -12,6 +12,7 @@ use crate::engine::{Engine, Identity, Missing};
 use crate::opening::Opening;
 use crate::options::{EngineOptions, Log};
 use crate::store::Store;
+use crate::survival::Survival;
 
 pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<Lmdb>(
     "lmdb",
@@ -41,7 +42,7 @@ impl Build<dyn Engine> for Lmdb {
 impl Engine for Lmdb {
     fn identify(&self) -> Result<Identity, Missing> {
         // The library reports its version when it runs.
-        bundled::identify("")
+        bundled::PEERS.identify("")
     }
 
     fn makes_checkpoints(&self) -> bool {
@@ -54,6 +55,11 @@ impl Engine for Lmdb {
 
     fn puts_if_absent(&self) -> bool {
         true
+    }
+
+    /// Every commit passes its pages to the kernel.
+    fn survival(&self, _: Log) -> Option<Survival> {
+        Some(Survival::Acknowledged)
     }
 
     fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
@@ -79,6 +85,6 @@ impl Engine for Lmdb {
 
     fn open(&self, opening: &Opening) -> Result<Box<dyn Store>, TargetError> {
         let Opening { directory, options: settings, .. } = opening;
-        bundled::open!(store::LmdbStore, directory, (settings, self.0.write_map))
+        bundled::open!("peers", store::LmdbStore, directory, (settings, self.0.write_map))
     }
 }

@@ -11,6 +11,7 @@ use crate::engine::{Engine, Identity, Missing};
 use crate::opening::Opening;
 use crate::options::{EngineOptions, Log};
 use crate::store::Store;
+use crate::survival::Survival;
 
 pub(crate) const VARIANT: Variant<dyn Engine> =
     Variant::<dyn Engine>::plain("redb", "redb, a copy-on-write B-tree in Rust", || Box::new(Redb))
@@ -20,11 +21,16 @@ struct Redb;
 
 impl Engine for Redb {
     fn identify(&self) -> Result<Identity, Missing> {
-        bundled::identify(env!("PEERS_REDB"))
+        bundled::PEERS.identify(env!("PEERS_REDB"))
     }
 
     fn puts_if_absent(&self) -> bool {
         true
+    }
+
+    /// Commits without a sync stay in the process.
+    fn survival(&self, log: Log) -> Option<Survival> {
+        Some(Survival::of_sync(log))
     }
 
     fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
@@ -53,6 +59,6 @@ impl Engine for Redb {
 
     fn open(&self, opening: &Opening) -> Result<Box<dyn Store>, TargetError> {
         let Opening { directory, options: settings, .. } = opening;
-        bundled::open!(store::RedbStore, directory, settings)
+        bundled::open!("peers", store::RedbStore, directory, settings)
     }
 }

@@ -11,6 +11,7 @@ use crate::engine::{Engine, Identity, Missing};
 use crate::opening::Opening;
 use crate::options::{EngineOptions, Log};
 use crate::store::Store;
+use crate::survival::Survival;
 
 pub(crate) const VARIANT: Variant<dyn Engine> = Variant::<dyn Engine>::plain(
     "sled",
@@ -23,11 +24,16 @@ struct Sled;
 
 impl Engine for Sled {
     fn identify(&self) -> Result<Identity, Missing> {
-        bundled::identify(env!("PEERS_SLED"))
+        bundled::PEERS.identify(env!("PEERS_SLED"))
     }
 
     fn puts_if_absent(&self) -> bool {
         true
+    }
+
+    /// Records that are not synced stay in the process.
+    fn survival(&self, log: Log) -> Option<Survival> {
+        Some(Survival::of_sync(log))
     }
 
     fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
@@ -54,6 +60,6 @@ impl Engine for Sled {
 
     fn open(&self, opening: &Opening) -> Result<Box<dyn Store>, TargetError> {
         let Opening { directory, options: settings, .. } = opening;
-        bundled::open!(store::SledStore, directory, settings)
+        bundled::open!("peers", store::SledStore, directory, settings)
     }
 }

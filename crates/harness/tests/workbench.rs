@@ -4,6 +4,7 @@
 use std::io::Write;
 use std::process::{Command, ExitCode, Output};
 
+use engines::{Engine, Identity, Missing, Opening, Store};
 use lsmbench::bloom::{CorruptFilter, Filter, FilterInput, FilterPolicy};
 use lsmbench::catalog::{Build, Variant, origin};
 use lsmbench::types::{Bytes, KeyHash};
@@ -23,6 +24,33 @@ static BYTE_MAP: Variant<dyn FilterPolicy> = Variant::new::<ByteMap>(
 /// A name that a built-in filter has.
 static SECOND_BLOCKED: Variant<dyn FilterPolicy> =
     Variant::new::<ByteMap>("blocked", "a name twice", "slots_per_key = 8\n").from(origin!());
+
+/// An engine that declares more durability than it has.
+static FORGETFUL: Variant<dyn Engine> = Variant::<dyn Engine>::plain(
+    "forgetful",
+    "our tree without a WAL, which declares that it has one",
+    || Box::new(Forgetful),
+)
+.from(origin!());
+
+struct Forgetful;
+
+impl Engine for Forgetful {
+    fn identify(&self) -> Result<Identity, Missing> {
+        Ok(Identity::default())
+    }
+
+    fn mapping(&self, _: &engines::EngineOptions) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn open(&self, opening: &Opening) -> Result<Box<dyn Store>, workload::TargetError> {
+        let without_log = "wal = \"none\"\nmemtable = { capacity = \"64MiB\" }".parse()?;
+        let design = opening.design.with(&without_log).map_err(|error| error.message)?;
+        let tree = engines::CATALOG.build(&engines::CATALOG.baseline()).map_err(|error| error.message)?;
+        tree.open(&Opening::new(&opening.directory, &design))
+    }
+}
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -123,12 +151,14 @@ y    = "fpr"
 fn main() -> ExitCode {
     match std::env::var(AS_PROGRAM).as_deref() {
         Ok("good") => lsmbench::Workbench::new().bloom(&BYTE_MAP).main(),
+        Ok("forgetful") => lsmbench::Workbench::new().engine(&FORGETFUL).main(),
         Ok("twice") => lsmbench::Workbench::new().bloom(&BYTE_MAP).bloom(&SECOND_BLOCKED).main(),
         _ => {
             a_filter_from_outside_is_listed_where_it_belongs();
             a_filter_from_outside_runs_beside_built_in_ones();
             a_name_twice_is_an_error_of_the_program();
-            let result = "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out";
+            an_engine_that_declares_too_much_durability_is_caught();
+            let result = "test result: ok. 4 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out";
             writeln!(std::io::stdout(), "{result}").expect("standard output is open");
             ExitCode::SUCCESS
         }
@@ -196,4 +226,16 @@ fn a_name_twice_is_an_error_of_the_program() {
         error.contains("bloom: another variant has the name \"blocked\"; rename your variant"),
         "{error}"
     );
+}
+
+fn an_engine_that_declares_too_much_durability_is_caught() {
+    let folder = tempfile::tempdir().unwrap();
+    let what =
+        ["torture", "kill", "--engine", "forgetful", "--wal", "buffered", "--kills", "4", "--dir", "."];
+    let killed = lsmbench("forgetful", folder.path(), &what);
+    let out = text(&killed.stdout);
+    assert_eq!(killed.status.code(), Some(1), "{out}{}", text(&killed.stderr));
+    assert!(out.contains("violation (declared: acknowledged; the store stays in "), "{out}");
+    assert!(out.contains("after the kill: a write is lost although the store promised to keep it"), "{out}");
+    assert!(out.contains("lsmbench torture kill --engine forgetful --wal buffered --seed 1"), "{out}");
 }

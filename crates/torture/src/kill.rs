@@ -24,7 +24,7 @@ use storage::Storage;
 use tree::wal::WalMode;
 
 use crate::examine::{judge, panic_text};
-use crate::script::{Content, Script, ScriptWrite, StoreAction, apply, digest};
+use crate::script::{CommitLimits, Content, Script, ScriptWrite, StoreAction, apply, digest};
 use crate::store_kind::StoreKind;
 use crate::subject::StoreUnderTest;
 use crate::violation::{Check, Violation};
@@ -129,7 +129,17 @@ impl FromStr for Event {
 /// Number of commits of each writer.
 pub type Commits = [usize; WRITERS];
 
-/// The reports that one process made, and the numbers of commits that follow from these reports.
+/// The commits of each writer that a store contains after its process died. The two numbers of a writer differ if its
+/// last commits change nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeptCommits {
+    /// The smallest number of commits that leaves this content.
+    pub fewest: Commits,
+    /// The largest number of commits that leaves this content.
+    pub most: Commits,
+}
+
+/// The reports of one process, from its start to its end, and the numbers of commits that follow from these reports.
 #[derive(Clone, Debug)]
 pub struct Ledger {
     /// Number of commits of each writer in the store when the process started.
@@ -182,6 +192,11 @@ impl Ledger {
         self.acknowledged.iter().zip(self.from).map(|(all, before)| all - before).sum()
     }
 
+    /// Returns the number of commits that were acknowledged in this process, but are not in the store.
+    pub fn lost(&self, kept: &KeptCommits) -> usize {
+        self.acknowledged.iter().zip(kept.most).map(|(all, kept)| all.saturating_sub(kept)).sum()
+    }
+
     /// Returns the smallest and the largest number of commits of a writer that the store may contain after the
     /// process died.
     fn promise(&self, wal: WalMode, writer: usize) -> std::ops::RangeInclusive<usize> {
@@ -217,8 +232,13 @@ pub struct Life {
 impl Life {
     /// Creates the scripts for a seed.
     pub fn new(seed: u64) -> Self {
+        Self::within(seed, CommitLimits::default())
+    }
+
+    /// Creates the scripts for a seed, with commits that a store with these limits accepts.
+    pub fn within(seed: u64, limits: CommitLimits) -> Self {
         let seeds = (0..WRITERS as u64).map(|writer| seed.wrapping_mul(WRITERS as u64).wrapping_add(writer));
-        Self { scripts: seeds.map(|seed| Script::new(seed, ACTIONS)).collect() }
+        Self { scripts: seeds.map(|seed| Script::within(seed, ACTIONS, limits)).collect() }
     }
 
     /// Returns whether every writer still has enough commits for another kill.
@@ -252,7 +272,7 @@ impl Life {
     }
 
     /// Opens the store of a killed process, checks the store against the reports, and closes the store. Returns the
-    /// number of commits of each writer that the store contains.
+    /// commits that the store contains.
     ///
     /// # Errors
     /// The violation that was found.
@@ -262,7 +282,7 @@ impl Life {
         storage: &Arc<dyn Storage>,
         directory: &Path,
         ledger: &Ledger,
-    ) -> Result<Commits, Violation> {
+    ) -> Result<KeptCommits, Violation> {
         let check = || self.examine(subject, storage, directory, ledger);
         catch_unwind(AssertUnwindSafe(check))
             .unwrap_or_else(|panic| Err(Violation::new(Check::Panic, panic_text(&*panic))))
@@ -274,7 +294,7 @@ impl Life {
         storage: &Arc<dyn Storage>,
         directory: &Path,
         ledger: &Ledger,
-    ) -> Result<Commits, Violation> {
+    ) -> Result<KeptCommits, Violation> {
         let verify = |check| match subject.maker.verify(storage, directory) {
             Ok(damage) if damage.is_empty() => Ok(()),
             Ok(damage) => Err(Violation::new(check, damage.join("; "))),
@@ -292,8 +312,13 @@ impl Life {
         Ok(found)
     }
 
-    /// Returns the number of commits of each writer that a store contains.
-    fn find(&self, store: &dyn StoreUnderTest, wal: WalMode, ledger: &Ledger) -> Result<Commits, Violation> {
+    /// Returns the commits of each writer that a store contains.
+    fn find(
+        &self,
+        store: &dyn StoreUnderTest,
+        wal: WalMode,
+        ledger: &Ledger,
+    ) -> Result<KeptCommits, Violation> {
         let mut contents = read(store)?;
         let (mut fewest, mut most) = ([0; WRITERS], [0; WRITERS]);
         for (writer, script) in self.scripts.iter().enumerate() {
@@ -306,7 +331,7 @@ impl Life {
                 script.fewest_and_most(digest, promise).expect("the digest was checked against the promises");
         }
         ledger.check_order(fewest, most)?;
-        Ok(fewest)
+        Ok(KeptCommits { fewest, most })
     }
 }
 
@@ -447,6 +472,8 @@ mod tests {
             assert!(note(text).is_err(), "{text}");
         }
         assert_eq!(ledger.acknowledged(), 3);
+        let lost = |most| ledger.lost(&KeptCommits { fewest: [0; WRITERS], most });
+        assert_eq!([lost([6, 1, 0]), lost([7, 1, 0]), lost([5, 0, 0]), lost([4, 0, 0])], [0, 0, 2, 3]);
         let promises = |wal| [0, 1, 2].map(|writer| ledger.promise(wal, writer));
         assert_eq!(promises(WalMode::BUFFERED), [6..=7, 1..=1, 0..=0]);
         assert_eq!(promises(WalMode::NONE), [5..=7, 0..=1, 0..=0], "the flush began before the sixth");

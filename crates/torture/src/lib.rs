@@ -34,7 +34,7 @@ mod violation;
 
 pub use findings::{Findings, LocatedViolation};
 pub use parallel::in_order;
-pub use script::{Content, Script, ScriptWrite, StoreAction};
+pub use script::{CommitLimits, Content, Script, ScriptWrite, StoreAction};
 pub use small::small;
 pub use store_kind::StoreKind;
 pub use subject::{Maker, StoreUnderTest, TreeMaker};

@@ -23,6 +23,40 @@ pub struct ScriptWrite {
     pub end: Option<Vec<u8>>,
 }
 
+/// The commits that a store accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommitLimits {
+    /// Whether a commit may contain several writes, or a range delete. Otherwise the commit must be one put or one
+    /// delete, because the store has no atomic batches.
+    pub has_batches: bool,
+    /// The largest value in bytes. Script values must have space for the number of their commit, which needs 16 bytes.
+    pub value_bytes: usize,
+}
+
+impl Default for CommitLimits {
+    /// A store that accepts all commits.
+    fn default() -> Self {
+        Self { has_batches: true, value_bytes: usize::MAX }
+    }
+}
+
+impl CommitLimits {
+    /// Reduces a commit to the part that the store accepts.
+    fn reduce(&self, commit: &mut Vec<ScriptWrite>) {
+        if !self.has_batches {
+            commit.truncate(1);
+        }
+        for write in commit {
+            if !self.has_batches {
+                write.end = None;
+            }
+            if let Some(value) = &mut write.value {
+                value.truncate(self.value_bytes);
+            }
+        }
+    }
+}
+
 /// An action on a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreAction {
@@ -59,10 +93,18 @@ pub struct Script {
 impl Script {
     /// Creates the actions for a seed.
     pub fn new(seed: u64, length: usize) -> Self {
+        Self::within(seed, length, CommitLimits::default())
+    }
+
+    /// Creates the actions for a seed, with commits that a store with these limits accepts.
+    pub fn within(seed: u64, length: usize, limits: CommitLimits) -> Self {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let (mut actions, mut commits) = (Vec::new(), 0);
         for _ in 0..length {
-            let action = action(&mut random, commits + 1);
+            let mut action = action(&mut random, commits + 1);
+            if let StoreAction::Commit(commit) = &mut action {
+                limits.reduce(commit);
+            }
             commits += usize::from(matches!(action, StoreAction::Commit(_)));
             actions.push(action);
         }
@@ -238,6 +280,24 @@ mod tests {
         }
         let keys: std::collections::BTreeSet<_> = Script::keys().collect();
         assert_eq!(keys.len(), KEYS as usize);
+    }
+
+    #[test]
+    fn a_script_stays_within_the_limits_of_a_store() {
+        let limits = CommitLimits { has_batches: false, value_bytes: 100 };
+        let script = Script::within(7, 1000, limits);
+        let whole = Script::new(7, 1000);
+        assert_eq!(script.commits().len(), whole.commits().len());
+        for commit in script.commits() {
+            let [ScriptWrite { value, end: None, .. }] = &commit[..] else { panic!("{commit:?}") };
+            assert!(value.as_ref().is_none_or(|value| value.len() <= 100));
+        }
+        let longest = |script: &Script| {
+            let values = script.commits().iter().flatten().filter_map(|write| write.value.as_ref());
+            values.map(Vec::len).max()
+        };
+        assert_eq!(longest(&script), Some(100));
+        assert!(longest(&whole) > Some(1000));
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub enum Check {
     CleanBefore,
     /// `verify` finds no corruption in a store that was recovered and written to.
     CleanAfter,
+    /// The store of a killed process keeps all other checks, and the durability that its engine declares.
+    AfterKill,
     /// A recovered store accepts writes and flushes, and opens again after it was closed.
     GoesOn,
     /// A crash during recovery does not change the recovered content. A crash after the recovery keeps all promises
@@ -93,6 +95,7 @@ impl fmt::Display for Check {
             Self::Reads => "reads are wrong",
             Self::CleanBefore => "verify reports the state after a crash as corruption",
             Self::CleanAfter => "verify finds corruption after recovery",
+            Self::AfterKill => "after the kill",
             Self::GoesOn => "the store cannot continue",
             Self::Recovery => "a second crash changes the recovered content",
             Self::Checkpoint => "a checkpoint is incomplete",

@@ -62,7 +62,8 @@ fn open(engine: &dyn Engine, home: &Path, design: &Design) -> Result<Box<dyn Sto
 
 fn hold(engine: &dyn Engine, check: stores::Check) -> Result<Kept, String> {
     let home = new_home()?;
-    check(&|| Ok(open(engine, home.path(), &small())?)).map(|()| Kept::Yes)
+    let limits = engine.entry_limits(&Opening::new(home.path(), &small()).options);
+    check(&|| Ok(open(engine, home.path(), &small())?), &limits).map(|()| Kept::Yes)
 }
 
 fn whole_batches(engine: &dyn Engine) -> Result<Kept, String> {
@@ -97,7 +98,7 @@ fn every_term_is_taken(engine: &dyn Engine) -> Result<Kept, String> {
             kept = Kept::Without(options.codec.to_string());
             continue;
         }
-        stores::survives(&|| Ok(open(engine, home.path(), design)?))
+        stores::survives(&|| Ok(open(engine, home.path(), design)?), &engine.entry_limits(options))
             .map_err(|broken| format!("{options:?}: {broken}"))?;
         let mapping = engine.mapping(options);
         let is_told = engine.reads_whole_design() || mapping.len() >= 4;

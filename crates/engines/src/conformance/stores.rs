@@ -1,18 +1,19 @@
 //! The invariants of a store, each a function that receives an opener and reopens the store through it.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use types::{Direction, MergeOperator, SplitMix64};
 use workload::{Model, Scan, Target, Write};
 
-use crate::Store;
+use crate::{EntryLimits, Store};
 
 /// Reopens the store under test on its existing files.
 pub(crate) type Opener<'a> = dyn Fn() -> Result<Box<dyn Target>, String> + 'a;
 
-/// The check of an invariant; the error describes the violation.
-pub(crate) type Check = fn(&Opener<'_>) -> Result<(), String>;
+/// The check of an invariant, with the limits of the store; the error describes the violation.
+pub(crate) type Check = fn(&Opener<'_>, &EntryLimits) -> Result<(), String>;
 
 /// Number of operations in one history.
 const STEPS: usize = 6_000;
@@ -71,7 +72,7 @@ pub(crate) fn merges(store: &dyn Store, operator: MergeOperator) -> Result<(), S
 }
 
 /// Checks random operations of every kind against the model, with the store closed and reopened in between.
-pub(crate) fn model(open: &Opener<'_>) -> Result<(), String> {
+pub(crate) fn model(open: &Opener<'_>, limits: &EntryLimits) -> Result<(), String> {
     let mut random = SplitMix64::new(7);
     let model = Model::default();
     let mut store = open()?;
@@ -81,7 +82,7 @@ pub(crate) fn model(open: &Opener<'_>) -> Result<(), String> {
             drop(store);
             store = open()?;
         }
-        one_step(&mut random, &*store, &model).map_err(|broken| format!("step {step}: {broken}"))?;
+        one_step(&mut random, &*store, &model, limits).map_err(|broken| format!("step {step}: {broken}"))?;
     }
     compare(
         &*store,
@@ -91,8 +92,14 @@ pub(crate) fn model(open: &Opener<'_>) -> Result<(), String> {
     store.close().map_err(|error| error.to_string())
 }
 
-fn one_step(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Result<(), String> {
+fn one_step(
+    random: &mut SplitMix64,
+    store: &dyn Target,
+    model: &Model,
+    limits: &EntryLimits,
+) -> Result<(), String> {
     let text = |error: workload::TargetError| error.to_string();
+    let value = |random: &mut SplitMix64| value_within(random, limits);
     match random.below(100) {
         0..40 => {
             let (key, value) = (key(random), value(random));
@@ -124,7 +131,7 @@ fn one_step(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Resul
                 written => Err(format!("a conditional put of {key:x?} returns {written}, not {expected:?}")),
             }
         }
-        44..47 => single_life(random, store, model),
+        44..47 => single_life(random, store, model, limits),
         47..50 => {
             let key = key(random);
             store.delete(&key).map_err(text)?;
@@ -161,13 +168,18 @@ fn one_step(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Resul
     }
 }
 
-/// Puts a key that is absent, or deletes a key that exists by a single delete. No other write of the history uses the
-/// keys of single deletes, except range deletes. A store without single deletes deletes the key.
-fn single_life(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Result<(), String> {
+/// Puts a key that is absent, or deletes a key that exists by a single delete. No other write has a key of this kind,
+/// except for range deletes. A store without single deletes deletes the key.
+fn single_life(
+    random: &mut SplitMix64,
+    store: &dyn Target,
+    model: &Model,
+    limits: &EntryLimits,
+) -> Result<(), String> {
     let text = |error: workload::TargetError| error.to_string();
     let key = format!("single-{}", random.below(12)).into_bytes();
     if !model.get(&key, &mut Vec::new()).map_err(text)? {
-        let value = value(random);
+        let value = value_within(random, limits);
         store.put(&key, &value).map_err(text)?;
         return model.put(&key, &value).map_err(text);
     }
@@ -184,12 +196,19 @@ fn key(random: &mut SplitMix64) -> Vec<u8> {
     (0..bytes).map(|_| ALPHABET[random.below(ALPHABET.len() as u64) as usize]).collect()
 }
 
+/// A value of any size.
 fn value(random: &mut SplitMix64) -> Vec<u8> {
+    value_within(random, &EntryLimits::default())
+}
+
+/// A value of any size within the limits.
+fn value_within(random: &mut SplitMix64, limits: &EntryLimits) -> Vec<u8> {
     let bytes = match random.below(20) {
         0 | 1 => 0,
         2 => 4_000 + random.below(16_000),
         _ => 1 + random.below(149),
     };
+    let bytes = limits.nearest_value_bytes(bytes as usize);
     let first = random.next_u64() as u8;
     (0..bytes).map(|at| first.wrapping_add(at as u8)).collect()
 }
@@ -247,26 +266,29 @@ fn compare(store: &dyn Target, model: &Model, scan: &Scan<'_>) -> Result<(), Str
     ))
 }
 
-/// Checks keys up to the longest that every engine accepts, and values from empty to megabytes.
-pub(crate) fn sizes(open: &Opener<'_>) -> Result<(), String> {
+/// Checks keys up to the longest that every engine without limits accepts, and values from empty to megabytes. If the
+/// engine has limits, checks the sizes within the limits, and that the store rejects every size next to a limit.
+pub(crate) fn sizes(open: &Opener<'_>, limits: &EntryLimits) -> Result<(), String> {
     let store = open()?;
     let sizes = [0usize, 1, 127, 128, 4095, 4096, 4097, 65_535, 65_536, 1 << 20, 5 << 20];
     let entry = |number: usize| {
-        let key = vec![b'k'; 1 + number * 50];
-        (key, vec![number as u8 ^ 0x5a; sizes[number]])
+        let key = vec![b'a' + number as u8; limits.nearest_key_bytes(1 + number * 50)];
+        (key, vec![number as u8 ^ 0x5a; limits.nearest_value_bytes(sizes[number])])
     };
+    rejects_sizes_beyond(&*store, limits)?;
     for number in 0..sizes.len() {
         let (key, value) = entry(number);
         store.put(&key, &value).map_err(|error| error.to_string())?;
     }
     for flushed in [false, true] {
-        for (number, size) in sizes.iter().enumerate() {
+        for number in 0..sizes.len() {
             let (key, value) = entry(number);
             let mut found = Vec::new();
             let is_found = store.get(&key, &mut found).map_err(|error| error.to_string())?;
             if !is_found || found != value {
                 return Err(format!(
-                    "a value of {size} bytes was read as {} bytes, found: {is_found}",
+                    "a value of {} bytes was read as {} bytes, found: {is_found}",
+                    value.len(),
                     found.len()
                 ));
             }
@@ -279,8 +301,30 @@ pub(crate) fn sizes(open: &Opener<'_>) -> Result<(), String> {
     store.close().map_err(|error| error.to_string())
 }
 
+/// Checks that a store rejects keys and values whose sizes are next to a limit, and stays empty.
+fn rejects_sizes_beyond(store: &dyn Target, limits: &EntryLimits) -> Result<(), String> {
+    let beyond = |sizes: &RangeInclusive<usize>| {
+        let above = sizes.end().checked_add(1);
+        sizes.start().checked_sub(1).into_iter().chain(above)
+    };
+    let (key, value) = (limits.nearest_key_bytes(1), limits.nearest_value_bytes(1));
+    let keys = beyond(&limits.key_bytes).map(|bytes| (bytes, value));
+    for (key, value) in keys.chain(beyond(&limits.value_bytes).map(|bytes| (key, bytes))) {
+        if store.put(&vec![b'k'; key], &vec![b'v'; value]).is_ok() {
+            return Err(format!(
+                "a key of {key} bytes with a value of {value} bytes is beyond the limits, but accepted"
+            ));
+        }
+    }
+    let scan = Scan { low: b"", high: None, direction: Direction::Forward, limit: usize::MAX };
+    match store.range(&scan, &mut |_, _| {}).map_err(|error| error.to_string())? {
+        0 => Ok(()),
+        entries => Err(format!("{entries} rejected entries are in the store")),
+    }
+}
+
 /// Checks that all writes are present after the store is reopened: with a log or without, flushed or not.
-pub(crate) fn survives(open: &Opener<'_>) -> Result<(), String> {
+pub(crate) fn survives(open: &Opener<'_>, _: &EntryLimits) -> Result<(), String> {
     let entry = |number: u32| (number.to_be_bytes(), [number as u8; 60]);
     let mut written = 0;
     for life in 0..3u32 {
@@ -316,7 +360,7 @@ pub(crate) fn survives(open: &Opener<'_>) -> Result<(), String> {
 
 /// Checks atomicity of batches. Each batch writes one value to many keys, so a reader must never see two different
 /// values.
-pub(crate) fn whole_batches(open: &Opener<'_>) -> Result<(), String> {
+pub(crate) fn whole_batches(open: &Opener<'_>, _: &EntryLimits) -> Result<(), String> {
     let store = open()?;
     let keys: Vec<[u8; 2]> = (0..20u8).map(|number| [b'b', number]).collect();
     let write = |generation: u32| {
@@ -356,7 +400,7 @@ pub(crate) fn whole_batches(open: &Opener<'_>) -> Result<(), String> {
 }
 
 /// Checks threads that write and read their own keys.
-pub(crate) fn threads(open: &Opener<'_>) -> Result<(), String> {
+pub(crate) fn threads(open: &Opener<'_>, _: &EntryLimits) -> Result<(), String> {
     const THREADS: u8 = 4;
     const KEYS: u32 = 1_000;
     let store = open()?;

@@ -6,6 +6,7 @@ use types::Direction;
 use workload::{Model, Scan, Target, TargetError, Write};
 
 use super::stores::{self, Check, Opener};
+use crate::EntryLimits;
 
 /// The fault of a canary store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,7 +156,7 @@ fn a_store_without_fault_keeps_every_invariant() {
     for check in [stores::model, stores::sizes, stores::whole_batches, stores::threads, stores::survives] {
         let store = Canary::shared(None);
         let opener: &Opener<'_> = &|| Ok(Box::new(store.opened()));
-        check(opener).unwrap();
+        check(opener, &EntryLimits::default()).unwrap();
     }
 }
 
@@ -178,7 +179,19 @@ fn every_fault_is_caught_by_its_invariant() {
     ];
     for (fault, check) in faults {
         let store = Canary::shared(Some(fault));
-        let caught = check(&|| Ok(Box::new(store.opened())));
+        let caught = check(&|| Ok(Box::new(store.opened())), &EntryLimits::default());
         assert!(caught.is_err(), "{fault:?} is not caught");
+    }
+}
+
+#[test]
+fn a_store_that_ignores_its_limits_is_caught() {
+    for (key_bytes, value_bytes) in
+        [(1..=usize::MAX, 0..=usize::MAX), (0..=100, 0..=usize::MAX), (0..=100, 1..=500), (0..=600, 0..=500)]
+    {
+        let limits = EntryLimits { key_bytes, value_bytes };
+        let store = Canary::shared(None);
+        let caught = stores::sizes(&|| Ok(Box::new(store.opened())), &limits).unwrap_err();
+        assert!(caught.contains("is beyond the limits, but accepted"), "{caught}");
     }
 }

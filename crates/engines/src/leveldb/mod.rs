@@ -12,6 +12,7 @@ use crate::library::Wanted;
 use crate::opening::Opening;
 use crate::options::{Codec, EngineOptions, Log, Reads};
 use crate::store::Store;
+use crate::survival::Survival;
 
 pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<LevelDb>(
     "leveldb",
@@ -61,6 +62,11 @@ impl Engine for LevelDb {
 
     fn compacts_on_request(&self) -> bool {
         true
+    }
+
+    /// LevelDB writes its log in every mode.
+    fn survival(&self, _: Log) -> Option<Survival> {
+        Some(Survival::Acknowledged)
     }
 
     fn mapping(&self, settings: &EngineOptions) -> Vec<String> {

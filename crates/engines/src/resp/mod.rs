@@ -13,6 +13,7 @@ use crate::engine::{Engine, Identity, Missing};
 use crate::opening::Opening;
 use crate::options::{EngineOptions, Log};
 use crate::store::Store;
+use crate::survival::Survival;
 use params::{DESIGN, Params, WITHOUT_COMMAND};
 use program::find;
 
@@ -58,6 +59,11 @@ impl Engine for Resp {
     fn identify(&self) -> Result<Identity, Missing> {
         let library = self.program().map(|program| find(&program)).transpose()?;
         Ok(Identity { library, ..Identity::default() })
+    }
+
+    /// The store is in the process of the server.
+    fn survival(&self, _: Log) -> Option<Survival> {
+        None
     }
 
     fn mapping(&self, settings: &EngineOptions) -> Vec<String> {

@@ -99,7 +99,13 @@ pub(crate) struct SoakArguments {
 pub(crate) struct KillArguments {
     #[command(flatten)]
     pub(crate) subjects: SubjectArguments,
-    /// Kill this many processes per design and WAL mode
+    /// Engine, or "all" for all installed engines; repeatable.
+    ///
+    /// lsmbench kills processes that write to stores of these engines, instead of stores of designs. The result is the
+    /// number of acknowledged commits that each engine lost, next to the durability that the engine declares.
+    #[arg(long, value_name = "ENGINE", conflicts_with = "design")]
+    pub(crate) engine: Vec<String>,
+    /// Kill this many processes per design or engine, and WAL mode
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = value_parser!(u64).range(1..))]
     pub(crate) kills: u64,
     /// Folder for the stores [default: the temporary folder]

@@ -89,7 +89,7 @@ fn run<P: FromStr<Err = String> + Copy + Sync, T>(
         return Err(Problem::new("--replay needs one --design and one --wal"));
     }
     let threads = subjects.threads as usize;
-    run_jobs((command, "--replay"), &jobs, threads, columns, rated, |job| {
+    run_jobs((command, "--replay"), &["design", "wal"], &jobs, threads, columns, rated, |job| {
         Ok(report(match place {
             Some(place) => replay(&job.subject, place)?,
             None => explore(&job.subject),

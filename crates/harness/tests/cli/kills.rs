@@ -59,6 +59,61 @@ fn a_store_goes_on_over_several_kills() {
     assert!(nowhere.contains("cannot make a folder in nowhere: No such file or directory"), "{nowhere}");
 }
 
+/// The numbers of the row of an engine in a WAL mode: stores, kills, early kills, acknowledged commits, lost commits
+/// and violations. Also returns the declared durability.
+fn row_of(out: &str, engine: &str, wal: &str) -> (String, Vec<u64>) {
+    let rows = out.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let row = rows.into_iter().find(|row| row.starts_with(&[engine, wal]));
+    let row = row.unwrap_or_else(|| panic!("no row of {engine}, {wal}: {out}"));
+    (row[2].to_owned(), row[3..].iter().map(|number| number.parse().unwrap()).collect())
+}
+
+#[test]
+fn the_tree_keeps_the_durability_that_it_declares_as_an_engine() {
+    let bench = Bench::new();
+    let out = bench.ok(&["torture", "kill", "--engine", "lsmbench", "--kills", "2", "--dir", "."]);
+    assert_eq!(out.lines().count(), 7, "a head, five modes and the sum: {out}");
+    for wal in ["none", "buffered", "sync", "group", "interval"] {
+        let (declared, counts) = row_of(&out, "lsmbench", wal);
+        assert_eq!(declared, if wal == "none" { "flushed" } else { "acknowledged" }, "{out}");
+        assert_eq!((counts[1], counts[5]), (2, 0), "{out}");
+        assert!(wal == "none" || counts[4] == 0, "{out}");
+    }
+    assert!(bench.content().is_empty(), "something was left behind");
+}
+
+/// All engines of this machine and of this build. Absent engines and servers are skipped with the reason.
+#[test]
+fn every_engine_that_is_here_keeps_the_durability_that_it_declares() {
+    let bench = Bench::new();
+    let what = ["torture", "kill", "--engine", "all", "--wal", "buffered", "--kills", "2", "--dir", "."];
+    let answer = bench.run(&what).expect(0);
+    for variant in engines::CATALOG.variants() {
+        if answer.err.contains(&format!("skipped: engine {}: ", variant.kind)) {
+            continue;
+        }
+        let (_, counts) = row_of(&answer.out, variant.kind, "buffered");
+        assert_eq!((counts[1], counts[5]), (2, 0), "{}", answer.out);
+    }
+    assert!(answer.err.contains("skipped: engine resp: "), "{}", answer.err);
+    assert!(bench.content().is_empty(), "something was left behind");
+}
+
+#[test]
+fn an_engine_whose_processes_cannot_be_killed_is_refused() {
+    let bench = Bench::new();
+    for (engine, saying) in [
+        ("lmbd", "did you mean \"lmdb\"?"),
+        ("rocksdb(library=/nowhere/librocksdb.so)", "no librocksdb.so in /nowhere"),
+        ("resp(address=\"127.0.0.1:1\")", "in the process of a server"),
+    ] {
+        let error = bench.run(&["torture", "kill", "--engine", engine]).refusal();
+        assert!(error.contains(saying), "{error}");
+    }
+    let both = bench.run(&["torture", "kill", "--engine", "lsmbench", "--design", "default"]).expect(2).err;
+    assert!(both.contains("cannot be used with"), "{both}");
+}
+
 #[test]
 fn ctrl_c_ends_it_and_nothing_is_left_behind() {
     let bench = Bench::new();

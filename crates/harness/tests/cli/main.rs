@@ -42,6 +42,7 @@ mod parts;
 mod peers;
 mod profiles;
 mod range_deletes;
+mod recipes;
 mod reference;
 mod refusals;
 mod replay;

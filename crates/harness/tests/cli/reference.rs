@@ -312,9 +312,12 @@ impl Walk {
                 self.path(root, &parts.join("."), &value, experiment);
                 continue;
             }
-            // A path into a phase contains the phase's name.
+            // A path into a phase contains the phase's name, and a path into a role also contains the role's name.
             if root == "phase" {
                 parts.remove(0);
+                if parts.first() == Some(&"role") {
+                    parts.remove(1);
+                }
             }
             let nested = parts
                 .iter()

@@ -69,32 +69,60 @@ pub(super) fn leave_out_unchecked(arguments: &SubjectArguments, jobs: &mut Vec<J
     Ok(())
 }
 
-/// Runs `explore` for all jobs, and prints the results. `again` is the command-line argument that replays a case.
-pub(super) fn run_jobs(
+/// A row of the printed table.
+pub(super) trait TableRow: Sync {
+    /// The labels of the row. The first two labels are arguments that select the row.
+    fn labels(&self) -> Vec<&str>;
+}
+
+impl TableRow for Job {
+    fn labels(&self) -> Vec<&str> {
+        vec![&self.design, &self.wal]
+    }
+}
+
+/// Runs `explore` for all jobs. `heads` contains the names of the labels of a row. The first two names are command-line
+/// options. `again` is the command-line option that replays a case.
+pub(super) fn run_jobs<J: TableRow>(
     (command, again): (&str, &str),
-    jobs: &[Job],
+    heads: &[&str],
+    jobs: &[J],
     threads: usize,
     columns: &[&str],
     rated: usize,
-    explore: impl Fn(&Job) -> Result<Report, String> + Sync,
+    explore: impl Fn(&J) -> Result<Report, String> + Sync,
 ) -> Outcome<bool> {
-    let width = jobs.iter().map(|job| job.design.len()).max().unwrap_or(0).max("design".len());
+    let width = |place: usize| {
+        let labels = jobs.iter().map(|job| job.labels()[place].len());
+        labels.chain([heads[place].len()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..heads.len()).map(width).collect();
+    let columns_of_labels = |labels: &[&str]| padded(labels, &widths);
     // An unknown place is an error, so nothing is printed before the first result.
-    let mut head = format!("{:<width$}  {:<8}{}\n", "design", "wal", row(columns));
+    let mut head = columns_of_labels(heads) + &row(columns) + "\n";
     let (mut totals, mut outcome, start) = (vec![0; columns.len()], Ok(()), Instant::now());
     torture::in_order(jobs, threads, explore, |job, report| {
         if outcome.is_ok() {
             outcome = report.map_err(Problem::new).and_then(|report| {
                 totals.iter_mut().zip(&report.counts).for_each(|(total, count)| *total += count);
-                print(&(std::mem::take(&mut head) + &text((command, again), job, width, &report)))
+                let line = columns_of_labels(&job.labels()) + &row(&report.counts) + "\n";
+                let violations = violations((command, again), heads, &job.labels(), &report);
+                print(&(std::mem::take(&mut head) + &line + &violations))
             });
         }
     });
     outcome?;
-    print(&format!("{:<width$}  {:<8}{}\n", "all", "", row(&totals)))?;
+    print(&format!("{}{}\n", columns_of_labels(&["all"]), row(&totals)))?;
     let (count, seconds) = (totals[rated], start.elapsed().as_secs_f64());
     line(&format!("{count} {} in {seconds:.1} s: {:.0} per second", columns[rated], count as f64 / seconds));
     Ok(totals.last() == Some(&0))
+}
+
+/// Formats labels in left-aligned columns. Columns without a label are empty.
+fn padded(labels: &[&str], widths: &[usize]) -> String {
+    let cell = |place: usize| labels.get(place).copied().unwrap_or_default();
+    let cells = widths.iter().enumerate().map(|(place, width)| format!("{:<width$}", cell(place)));
+    cells.collect::<Vec<_>>().join("  ")
 }
 
 /// Formats counts, or the names of counts, in columns.
@@ -105,13 +133,22 @@ pub(super) fn row(cells: &[impl std::fmt::Display]) -> String {
     })
 }
 
-/// Returns the printed line of a job, followed by its violations.
-fn text((command, again): (&str, &str), job: &Job, width: usize, report: &Report) -> String {
-    let Job { design, wal, .. } = job;
-    let mut text = format!("{design:<width$}  {wal:<8}{}\n", row(&report.counts));
+/// Returns the printed lines of the violations of a row, each with the command that replays it.
+fn violations((command, again): (&str, &str), heads: &[&str], labels: &[&str], report: &Report) -> String {
+    let mut text = String::new();
     for LocatedViolation { place, moment, violation } in &report.findings.kept {
+        let (first, second) = (quoted(labels[0]), quoted(labels[1]));
         let _ = writeln!(text, "violation ({moment}): {violation}");
-        let _ = writeln!(text, "  lsmbench torture {command} --design {design} --wal {wal} {again} {place}");
+        let _ = writeln!(
+            text,
+            "  lsmbench torture {command} --{} {first} --{} {second} {again} {place}",
+            heads[0], heads[1]
+        );
     }
     text
+}
+
+/// Quotes an argument for a shell, if the argument contains parentheses.
+fn quoted(argument: &str) -> String {
+    if argument.contains('(') { format!("'{argument}'") } else { argument.to_owned() }
 }

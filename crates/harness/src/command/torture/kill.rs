@@ -1,63 +1,32 @@
 //! `lsmbench torture kill` starts processes that write to a store, kills them with `kill -9`, and checks the store.
 
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant};
+mod engine_store;
+mod engines;
+mod orders;
+mod process;
 
-use parking_lot::RwLock;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
 use run::interrupt;
 use run::{Scratch, scratch};
-use serde::{Deserialize, Serialize};
 use storage::{Purpose, Storage};
 use toml::{Table, Value};
-use torture::kill::{Commits, Event, Ledger, Life, Moment, Moments, WRITERS};
+use torture::kill::{Commits, Event, Ledger, Life, Moments, WRITERS};
 use torture::{Check, Findings, StoreKind, Violation};
 use tree::{Design, OpenOptions};
 use trial::take_orders;
 
 use super::designs::check_one_tree;
 use super::jobs::{Job, Report, jobs, run_jobs};
-use crate::cli::{KillArguments, WRITER_COMMAND};
+use crate::cli::KillArguments;
 use crate::output::line;
+use orders::{KILLS_PER_STORE, MEMTABLE, Orders, TreeOrders};
+use process::{FAILURE, OPEN_HERE, Process, read_reports, tell};
 use types::{Outcome, Problem};
 
 /// The storage back ends that store files. Successive stores of a test use these back ends in turn.
 const BACK_ENDS: [&str; 4] = ["pread", "direct", "mmap", "uring"];
-
-/// The number of kills per store.
-const KILLS_PER_STORE: u64 = 4;
-
-/// The capacity of memtables in bytes. A small capacity causes frequent flushes.
-const MEMTABLE: &str = "8KiB";
-
-/// The prefix of the error message of a writer process.
-const FAILURE: &str = "! ";
-
-/// The time limits for the output of a process: one limit for its first line, and one limit for all its lines.
-const FIRST_PATIENCE: Duration = Duration::from_secs(10);
-const PATIENCE: Duration = Duration::from_millis(500);
-
-/// A lock that prevents this process from starting a child process while a store is open. Between fork and exec, a
-/// child process shares all file locks of its parent, so a store that is open in the parent would seem to be in use.
-/// Code that opens a store locks for reading, and code that starts a process locks for writing.
-static OPEN_HERE: RwLock<()> = RwLock::new(());
-
-/// The task of a writer process.
-#[derive(Debug, Serialize, Deserialize)]
-struct Orders {
-    /// The design, as TOML.
-    design: String,
-    /// The directory of the store.
-    directory: PathBuf,
-    /// The seed for the operations of the writers.
-    seed: u64,
-    /// The number of commits of each writer that the store already contains.
-    from: Commits,
-}
 
 /// The results of all kills of a job.
 #[derive(Default)]
@@ -74,11 +43,14 @@ struct Tally {
 pub(super) fn kill(arguments: &KillArguments) -> Outcome<bool> {
     interrupt::install();
     let folder = arguments.dir.clone().unwrap_or_else(std::env::temp_dir);
+    if !arguments.engine.is_empty() {
+        return engines::kill(arguments, &folder);
+    }
     let back_ends = usable(&folder)?;
     let columns = ["stores", "kills", "early", "acknowledged", "violations"];
     let (jobs, threads) = (jobs(&arguments.subjects)?, arguments.subjects.threads as usize);
     jobs.iter().try_for_each(|job| check_one_tree("kill", &job.design, &job.tree))?;
-    run_jobs(("kill", "--seed"), &jobs, threads, &columns, 1, |job| {
+    run_jobs(("kill", "--seed"), &["design", "wal"], &jobs, threads, &columns, 1, |job| {
         let tally = kill_often(job, arguments, &folder, &back_ends)?;
         let Tally { stores, kills, early, acknowledged, findings } = tally;
         let counts = vec![stores, kills, early, acknowledged, findings.violations];
@@ -176,22 +148,17 @@ impl Victim {
 
     /// Starts a process that writes to the store, and kills it.
     fn live_and_die(&mut self) -> Result<Death, String> {
-        let orders = Orders {
+        let orders = Orders::WriteTree(TreeOrders {
             design: self.design.to_toml().to_string(),
             directory: self.directory(),
             seed: self.seed,
             from: self.from,
-        };
+        });
         let moment = self.moments.next().expect("there is always another moment");
         let process = Process::start(&orders).map_err(|error| format!("cannot start a process: {error}"))?;
         let (told, mut failure) = process.die(moment).map_err(|error| error.to_string())?;
-        let mut ledger = Ledger::new(self.from);
-        for line in told.lines() {
-            match line.strip_prefix(FAILURE) {
-                Some(message) => failure = Some(message.to_owned()),
-                None => line.parse().and_then(|event| ledger.note(event))?,
-            }
-        }
+        let (ledger, reported) = read_reports(self.from, &told)?;
+        failure = reported.or(failure);
         Ok(Death { ledger, failure })
     }
 
@@ -201,7 +168,8 @@ impl Victim {
             return Err(Violation::new(Check::GoesOn, failure));
         }
         let _open = OPEN_HERE.read();
-        self.from = self.life.check(&self.subject, &self.storage, &self.directory(), &death.ledger)?;
+        let kept = self.life.check(&self.subject, &self.storage, &self.directory(), &death.ledger)?;
+        self.from = kept.fewest;
         Ok(())
     }
 }
@@ -213,76 +181,18 @@ struct Death {
     failure: Option<String>,
 }
 
-/// A process that writes to a store. The process ends when this value is dropped.
-struct Process {
-    child: Child,
-    /// The output lines of the process, as they arrive.
-    told: Receiver<Vec<u8>>,
-    /// The standard input of the process. The process ends when this pipe is closed.
-    _lifeline: ChildStdin,
-}
-
-impl Process {
-    fn start(orders: &Orders) -> io::Result<Self> {
-        let mut command = Command::new(std::env::current_exe()?);
-        command.arg(WRITER_COMMAND).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
-        // Ctrl-C at a terminal is for the parent.
-        command.process_group(0);
-        let forking = OPEN_HERE.write();
-        let mut child = command.spawn()?;
-        drop(forking);
-        let mut lifeline = child.stdin.take().expect("standard input is piped");
-        let mut out = child.stdout.take().expect("standard output is piped");
-        let (sender, told) = channel();
-        std::thread::spawn(move || {
-            let mut buffer = vec![0; 1 << 16];
-            while let Ok(read @ 1..) = out.read(&mut buffer)
-                && sender.send(buffer[..read].to_vec()).is_ok()
-            {}
-        });
-        let sent = writeln!(lifeline, "{}", serde_json::to_string(orders).expect("orders are plain data"));
-        let process = Self { child, told, _lifeline: lifeline };
-        sent.map(|()| process)
-    }
-
-    /// Waits for the chosen time, and kills the process. Returns the output lines of the process. If the process
-    /// ended before the kill, also returns its exit status.
-    fn die(mut self, moment: Moment) -> io::Result<(String, Option<String>)> {
-        let (mut told, mut events, mut deadline) = (Vec::new(), 0, Instant::now() + FIRST_PATIENCE);
-        while events < moment.events {
-            let Ok(part) = self.told.recv_timeout(deadline.saturating_duration_since(Instant::now())) else {
-                break;
-            };
-            if events == 0 {
-                deadline = Instant::now() + PATIENCE;
-            }
-            events += part.split(|byte| *byte == b'\n').count() - 1;
-            told.extend(part);
-        }
-        std::thread::sleep(moment.wait);
-        let ended = self.child.try_wait()?;
-        self.child.kill()?;
-        self.child.wait()?;
-        self.told.iter().for_each(|part| told.extend(part));
-        // Lines are written whole, so text after the last line break is ignored.
-        told.truncate(told.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
-        let failure = ended.map(|status| format!("the process ended before the kill ({status})"));
-        Ok((String::from_utf8_lossy(&told).into_owned(), failure))
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        // The process may have ended before the kill.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 /// The main function of a writer process. The writer process opens the store and writes until it is killed, or prints
-/// its failure.
+/// its failure. A process with the order to check a store prints the result of the check and returns.
 pub(crate) fn write_until_killed() {
-    if let Err(message) = take_orders().and_then(|orders: Orders| write(&orders)) {
+    let done = take_orders().and_then(|orders| match orders {
+        Orders::WriteTree(orders) => write(&orders),
+        Orders::WriteEngine(orders) => engine_store::write(&orders),
+        Orders::CheckEngine(orders, told) => {
+            tell(&engine_store::check(&orders, &told)?);
+            std::process::exit(0);
+        }
+    });
+    if let Err(message) = done {
         tell(&format!("{FAILURE}{message}"));
         return;
     }
@@ -292,16 +202,9 @@ pub(crate) fn write_until_killed() {
     }
 }
 
-fn write(orders: &Orders) -> Result<(), String> {
+fn write(orders: &TreeOrders) -> Result<(), String> {
     let table: Table = orders.design.parse().map_err(|error: toml::de::Error| error.to_string())?;
     let design = Design::default().with(&table).map_err(|error| error.message)?;
     let tree = OpenOptions::new(design).open(&orders.directory).map_err(|error| error.to_string())?;
     Life::new(orders.seed).play(&tree, orders.from, &|event: Event| tell(&event.to_string()))
-}
-
-/// Writes one complete line to standard output.
-fn tell(text: &str) {
-    let mut out = std::io::stdout().lock();
-    // An error means that the parent is gone.
-    let _ = out.write_all(format!("{text}\n").as_bytes()).and_then(|()| out.flush());
 }

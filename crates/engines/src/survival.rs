@@ -1,0 +1,45 @@
+//! The writes that survive the end of a process.
+
+use std::fmt;
+
+use crate::options::Log;
+
+/// The writes that survive if `kill -9` ends the process of a store.
+///
+/// In both cases, the surviving writes are the first writes in the order of their acknowledgements. No older write is
+/// missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Survival {
+    /// Every acknowledged write survives.
+    Acknowledged,
+    /// Every write before the last completed flush survives. Later writes may be lost.
+    Flushed,
+}
+
+impl Survival {
+    /// The surviving writes of an engine that passes each record of its log to the kernel, and that can run without a
+    /// log.
+    pub(crate) fn of_log(log: Log) -> Self {
+        match log {
+            Log::None => Self::Flushed,
+            Log::Buffered | Log::Sync | Log::Interval { .. } => Self::Acknowledged,
+        }
+    }
+
+    /// The surviving writes of an engine that keeps all writes in the process until it syncs them.
+    pub(crate) fn of_sync(log: Log) -> Self {
+        match log {
+            Log::Sync => Self::Acknowledged,
+            Log::None | Log::Buffered | Log::Interval { .. } => Self::Flushed,
+        }
+    }
+}
+
+impl fmt::Display for Survival {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Acknowledged => "acknowledged",
+            Self::Flushed => "flushed",
+        })
+    }
+}

@@ -1,0 +1,213 @@
+//! A store of any engine as the store under test of `lsmbench torture kill`, and the task of a process with such a
+//! store.
+
+use std::ops::Bound;
+use std::path::Path;
+use std::sync::Arc;
+
+use engines::{Engine, Opening, Store, Survival};
+use serde::{Deserialize, Serialize};
+use storage::{Memory, Storage};
+use toml::{Table, Value};
+use torture::kill::{Commits, Event, KeptCommits, Life};
+use torture::{CommitLimits, Content, Maker, Script, ScriptWrite, StoreKind, StoreUnderTest};
+use tree::wal::WalMode;
+use tree::{Design, Error, Result};
+use types::Direction;
+use workload::{Scan, TargetError, Write};
+
+use super::orders::EngineOrders;
+use super::process::{read_reports, tell};
+
+/// The result of a check.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Checked {
+    /// The smallest and the largest number of commits of each writer that leave the content of the store.
+    Kept(Commits, Commits),
+    /// The content of the store breaks a rule, or contradicts the declared durability. Contains the name of the rule
+    /// and the evidence.
+    Broken(String),
+}
+
+/// The engine of the orders, and the parameters with which it opens the store.
+fn opening(orders: &EngineOrders) -> std::result::Result<(Box<dyn Engine>, Opening), String> {
+    let table: Table = orders.design.parse().map_err(|error: toml::de::Error| error.to_string())?;
+    let design = Design::default().with(&table).map_err(|error| error.message)?;
+    let choice = engines::CATALOG.choose(&Value::String(orders.engine.clone()));
+    let engine = choice.and_then(|choice| engines::CATALOG.build(&choice)).map_err(|error| error.message)?;
+    Ok((engine, Opening::new(&orders.directory, &design)))
+}
+
+/// The commits that stores of an engine accept.
+fn commit_limits(engine: &dyn Engine, opening: &Opening) -> CommitLimits {
+    CommitLimits {
+        has_batches: engine.writes_batches_atomically(),
+        value_bytes: *engine.entry_limits(&opening.options).value_bytes.end(),
+    }
+}
+
+/// Writes to a store until the process is killed.
+pub(super) fn write(orders: &EngineOrders) -> std::result::Result<(), String> {
+    let (engine, opening) = opening(orders)?;
+    let limits = commit_limits(&*engine, &opening);
+    let store = open(&*engine, &opening).map_err(|error| error.to_string())?;
+    Life::within(orders.seed, limits).play(&store, orders.from, &|event: Event| tell(&event.to_string()))
+}
+
+/// Checks the store of killed writers against their reports. Returns the result as one line of JSON.
+pub(super) fn check(orders: &EngineOrders, told: &str) -> std::result::Result<String, String> {
+    let (engine, opening) = opening(orders)?;
+    let (ledger, _) = read_reports(orders.from, told)?;
+    let life = Life::within(orders.seed, commit_limits(&*engine, &opening));
+    let survival = engine.survival(opening.options.log).ok_or("the store is not in the process")?;
+    let directory = opening.directory.clone();
+    let subject = StoreKind {
+        name: orders.engine.clone(),
+        // Without a log, a store promises only the flushed commits.
+        wal: if survival == Survival::Acknowledged { WalMode::BUFFERED } else { WalMode::NONE },
+        maker: Box::new(EngineMaker { engine, opening }),
+    };
+    // The engine opens its own files, so no file is in this storage.
+    let storage: Arc<dyn Storage> = Arc::new(Memory::default());
+    let checked = match life.check(&subject, &storage, &directory, &ledger) {
+        Ok(KeptCommits { fewest, most }) => Checked::Kept(fewest, most),
+        Err(violation) => Checked::Broken(violation.to_string()),
+    };
+    serde_json::to_string(&checked).map_err(|error| error.to_string())
+}
+
+/// Opens stores of one engine with one design.
+struct EngineMaker {
+    engine: Box<dyn Engine>,
+    opening: Opening,
+}
+
+impl Maker for EngineMaker {
+    fn open(&self, _: &Arc<dyn Storage>, _: &Path) -> Result<Box<dyn StoreUnderTest>> {
+        Ok(Box::new(open(&*self.engine, &self.opening)?))
+    }
+
+    /// Returns no corruption, because engines have no common check of their files.
+    fn verify(&self, _: &Arc<dyn Storage>, _: &Path) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+}
+
+/// A store of any engine.
+struct EngineStore(Box<dyn Store>);
+
+fn open(engine: &dyn Engine, opening: &Opening) -> Result<EngineStore> {
+    std::fs::create_dir_all(&opening.directory).map_err(|error| Error::Misuse(error.to_string()))?;
+    engine.open(opening).map(EngineStore).map_err(failed)
+}
+
+fn failed(error: TargetError) -> Error {
+    Error::Misuse(error.to_string())
+}
+
+impl EngineStore {
+    fn entries(&self, low: &[u8], high: Option<&[u8]>) -> Result<Content> {
+        let scan = Scan { low, high, direction: Direction::Forward, limit: usize::MAX };
+        let mut content = Content::new();
+        let mut visit = |key: &[u8], value: &[u8]| drop(content.insert(key.to_vec(), value.to_vec()));
+        self.0.range(&scan, &mut visit).map_err(failed)?;
+        Ok(content)
+    }
+}
+
+/// The writes of one commit. A range delete becomes one delete for each key that a writer can write in the range.
+fn writes_of<'a>(commit: &'a [ScriptWrite], all_keys: &'a [Vec<u8>]) -> Vec<Write<'a>> {
+    let mut writes = Vec::new();
+    for ScriptWrite { key, value, end } in commit {
+        match (value, end) {
+            (Some(value), _) => writes.push(Write::Put { key, value }),
+            (None, None) => writes.push(Write::Delete { key }),
+            (None, Some(end)) => {
+                let inside = all_keys.iter().filter(|other| (key..end).contains(other));
+                writes.extend(inside.map(|key| Write::Delete { key }));
+            }
+        }
+    }
+    writes
+}
+
+/// The keys of the writer that wrote a commit. The first byte of each key names the writer.
+fn keys_of_writer(commit: &[ScriptWrite]) -> Vec<Vec<u8>> {
+    let writer = commit.first().and_then(|write| write.key.first());
+    Script::keys().map(|key| writer.copied().into_iter().chain(key).collect()).collect()
+}
+
+impl StoreUnderTest for EngineStore {
+    fn write(&self, commit: &[ScriptWrite]) -> Result<()> {
+        let all_keys = keys_of_writer(commit);
+        let done = match (commit, &writes_of(commit, &all_keys)[..]) {
+            (_, [Write::Put { key, value }]) => self.0.put(key, value),
+            ([ScriptWrite { value: None, end: None, .. }], [Write::Delete { key }]) => self.0.delete(key),
+            ([ScriptWrite { key, value: None, end: Some(end) }], deletes) => {
+                self.0.delete_range(key, end).unwrap_or_else(|| self.0.write(deletes))
+            }
+            (_, writes) => self.0.write(writes),
+        };
+        done.map_err(failed)
+    }
+
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        let mut value = Vec::new();
+        let is_found = self.0.get(key, &mut value).map_err(failed)?;
+        Ok(is_found.then_some(value))
+    }
+
+    /// Returns the entries between an inclusive or missing low bound and an exclusive or missing high bound.
+    fn range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Content> {
+        match (low, high) {
+            (Bound::Included(low), Bound::Excluded(high)) => self.entries(low, Some(high)),
+            (Bound::Unbounded, Bound::Unbounded) => self.entries(b"", None),
+            other => Err(Error::Misuse(format!("a scan with the bounds {other:?}"))),
+        }
+    }
+
+    fn flush(&self) -> Result<()> {
+        self.0.flush().map_err(failed)
+    }
+
+    fn compact(&self) -> Result<()> {
+        self.0.compact().unwrap_or(Ok(())).map_err(failed)
+    }
+
+    /// Flushes the store, because engines have no common call that only syncs.
+    fn sync(&self) -> Result<()> {
+        self.flush()
+    }
+
+    fn checkpoint(&self, directory: &Path) -> Result<()> {
+        self.0.checkpoint(directory).unwrap_or(Ok(())).map_err(failed)
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        self.0.end().map_err(failed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_delete_is_one_delete_per_key() {
+        let write = |key: &str, value: Option<&str>, end: Option<&str>| ScriptWrite {
+            key: key.into(),
+            value: value.map(Into::into),
+            end: end.map(Into::into),
+        };
+        let commit = [write("A1", Some("x"), None), write("A2", None, Some("A4")), write("A5", None, None)];
+        let keys = keys_of_writer(&commit);
+        assert!(keys.contains(&b"A".to_vec()) && keys.contains(&b"A9".to_vec()));
+        let expected = [
+            Write::Put { key: b"A1", value: b"x" },
+            Write::Delete { key: b"A2" },
+            Write::Delete { key: b"A3" },
+            Write::Delete { key: b"A5" },
+        ];
+        assert_eq!(writes_of(&commit, &keys), expected);
+    }
+}

@@ -1,0 +1,132 @@
+//! The processes of `lsmbench torture kill`: they write to a store until they are killed, or check a store.
+
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use parking_lot::RwLock;
+use serde::Serialize;
+use torture::kill::{Commits, Ledger, Moment};
+
+use crate::cli::WRITER_COMMAND;
+
+/// The prefix of the error message of a process.
+pub(super) const FAILURE: &str = "! ";
+
+/// The time limits for the output of a process: one for its first line, and one for all of its lines.
+const FIRST_PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// The time limit for a check.
+const CHECK_PATIENCE: Duration = Duration::from_secs(60);
+
+/// A lock that prevents this process from starting a child process while a store is open. Between fork and exec, a
+/// child process shares all file locks of its parent, so an open store would seem to be in use. Code that opens a
+/// store locks for reading, and code that starts a process locks for writing.
+pub(super) static OPEN_HERE: RwLock<()> = RwLock::new(());
+
+/// A process that writes to a store or checks a store. The process ends when this value is dropped.
+pub(super) struct Process {
+    child: Child,
+    /// The output lines of the process, as they arrive.
+    told: Receiver<Vec<u8>>,
+    /// The standard input of the process. The process ends when this pipe is closed.
+    _lifeline: ChildStdin,
+}
+
+impl Process {
+    /// Starts a process with its orders.
+    pub(super) fn start(orders: &impl Serialize) -> io::Result<Self> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg(WRITER_COMMAND).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        // Ctrl-C at a terminal is for the parent.
+        command.process_group(0);
+        let forking = OPEN_HERE.write();
+        let mut child = command.spawn()?;
+        drop(forking);
+        let mut lifeline = child.stdin.take().expect("standard input is piped");
+        let mut out = child.stdout.take().expect("standard output is piped");
+        let (sender, told) = channel();
+        std::thread::spawn(move || {
+            let mut buffer = vec![0; 1 << 16];
+            while let Ok(read @ 1..) = out.read(&mut buffer)
+                && sender.send(buffer[..read].to_vec()).is_ok()
+            {}
+        });
+        let sent = writeln!(lifeline, "{}", serde_json::to_string(orders).expect("orders are plain data"));
+        let process = Self { child, told, _lifeline: lifeline };
+        sent.map(|()| process)
+    }
+
+    /// Waits for the chosen time, and kills the process. Returns the output lines of the process. If the process
+    /// ended before the kill, also returns its exit status.
+    pub(super) fn die(mut self, moment: Moment) -> io::Result<(String, Option<String>)> {
+        let (mut told, mut events, mut deadline) = (Vec::new(), 0, Instant::now() + FIRST_PATIENCE);
+        while events < moment.events {
+            let Ok(part) = self.told.recv_timeout(deadline.saturating_duration_since(Instant::now())) else {
+                break;
+            };
+            if events == 0 {
+                deadline = Instant::now() + PATIENCE;
+            }
+            events += part.split(|byte| *byte == b'\n').count() - 1;
+            told.extend(part);
+        }
+        std::thread::sleep(moment.wait);
+        let ended = self.child.try_wait()?;
+        self.child.kill()?;
+        self.child.wait()?;
+        self.told.iter().for_each(|part| told.extend(part));
+        // Lines are written whole, so text after the last line break is ignored.
+        told.truncate(told.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
+        let failure = ended.map(|status| format!("the process ended before the kill ({status})"));
+        Ok((String::from_utf8_lossy(&told).into_owned(), failure))
+    }
+
+    /// Returns the output of a process that ends by itself. An error is the exit status, or the time limit.
+    pub(super) fn output(mut self) -> io::Result<Result<String, String>> {
+        let (mut told, deadline) = (Vec::new(), Instant::now() + CHECK_PATIENCE);
+        loop {
+            match self.told.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(part) => told.extend(part),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {
+                    return Ok(Err(format!("no result after {} s", CHECK_PATIENCE.as_secs())));
+                }
+            }
+        }
+        let status = self.child.wait()?;
+        let told = String::from_utf8_lossy(&told).into_owned();
+        Ok(if told.ends_with('\n') { Ok(told) } else { Err(status.to_string()) })
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // The process may have ended before the kill.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Writes one complete line to standard output.
+pub(super) fn tell(text: &str) {
+    let mut out = std::io::stdout().lock();
+    // An error means that the parent is gone.
+    let _ = out.write_all(format!("{text}\n").as_bytes()).and_then(|()| out.flush());
+}
+
+/// Returns the ledger of the reports of a process, and the failure that the process reported. `from` is the number of
+/// commits of each writer at the start of the process.
+pub(super) fn read_reports(from: Commits, told: &str) -> Result<(Ledger, Option<String>), String> {
+    let (mut ledger, mut failure) = (Ledger::new(from), None);
+    for line in told.lines() {
+        match line.strip_prefix(FAILURE) {
+            Some(message) => failure = Some(message.to_owned()),
+            None => line.parse().and_then(|event| ledger.note(event))?,
+        }
+    }
+    Ok((ledger, failure))
+}

@@ -67,6 +67,14 @@ pub fn tune(settings: &Settings<'_>) -> Outcome<Advice> {
                        `lsmbench run`";
         return Err(Problem::at(&experiment.file, None, message));
     }
+    let mut designs = experiment.cells.iter().map(|cell| &cell.design);
+    if has_models && let Some((axis, choice)) = designs.find_map(Design::index_of_all_runs) {
+        let message = format!(
+            "tune has no model of an index of all sorted runs; set design.{axis} to another variant than \"{choice}\", \
+             or use `lsmbench run`"
+        );
+        return Err(Problem::at(&experiment.file, None, message));
+    }
     let candidates = experiment.cells.iter().map(|cell| {
         let setup = EngineDesign { engine: cell.engine.clone(), design: cell.design.clone() };
         Candidate::new(cell.label.clone(), setup)

@@ -512,8 +512,8 @@ columns! {
     NEW_FILTER_BITS_PER_KEY = "new_filter_bits_per_key", "bits per key of new filters", Ratio, Number, Neither, Exact;
     /// Decisions of the arbiter that moved memory between memtables, filters and cache.
     MEMORY_MOVES = "memory_moves", "moves of memory", Count, Integer, Neither, Exact;
-    /// Mean number of key comparisons per entry that a scan returned: in the merge of its memtables and sorted runs, and
-    /// in its search in a sorted view. The search for the first entry in a sorted run is not included.
+    /// Mean number of key comparisons per entry that a scan returned: in the merge of its memtables and sorted runs,
+    /// and in its search in a sorted view. The search for the first entry in a sorted run is not included.
     COMPARISONS_PER_ENTRY = "comparisons_per_entry", "key comparisons per scanned entry", Ratio, Number, Lower, ForSeed;
     /// Bytes of data blocks that the tree read to update its sorted view and its index of all keys. Empty without
     /// `sorted_view` and without a culling method that has such an index.

@@ -88,8 +88,8 @@ pub fn simulate(simulation: &Simulation<'_>) -> Outcome<(Vec<PhaseRow>, Costs)> 
     Ok((rows, costs))
 }
 
-/// Returns an error for designs with blob files, designs that move memory, and designs with an index of all sorted runs.
-/// These designs cannot be simulated.
+/// Returns an error for designs with blob files, designs that move memory, and designs with an index of all sorted
+/// runs. These designs cannot be simulated.
 fn check_design(design: &Design) -> Outcome<()> {
     let index = design.index_of_all_runs();
     let (axis, reason) = match (design.keeps_values_inline(), design.moves_memory(), index) {

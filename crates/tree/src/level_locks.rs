@@ -1,7 +1,7 @@
 //! One lock for each level. Readers share the lock of a level, and a change of the level excludes them.
 //!
-//! Source: cs265, sections 2.4 and 3.5.1. The locks show the price of this design. The tree needs no such locks, because
-//! a reader has an immutable version of all levels.
+//! Source: cs265, sections 2.4 and 3.5.1. The locks show the price of this design. The tree needs no such locks,
+//! because a reader has an immutable version of all levels.
 
 use crossbeam_utils::CachePadded;
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};

@@ -103,8 +103,8 @@ counters! {
     single_delete_pairs,
     /// Scans opened.
     ranges,
-    /// Memtables and runs with keys in the range of a scan. Each end of a scan that was read counts separately. A sorted
-    /// view counts as one run.
+    /// Memtables and runs with keys in the range of a scan. Each end of a scan that was read counts separately. A
+    /// sorted view counts as one run.
     range_sources,
     /// Memtables and runs in `range_sources` without the first memtable or run of each end.
     range_extra_sources,

@@ -181,8 +181,8 @@ impl Version {
         self.access.level_locks.as_deref()
     }
 
-    /// Returns the SSTables that may have a key with this hash, from the newest to the oldest SSTable. Returns `None` if
-    /// gets search one run after another.
+    /// Returns the SSTables that may have a key with this hash, from the newest to the oldest SSTable. Returns `None`
+    /// if gets search one run after another.
     #[inline]
     pub(crate) fn files_of(&self, hash: KeyHash) -> Option<Vec<FilePlace>> {
         self.file_index.as_ref().map(|index| index.files_of(hash))

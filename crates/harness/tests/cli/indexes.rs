@@ -21,7 +21,7 @@ value  = { kind = "fixed", bytes = 100 }
 name       = "mixed"
 operations = 1_200
 mix        = { get = 4, put = 2, range = 1, delete = 1 }
-range      = 5
+range      = { entries = 5 }
 absent     = 0.3
 [[phase]]
 name = "flush"
@@ -30,7 +30,7 @@ step = "flush"
 name       = "scan"
 operations = 60
 mix        = { range = 1 }
-range      = 100
+range      = { entries = 100 }
 [[phase]]
 name       = "absent"
 operations = 2_000
@@ -42,24 +42,30 @@ check = 1
 mode  = "counted"
 "#;
 
-/// Runs the designs of a sweep, and checks all answers. Returns the rows of the phases `scan` and `absent`.
-fn rows_of(bench: &Bench, sweep: &str) -> (Vec<Row>, Vec<Row>) {
+/// Runs the designs of a sweep, and checks all answers. Returns all rows.
+fn rows_of(bench: &Bench, sweep: &str) -> Vec<Row> {
     bench.write("x.toml", format!("{READS}[sweep]\n{sweep}\n"));
     bench.ok(&["run", "x.toml"]);
     let rows = bench.rows("x");
     for phase in ["mixed", "scan", "absent"] {
         assert!(of(&rows, phase, "all").iter().all(|row| count(row, &c::WRONG_ANSWERS) == 0), "{phase}");
     }
-    let phase = |name| of(&rows, name, "all").into_iter().cloned().collect();
-    (phase("scan"), phase("absent"))
+    rows
+}
+
+/// Returns the row of a phase and a configuration.
+fn row<'a>(rows: &'a [Row], phase: &str, label: &str) -> &'a Row {
+    let row = of(rows, phase, "all").into_iter().find(|row| text(row, &c::LABEL) == label);
+    row.unwrap_or_else(|| panic!("no row of {label} in {phase}"))
 }
 
 #[test]
 fn scans_over_a_sorted_view_compare_few_keys() {
     let bench = Bench::new();
     let sweep = "\"design.sorted_view\" = [\"none\", \"remix\", \"remix(segment_entries=4)\"]";
-    let (scans, _) = rows_of(&bench, sweep);
-    let [merge, view, small] = &scans[..] else { panic!("{} rows", scans.len()) };
+    let rows = rows_of(&bench, sweep);
+    let [merge, view, small] =
+        ["none", "remix", "remix(segment_entries=4)"].map(|label| row(&rows, "scan", label));
     assert!(number(merge, &c::SOURCES_PER_RANGE) > 4.0);
     assert!(number(merge, &c::COMPARISONS_PER_ENTRY) > 1.5);
     for view in [view, small] {
@@ -68,10 +74,8 @@ fn scans_over_a_sorted_view_compare_few_keys() {
         assert!(count(view, &c::FENCE_BYTES) > count(merge, &c::FENCE_BYTES) + 1_000);
     }
     assert!(count(small, &c::FENCE_BYTES) > count(view, &c::FENCE_BYTES));
-    let rows = bench.rows("x");
-    let read = of(&rows, "load", "all").into_iter().map(|row| row.get(&c::INDEX_BYTES_READ).number());
-    let read: Vec<Option<f64>> = read.collect();
-    assert!(read[0].is_none() && read[1] > Some(100_000.0), "{read:?}");
+    let read = |label| row(&rows, "load", label).get(&c::INDEX_BYTES_READ).number();
+    assert!(read("none").is_none() && read("remix") > Some(100_000.0), "{:?}", read("remix"));
 }
 
 #[test]
@@ -79,8 +83,9 @@ fn a_key_index_answers_a_get_with_one_probe() {
     let bench = Bench::new();
     let sweep = "combine = \"zip\"\n\"design.culling\" = [\"binary\", \"chucky\", \"chucky(fingerprint_bits=4)\"]\n\
                  \"design.bloom\" = [\"blocked\", \"none\", \"none\"]";
-    let (_, gets) = rows_of(&bench, sweep);
-    let [filters, index, short] = &gets[..] else { panic!("{} rows", gets.len()) };
+    let rows = rows_of(&bench, sweep);
+    let [filters, index, short] = ["binary + blocked", "chucky + none", "chucky(fingerprint_bits=4) + none"]
+        .map(|label| row(&rows, "absent", label));
     assert!(count(filters, &c::FILTER_PROBES) > 4 * 2_000);
     assert!((2_000..2_050).contains(&count(index, &c::FILTER_PROBES)), "{}", count(index, &c::FILTER_PROBES));
     assert!(count(index, &c::FILTER_BYTES) > 1_500);
@@ -93,10 +98,12 @@ fn a_key_index_answers_a_get_with_one_probe() {
 #[test]
 fn locks_of_levels_change_no_answer() {
     let bench = Bench::new();
-    let (scans, gets) = rows_of(&bench, "\"design.threads.level_locks\" = [false, true]");
-    for rows in [scans, gets] {
-        let [without, with] = &rows[..] else { panic!("{} rows", rows.len()) };
-        assert_eq!(count(without, &c::BLOCKS_READ), count(with, &c::BLOCKS_READ));
+    let rows = rows_of(&bench, "\"design.threads.level_locks\" = [false, true]");
+    for phase in ["scan", "absent"] {
+        let [without, with] = ["false", "true"]
+            .map(|is_on| row(&rows, phase, &format!("threads.level_locks={is_on}")))
+            .map(|row| (count(row, &c::BLOCKS_READ), count(row, &c::FILTER_PROBES)));
+        assert_eq!(without, with, "{phase}");
     }
 }
 

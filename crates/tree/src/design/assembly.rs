@@ -79,8 +79,8 @@ impl Design {
             .is_ok_and(|arbiter| arbiter.period().is_some())
     }
 
-    /// Returns the axis and the variant of an index of all sorted runs: a sorted view, or a culling method with an index
-    /// of keys. Returns `None` if reads use only the filters and fences of single SSTables.
+    /// Returns the axis and the variant of an index of all sorted runs: a sorted view, or a culling method with an
+    /// index of keys. Returns `None` if reads use only the filters and fences of single SSTables.
     pub fn index_of_all_runs(&self) -> Option<(&'static str, &Choice)> {
         let sorted_view = self.choice(axes::SORTED_VIEW);
         let segments = crate::sorted_view::CATALOG.build(sorted_view).ok()?.segment_entries();

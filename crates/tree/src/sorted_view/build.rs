@@ -264,8 +264,8 @@ impl<'v> Construction<'v> {
     }
 }
 
-/// Returns the number of entries before each block, and at the end the number of all entries, from the number of entries
-/// in each block.
+/// Returns the number of entries before each block, and at the end the number of all entries. `sizes` are the numbers
+/// of entries in the blocks.
 fn ends(sizes: &[u32]) -> Arc<[u32]> {
     let mut before = 0;
     let ends = sizes.iter().map(|size| {

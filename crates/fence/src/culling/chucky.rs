@@ -128,7 +128,7 @@ impl CuckooIndex {
         let bucket = ((u128::from(mixed) * u128::from(self.buckets)) >> 64) as u64;
         // The range of a fingerprint excludes 0, which marks a free entry.
         let range = (1u64 << self.fingerprint_bits) - 1;
-        Home { bucket, fingerprint: 1 + ((mix(mixed) >> 32) * range >> 32) }
+        Home { bucket, fingerprint: 1 + (((mix(mixed) >> 32) * range) >> 32) }
     }
 
     /// Returns the place of a key with its other bucket. The other place of the other place is the place itself.
@@ -172,9 +172,8 @@ impl CuckooIndex {
             return;
         }
         // Both buckets are full of versions of one key, so moving entries makes no room.
-        let both = Self::slots(home.bucket).chain(Self::slots(other.bucket));
-        let is_hopeless =
-            both.into_iter().all(|slot| self.fingerprint(self.entries.get(slot)) == home.fingerprint);
+        let mut both = Self::slots(home.bucket).chain(Self::slots(other.bucket));
+        let is_hopeless = both.all(|slot| self.fingerprint(self.entries.get(slot)) == home.fingerprint);
         let moves = if is_hopeless { 0 } else { MOST_MOVES };
         for number in 0..moves {
             let slot = home.bucket * BUCKET_ENTRIES + mix(entry ^ u64::from(number)) % BUCKET_ENTRIES;

@@ -27,7 +27,7 @@ const PER_LOOKUP: [Metric; 4] =
     [c::BLOCKS_PER_GET, c::EXPECTED_BLOCKS_PER_GET, c::BLOCKS_PER_GET_RESIDUAL, c::FPR];
 
 /// The columns that describe scans.
-const PER_SCAN: [Metric; 2] = [c::RANGE_FPR, c::SOURCES_PER_RANGE];
+const PER_SCAN: [Metric; 3] = [c::RANGE_FPR, c::SOURCES_PER_RANGE, c::COMPARISONS_PER_ENTRY];
 
 /// The columns that describe the block cache.
 const OF_CACHE: [Metric; 3] = [c::CACHE_HIT_RATE, c::EXPECTED_HIT_RATE, c::HIT_RATE_RESIDUAL];

@@ -205,10 +205,12 @@ fn without_newer_defaults(mut settings: Table) -> Table {
         ("observed_flushes", Value::Integer(flushes)) => *flushes == 0,
         ("background", Value::String(background)) => background == "apart",
         ("per_lookup", Value::Integer(threads)) => *threads == 1,
+        ("level_locks", Value::Boolean(is_on)) => !is_on,
         ("trees", Value::Integer(trees)) => *trees == 1,
         ("shared", Value::Boolean(is_shared)) => *is_shared,
         ("alignment", Value::String(alignment)) => alignment == "128B",
         ("arbiter", Value::Table(choice)) => choice.get("kind").and_then(Value::as_str) == Some("static"),
+        ("sorted_view", Value::Table(choice)) => choice.get("kind").and_then(Value::as_str) == Some("none"),
         ("values", Value::Table(choice)) => choice.get("kind").and_then(Value::as_str) == Some("inline"),
         _ => false,
     };

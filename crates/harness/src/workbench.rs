@@ -77,6 +77,8 @@ axes! {
     values: dyn tree::values::ValuePolicy => tree::values::CATALOG;
     /// Adds a memory arbiter, which splits the memory between memtables, filters and cache.
     arbiter: dyn tree::arbiter::MemoryArbiter => tree::arbiter::CATALOG;
+    /// Adds a sorted view, which scans follow instead of merging the sorted runs.
+    sorted_view: dyn tree::sorted_view::SortedViewPolicy => tree::sorted_view::CATALOG;
     /// Adds a distribution of keys.
     keys: dyn workload::KeyDistribution => workload::KEYS;
     /// Adds a distribution of value sizes.

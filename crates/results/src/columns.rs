@@ -520,6 +520,12 @@ columns! {
     /// generation of operations. All trials of a configuration have the same value. Empty without
     /// `trials.instructions` (`lsmbench run --instructions`).
     USER_INSTRUCTIONS_PER_OP = "user_instructions_per_op", "user-mode instructions per operation", Ratio, Number, Lower, Varies;
+    /// Mean number of key comparisons per entry that a scan returned: in the merge of its memtables and sorted runs,
+    /// and in its search in a sorted view. The search for the first entry in a sorted run is not included.
+    COMPARISONS_PER_ENTRY = "comparisons_per_entry", "key comparisons per scanned entry", Ratio, Number, Lower, ForSeed;
+    /// Bytes of data blocks that the tree read to update its sorted view and its index of all keys. Empty without
+    /// `sorted_view` and without a culling method that has such an index.
+    INDEX_BYTES_READ = "index_bytes_read", "bytes read for indexes of all runs", Bytes, Integer, Lower, ForSeed;
 }
 
 /// The columns of hardware counters, in order. The columns are empty on machines without hardware counters.

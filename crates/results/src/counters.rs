@@ -27,6 +27,10 @@ columns! {
     RANGES = "ranges", "scans", Count, Integer, Neither, Exact;
     /// Number of memtables and sorted runs with keys in the range of a scan, summed over all scans.
     RANGE_SOURCES = "range_sources", "memtables and sorted runs of scans", Count, Integer, Neither, Exact;
+    /// Entries that scans returned.
+    RANGE_ENTRIES = "range_entries", "entries of scans", Count, Integer, Neither, Exact;
+    /// Comparisons of two keys in the merges of scans, and in the searches of scans in sorted views.
+    RANGE_COMPARISONS = "range_comparisons", "key comparisons of scans", Count, Integer, Lower, Exact;
     /// Number of data blocks that gets searched, from storage or from the block cache.
     BLOCKS_SEARCHED = "blocks_searched", "data blocks that gets searched", Count, Integer, Lower, Exact;
     /// Bytes that gets and scans fetched from storage: data blocks, index pages and values of blob files.

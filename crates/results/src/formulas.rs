@@ -133,6 +133,7 @@ pub static FORMULAS: &[Formula] = &[
         &[&n::RANGE_FILTER_FALSE_POSITIVES, &c::RANGE_FILTER_NEGATIVES],
     ),
     ratio(&c::SOURCES_PER_RANGE, &[&n::RANGE_SOURCES], &[&n::RANGES]),
+    ratio(&c::COMPARISONS_PER_ENTRY, &[&n::RANGE_COMPARISONS], &[&n::RANGE_ENTRIES]),
     Formula {
         column: &c::BLOCK_INDEX_ANSWERS,
         numerator: &[&n::BLOCK_INDEX_HITS],
@@ -324,6 +325,7 @@ mod tests {
         (&c::FPR, &[(&c::FILTER_FALSE_POSITIVES, 1), (&c::FILTER_NEGATIVES, 99)], 0.01),
         (&c::RANGE_FPR, &[(&n::RANGE_FILTER_FALSE_POSITIVES, 1), (&c::RANGE_FILTER_NEGATIVES, 3)], 0.25),
         (&c::SOURCES_PER_RANGE, &[(&n::RANGE_SOURCES, 6), (&n::RANGES, 4)], 1.5),
+        (&c::COMPARISONS_PER_ENTRY, &[(&n::RANGE_COMPARISONS, 30), (&n::RANGE_ENTRIES, 20)], 1.5),
         (&c::BLOCK_INDEX_ANSWERS, &[(&n::BLOCK_INDEX_HITS, 8), (&n::BLOCK_INDEX_PROBES, 10)], 8.0),
         (&c::BLOCK_INDEX_HIT_RATE, &[(&n::BLOCK_INDEX_HITS, 8), (&n::BLOCK_INDEX_PROBES, 10)], 0.8),
         (&c::STALL_SECONDS, &[(&n::STALL_NS, 1_500_000_000)], 1.5),

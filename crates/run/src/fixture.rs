@@ -51,7 +51,7 @@ const TREE: &str = "tree";
 pub(super) const BEGUN: &str = "begun";
 
 /// The keys of a design that do not change the bytes on storage, unless an arbiter moves memory.
-const IN_MEMORY_ONLY: [&str; 3] = ["cache", "culling", "memory"];
+const IN_MEMORY_ONLY: [&str; 4] = ["cache", "culling", "memory", "sorted_view"];
 
 /// The interval between two checks for a fixture that another run builds.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);

@@ -96,12 +96,17 @@ pub fn check(design: &Design, workload: &Workload) -> Outcome<()> {
     check_design(design)
 }
 
-/// Returns an error for designs with blob files, and for designs that move memory. These designs cannot be simulated.
+/// Returns an error for designs with blob files, designs that move memory, and designs with an index of all sorted
+/// runs. These designs cannot be simulated.
 fn check_design(design: &Design) -> Outcome<()> {
-    let (axis, reason) = match (design.keeps_values_inline(), design.moves_memory()) {
-        (false, _) => ("values", "because blob files are not"),
-        (true, true) => ("arbiter", "because a simulation has no cache that the arbiter could observe"),
-        (true, false) => return Ok(()),
+    let index = design.index_of_all_runs();
+    let (axis, reason) = match (design.keeps_values_inline(), design.moves_memory(), index) {
+        (false, ..) => ("values", "because blob files are not"),
+        (true, true, _) => ("arbiter", "because a simulation has no cache that the arbiter could observe"),
+        (true, false, Some((axis, _))) => {
+            (axis, "because the reads of a simulation use no index of all runs")
+        }
+        (true, false, None) => return Ok(()),
     };
     Err(Problem::new(format!(
         "design.{axis} = \"{}\" cannot be simulated, {reason}; use `lsmbench run` in counted mode",

@@ -46,11 +46,11 @@ pub enum Mode {
 /// The state of an open tree.
 ///
 /// Threads take locks in this order: `flushing`, `compacting`, `collected_blobs`, `merges_for_ranges`, the locks of
-/// the shared WAL of a family, `log`, `shelf`, `pending`, `manifest`, `observed`, the locks of `arbitration`, the
-/// state of `signals`, `view_lock`, the rule of `pacer`, `stale_tables`. Readers take no locks, with three
-/// exceptions. A scan occasionally takes a lock to check whether a read-triggered compaction is due. If the policy or
-/// the arbiter observes reads, a get occasionally takes locks, too. If several threads search for one get, they share
-/// the answer under a lock.
+/// the shared WAL of a family, `log`, `shelf`, `pending`, `manifest`, `observed`, the locks of `arbitration`, the locks
+/// of levels from level 0 down, the state of `signals`, `view_lock`, the rule of `pacer`, `stale_tables`. Readers take
+/// no locks, with four exceptions. A scan occasionally takes a lock to check whether a read-triggered compaction is
+/// due. If the policy or the arbiter observes reads, a get does the same. If several threads execute a get, they share
+/// its answer by a lock. If the design has `threads.level_locks`, gets and scans share the locks of levels.
 pub(crate) struct Inner {
     pub(crate) directory: PathBuf,
     pub(crate) storage: Arc<dyn Storage>,

@@ -107,6 +107,8 @@ pub struct Merge<S> {
     /// The prefix of the second best key while one source [leads](WINS_TO_LEAD). If no source leads, the prefix is 0,
     /// because no prefix is below 0.
     runner_up: u128,
+    /// The number of comparisons of two keys or prefixes so far.
+    comparisons: u64,
 }
 
 /// The number of consecutive wins after which a source leads. The merge compares a leading source only with the
@@ -141,6 +143,7 @@ impl<S: Source> Merge<S> {
             winner: nobody,
             wins: 0,
             runner_up: 0,
+            comparisons: players.saturating_sub(1) as u64,
         };
         merge.winner = match count {
             0 => nobody,
@@ -178,6 +181,12 @@ impl<S: Source> Merge<S> {
         }
     }
 
+    /// Returns the number of comparisons of two keys or prefixes so far. A source that leads is compared once per
+    /// entry. In all other cases, an entry is compared once per level of the loser tree.
+    pub fn comparisons(&self) -> u64 {
+        self.comparisons
+    }
+
     /// Moves to the next key.
     ///
     /// # Errors
@@ -191,6 +200,7 @@ impl<S: Source> Merge<S> {
         let source = self.winner.source;
         let current = self.moved(source, context)?;
         if current.head < self.runner_up {
+            self.comparisons += 1;
             self.winner = current;
             return Ok(());
         }
@@ -227,6 +237,7 @@ impl<S: Source> Merge<S> {
     /// Repeats the comparisons of a source that has advanced. Returns the winner of the whole loser tree.
     #[inline]
     fn replay(&mut self, mut current: Contender) -> Contender {
+        self.comparisons += u64::from(self.losers.len().trailing_zeros());
         let mut node = (current.source as usize + self.losers.len()) / 2;
         while node > 0 {
             let other = self.losers[node];

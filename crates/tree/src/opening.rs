@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use arc_swap::ArcSwap;
 use compaction::{Levels, OperationWindow, RangeWork};
 use crossbeam_utils::CachePadded;
-use fence::culling::Culling;
 use parking_lot::Mutex;
 use storage::Storage;
 use types::{MergeOperator, SequenceNumber};
@@ -29,10 +28,11 @@ use crate::memory::Slot;
 use crate::open_options::OpenOptions;
 use crate::recovered::Recovery;
 use crate::recovery::{Files, Replay, open_tables};
+use crate::sorted_view;
 use crate::stats::AllCounters;
 use crate::table::TableContext;
 use crate::values;
-use crate::version::{TableRef, Version, View, blob_files};
+use crate::version::{ReadAccess, TableRef, Version, View, blob_files};
 use crate::visible::Visible;
 use crate::wal::{self, LogFile, WalMode, log_path};
 
@@ -136,7 +136,13 @@ impl Opening {
         let memtables = design.memtables().map_err(misuse)?;
         let memtable = memtables.create(design.memtable_capacity.0 as usize);
         let active = Arc::new(Slot::new(memtable, self.new_log));
-        let culling = Arc::from(fence::culling::CATALOG.build(design.choice("culling")).map_err(misuse)?);
+        let sorted_view = sorted_view::CATALOG.build(design.choice("sorted_view")).map_err(misuse)?;
+        let access = ReadAccess {
+            culling: Arc::from(fence::culling::CATALOG.build(design.choice("culling")).map_err(misuse)?),
+            segment_entries: sorted_view.segment_entries(),
+            level_locks: design.options.threads.level_locks.then(Arc::default),
+        };
+        let counters = AllCounters::default();
         let policy = compaction::CATALOG.build(design.choice("compaction")).map_err(misuse)?;
         let observed = OperationWindow::new(policy.observed_flushes());
         let values = values::CATALOG.build(design.choice("values")).map_err(misuse)?;
@@ -157,7 +163,7 @@ impl Opening {
             collected_blobs: Mutex::default(),
             hasher: Arc::clone(&self.context.hash.component),
             wal_mode: self.wal_mode,
-            view: ArcSwap::from_pointee(first_view(&active, self.levels, culling)),
+            view: ArcSwap::from_pointee(first_view(&active, self.levels, access, &counters)),
             lookup_pool,
             visible: CachePadded::new(Visible::new(last_sequence)),
             flushing: Mutex::new(()),
@@ -182,7 +188,7 @@ impl Opening {
             signals: Signals::default(),
             pacer: pacer(&self.options.design, self.options.mode),
             membership: self.options.membership,
-            counters: AllCounters::default(),
+            counters,
             recovery: Recovery::default(),
             context: self.context,
             storage: self.storage,
@@ -276,10 +282,15 @@ fn lookup_pool(design: &Design, mode: Mode) -> Result<Option<LookupPool>> {
 }
 
 /// Returns the first view: an empty memtable and the SSTables.
-fn first_view(active: &Arc<Slot>, levels: Levels<TableRef>, culling: Arc<dyn Culling>) -> View {
+fn first_view(
+    active: &Arc<Slot>,
+    levels: Levels<TableRef>,
+    access: ReadAccess,
+    counters: &AllCounters,
+) -> View {
     View {
         active: Arc::clone(active),
         frozen: Vec::new(),
-        version: Arc::new(Version::new(levels, culling, RangeWork::default())),
+        version: Arc::new(Version::new(levels, access, RangeWork::default(), counters)),
     }
 }

@@ -13,6 +13,7 @@ use crate::memory::{MemtableCursor, first_batch};
 use crate::merge::{Merge, Source};
 use crate::merge_operands::{OperandStack, unmarked, value_in};
 use crate::read::check_key;
+use crate::sorted_view::{SortedView, ViewCursor};
 use crate::stats::{AllCounters, Counters};
 use crate::table::{RunCursor, RunReaders};
 use crate::version::{SortedRun, View};
@@ -67,13 +68,15 @@ struct Bounds {
     high: Bound<Vec<u8>>,
 }
 
-/// A sorted source of a scan: a memtable or a run.
+/// A sorted source of a scan: a memtable, a run, or a sorted view of all runs.
 enum Cursor<'v> {
     /// A memtable.
     Memtable(MemtableCursor<'v>),
     /// A sorted run, with its number in the version. The run cursor is boxed, because sources are moved and a run
     /// cursor is large.
     Run(Box<RunCursor<'v>>, usize),
+    /// The sorted view of all runs, which replaces the runs.
+    View(Box<ViewCursor<'v>>),
 }
 
 impl Cursor<'_> {
@@ -82,6 +85,16 @@ impl Cursor<'_> {
         match self {
             Self::Memtable(cursor) => cursor.entry(),
             Self::Run(cursor, _) => cursor.entry(),
+            Self::View(cursor) => cursor.current().entry(),
+        }
+    }
+
+    /// Returns the number of the run that has the current entry. Returns `None` if a memtable has the entry.
+    fn run(&self) -> Option<usize> {
+        match self {
+            Self::Memtable(_) => None,
+            Self::Run(_, run) => Some(*run),
+            Self::View(cursor) => Some(cursor.run()),
         }
     }
 
@@ -111,6 +124,8 @@ impl Cursor<'_> {
         match self {
             Self::Memtable(cursor) => cursor.pass(pass),
             Self::Run(cursor, _) => cursor.pass(pass),
+            // The next entry can be in another run.
+            Self::View(_) => {}
         }
         visited
     }
@@ -124,6 +139,7 @@ impl Cursor<'_> {
     ) -> Result<Option<(&'m [u8], &'m [u8])>> {
         match self {
             Self::Run(cursor, _) => cursor.resolved(value, counters),
+            Self::View(cursor) => cursor.current().resolved(value, counters),
             Self::Memtable(cursor) => {
                 let entry = cursor.entry();
                 Ok(entry.value.map(|value| (entry.key, value)))
@@ -137,6 +153,7 @@ impl Cursor<'_> {
         match self {
             Self::Memtable(cursor) => cursor.is_tombstone(),
             Self::Run(cursor, _) => cursor.is_tombstone(),
+            Self::View(cursor) => cursor.current().is_tombstone(),
         }
     }
 }
@@ -150,6 +167,7 @@ impl Source for Cursor<'_> {
         match self {
             Self::Memtable(cursor) => cursor.head(),
             Self::Run(cursor, _) => cursor.head(),
+            Self::View(cursor) => cursor.head(),
         }
     }
 
@@ -158,6 +176,7 @@ impl Source for Cursor<'_> {
         match self {
             Self::Memtable(cursor) => cursor.entry().key,
             Self::Run(cursor, _) => cursor.key(),
+            Self::View(cursor) => cursor.key(),
         }
     }
 
@@ -166,6 +185,7 @@ impl Source for Cursor<'_> {
         match self {
             Self::Memtable(cursor) => Ok(cursor.advance()),
             Self::Run(cursor, _) => cursor.advance(counters),
+            Self::View(cursor) => cursor.advance(counters),
         }
     }
 }
@@ -351,6 +371,11 @@ impl<'t> Range<'t> {
 }
 
 impl<'v> Ends<'v> {
+    /// Returns the number of key comparisons in the merges of both ends.
+    fn comparisons(&self) -> u64 {
+        [&self.front, &self.back].into_iter().flatten().map(Merge::comparisons).sum()
+    }
+
     /// Returns the merge of the end that is read in `direction`, and the merge of the other end if that end was read.
     #[inline]
     fn of(&mut self, direction: Direction) -> (&mut Option<Merge<Cursor<'v>>>, Option<&Merge<Cursor<'v>>>) {
@@ -383,7 +408,7 @@ impl ViewDeletes<'_> {
                 return true;
             }
         }
-        let newer = if let Cursor::Run(_, run) = source { *run } else { 0 };
+        let newer = source.run().unwrap_or(0);
         self.view.version.runs[..newer].iter().any(|run| run.deletes(key))
     }
 }
@@ -462,6 +487,12 @@ impl Bounds {
             Direction::Forward => (low, high),
             Direction::Backward => (high, low),
         };
+        let locks = view.version.level_locks();
+        let _shared =
+            locks.map(|locks| locks.share_all(view.version.levels.levels.len(), inner.counters.local()));
+        if let Some(sorted_view) = view.version.sorted_view() {
+            return self.open_view(inner, view, sorted_view, (snapshot, direction, expected));
+        }
         let counters = &inner.counters;
         let mut approaches = Vec::with_capacity(view.version.runs.len());
         let options = inner.design.options.range;
@@ -489,14 +520,7 @@ impl Bounds {
         }
         let mut sources = Vec::with_capacity(1 + view.frozen.len() + approaches.len());
         let batch = first_batch(approaches.is_empty() && view.frozen.is_empty(), expected);
-        // This loop is not a chain of iterator adapters, because adapters would move each cursor several times.
-        for slot in view.memtables() {
-            if let Some(cursor) = MemtableCursor::open(slot, from, direction, snapshot, batch)
-                && self.contain(cursor.entry().key)
-            {
-                sources.push(Cursor::Memtable(cursor));
-            }
-        }
+        self.open_memtables(view, snapshot, direction, batch, &mut sources);
         for (at, passes, approach) in approaches {
             let cursor = approach.land(from, counters)?.filter(|cursor| self.contain(cursor.key()));
             if passes.is_some() && cursor.is_none() {
@@ -506,11 +530,60 @@ impl Bounds {
         }
         Ok(sources)
     }
+
+    /// Opens the memtables of a view that have keys between the bounds, from the newest to the oldest memtable.
+    #[inline]
+    fn open_memtables<'v>(
+        &self,
+        view: &'v View,
+        snapshot: SequenceNumber,
+        direction: Direction,
+        batch: usize,
+        sources: &mut Vec<Cursor<'v>>,
+    ) {
+        let from = match direction {
+            Direction::Forward => &self.low,
+            Direction::Backward => &self.high,
+        };
+        let from = from.as_ref().map(Vec::as_slice);
+        // This loop is not a chain of iterator adapters, because adapters would move each cursor several times.
+        for slot in view.memtables() {
+            if let Some(cursor) = MemtableCursor::open(slot, from, direction, snapshot, batch)
+                && self.contain(cursor.entry().key)
+            {
+                sources.push(Cursor::Memtable(cursor));
+            }
+        }
+    }
+
+    /// Opens the memtables like [`open`](Self::open), and the sorted view in place of all runs.
+    #[inline(never)]
+    fn open_view<'v>(
+        &self,
+        inner: &Inner,
+        view: &'v View,
+        sorted_view: &'v SortedView,
+        (snapshot, direction, expected): (SequenceNumber, Direction, Option<u64>),
+    ) -> Result<Vec<Cursor<'v>>> {
+        let from = match direction {
+            Direction::Forward => &self.low,
+            Direction::Backward => &self.high,
+        };
+        let from = from.as_ref().map(Vec::as_slice);
+        let cursor = ViewCursor::open(sorted_view, from, direction, &inner.counters)?;
+        let cursor = cursor.filter(|cursor| self.contain(cursor.key()));
+        let mut sources = Vec::with_capacity(2 + view.frozen.len());
+        let batch = first_batch(cursor.is_none() && view.frozen.is_empty(), expected);
+        self.open_memtables(view, snapshot, direction, batch, &mut sources);
+        sources.extend(cursor.map(Cursor::View));
+        Ok(sources)
+    }
 }
 
 impl Drop for Range<'_> {
     fn drop(&mut self) {
         let counters = self.inner.counters.local();
+        counters.range_comparisons.add(self.walk.with_dependent(|_, ends| ends.comparisons()));
         counters.range_entries.add(self.given_out);
         counters.range_extra_entries.add(self.given_out * self.extra_sources);
     }
@@ -574,14 +647,15 @@ impl ValueView<'_> {
     /// Combines the operands of the current key of a merge.
     fn combine(&self, operator: MergeOperator, key: &[u8], merge: &Merge<Cursor<'_>>) -> Result<Vec<u8>> {
         let key = self.inner.hashed(key);
-        if self.has_deletes {
+        // The merge knows only the newest version of a key in a sorted view.
+        if self.has_deletes || self.view.version.sorted_view().is_some() {
             return self.inner.combined(operator, self.view, self.snapshot, key);
         }
         let (mut stack, mut is_sound, mut buffer) = (OperandStack::default(), true, Vec::new());
         for source in merge.current().into_iter().chain(merge.superseded()) {
             is_sound &= match source {
                 Cursor::Memtable(cursor) => cursor.slot().collect(key, self.snapshot, &mut stack),
-                Cursor::Run(..) => {
+                Cursor::Run(..) | Cursor::View(_) => {
                     let found = source.resolved(&mut buffer, &self.inner.counters)?;
                     stack.add(found.map(|(_, stored)| stored))
                 }

@@ -43,8 +43,10 @@ impl Inner {
         let (key, start) = (self.hashed(key), value.len());
         let lookup = match lookup_memtables(view, snapshot, key, value) {
             Lookup::Absent => match &self.lookup_pool {
-                None => lookup_runs(&view.version, key, value, counters)?,
-                Some(pool) => pool.lookup(&view.version, key, value, &self.counters)?,
+                Some(pool) if view.version.searches_plain_runs() => {
+                    pool.lookup(&view.version, key, value, &self.counters)?
+                }
+                _ => lookup_runs(&view.version, key, value, counters)?,
             },
             answer => {
                 counters.gets_from_memtable.bump();
@@ -138,8 +140,16 @@ impl Inner {
                 }
             }
         }
-        for run in &view.version.runs {
-            multi_get_in_run(run, &mut open, &mut values, counters)?;
+        if !view.version.searches_plain_runs() {
+            for (index, key) in open {
+                let mut value = Vec::new();
+                let lookup = lookup_runs(&view.version, key, &mut value, counters)?;
+                values[index] = (lookup == Lookup::Found).then_some(value);
+            }
+        } else {
+            for run in &view.version.runs {
+                multi_get_in_run(run, &mut open, &mut values, counters)?;
+            }
         }
         if let Some(operator) = self.merge_operator() {
             for (key, value) in keys.iter().zip(&mut values) {

@@ -1,8 +1,10 @@
-//! The lookup of a key in one sorted run, in two steps: the probe of the filter, and the search of the SSTable.
+//! The lookup of a key in one sorted run, in two steps: the probe of the filter, and the search of the SSTable. If the
+//! tree has an index of the keys of all runs, one probe of this index replaces the probes of filters.
 
 use types::{HashedKey, Lookup};
 
 use crate::error::Result;
+use crate::file_index::FilePlace;
 use crate::stats::Counters;
 use crate::table::Table;
 use crate::version::{SortedRun, Version};
@@ -72,10 +74,74 @@ pub(crate) fn lookup_runs(
     value: &mut Vec<u8>,
     counters: &Counters,
 ) -> Result<Lookup> {
+    if !version.searches_plain_runs() {
+        return lookup_otherwise(version, key, value, counters);
+    }
     for run in &version.runs {
         match lookup_run(run, key, value, counters)? {
             Lookup::Absent => {}
             answer => return Ok(answer),
+        }
+    }
+    Ok(Lookup::Absent)
+}
+
+/// Looks up a key in a version with an index of all runs, or with locks of levels.
+#[inline(never)]
+fn lookup_otherwise(
+    version: &Version,
+    key: HashedKey<'_>,
+    value: &mut Vec<u8>,
+    counters: &Counters,
+) -> Result<Lookup> {
+    if let Some(files) = version.files_of(key.hash) {
+        return lookup_files(version, &files, key, value, counters);
+    }
+    for level in version.runs.chunk_by(|one, other| one.level == other.level) {
+        let _shared = version.level_locks().map(|locks| locks.share(level[0].level, counters));
+        for run in level {
+            match lookup_run(run, key, value, counters)? {
+                Lookup::Absent => {}
+                answer => return Ok(answer),
+            }
+        }
+    }
+    Ok(Lookup::Absent)
+}
+
+/// Looks up a key in the SSTables that the index of all runs names, from the newest to the oldest SSTable. Counts the
+/// lookup in the index as a probe of one filter, and each SSTable after the first searched SSTable as a further probe.
+fn lookup_files(
+    version: &Version,
+    files: &[FilePlace],
+    key: HashedKey<'_>,
+    value: &mut Vec<u8>,
+    counters: &Counters,
+) -> Result<Lookup> {
+    let table = |file: &FilePlace| &*version.runs[file.run].tables[file.table];
+    // A key outside of the range of an SSTable only has a hash that is similar to a hash in the SSTable.
+    let mut files = files.iter().filter(|file| table(file).covers(key.bytes)).peekable();
+    if files.peek().is_none() {
+        counters.filter_probes.bump();
+        counters.filter_negatives.bump();
+    }
+    for (number, run) in version.runs.iter().enumerate() {
+        if files.peek().is_none() && !version.has_range_tombstones() {
+            break;
+        }
+        if let Some(file) = files.next_if(|file| file.run == number) {
+            let _shared = version.level_locks().map(|locks| locks.share(run.level, counters));
+            let level = counters.level(run.level);
+            counters.filter_probes.bump();
+            level.filter_probes.bump();
+            level.filter_passes.bump();
+            match search(table(file), run.level, key, value, counters)? {
+                Lookup::Absent => {}
+                answer => return Ok(answer),
+            }
+        }
+        if run.deletes(key.bytes) {
+            return Ok(Lookup::Deleted);
         }
     }
     Ok(Lookup::Absent)

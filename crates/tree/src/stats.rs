@@ -87,6 +87,8 @@ counters! {
     gets_from_memtable,
     /// Gets that searched several sorted runs with several threads, because the filters of these runs passed the key.
     parallel_gets,
+    /// Shared locks of levels that gets and scans acquired. 0 without `threads.level_locks`.
+    level_locks,
     /// Puts, including puts in batches.
     puts,
     /// Deletes, including deletes in batches.
@@ -101,7 +103,8 @@ counters! {
     single_delete_pairs,
     /// Scans opened.
     ranges,
-    /// Memtables and runs with keys in the range of a scan. Each end of a scan that was read counts separately.
+    /// Memtables and runs with keys in the range of a scan. Each end of a scan that was read counts separately. A
+    /// sorted view counts as one run.
     range_sources,
     /// Memtables and runs in `range_sources` without the first memtable or run of each end.
     range_extra_sources,
@@ -109,6 +112,11 @@ counters! {
     range_extra_entries,
     /// Entries returned by scans.
     range_entries,
+    /// Comparisons of two keys in the merges of scans, and in the searches of scans in sorted views. The search for the
+    /// first entry of a scan in a run is not included.
+    range_comparisons,
+    /// Bytes of data blocks that the construction of sorted views and indexes of keys read.
+    index_bytes_read,
     /// Key and value bytes of puts, merges, deletes and single deletes, and both keys of range deletes.
     user_bytes_written,
     /// Bytes appended to the WAL.
@@ -166,7 +174,8 @@ counters! {
     fence_page_bytes_read,
     /// Fence pages found in the cache.
     fence_pages_from_cache,
-    /// Filters probed by gets.
+    /// Filters probed by gets. A lookup in an index of all runs counts as one probe, and each further SSTable that it
+    /// names and the get searches as one more probe.
     filter_probes,
     /// Filters that answered "absent".
     filter_negatives,

@@ -7,11 +7,15 @@ use std::sync::Arc;
 use bloom::LevelLoad;
 use compaction::{Levels, Operations, Placed, RangeWork, Shape, TableShape};
 use fence::culling::{Culling, FileRanges, LevelForm, RunIndex};
+use types::KeyHash;
 
 use crate::blob::{References, shapes};
 use crate::error::Result;
+use crate::file_index::{FileIndex, FilePlace};
+use crate::level_locks::LevelLocks;
 use crate::memory::Slot;
-use crate::stats::{BlobStats, LevelStats};
+use crate::sorted_view::{self, SortedView};
+use crate::stats::{AllCounters, BlobStats, LevelStats};
 use crate::table::Table;
 use crate::values::BlobFileShape;
 
@@ -88,31 +92,111 @@ pub(crate) struct Version {
     has_blobs: bool,
     /// Whether any SSTable has range tombstones.
     has_range_tombstones: bool,
-    culling: Arc<dyn Culling>,
+    /// The order of the entries of all runs, if scans read through a sorted view.
+    sorted_view: Option<SortedView>,
+    /// The SSTables of each key, if gets use one index of all runs.
+    file_index: Option<FileIndex>,
+    access: ReadAccess,
+}
+
+/// The means by which reads find and protect the runs of a version.
+#[derive(Clone)]
+pub(crate) struct ReadAccess {
+    /// The culling of the design.
+    pub(crate) culling: Arc<dyn Culling>,
+    /// The largest number of entries in a segment of the sorted view. `None` if scans merge the runs.
+    pub(crate) segment_entries: Option<usize>,
+    /// The locks of the levels, if reads take locks.
+    pub(crate) level_locks: Option<Arc<LevelLocks>>,
 }
 
 impl Version {
-    /// Creates the version with these levels. `ranges_before` is the work of scans in earlier versions.
-    pub(crate) fn new(levels: Levels<TableRef>, culling: Arc<dyn Culling>, ranges_before: RangeWork) -> Self {
+    /// Creates the version with these levels. `ranges_before` is the work of scans in earlier versions. Counts the
+    /// reads of keys for indexes of all runs in `counters`.
+    pub(crate) fn new(
+        levels: Levels<TableRef>,
+        access: ReadAccess,
+        ranges_before: RangeWork,
+        counters: &AllCounters,
+    ) -> Self {
+        Self::after(None, levels, access, ranges_before, counters)
+    }
+
+    /// Creates the version that follows `previous`.
+    fn after(
+        previous: Option<&Self>,
+        levels: Levels<TableRef>,
+        access: ReadAccess,
+        ranges_before: RangeWork,
+        counters: &AllCounters,
+    ) -> Self {
+        let culling = &access.culling;
         let form = |level| match level > 0 && levels.runs_of(level).len() == 1 {
             true => LevelForm::Disjoint,
             false => LevelForm::Overlapping,
         };
-        let run = |(level, run)| SortedRun::new(level, form(level), run, &*culling);
+        let run = |(level, run)| SortedRun::new(level, form(level), run, &**culling);
         let runs: Vec<SortedRun> = levels.runs().map(run).collect();
         let has_range_tombstones = runs.iter().any(|run| run.has_range_tombstones);
         let has_blobs = levels.tables().any(|(_, table)| table.0.references().is_some());
-        Self { levels, runs, ranges_before, has_blobs, has_range_tombstones, culling }
+        let tables: Vec<Arc<[Arc<Table>]>> = runs.iter().map(|run| Arc::clone(&run.tables)).collect();
+        // The reads of the construction are neither reads of compactions nor of gets and scans.
+        let reads = AllCounters::default();
+        let sorted_view = access.segment_entries.and_then(|entries| {
+            let previous = previous.and_then(|previous| previous.sorted_view.as_ref());
+            sorted_view::build(previous, &tables, entries, &reads)
+        });
+        let previous = previous.and_then(|previous| previous.file_index.as_ref());
+        let file_index = FileIndex::build(previous, &tables, &**culling, &reads);
+        counters.local().index_bytes_read.add(reads.sum().compaction_bytes_read);
+        Self { levels, runs, ranges_before, has_blobs, has_range_tombstones, sorted_view, file_index, access }
     }
 
-    /// Returns a version of the same tree that has other levels.
-    pub(crate) fn with(&self, levels: Levels<TableRef>, ranges_before: RangeWork) -> Self {
-        Self::new(levels, Arc::clone(&self.culling), ranges_before)
+    /// Returns a version of the same tree with other levels. Counts the reads of keys for indexes of all runs in
+    /// `counters`.
+    pub(crate) fn with(
+        &self,
+        levels: Levels<TableRef>,
+        ranges_before: RangeWork,
+        counters: &AllCounters,
+    ) -> Self {
+        Self::after(Some(self), levels, self.access.clone(), ranges_before, counters)
+    }
+
+    /// Returns the sorted view of all runs. Returns `None` if scans merge the runs.
+    #[inline]
+    pub(crate) fn sorted_view(&self) -> Option<&SortedView> {
+        self.sorted_view.as_ref()
+    }
+
+    /// Returns whether gets search one run after another, with the filter of each SSTable and without locks.
+    #[inline]
+    pub(crate) fn searches_plain_runs(&self) -> bool {
+        self.file_index.is_none() && self.access.level_locks.is_none()
+    }
+
+    /// Returns the locks of the levels. Returns `None` if reads take no locks.
+    #[inline]
+    pub(crate) fn level_locks(&self) -> Option<&LevelLocks> {
+        self.access.level_locks.as_deref()
+    }
+
+    /// Returns the SSTables that may have a key with this hash, from the newest to the oldest SSTable. Returns `None`
+    /// if gets search one run after another.
+    #[inline]
+    pub(crate) fn files_of(&self, hash: KeyHash) -> Option<Vec<FilePlace>> {
+        self.file_index.as_ref().map(|index| index.files_of(hash))
     }
 
     /// Returns all tables, from the newest run to the oldest run.
     pub(crate) fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
         self.runs.iter().flat_map(|run| run.tables.iter())
+    }
+
+    /// Returns whether any table has range tombstones.
+    #[inline]
+    pub(crate) fn has_range_tombstones(&self) -> bool {
+        self.has_range_tombstones
     }
 
     /// Returns whether any table has values in blob files.
@@ -200,16 +284,19 @@ impl Version {
         self.levels.levels.iter().map(level_stats).collect()
     }
 
-    /// Returns two sizes in bytes: the memory of all filters, and the memory of all fence pointers, block directories
-    /// and run indexes.
+    /// Returns two sizes in bytes: the memory of all filters, and the memory of all fence pointers, block directories,
+    /// run indexes and the sorted view. An index of the keys of all runs counts as a filter.
     pub(crate) fn filter_and_fence_bytes(&self) -> (u64, u64) {
-        let indexes = self.runs.iter().map(|run| run.index.memory_bytes() as u64).sum();
-        self.tables().fold((0, indexes), |(filters, fences), table| {
+        let indexes: u64 = self.runs.iter().map(|run| run.index.memory_bytes() as u64).sum();
+        let sorted_view = self.sorted_view.as_ref().map_or(0, |view| view.memory_bytes() as u64);
+        let file_index = self.file_index.as_ref().map_or(0, |index| index.memory_bytes() as u64);
+        self.tables().fold((file_index, indexes + sorted_view), |(filters, fences), table| {
             (filters + table.filter().memory_bytes() as u64, fences + table.fence_bytes() as u64)
         })
     }
 
-    /// Returns the expected false-positive rate of the filters, averaged over all runs.
+    /// Returns the expected false-positive rate of the filters, averaged over all runs. Returns `None` if there are no
+    /// runs, or if gets use an index of all runs in place of the filters.
     pub(crate) fn expected_fpr(&self) -> Option<f64> {
         let rates = self.runs.iter().map(|run| {
             let entries: f64 = run.tables.iter().map(|table| table.properties().entries as f64).sum();
@@ -219,7 +306,8 @@ impl Version {
                 .sum::<f64>()
                 / entries
         });
-        (!self.runs.is_empty()).then(|| rates.sum::<f64>() / self.runs.len() as f64)
+        (!self.runs.is_empty() && self.file_index.is_none())
+            .then(|| rates.sum::<f64>() / self.runs.len() as f64)
     }
 }
 

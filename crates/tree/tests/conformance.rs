@@ -1,8 +1,8 @@
-//! Every block format, WAL mode, hash function, value policy and memory arbiter of the catalogs satisfies the
-//! invariants of its axis, both in isolation and in a tree.
+//! Every block format, WAL mode, hash function, value policy, memory arbiter and sorted view of the catalogs satisfies
+//! the invariants of its axis, both in isolation and in a tree.
 
 use catalog::laws;
-use lsmbench_tree::{arbiter, block, hash, values, wal};
+use lsmbench_tree::{arbiter, block, hash, sorted_view, values, wal};
 
 #[test]
 fn every_block_format_keeps_every_invariant() {
@@ -27,4 +27,9 @@ fn every_value_policy_keeps_every_invariant() {
 #[test]
 fn every_arbiter_keeps_every_invariant() {
     laws::check_each(&arbiter::CATALOG, arbiter::conformance::check).unwrap();
+}
+
+#[test]
+fn every_sorted_view_keeps_every_invariant() {
+    laws::check_each(&sorted_view::CATALOG, sorted_view::conformance::check).unwrap();
 }

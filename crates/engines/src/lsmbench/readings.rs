@@ -58,6 +58,9 @@ fn of_tree(stats: &Stats, mode: Mode, design: &Design) -> Readings {
         .counter(&n::PUTS, counts.puts)
         .counter(&n::RANGES, counts.ranges)
         .counter(&n::RANGE_SOURCES, counts.range_sources)
+        .counter(&n::RANGE_ENTRIES, counts.range_entries)
+        .counter(&n::RANGE_COMPARISONS, counts.range_comparisons)
+        .counter(&c::INDEX_BYTES_READ, design.index_of_all_runs().map(|_| counts.index_bytes_read))
         .counter(&n::DEVICE_READ_NS, stats.device.map(|device| device.read_ns))
         .counter(&n::DEVICE_WRITE_NS, stats.device.map(|device| device.write_ns));
     if mode == Mode::Timed {

@@ -15,7 +15,7 @@ use std::ops::Bound;
 use catalog::Variant;
 use catalog::laws::{self, Invariant, ensure};
 
-use super::{CATALOG, Culling, FileRanges, LevelForm, RunIndex};
+use super::{CATALOG, Culling, FileKeys, FileRanges, KeyIndex, LevelForm, RunIndex};
 
 /// A culling method under test.
 struct Subject(Box<dyn Culling>);
@@ -24,6 +24,7 @@ struct Subject(Box<dyn Culling>);
 const INVARIANTS: &[Invariant<Subject>] = &[
     ("a key is in the one file whose range has it", keys_are_in_their_file),
     ("a range overlaps the files that reach into it", ranges_overlap_their_files),
+    ("an index of keys names every file of a key after every change", keys_are_in_all_their_files),
 ];
 
 /// Checks every invariant for a culling method with its default parameters, in levels with and without overlapping
@@ -126,4 +127,45 @@ fn check_range(
     ensure(found.clone().eq(expected.iter().copied()) && found.end <= files.len(), || {
         format!("{low:?} to {high:?} overlaps {expected:?}, not {found:?}, of {files:?}")
     })
+}
+
+/// The changes of the files that the check of a key index makes.
+const CHANGES: u32 = 60;
+
+/// Adds and removes files with overlapping keys. After each change, every key must have all its files.
+fn keys_are_in_all_their_files(culling: &Subject) -> Result<(), String> {
+    let Some(mut index) = culling.0.key_index(&[]) else { return Ok(()) };
+    // Files of many sizes. A file shares most keys with the previous file.
+    let keys = |file: u32| -> Vec<u64> {
+        let first = u64::from(file) * 40;
+        (first..first + 30 + u64::from(file) % 7 * 60)
+            .map(|key| key.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+            .collect()
+    };
+    let mut files: Vec<FileKeys> = Vec::new();
+    for change in 0..CHANGES {
+        // Each third change replaces half of the files by one file, as a compaction does.
+        let kept = if change % 3 == 2 { files.len() / 2 } else { files.len() };
+        let removed: Vec<u32> = files.drain(kept..).map(|file| file.file).collect();
+        let added = FileKeys { file: change, hashes: keys(change) };
+        let next = index.edited(&removed, std::slice::from_ref(&added));
+        files.push(added);
+        let Some(next) = next.or_else(|| culling.0.key_index(&files)) else {
+            return Err("the method has an index of no files, but no index of some files".to_owned());
+        };
+        index = next;
+        check_key_index(&*index, &files).map_err(|what| format!("after change {change}: {what}"))?;
+    }
+    Ok(())
+}
+
+fn check_key_index(index: &dyn KeyIndex, files: &[FileKeys]) -> Result<(), String> {
+    for file in files {
+        for hash in &file.hashes {
+            let mut is_named = false;
+            index.files(*hash, &mut |found| is_named |= found == file.file);
+            ensure(is_named, || format!("file {} is not named for its key {hash:#x}", file.file))?;
+        }
+    }
+    ensure(index.memory_bytes() > 0, || "the index takes no memory".to_owned())
 }

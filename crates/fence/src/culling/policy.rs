@@ -3,12 +3,19 @@
 
 use std::ops::{Bound, Range};
 
+use super::key_index::{FileKeys, KeyIndex};
 use super::ranges::FileRanges;
 
 /// A method that finds the files of a run that a read must search.
 pub trait Culling: Send + Sync {
     /// Builds the index of one run of a level. The index has all data for searches, so a search does not read files.
     fn index(&self, files: FileRanges, level: LevelForm) -> Box<dyn RunIndex>;
+
+    /// Builds an index over the keys of all files of a tree. `None` if the method has no such index. Gets then search
+    /// one sorted run after another.
+    fn key_index(&self, _files: &[FileKeys]) -> Option<Box<dyn KeyIndex>> {
+        None
+    }
 }
 
 /// Whether the files of a level may overlap. The files of a single run never overlap.

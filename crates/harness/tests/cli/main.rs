@@ -25,6 +25,7 @@ mod gate;
 mod gates;
 mod history;
 mod honest;
+mod indexes;
 mod inside;
 mod kept;
 mod kills;

@@ -293,6 +293,20 @@ fn exports(name: &str) -> BTreeSet<String> {
     found
 }
 
+/// The engine itself is safe code, as `experiments/features.csv` states for byron. Only the comparison of fingerprints
+/// needs instructions that have no safe interface.
+#[test]
+fn of_the_tree_only_the_search_of_fingerprints_has_unsafe_code() {
+    let files =
+        ["tree", "compaction", "types"].map(|name| files_below(&repository().join("crates").join(name)));
+    let has_unsafe = |path: &&PathBuf| {
+        path.extension().is_some_and(|ending| ending == "rs")
+            && source::read(&read(path)).words.contains("unsafe")
+    };
+    let files: Vec<PathBuf> = files.concat().iter().filter(has_unsafe).cloned().collect();
+    assert_eq!(files, [repository().join("crates/tree/src/table/fingerprints.rs")]);
+}
+
 #[test]
 fn an_exported_type_has_one_meaning_in_all_crates() {
     let mut owners: BTreeMap<String, Vec<&str>> = BTreeMap::new();

@@ -79,6 +79,19 @@ impl Design {
             .is_ok_and(|arbiter| arbiter.period().is_some())
     }
 
+    /// Returns the axis and the variant of an index of all sorted runs: a sorted view, or a culling method with an
+    /// index of keys. Returns `None` if reads use only the filters and fences of single SSTables.
+    pub fn index_of_all_runs(&self) -> Option<(&'static str, &Choice)> {
+        let sorted_view = self.choice(axes::SORTED_VIEW);
+        let segments = crate::sorted_view::CATALOG.build(sorted_view).ok()?.segment_entries();
+        let culling = self.choice(axes::CULLING);
+        let has_keys = fence::culling::CATALOG.build(culling).ok()?.key_index(&[]).is_some();
+        match segments {
+            Some(_) => Some((axes::SORTED_VIEW, sorted_view)),
+            None => has_keys.then_some((axes::CULLING, culling)),
+        }
+    }
+
     /// Returns the smallest valid capacity of a memtable, in bytes.
     pub(crate) fn least_memtable_bytes(&self) -> u64 {
         self.memtable_filter.map_or(LEAST_MEMTABLE_BYTES, |filter| filter.0.max(LEAST_MEMTABLE_BYTES))

@@ -30,8 +30,14 @@ pub(super) const CACHE: &str = "cache";
 /// The name of the axis that splits the memory between memtables, filters and cache.
 pub(super) const ARBITER: &str = "arbiter";
 
+/// The name of the axis that finds the SSTables of a sorted run, or of all sorted runs.
+pub(super) const CULLING: &str = "culling";
+
+/// The name of the axis of sorted views.
+pub(super) const SORTED_VIEW: &str = "sorted_view";
+
 /// All axes: first the six axes that have their own crates, then the other axes.
-pub static AXES: [&dyn Axis; 14] = [
+pub static AXES: [&dyn Axis; 15] = [
     &memtable::CATALOG,
     &bloom::CATALOG,
     &bloom::ALLOCATIONS,
@@ -46,6 +52,7 @@ pub static AXES: [&dyn Axis; 14] = [
     &crate::hash::CATALOG,
     &crate::values::CATALOG,
     &crate::arbiter::CATALOG,
+    &crate::sorted_view::CATALOG,
 ];
 
 /// Returns the axis with the given name, or `None` if no axis has this name.

@@ -335,6 +335,10 @@ pub struct ThreadOptions {
     /// these threads. In `counted` mode, the caller searches one run after another, so that counters do not depend on
     /// the machine. Source: byron, section 1.4 (B).
     pub per_lookup: usize,
+    /// Whether gets and scans take a shared lock of each level that they search. A flush or a compaction takes the
+    /// exclusive locks of the levels that it changes. Without locks, a reader has an immutable version of all levels.
+    /// Source: cs265, sections 2.4 and 3.5.1.
+    pub level_locks: bool,
 }
 
 /// The threads that run flushes and compactions. The option applies to `timed` mode without inline flushes.
@@ -372,6 +376,7 @@ impl Default for ThreadOptions {
             inline: InlineWork::None,
             background: BackgroundThreads::Apart,
             per_lookup: 1,
+            level_locks: false,
         }
     }
 }

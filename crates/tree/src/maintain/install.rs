@@ -52,7 +52,8 @@ impl Inner {
         if change.flushed.is_some() {
             self.note_flush();
         }
-        let version = Arc::new(view.version.with(levels, self.range_work()));
+        let version = Arc::new(view.version.with(levels, self.range_work(), &self.counters));
+        let changed = version.level_locks().map(|locks| locks.exclude(changed_levels(&view, change)));
         // The new view and the notification are published together. A thread that waits in `settle` must see either
         // both or neither.
         let mut signals = self.signals.state.lock();
@@ -68,6 +69,7 @@ impl Inner {
         });
         signals.shape_changed = true;
         drop(signals);
+        drop(changed);
         drop(manifest);
         self.pace_change(&view, version.levels.runs_of(0).len(), change.flushed.is_some());
         let stays = |id: TableId| change.added.iter().any(|table| table.0.id() == id);
@@ -123,6 +125,13 @@ impl Inner {
         let kept = view.memtables().filter(|slot| !Arc::ptr_eq(slot, flushed));
         if self.wal_mode.has_log { kept.map(|slot| slot.log).min() } else { None }
     }
+}
+
+/// Returns the levels whose SSTables a change of `view` adds or removes.
+fn changed_levels<'v>(view: &'v View, change: &Change<'v>) -> impl Iterator<Item = usize> + use<'v> {
+    let removed = change.removed;
+    let tables = view.version.levels.tables().filter(|(_, table)| removed.contains(&table.0.id()));
+    tables.map(|(place, _)| place.level).chain([change.place.level])
 }
 
 /// Returns the numbers of the tables in each level, in the form in which the manifest records them.

@@ -62,7 +62,7 @@ pub use pairs::SENTINEL;
 pub(crate) use properties::Properties;
 pub(crate) use reader::Table;
 pub(crate) use reseal::reseal;
-pub(crate) use run_cursor::RunCursor;
+pub(crate) use run_cursor::{BlockReads, EntryPosition, RunCursor};
 pub(crate) use run_readers::RunReaders;
 pub(crate) use single_marks::SingleMarks;
 pub use trailer::TRAILER_BYTES;

@@ -19,12 +19,27 @@ use crate::stats::AllCounters;
 
 /// The method by which a cursor reads its blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ReadMode {
+pub(crate) enum BlockReads {
     /// Reads blocks through the block cache, for scans.
     Cached,
     /// Reads many blocks at once and without the cache, for compactions. In this mode, the cursor can only read
     /// forward.
     Streaming,
+    /// Reads one block at once and without the cache, for keys at distant positions.
+    Single,
+}
+
+/// The position of an entry in a sorted run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EntryPosition {
+    /// The index of the table in the run.
+    pub(crate) table: usize,
+    /// The number of the block in the table.
+    pub(crate) block: u32,
+    /// The number of entries before the entry in its block.
+    pub(crate) number: u32,
+    /// The number of entries in the block.
+    pub(crate) block_entries: u32,
 }
 
 /// A cursor whose first block is prefetched but not searched yet. A scan first creates an `Approach` for each of its
@@ -59,7 +74,7 @@ pub(crate) struct RunCursor<'t> {
     /// The number of blocks of the last table that the cursor may read.
     last_blocks: u32,
     direction: Direction,
-    mode: ReadMode,
+    reads: BlockReads,
     /// The index of the current table. Out of bounds or `None` at the end of the run.
     table: Option<usize>,
     /// The number of the current block.
@@ -121,7 +136,7 @@ impl<'t> RunCursor<'t> {
             tables,
             _references: references,
             direction,
-            mode: ReadMode::Cached,
+            reads: BlockReads::Cached,
             table: Some(first),
             block: 0,
             cursor: reader.map_or_else(BlockCursor::default, |reader| reader.cursor),
@@ -201,7 +216,7 @@ impl<'t> RunCursor<'t> {
             _references: Vec::new(),
             last_blocks,
             direction: Direction::Forward,
-            mode: ReadMode::Streaming,
+            reads: BlockReads::Streaming,
             block: 0,
             cursor: BlockCursor::default(),
             readers: None,
@@ -216,6 +231,46 @@ impl<'t> RunCursor<'t> {
             Some(low) => cursor.seek(low, counters)?,
         };
         Ok(standing.then_some(cursor))
+    }
+
+    /// Opens a cursor at an entry of the run, and compares no keys.
+    ///
+    /// # Errors
+    /// If the block cannot be read, is corrupt, or has no such entry.
+    pub(crate) fn open_at(
+        tables: &'t [Arc<Table>],
+        position: EntryPosition,
+        direction: Direction,
+        reads: BlockReads,
+        counters: &AllCounters,
+    ) -> Result<Box<Self>> {
+        let mut cursor = Box::new(Self {
+            table: Some(position.table),
+            tables,
+            _references: Vec::new(),
+            last_blocks: tables.last().map_or(0, |table| table.block_count()),
+            direction,
+            reads,
+            block: position.block,
+            cursor: BlockCursor::default(),
+            readers: None,
+            walked: 0,
+            read_ahead: ReadAhead::default(),
+            read_to: None,
+            expected_bytes: None,
+            ahead: VecDeque::new(),
+        });
+        cursor.enter_block(counters)?;
+        let steps = match direction {
+            Direction::Forward => position.number + 1,
+            Direction::Backward => position.block_entries - position.number,
+        };
+        for _ in 0..steps {
+            if cursor.cursor.advance() != Some(true) {
+                return Err(cursor.damage());
+            }
+        }
+        Ok(cursor)
     }
 
     /// Returns the current entry.
@@ -313,7 +368,7 @@ impl<'t> RunCursor<'t> {
     /// Prefetches the next block while the scan reads the current block. A long scan also announces the blocks after
     /// the next block to the storage.
     fn expect_blocks(&mut self, at: usize) {
-        if self.mode == ReadMode::Streaming {
+        if self.reads != BlockReads::Cached {
             return;
         }
         let end = self.blocks_of(at);
@@ -367,9 +422,10 @@ impl<'t> RunCursor<'t> {
 
     fn enter_block(&mut self, counters: &AllCounters) -> Result<()> {
         let at = self.table.unwrap_or_default();
-        let block = match self.mode {
-            ReadMode::Cached => self.cached_block(at, counters)?,
-            ReadMode::Streaming => BlockBytes::Own(self.streamed_block(at, counters)?),
+        let block = match self.reads {
+            BlockReads::Cached => self.cached_block(at, counters)?,
+            BlockReads::Streaming => BlockBytes::Own(self.streamed_block(at, STREAM_BYTES, counters)?),
+            BlockReads::Single => BlockBytes::Own(self.streamed_block(at, 0, counters)?),
         };
         self.cursor.enter(block, self.direction).ok_or_else(|| self.damage())
     }
@@ -414,10 +470,11 @@ impl<'t> RunCursor<'t> {
         self.read_ahead.took((self.ahead.len() as u32).max(1));
     }
 
-    fn streamed_block(&mut self, at: usize, counters: &AllCounters) -> Result<Bytes> {
+    /// Returns the current block without the cache. Reads as many blocks as fit in `bytes`, and at least one block.
+    fn streamed_block(&mut self, at: usize, bytes: usize, counters: &AllCounters) -> Result<Bytes> {
         if self.ahead.is_empty() {
             let blocks = self.block..self.blocks_of(at);
-            let (blocks, bytes) = self.tables[at].stream_blocks(blocks, STREAM_BYTES)?;
+            let (blocks, bytes) = self.tables[at].stream_blocks(blocks, bytes)?;
             counters.local().compaction_bytes_read.add(bytes);
             self.ahead.extend(blocks);
         }

@@ -81,6 +81,14 @@ pub(crate) fn all_designs() -> Vec<(String, Design)> {
         "threads = { background = \"shared\" }",
         "threads = { per_lookup = 3 }\nbloom = \"none\"\ncache = \"none\"\ncompaction = \"tiered\"",
         "threads = { max_subcompactions = 4 }",
+        "threads = { level_locks = true, per_lookup = 2 }\nbloom = \"none\"",
+        "threads = { level_locks = true }\nculling = \"chucky\"\nsorted_view = \"remix\"",
+        "sorted_view = { kind = \"remix\", segment_entries = 1 }\ncompaction = \"tiered\"\n\
+         block = { format = \"btree-page\" }",
+        "sorted_view = { kind = \"remix\", segment_entries = 5 }\n\
+         culling = { kind = \"chucky\", fingerprint_bits = 4 }\nmerge_operator = \"append\"\nbloom = \"none\"",
+        "sorted_view = \"remix\"\nvalues = { kind = \"blob-files\", threshold = 10 }\ncompaction = \"leveled-partial\"",
+        "culling = { kind = \"chucky\", fingerprint_bits = 5 }\nbloom = \"none\"\ncompaction = \"tiered\"",
         "threads = { max_subcompactions = 3 }\ncompaction = \"leveled\"\nfence = \"static-btree\"\ncache = \"none\"",
         "compaction = { kind = \"leveled\", size_ratio = 2 }",
         "compaction = { kind = \"l0-tiered\", size_ratio = 2, max_compaction = \"4KiB\", trivial_moves = true }\n\

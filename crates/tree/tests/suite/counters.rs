@@ -327,3 +327,24 @@ fn entries_stay_until_they_are_named_and_are_no_fraction() {
         assert_eq!(error.path, ["memtable", "entries"], "{error}");
     }
 }
+
+#[test]
+fn gets_and_scans_share_the_locks_of_the_levels_that_they_read() {
+    for (is_on, per_read) in [(false, 0), (true, 1)] {
+        let text =
+            format!("threads = {{ level_locks = {is_on} }}\nbloom = \"none\"\ncompaction = \"leveled\"");
+        let tree = open(&small_design(&text), Mode::Counted, &memory(), Path::new("/locks"));
+        for number in 0..500u32 {
+            tree.put(&number.to_be_bytes(), &[1; 40]).unwrap();
+        }
+        tree.flush().unwrap();
+        let levels = tree.stats().levels;
+        let used = levels.iter().filter(|level| level.runs > 0).count() as u64;
+        let before = tree.stats().counts;
+        assert!(tree.get(&[0, 0, 1, 0, 9]).unwrap().is_none());
+        assert_eq!(tree.stats().counts.since(&before).level_locks, per_read * used);
+        let before = tree.stats().counts;
+        assert!(tree.range(..).unwrap().next().unwrap().is_some());
+        assert_eq!(tree.stats().counts.since(&before).level_locks, per_read * levels.len() as u64);
+    }
+}

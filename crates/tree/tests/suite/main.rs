@@ -28,4 +28,5 @@ mod probe;
 mod read_ahead;
 mod seek;
 mod single_deletes;
+mod sorted_views;
 mod subcompactions;

@@ -3,7 +3,7 @@
 use std::ops::{Bound, Range};
 
 use super::{INVARIANTS, Subject};
-use crate::culling::{CATALOG, Culling, FileRanges, LevelForm, RunIndex};
+use crate::culling::{CATALOG, Culling, FileKeys, FileRanges, KeyIndex, LevelForm, RunIndex};
 
 /// The fault that is seeded into a culling method, to test that the check rejects this method.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +14,8 @@ enum Fault {
     IgnoresExclusion,
     /// Fault: a key between two files is searched in the file after the key.
     FillsGaps,
+    /// Fault: an index of keys keeps no file that is added later.
+    ForgetsChanges,
 }
 
 /// A correct culling method with a seeded fault.
@@ -31,6 +33,27 @@ impl Culling for Canary {
     fn index(&self, files: FileRanges, level: LevelForm) -> Box<dyn RunIndex> {
         Box::new(CanaryIndex { fault: self.fault, sound: self.sound.index(files, level) })
     }
+
+    fn key_index(&self, files: &[FileKeys]) -> Option<Box<dyn KeyIndex>> {
+        Some(Box::new(Forgetful(files.to_vec())))
+    }
+}
+
+/// An index of keys that ignores all changes.
+struct Forgetful(Vec<FileKeys>);
+
+impl KeyIndex for Forgetful {
+    fn files(&self, hash: u64, visit: &mut dyn FnMut(u32)) {
+        self.0.iter().filter(|file| file.hashes.contains(&hash)).for_each(|file| visit(file.file));
+    }
+
+    fn edited(&self, _: &[u32], _: &[FileKeys]) -> Option<Box<dyn KeyIndex>> {
+        Some(Box::new(Self(self.0.clone())))
+    }
+
+    fn memory_bytes(&self) -> usize {
+        1 + self.0.len()
+    }
 }
 
 impl RunIndex for CanaryIndex {
@@ -45,7 +68,7 @@ impl RunIndex for CanaryIndex {
                 let Range { start, end } = self.sound.overlapping(low, high);
                 start..end.saturating_sub(1).max(start)
             }
-            Fault::FillsGaps => self.sound.overlapping(low, high),
+            Fault::FillsGaps | Fault::ForgetsChanges => self.sound.overlapping(low, high),
         }
     }
 
@@ -66,8 +89,13 @@ impl RunIndex for CanaryIndex {
 
 #[test]
 fn every_canary_is_caught_by_its_invariant() {
-    let [key, range] = INVARIANTS else { panic!("each invariant has its canaries") };
-    let cases = [(Fault::StopsEarly, range), (Fault::IgnoresExclusion, range), (Fault::FillsGaps, key)];
+    let [key, range, index] = INVARIANTS else { panic!("each invariant has its canaries") };
+    let cases = [
+        (Fault::StopsEarly, range),
+        (Fault::IgnoresExclusion, range),
+        (Fault::FillsGaps, key),
+        (Fault::ForgetsChanges, index),
+    ];
     for (fault, (name, check)) in cases {
         let sound = CATALOG.build(&CATALOG.baseline()).unwrap();
         let canary = Subject(Box::new(Canary { fault, sound }));

@@ -109,6 +109,7 @@ pub(super) static TEMPLATES: &[Template] = &[
     template!("hash", "tree::hash::CATALOG", BY_ITSELF("tree::hash::conformance::check"), "design.hash", ["xxh3", "wyhash"], "fpr", "counted"),
     template!("values", "tree::values::CATALOG", BY_ITSELF("tree::values::conformance::check"), "design.values", ["inline", "blob-files"], "write_amp", "counted"),
     template!("arbiter", "tree::arbiter::CATALOG", BY_ITSELF("tree::arbiter::conformance::check"), "design.arbiter", ["static", "marginal"], "total_io_bytes", "counted"),
+    template!("sorted_view", "tree::sorted_view::CATALOG", BY_ITSELF("tree::sorted_view::conformance::check"), "design.sorted_view", ["none", "remix"], "comparisons_per_entry", "counted"),
     template!("keys", "workload::KEYS", BY_ITSELF("workload::conformance::check_keys"), "phase.mixed.keys", ["uniform", "zipfian"], "cache_hit_rate", "counted"),
     template!("value", "workload::SIZES", BY_ITSELF("workload::conformance::check_value_size"), "phase.load.value", ["fixed", "uniform"], "write_amp", "counted"),
     template!("range", "workload::LENGTHS", BY_ITSELF("workload::conformance::check_scan_length"), "phase.mixed.range", ["fixed", "uniform"], "cache_hit_rate", "counted"),

@@ -1,0 +1,288 @@
+//! Builds the sorted view of a version from the sorted view of the previous version.
+//!
+//! The construction merges two sequences: the old view, and the keys of the new SSTables. For the old view, the
+//! construction reads only keys near the keys of new SSTables, and the first keys of some segments. Entries of removed
+//! SSTables leave the view.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use types::Direction;
+
+use super::entry_reader::EntryReader;
+use super::view::{MOST_RUNS, SortedView, ViewRun};
+use crate::error::{Error, Result};
+use crate::merge::{Merge, Source};
+use crate::stats::AllCounters;
+use crate::table::{BlockReads, RunCursor, Table};
+
+/// The tables of a sorted run, in key order.
+type RunTables = Arc<[Arc<Table>]>;
+
+/// Builds the view of `runs`, which begin with the newest run. Counts the bytes of the blocks that the construction
+/// reads as compaction reads in `counters`.
+///
+/// Returns `None` if the runs are too many for a view, or if a block cannot be read. Scans then merge the runs, so the
+/// scan that reads the block returns the error.
+pub(crate) fn build(
+    previous: Option<&SortedView>,
+    runs: &[RunTables],
+    segment_entries: usize,
+    counters: &AllCounters,
+) -> Option<SortedView> {
+    let entries: u64 = runs.iter().flat_map(|run| run.iter()).map(|table| table.properties().entries).sum();
+    if runs.len() > MOST_RUNS || u32::try_from(entries).is_err() {
+        return None;
+    }
+    let none = SortedView::default();
+    let previous = previous.unwrap_or(&none);
+    Construction::new(previous, runs, segment_entries, counters).run(runs).ok()
+}
+
+/// A sorted run of new tables, with the number of the run.
+struct NewRun<'t> {
+    cursor: RunCursor<'t>,
+    run: u8,
+}
+
+impl Source for NewRun<'_> {
+    type Context = AllCounters;
+    type Error = Error;
+
+    #[inline]
+    fn head(&self) -> u128 {
+        self.cursor.head()
+    }
+
+    #[inline]
+    fn key(&self) -> &[u8] {
+        self.cursor.key()
+    }
+
+    #[inline]
+    fn advance(&mut self, counters: &AllCounters) -> Result<bool> {
+        self.cursor.advance(counters)
+    }
+}
+
+/// The construction of a view.
+struct Construction<'v> {
+    old: &'v SortedView,
+    counters: &'v AllCounters,
+    reader: EntryReader<'v>,
+    /// For each table of each old run, the number of the run that has the table in the new view. `None` if the table
+    /// has left the tree.
+    renumbered: Vec<Vec<Option<u8>>>,
+    /// The index of the current table of each old run.
+    old_tables: Vec<usize>,
+    /// The position in the old view.
+    at: usize,
+    /// The segment of `at`.
+    segment: usize,
+    /// The number of entries in each old run before `at`.
+    before: Vec<u32>,
+    segment_entries: usize,
+    /// The number of entries in the last segment of the new view.
+    in_segment: usize,
+    /// The number of entries of each new run in the new view.
+    placed: Vec<u32>,
+    new: SortedView,
+    /// For each table, the number of entries before each block.
+    blocks: HashMap<u64, Arc<[u32]>>,
+}
+
+impl<'v> Construction<'v> {
+    fn new(
+        old: &'v SortedView,
+        runs: &[RunTables],
+        segment_entries: usize,
+        counters: &'v AllCounters,
+    ) -> Self {
+        let tables =
+            runs.iter().zip(0u8..).flat_map(|(run, number)| run.iter().map(move |table| (table, number)));
+        let places: HashMap<u64, u8> = tables.map(|(table, number)| (table.id(), number)).collect();
+        let of_table = |table: &Arc<Table>| places.get(&table.id()).copied();
+        let blocks = old.runs.iter().flat_map(|run| run.tables.iter().zip(&run.blocks));
+        Self {
+            old,
+            counters,
+            reader: EntryReader::new(old, Direction::Forward, BlockReads::Single),
+            renumbered: old.runs.iter().map(|run| run.tables.iter().map(of_table).collect()).collect(),
+            old_tables: vec![0; old.runs.len()],
+            at: 0,
+            segment: 0,
+            before: vec![0; old.runs.len()],
+            segment_entries,
+            in_segment: usize::MAX,
+            placed: vec![0; runs.len()],
+            new: SortedView::default(),
+            blocks: blocks.map(|(table, blocks)| (table.id(), Arc::clone(blocks))).collect(),
+        }
+    }
+
+    fn run(mut self, runs: &[RunTables]) -> Result<SortedView> {
+        let is_new = |table: &&Arc<Table>| !self.blocks.contains_key(&table.id());
+        let new_tables: Vec<Vec<Arc<Table>>> =
+            runs.iter().map(|run| run.iter().filter(is_new).cloned().collect()).collect();
+        let mut sources = Vec::new();
+        for (tables, run) in new_tables.iter().zip(0u8..) {
+            let cursor = RunCursor::stream(tables, None, None, self.counters)?;
+            sources.extend(cursor.map(|cursor| NewRun { cursor, run }));
+        }
+        let mut sizes: HashMap<u64, Vec<u32>> = HashMap::new();
+        let mut merge = Merge::new(sources, Direction::Forward);
+        let mut versions = Vec::new();
+        while let Some(newest) = merge.current() {
+            self.pass_below(newest.key())?;
+            versions.clear();
+            if self.at < self.old.len() && self.old_key(self.at)? == newest.key() {
+                self.take_versions(&mut versions);
+            }
+            for source in std::iter::once(newest).chain(merge.superseded()) {
+                versions.push(source.run);
+                let (table, block, _) = source.cursor.position().unwrap_or_default();
+                let sizes = sizes.entry(table).or_default();
+                sizes.resize(sizes.len().max(block as usize + 1), 0);
+                sizes[block as usize] += 1;
+            }
+            if self.needs_segment(versions.len()) {
+                self.new.begin_segment(newest.key(), &self.placed);
+                self.in_segment = 0;
+            }
+            self.push_versions(&mut versions);
+            merge.advance(self.counters)?;
+        }
+        self.pass_to(self.old.len())?;
+        let sizes = sizes.into_iter().map(|(table, sizes)| (table, ends(&sizes)));
+        self.blocks.extend(sizes);
+        self.new.runs = runs.iter().map(|run| view_run(run, &self.blocks)).collect();
+        Ok(self.new)
+    }
+
+    /// Moves all old entries below `key` to the new view.
+    fn pass_below(&mut self, key: &[u8]) -> Result<()> {
+        while self.at < self.old.len() {
+            let end = self.old.segment(self.segment).end;
+            if self.segment + 1 < self.old.segments() && self.old.anchor(self.segment + 1) <= key {
+                self.pass_to(end)?;
+                continue;
+            }
+            let to = self.first_not_below(key, end)?;
+            return self.pass_to(to);
+        }
+        Ok(())
+    }
+
+    /// Returns the position of the first old entry from the current entry to `end` whose key is not below `key`. The
+    /// search doubles its steps, because new SSTables can have many keys or few keys.
+    fn first_not_below(&mut self, key: &[u8], end: usize) -> Result<usize> {
+        let (mut low, mut high, mut step) = (self.at, end, 1);
+        while low + step <= end {
+            let probe = low + step - 1;
+            if self.old_key(probe)? >= key {
+                high = probe;
+                break;
+            }
+            low = probe + 1;
+            step *= 2;
+        }
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.old_key(middle)? < key { low = middle + 1 } else { high = middle }
+        }
+        Ok(low)
+    }
+
+    /// Returns the key of an old entry in the current segment, at or after the current entry.
+    fn old_key(&mut self, at: usize) -> Result<&[u8]> {
+        if at == self.old.segment(self.segment).start {
+            return Ok(self.old.anchor(self.segment));
+        }
+        let run = self.old.run(at);
+        let between = (self.at..at).filter(|at| self.old.run(*at) == run).count() as u32;
+        Ok(self.reader.place(run, self.before[run] + between, self.counters)?.key())
+    }
+
+    /// Moves all old entries before the position `to` to the new view. A key begins at `to`.
+    fn pass_to(&mut self, to: usize) -> Result<()> {
+        let mut versions = Vec::new();
+        while self.at < to {
+            let (start, segment) = (self.at, self.segment);
+            let (run, ordinal) = (self.old.run(start), self.before[self.old.run(start)]);
+            versions.clear();
+            self.take_versions(&mut versions);
+            if versions.is_empty() {
+                continue;
+            }
+            let is_anchor = start == self.old.segment(segment).start;
+            // A new segment at the start of an old segment needs no read. Half-full segments bound the memory.
+            let is_free = is_anchor && self.in_segment >= self.segment_entries.div_ceil(2);
+            if is_free || self.needs_segment(versions.len()) {
+                let anchor = match is_anchor {
+                    true => self.old.anchor(segment),
+                    false => self.reader.place(run, ordinal, self.counters)?.key(),
+                };
+                self.new.begin_segment(anchor, &self.placed);
+                self.in_segment = 0;
+            }
+            self.push_versions(&mut versions);
+        }
+        Ok(())
+    }
+
+    /// Moves past all versions of the current old key. Appends the new run of each version that is still in the tree.
+    fn take_versions(&mut self, versions: &mut Vec<u8>) {
+        loop {
+            let run = self.old.run(self.at);
+            let (firsts, table) = (&self.old.runs[run].firsts, &mut self.old_tables[run]);
+            while firsts.get(*table + 1).is_some_and(|first| *first <= self.before[run]) {
+                *table += 1;
+            }
+            versions.extend(self.renumbered[run][*table]);
+            self.before[run] += 1;
+            self.at += 1;
+            if self.at == self.old.len() || !self.old.is_superseded(self.at) {
+                break;
+            }
+        }
+        if self.at < self.old.len() && self.at == self.old.segment(self.segment).end {
+            self.segment += 1;
+        }
+    }
+
+    /// Returns whether a key with this number of versions begins a segment.
+    fn needs_segment(&self, versions: usize) -> bool {
+        self.in_segment.saturating_add(versions) > self.segment_entries
+    }
+
+    /// Appends the versions of a key to the new view.
+    fn push_versions(&mut self, versions: &mut [u8]) {
+        versions.sort_unstable();
+        versions.iter().for_each(|run| self.placed[usize::from(*run)] += 1);
+        self.new.push_versions(versions);
+        self.in_segment += versions.len();
+    }
+}
+
+/// Returns the number of entries before each block, and at the end the number of all entries. `sizes` are the numbers
+/// of entries in the blocks.
+fn ends(sizes: &[u32]) -> Arc<[u32]> {
+    let mut before = 0;
+    let ends = sizes.iter().map(|size| {
+        before += size;
+        before
+    });
+    std::iter::once(0).chain(ends).collect()
+}
+
+fn view_run(tables: &RunTables, blocks: &HashMap<u64, Arc<[u32]>>) -> ViewRun {
+    let blocks: Vec<Arc<[u32]>> = tables.iter().map(|table| Arc::clone(&blocks[&table.id()])).collect();
+    let mut before = 0;
+    let firsts = blocks.iter().map(|blocks| {
+        let first = before;
+        before += blocks.last().copied().unwrap_or(0);
+        first
+    });
+    let firsts = firsts.collect();
+    ViewRun { tables: Arc::clone(tables), firsts, blocks }
+}

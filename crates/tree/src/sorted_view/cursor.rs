@@ -1,0 +1,155 @@
+//! A scan over a sorted view. The scan follows the recorded order of the entries and compares no keys.
+
+use std::ops::Bound;
+
+use types::Direction;
+
+use super::entry_reader::EntryReader;
+use super::view::SortedView;
+use crate::error::{Error, Result};
+use crate::merge::Source;
+use crate::stats::AllCounters;
+use crate::table::{BlockReads, RunCursor};
+
+/// An iterator over the newest version of each key of a sorted view.
+pub(crate) struct ViewCursor<'v> {
+    view: &'v SortedView,
+    direction: Direction,
+    /// The position of the current entry in the view.
+    at: usize,
+    /// The number of entries in each run before the current entry.
+    before: Vec<u32>,
+    reader: EntryReader<'v>,
+    /// The run of the current entry.
+    run: usize,
+}
+
+impl<'v> ViewCursor<'v> {
+    /// Opens a cursor at the first entry in `direction` that the bound `from` allows. Returns `None` if the view has no
+    /// such entry.
+    ///
+    /// # Errors
+    /// If a block cannot be read or is corrupt.
+    pub(crate) fn open(
+        view: &'v SortedView,
+        from: Bound<&[u8]>,
+        direction: Direction,
+        counters: &AllCounters,
+    ) -> Result<Option<Box<Self>>> {
+        if view.segments() == 0 {
+            return Ok(None);
+        }
+        let reader = EntryReader::new(view, direction, BlockReads::Cached);
+        let mut cursor = Box::new(Self { view, direction, at: 0, before: Vec::new(), reader, run: 0 });
+        let (segment, at) = match (from, direction) {
+            (Bound::Unbounded, Direction::Forward) => (0, 0),
+            (Bound::Unbounded, Direction::Backward) => (view.segments() - 1, view.len()),
+            (Bound::Included(from), Direction::Forward) | (Bound::Excluded(from), Direction::Backward) => {
+                cursor.search(|key| key < from, counters)?
+            }
+            (Bound::Excluded(from), Direction::Forward) | (Bound::Included(from), Direction::Backward) => {
+                cursor.search(|key| key <= from, counters)?
+            }
+        };
+        (cursor.at, cursor.before) = (at, view.before(segment, at));
+        let is_standing = match direction {
+            Direction::Forward => at < view.len() && cursor.stand(counters)?,
+            Direction::Backward => cursor.advance(counters)?,
+        };
+        Ok(is_standing.then_some(cursor))
+    }
+
+    /// Returns the position of the first entry whose key is not before the bound of a scan, and its segment or the
+    /// segment before it. `is_before` decides for a key, and must be monotone.
+    fn search(
+        &mut self,
+        is_before: impl Fn(&[u8]) -> bool,
+        counters: &AllCounters,
+    ) -> Result<(usize, usize)> {
+        let view = self.view;
+        let mut comparisons = 0;
+        let (mut low, mut high) = (0, view.segments());
+        while low < high {
+            let middle = low.midpoint(high);
+            comparisons += 1;
+            if is_before(view.anchor(middle)) { low = middle + 1 } else { high = middle }
+        }
+        let segment = low.saturating_sub(1);
+        let mut found = 0..0;
+        if low > 0 {
+            let entries = view.segment(segment);
+            found = entries.start + 1..entries.end;
+            while !found.is_empty() {
+                let middle = found.start.midpoint(found.end);
+                let ordinal = view.before(segment, middle)[view.run(middle)];
+                comparisons += 1;
+                match is_before(self.reader.place(view.run(middle), ordinal, counters)?.key()) {
+                    true => found.start = middle + 1,
+                    false => found.end = middle,
+                }
+            }
+        }
+        counters.local().range_comparisons.add(comparisons);
+        Ok((segment, found.start))
+    }
+
+    /// Moves the cursor of the current run to the current entry. Returns `true`.
+    #[inline]
+    fn stand(&mut self, counters: &AllCounters) -> Result<bool> {
+        self.run = self.view.run(self.at);
+        self.reader.place(self.run, self.before[self.run], counters)?;
+        Ok(true)
+    }
+
+    /// Returns the cursor of the run with the current entry.
+    #[inline]
+    pub(crate) fn current(&self) -> &RunCursor<'v> {
+        self.reader.cursor(self.run)
+    }
+
+    /// Returns the number of the run with the current entry.
+    #[inline]
+    pub(crate) fn run(&self) -> usize {
+        self.run
+    }
+}
+
+impl Source for ViewCursor<'_> {
+    type Context = AllCounters;
+    type Error = Error;
+
+    #[inline]
+    fn head(&self) -> u128 {
+        self.current().head()
+    }
+
+    #[inline]
+    fn key(&self) -> &[u8] {
+        self.current().key()
+    }
+
+    #[inline]
+    fn advance(&mut self, counters: &AllCounters) -> Result<bool> {
+        loop {
+            match self.direction {
+                Direction::Forward => {
+                    self.before[self.view.run(self.at)] += 1;
+                    self.at += 1;
+                    if self.at == self.view.len() {
+                        return Ok(false);
+                    }
+                }
+                Direction::Backward => {
+                    if self.at == 0 {
+                        return Ok(false);
+                    }
+                    self.at -= 1;
+                    self.before[self.view.run(self.at)] -= 1;
+                }
+            }
+            if !self.view.is_superseded(self.at) {
+                return self.stand(counters);
+            }
+        }
+    }
+}

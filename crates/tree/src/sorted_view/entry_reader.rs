@@ -1,0 +1,80 @@
+//! Reads the entries of a sorted view by their positions in the sorted runs.
+
+use types::Direction;
+
+use super::view::SortedView;
+use crate::error::Result;
+use crate::merge::Source;
+use crate::stats::AllCounters;
+use crate::table::{BlockReads, RunCursor};
+
+/// The largest number of entries over which a cursor moves. For a longer way, the reader opens a new cursor.
+const MOST_STEPS: u32 = 32;
+
+/// One cursor for each sorted run of a view. A cursor is opened when its run is first read.
+pub(super) struct EntryReader<'v> {
+    view: &'v SortedView,
+    direction: Direction,
+    reads: BlockReads,
+    cursors: Vec<Option<PlacedCursor<'v>>>,
+}
+
+/// A cursor at an entry of its run.
+struct PlacedCursor<'v> {
+    cursor: Box<RunCursor<'v>>,
+    /// The number of entries before the current entry in the run.
+    ordinal: u32,
+}
+
+impl<'v> EntryReader<'v> {
+    pub(super) fn new(view: &'v SortedView, direction: Direction, reads: BlockReads) -> Self {
+        let cursors = view.runs.iter().map(|_| None).collect();
+        Self { view, direction, reads, cursors }
+    }
+
+    /// Moves the cursor of a run to the entry `ordinal` of the run. Returns the cursor.
+    ///
+    /// # Errors
+    /// If a block cannot be read or is corrupt.
+    #[inline]
+    pub(super) fn place(
+        &mut self,
+        run: usize,
+        ordinal: u32,
+        counters: &AllCounters,
+    ) -> Result<&RunCursor<'v>> {
+        let placed = &mut self.cursors[run];
+        let steps = placed.as_ref().and_then(|placed| match self.direction {
+            Direction::Forward => ordinal.checked_sub(placed.ordinal),
+            Direction::Backward => placed.ordinal.checked_sub(ordinal),
+        });
+        match (placed, steps) {
+            (Some(placed), Some(steps @ 0..=MOST_STEPS)) => {
+                for _ in 0..steps {
+                    placed.cursor.advance(counters)?;
+                }
+                placed.ordinal = ordinal;
+                Ok(&placed.cursor)
+            }
+            (placed, _) => {
+                let in_view = &self.view.runs[run];
+                let (position, direction) = (in_view.position(ordinal), self.direction);
+                let cursor = RunCursor::open_at(&in_view.tables, position, direction, self.reads, counters)?;
+                let placed = placed.insert(PlacedCursor { cursor, ordinal });
+                Ok(&placed.cursor)
+            }
+        }
+    }
+
+    /// Returns the cursor of a run that was [placed](Self::place) before.
+    ///
+    /// # Panics
+    /// If the run was never read.
+    #[inline]
+    pub(super) fn cursor(&self, run: usize) -> &RunCursor<'v> {
+        match &self.cursors[run] {
+            Some(placed) => &placed.cursor,
+            None => unreachable!("a scan places the cursor of a run before it reads the run"),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The data of a sorted view, and the search for the first entry of a scan.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::table::{EntryPosition, Table};
+
+/// The number of runs that a view can distinguish.
+pub(super) const MOST_RUNS: usize = 1 << 7;
+
+/// The flag of an entry that is an older version of the key before it.
+const SUPERSEDED: u8 = 1 << 7;
+
+/// The entries of all sorted runs of a version, in key order. A view never changes.
+#[derive(Default)]
+pub(crate) struct SortedView {
+    /// The sorted runs, newest first.
+    pub(super) runs: Vec<ViewRun>,
+    /// For each entry in key order, the number of its run, and the flag of older versions. The versions of one key
+    /// come one after another, newest first.
+    selectors: Vec<u8>,
+    /// The position in `selectors` of the first entry of each segment. All versions of a key are in one segment.
+    starts: Vec<u32>,
+    /// The keys of the first entry of each segment, concatenated.
+    anchors: Vec<u8>,
+    /// The end of each anchor in `anchors`.
+    anchor_ends: Vec<usize>,
+    /// For each segment, the number of entries in each run before the segment.
+    before: Vec<u32>,
+}
+
+/// A sorted run of a view.
+pub(super) struct ViewRun {
+    pub(super) tables: Arc<[Arc<Table>]>,
+    /// The number of entries in the run before each table.
+    pub(super) firsts: Vec<u32>,
+    /// For each table, the number of entries before each block, and at the end the number of all entries.
+    pub(super) blocks: Vec<Arc<[u32]>>,
+}
+
+impl ViewRun {
+    /// Returns the index of the table with the entry `ordinal` of the run.
+    pub(super) fn table_of(&self, ordinal: u32) -> usize {
+        self.firsts.partition_point(|first| *first <= ordinal) - 1
+    }
+
+    /// Returns the position of the entry `ordinal` of the run.
+    pub(super) fn position(&self, ordinal: u32) -> EntryPosition {
+        let table = self.table_of(ordinal);
+        let (ordinal, blocks) = (ordinal - self.firsts[table], &self.blocks[table]);
+        let block = blocks.partition_point(|first| *first <= ordinal) - 1;
+        EntryPosition {
+            table,
+            block: block as u32,
+            number: ordinal - blocks[block],
+            block_entries: blocks[block + 1] - blocks[block],
+        }
+    }
+}
+
+impl SortedView {
+    /// Returns the number of entries, including older versions.
+    pub(super) fn len(&self) -> usize {
+        self.selectors.len()
+    }
+
+    /// Returns the number of the run that has the entry at `at`.
+    #[inline]
+    pub(super) fn run(&self, at: usize) -> usize {
+        usize::from(self.selectors[at] & !SUPERSEDED)
+    }
+
+    /// Returns whether the entry at `at` is an older version of the key before it.
+    #[inline]
+    pub(super) fn is_superseded(&self, at: usize) -> bool {
+        self.selectors[at] & SUPERSEDED != 0
+    }
+
+    /// Returns the number of segments.
+    pub(super) fn segments(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Returns the entries of a segment.
+    pub(super) fn segment(&self, segment: usize) -> Range<usize> {
+        let end = self.starts.get(segment + 1).map_or(self.len(), |end| *end as usize);
+        self.starts[segment] as usize..end
+    }
+
+    /// Returns the key of the first entry of a segment.
+    pub(super) fn anchor(&self, segment: usize) -> &[u8] {
+        let start = segment.checked_sub(1).map_or(0, |previous| self.anchor_ends[previous]);
+        &self.anchors[start..self.anchor_ends[segment]]
+    }
+
+    /// Returns the number of entries in each run before the entry at `at`. The entry must be in `segment`, or directly
+    /// after its end.
+    pub(super) fn before(&self, segment: usize, at: usize) -> Vec<u32> {
+        let runs = self.runs.len();
+        let mut before = self.before[segment * runs..(segment + 1) * runs].to_vec();
+        (self.segment(segment).start..at).for_each(|at| before[self.run(at)] += 1);
+        before
+    }
+
+    /// Returns the memory of the view, in bytes.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        let tables = self.runs.iter().flat_map(|run| &run.blocks);
+        let blocks: usize = tables.map(|blocks| size_of::<u32>() * (blocks.len() + 1)).sum();
+        self.selectors.len()
+            + size_of::<u32>() * (self.starts.len() + self.before.len())
+            + self.anchors.len()
+            + size_of::<usize>() * self.anchor_ends.len()
+            + blocks
+    }
+
+    /// Begins a segment with the entry that is appended next. `before` is the number of entries in each run before this
+    /// entry.
+    pub(super) fn begin_segment(&mut self, anchor: &[u8], before: &[u32]) {
+        self.starts.push(self.selectors.len() as u32);
+        self.anchors.extend_from_slice(anchor);
+        self.anchor_ends.push(self.anchors.len());
+        self.before.extend_from_slice(before);
+    }
+
+    /// Appends the versions of one key. `runs` are the numbers of their runs, in ascending order.
+    pub(super) fn push_versions(&mut self, runs: &[u8]) {
+        if let Some((newest, older)) = runs.split_first() {
+            self.selectors.push(*newest);
+            self.selectors.extend(older.iter().map(|run| run | SUPERSEDED));
+        }
+    }
+}

@@ -106,7 +106,8 @@ impl Experiment {
     }
 
     /// Returns the resolved experiment as a file that runs without warnings about keys that the user did not write.
-    /// The file omits keys without effect. If the sizes are not reduced, the file has the table `[quick]`.
+    /// The file omits keys of phases without effect, and defaults without effect. If the sizes are not reduced, the
+    /// file has the table `[quick]`.
     pub fn runnable(&self) -> String {
         let mut table = self.resolved_table();
         let phases = table.get_mut("phase").and_then(Value::as_array_mut).into_iter().flatten();
@@ -120,7 +121,9 @@ impl Experiment {
             }
         }
         if let (RunMode::Counted, Some(Value::Table(trials))) = (self.trials.mode, table.get_mut("trials")) {
-            trials.retain(|key, _| !TIMED_TRIAL_KEYS.contains(&key));
+            let defaults = plain(&Trials::default());
+            let is_default = |key: &str, value: &Value| defaults.get(key) == Some(value);
+            trials.retain(|key, value| !TIMED_TRIAL_KEYS.contains(&key) || !is_default(key, value));
         }
         table.extend(self.quick.clone().map(|quick| ("quick".to_owned(), Value::Table(quick))));
         table.to_string()

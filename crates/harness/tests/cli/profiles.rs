@@ -69,7 +69,7 @@ fn a_profile_names_the_function_that_is_slow_on_purpose() {
     assert!(answer.contains("cell-1-against-cell-0.svg"), "{answer}");
     let svg = std::fs::read_to_string(folder.flame_graph(1, 0)).unwrap();
     assert!(svg.contains("<title>CPU time of vector-btreemap against bplus</title>"));
-    let page = bench.read("results/charts/planted/page.html");
+    let page = bench.read("plots/planted/page.html");
     assert!(page.contains("<summary>Flame graph of vector-btreemap against bplus</summary>"));
     // The profiled trials have no rows.
     assert_eq!(of(&bench.rows("planted"), "get", "all").len(), 2 * 6);
@@ -87,7 +87,7 @@ fn instructions_are_counted_exactly_and_judged() {
     let counts = |out: &str, options: &[&str]| -> Vec<f64> {
         let arguments =
             ["run", "planted.toml", "--allow-debug", "--instructions=100", "--out", out, "--trials=6"];
-        let answer = bench.ok(&[&arguments, options].concat());
+        let answer = bench.ok(&[&arguments[..], options].concat());
         assert!(answer.contains("user-mode instructions per operation"), "{answer}");
         let rows = results::Table::read(&Folder::new(bench.path(out).join("planted")).runs()).unwrap();
         let rows = of(rows.rows(), "get", "all").into_iter();
@@ -105,9 +105,11 @@ fn instructions_are_counted_exactly_and_judged() {
         "counted",
         &["--set", "trials.mode=\"counted\"", "--set", "verdict.metric=user_instructions_per_op"],
     );
-    let mut again: Vec<f64> = counted.clone();
+    assert_eq!(counted.len(), 2 * 6);
+    let mut again = counted;
     again.sort_by(f64::total_cmp);
     again.dedup();
+    assert_eq!(again.len(), 2, "one count per configuration: {again:?}");
     let is_near = |(a, b): (&f64, f64)| (a / b - 1.0).abs() < 0.002;
     // Without fixed addresses, a few copies take other numbers of steps.
     assert!(
@@ -121,7 +123,7 @@ fn a_missing_tool_and_an_unfit_experiment_are_refused_before_the_run() {
     let bench = Bench::new();
     bench.write("planted.toml", PLANTED);
     let refusal = |options: &[&str]| {
-        let arguments = [&["run", "planted.toml", "--allow-debug"], options].concat();
+        let arguments = [&["run", "planted.toml", "--allow-debug"][..], options].concat();
         let output = bench.command(&arguments).env("PATH", bench.path("")).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{options:?}");
         assert!(!bench.path("results/planted").exists(), "{options:?}");

@@ -37,7 +37,7 @@ const OPEN_LOOP: [Metric; 4] =
     [c::RESPONSE_MEAN_NS, c::RESPONSE_P50_NS, c::RESPONSE_P99_NS, c::RESPONSE_P999_NS];
 
 /// Columns that contain no time, but that are empty in `counted` mode.
-const OF_PROCESS: [Metric; 7] = [
+const OF_PROCESS: [Metric; 8] = [
     c::RSS_PEAK_BYTES,
     c::OS_WRITE_BYTES,
     c::OS_WRITE_BYTES_SETTLED,
@@ -45,6 +45,7 @@ const OF_PROCESS: [Metric; 7] = [
     c::OS_WRITE_AMP,
     c::OS_WRITE_AMP_SETTLED,
     c::DISK_BYTES,
+    c::DISK_PEAK_BYTES,
 ];
 
 /// Returns whether a column has values only if time is measured.

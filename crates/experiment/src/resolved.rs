@@ -195,6 +195,8 @@ impl Experiment {
 fn without_newer_defaults(mut settings: Table) -> Table {
     let is_newer_default = |key: &str, value: &Value| match (key, value) {
         ("pacing", Value::String(pacing)) => pacing == "stop",
+        ("reserve_wal", Value::Boolean(is_on)) => !is_on,
+        ("compaction_nice", Value::Integer(nice)) => *nice == 0,
         ("max_compaction", Value::String(size)) => size == "0B",
         ("memory_index", Value::Boolean(is_on)) => !is_on,
         ("single_deletes", Value::Boolean(is_on)) => *is_on,

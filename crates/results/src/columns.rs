@@ -377,8 +377,8 @@ columns! {
     /// Maximum number of sorted runs that a simulated tree had at one time. Component runs only.
     WORST_RUNS = "worst_runs", "most sorted runs at once", Count, Integer, Lower, Exact;
     /// Bytes of the store's files on the file system after pending flushes and compactions finished. WALs and their
-    /// reserved space are included (for lsmbench at most 1 MiB per WAL). This column is the only measure of space that
-    /// all engines report. `timed` mode only.
+    /// reserved space are included (for lsmbench at most 1 MiB per WAL, or the size of the previous WAL with
+    /// `stall.reserve_wal`). This column is the only measure of space that all engines report. `timed` mode only.
     DISK_BYTES = "disk_bytes", "bytes on disk", Bytes, Integer, Lower, Varies;
     /// Memory of filters and fence pointers together, for engines that report only the sum.
     TABLE_MEMORY_BYTES = "table_memory_bytes", "memory of filters and fence pointers", Bytes, Integer, Lower, Varies;
@@ -526,6 +526,10 @@ columns! {
     /// Bytes of data blocks that the tree read to update its sorted view and its index of all keys. Empty without
     /// `sorted_view` and without a culling method that has such an index.
     INDEX_BYTES_READ = "index_bytes_read", "bytes read for indexes of all runs", Bytes, Integer, Lower, ForSeed;
+    /// Largest number of bytes that the files of the store took on the file system at one time, measured once per
+    /// second until pending flushes and compactions have finished. The inputs and the outputs of a running compaction
+    /// are both included. `timed` mode only. In `timeline.csv`, the latest measurement is in `disk_bytes`.
+    DISK_PEAK_BYTES = "disk_peak_bytes", "most bytes on disk at once", Bytes, Integer, Lower, Varies;
 }
 
 /// The columns of hardware counters, in order. The columns are empty on machines without hardware counters.
@@ -588,6 +592,9 @@ pub static TIMELINE_METRICS: &[Metric] = &[
     CACHE_CAPACITY_BYTES,
     NEW_FILTER_BITS_PER_KEY,
     MEMORY_MOVES,
+    P9999_NS,
+    STALLS,
+    DISK_BYTES,
 ];
 
 #[cfg(test)]

@@ -167,6 +167,10 @@ impl WriteFile for CountingWriter {
         Ok(())
     }
 
+    fn reserve(&mut self, bytes: u64) {
+        self.inner.reserve(bytes);
+    }
+
     fn sync(&mut self) -> Result<(), StorageError> {
         self.inner.sync()?;
         self.counters.syncs.fetch_add(1, Ordering::Relaxed);

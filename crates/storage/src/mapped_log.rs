@@ -92,6 +92,18 @@ impl Window {
         let start = at - at % FEWEST_BYTES;
         let reserve = |len| fallocate(file, FallocateFlags::empty(), start, len).map(|()| len);
         let len = reserve(start.clamp(FEWEST_BYTES, MOST_BYTES)).or_else(|_| reserve(FEWEST_BYTES))?;
+        Self::map(file, start, len)
+    }
+
+    /// Reserves and maps the part of `file` from the offset `at` to `at + bytes`.
+    fn of_bytes(file: &File, at: u64, bytes: u64) -> io::Result<Self> {
+        let start = at - at % FEWEST_BYTES;
+        let len = (at + bytes - start).next_multiple_of(FEWEST_BYTES);
+        fallocate(file, FallocateFlags::empty(), start, len)?;
+        Self::map(file, start, len)
+    }
+
+    fn map(file: &File, start: u64, len: u64) -> io::Result<Self> {
         #[allow(unsafe_code)]
         // SAFETY: the bytes of an exclusive slice must not change. The file is new and was opened here, and nothing
         // else writes to it. `Tail` also writes to the file with write(2), but never while a slice of the map is
@@ -150,6 +162,22 @@ impl Tail {
         Ok(self.zeroed.min(self.window.end()))
     }
 
+    /// Maps `bytes` bytes after the end of the records, writes zeros to them, and requests the page faults of all their
+    /// pages. The kernel then has no more work until the records have replaced the zeros.
+    fn reserve(&mut self, bytes: u64) -> io::Result<()> {
+        self.window = Window::of_bytes(&self.file, self.end, bytes)?;
+        self.zeroed = self.zeroed.max(self.end);
+        while self.zeroed < self.window.end() {
+            let zeros = &ZEROS[(self.zeroed % ZEROS.len() as u64) as usize..];
+            self.file.write_all_at(zeros, self.zeroed)?;
+            self.zeroed += zeros.len() as u64;
+        }
+        #[cfg(target_os = "linux")]
+        // An older kernel rejects this advice. The page faults then occur at the appends.
+        let _ = self.window.map.advise(memmap2::Advice::PopulateWrite);
+        Ok(())
+    }
+
     /// Writes zeros to the page cache from the end of the records on, up to a multiple of the length of `ZEROS`.
     #[cold]
     fn zero(&mut self) -> io::Result<()> {
@@ -174,6 +202,13 @@ impl WriteFile for MappedLog {
         self.fuse.attempt("append to", || if is_by_call { tail.write(bytes) } else { tail.copy(bytes) })?;
         self.len = self.tail.end;
         Ok(())
+    }
+
+    fn reserve(&mut self, bytes: u64) {
+        // Without a reservation, the appends reserve and map smaller parts, and report the errors.
+        if bytes > 0 && !self.tail.is_synced {
+            let _ = self.tail.reserve(bytes);
+        }
     }
 
     fn sync(&mut self) -> Result<(), StorageError> {
@@ -233,6 +268,32 @@ mod tests {
     fn records_of_any_size_stand_one_behind_the_other() {
         append_all_sizes(false);
         append_all_sizes(true);
+    }
+
+    #[test]
+    fn reserved_space_takes_records_and_then_the_log_goes_on_without_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("log");
+        let mut writer = create(&path).unwrap();
+        writer.append(b"header").unwrap();
+        let reserved = 3 * FEWEST_BYTES + 100;
+        writer.reserve(reserved);
+        assert_eq!(writer.len(), 6);
+        assert!(content(&path).len() as u64 >= 6 + reserved, "the space is in the file");
+        let mut expected = b"header".to_vec();
+        for fill in 1..=40u8 {
+            expected.extend(std::iter::repeat_n(fill, 7000));
+            writer.append(&[fill; 7000]).unwrap();
+            let content = content(&path);
+            assert!(content.starts_with(&expected), "after {} bytes", expected.len());
+            assert!(content[expected.len()..].iter().all(|byte| *byte == 0), "zeros follow");
+        }
+        writer.sync().unwrap();
+        let len = content(&path).len();
+        writer.reserve(1 << 20);
+        assert_eq!(content(&path).len(), len, "a log that is synced reserves nothing in advance");
+        drop(writer);
+        assert!(content(&path) == expected);
     }
 
     #[test]

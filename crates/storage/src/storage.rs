@@ -116,6 +116,10 @@ pub trait WriteFile: Send {
     /// Appends bytes. After an error, any part of these bytes may be in the file.
     fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError>;
 
+    /// Prepares the file for `bytes` more bytes, so that their appends wait neither for the file system nor for the
+    /// device. The call may have no effect. If a preparation fails, the appends make it, and report its errors.
+    fn reserve(&mut self, _bytes: u64) {}
+
     /// Makes all appended bytes durable. After an error, only the data before the last successful sync is certainly
     /// durable.
     fn sync(&mut self) -> Result<(), StorageError>;

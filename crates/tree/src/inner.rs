@@ -24,6 +24,7 @@ use crate::log_shelf::LogShelf;
 use crate::lookup_pool::LookupPool;
 use crate::manifest::Manifest;
 use crate::memory::Slot;
+use crate::obsolete_files::ObsoleteFiles;
 use crate::pacing::{Pacer, Payment};
 use crate::recovered::Recovery;
 use crate::stats::AllCounters;
@@ -46,11 +47,12 @@ pub enum Mode {
 /// The state of an open tree.
 ///
 /// Threads take locks in this order: `flushing`, `compacting`, `collected_blobs`, `merges_for_ranges`, the locks of
-/// the shared WAL of a family, `log`, `shelf`, `pending`, `manifest`, `observed`, the locks of `arbitration`, the locks
-/// of levels from level 0 down, the state of `signals`, `view_lock`, the rule of `pacer`, `stale_tables`. Readers take
-/// no locks, with four exceptions. A scan occasionally takes a lock to check whether a read-triggered compaction is
-/// due. If the policy or the arbiter observes reads, a get does the same. If several threads execute a get, they share
-/// its answer by a lock. If the design has `threads.level_locks`, gets and scans share the locks of levels.
+/// the shared WAL of a family, `log`, `creating_log`, `shelf`, `pending`, `manifest`, `observed`, the locks of
+/// `arbitration`, the locks of levels from level 0 down, the state of `signals`, `view_lock`, the rule of `pacer`,
+/// `obsolete`, `stale_tables`. Readers take no locks, with four exceptions. A scan occasionally takes a lock to check
+/// whether a read-triggered compaction is due. If the policy or the arbiter observes reads, a get occasionally takes
+/// locks, too. If several threads search for one get, they share the answer under a lock. If the design has
+/// `threads.level_locks`, gets and scans share the locks of levels.
 pub(crate) struct Inner {
     pub(crate) directory: PathBuf,
     pub(crate) storage: Arc<dyn Storage>,
@@ -86,10 +88,14 @@ pub(crate) struct Inner {
     pub(crate) flushing: Mutex<()>,
     /// The running compaction holds this lock, so only one compaction runs at a time.
     pub(crate) compacting: Mutex<()>,
+    /// The obsolete files that are not removed yet.
+    pub(crate) obsolete: Mutex<ObsoleteFiles>,
     /// The input tables of the last compaction, if the design keeps these tables open until the next compaction.
     pub(crate) stale_tables: Mutex<Vec<Arc<Table>>>,
     /// The WAL that writers currently write.
     pub(crate) log: CachePadded<Mutex<Log>>,
+    /// The thread that creates a WAL holds this lock, so WALs are created in the order of their numbers.
+    pub(crate) creating_log: Mutex<()>,
     /// The WALs that no memtable writes to.
     pub(crate) shelf: Mutex<LogShelf>,
     /// The sequence number up to which every record is in the WAL. If the WAL mode requires a sync before

@@ -53,6 +53,7 @@ mod memory;
 pub mod merge;
 mod merge_operands;
 mod next_log;
+mod obsolete_files;
 mod open_options;
 mod opening;
 mod pacing;

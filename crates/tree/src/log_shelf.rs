@@ -1,15 +1,23 @@
 //! The WAL files to which no memtable writes.
 
+use std::collections::VecDeque;
+
 use crate::wal::LogFile;
+
+/// The number of WALs that exist in advance. With two, a writer that replaces a memtable while the flush thread creates
+/// a WAL needs not wait for the flush thread.
+pub(crate) const NEXT_LOGS: usize = 2;
 
 /// The WAL files to which no memtable writes.
 #[derive(Default)]
 pub(crate) struct LogShelf {
-    /// The WAL of the next memtable, if it exists already. The file number of this WAL is larger than the numbers of
+    /// The WALs of the next memtables, in the order of their file numbers. The numbers are larger than the numbers of
     /// all other WALs.
-    pub(crate) next: Option<NewLog>,
+    pub(crate) next: VecDeque<NewLog>,
     /// The open WALs of immutable memtables.
     pub(crate) retired: Vec<LogFile>,
+    /// The number of bytes in the WAL that was retired last.
+    pub(crate) last_bytes: u64,
 }
 
 /// A WAL without records.

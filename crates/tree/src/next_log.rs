@@ -1,49 +1,69 @@
-//! Creation and closing of WAL files outside of the write path. The next WAL is created before a writer needs the
-//! WAL, and old WALs are closed later.
+//! Creation and closing of WAL files outside of the write path. The next WALs are created before a writer needs them,
+//! and old WALs are closed later.
 //!
 //! Creating and closing a WAL takes some time, because the kernel reserves and releases space. A writer that replaces
-//! a full memtable delays all other writers meanwhile. If the tree has a flush thread, the flush thread does this
-//! work.
+//! a full memtable delays all other writers meanwhile. Background threads therefore do this work, if they exist. If
+//! the design requests it, the flush thread also reserves space for as many bytes as the previous WAL had. A writer
+//! then appends to the WAL without a system call and without a page fault, so a busy device does not delay the writer.
 
 use crate::error::Result;
 use crate::inner::Inner;
-use crate::log_shelf::NewLog;
+use crate::log_shelf::{NEXT_LOGS, NewLog};
 use crate::wal::{LogFile, log_path};
+
+/// The largest number of bytes for which a WAL reserves space in advance.
+const MOST_RESERVED_BYTES: u64 = 64 << 20;
+
+/// The additional space of a new WAL, as a divisor of the size of the previous WAL. Two WALs of full memtables differ
+/// slightly, because the sizes of keys and values differ.
+const MARGIN: u64 = 16;
 
 impl Inner {
     /// Returns the next WAL. Creates the WAL if it does not exist yet.
     pub(crate) fn take_log(&self) -> Result<NewLog> {
-        // A WAL that another thread creates now has a lower number, so it must be used before a further WAL.
-        let mut shelved = self.shelf.lock();
-        let next = shelved.next.take().map_or_else(|| self.new_log(), Ok)?;
+        let shelved = self.shelf.lock().next.pop_front();
+        let next = if let Some(next) = shelved {
+            next
+        } else {
+            // A WAL that another thread creates now has a lower number, so it must be used before a further WAL.
+            let _creating = self.creating_log.lock();
+            let shelved = self.shelf.lock().next.pop_front();
+            shelved.map_or_else(|| self.new_log(), Ok)?
+        };
         let counters = self.counters.local();
         counters.wal_bytes.add(next.file.len());
         counters.wal_syncs.add(u64::from(self.wal_mode.syncs_at_rotation));
         Ok(next)
     }
 
-    /// Closes the WAL of an immutable memtable, either now or later on the flush thread.
+    /// Closes the WAL of an immutable memtable, either now or later on the thread that removes files.
     pub(crate) fn retire_log(&self, log: LogFile) {
         if !self.flushes_inline() {
-            self.shelf.lock().retired.push(log);
+            let mut shelved = self.shelf.lock();
+            shelved.last_bytes = log.len();
+            shelved.retired.push(log);
         }
     }
 
-    /// Closes the old WALs and creates the next WAL.
-    pub(crate) fn tidy_logs(&self) -> Result<()> {
-        let retired = std::mem::take(&mut self.shelf.lock().retired);
-        drop(retired);
-        let mut shelved = self.shelf.lock();
-        if shelved.next.is_none() && self.wal_mode.has_log {
-            shelved.next = Some(self.new_log()?);
+    /// Creates the next WALs.
+    pub(crate) fn create_next_logs(&self) -> Result<()> {
+        while self.wal_mode.has_log && self.shelf.lock().next.len() < NEXT_LOGS {
+            let _creating = self.creating_log.lock();
+            let mut next = self.new_log()?;
+            // Each sync of a WAL would also write the reserved space.
+            if self.design.options.stall.reserve_wal && !self.wal_mode.syncs_records() {
+                let last_bytes = self.shelf.lock().last_bytes;
+                next.file.reserve((last_bytes + last_bytes / MARGIN).min(MOST_RESERVED_BYTES));
+            }
+            self.shelf.lock().next.push_back(next);
         }
         Ok(())
     }
 
-    /// Removes the next WAL and closes the old WALs. This function runs when the tree is closed.
+    /// Removes the next WALs and closes the old WALs. Closing the tree calls this function.
     pub(crate) fn clear_shelf(&self) {
         let shelved = std::mem::take(&mut *self.shelf.lock());
-        if let Some(next) = shelved.next {
+        for next in shelved.next {
             drop(next.file);
             // If this removal fails, the WAL has no records, and the next open removes it.
             let _ = self.storage.remove(&log_path(&self.directory, next.number));

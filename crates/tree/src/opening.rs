@@ -168,8 +168,10 @@ impl Opening {
             visible: CachePadded::new(Visible::new(last_sequence)),
             flushing: Mutex::new(()),
             compacting: Mutex::new(()),
+            obsolete: Mutex::default(),
             stale_tables: Mutex::default(),
             log: CachePadded::new(Mutex::new(Log::new(file))),
+            creating_log: Mutex::new(()),
             shelf: Mutex::new(LogShelf::default()),
             logged: CachePadded::new(AtomicU64::new(last_sequence)),
             pending: CachePadded::new(Mutex::new(WriteQueue::new(

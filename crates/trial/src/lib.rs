@@ -10,6 +10,7 @@ mod caches;
 mod component;
 mod configuration;
 mod cost;
+mod disk_watch;
 mod drive;
 mod failure;
 mod forecast;

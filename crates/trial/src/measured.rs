@@ -27,6 +27,8 @@ pub(super) struct Measured {
     pub(super) close_ns: Option<u64>,
     /// The size of the store's files after all compactions have finished, in bytes. `None` if time is not measured.
     pub(super) disk_bytes: Option<u64>,
+    /// The largest size of the store's files at one time of the phase, in bytes. `None` if the size was not measured.
+    pub(super) disk_peak_bytes: Option<u64>,
     /// The fraction of the store's file pages that were in the page cache at the start of the phase. `None` if
     /// unknown.
     pub(super) page_cache_share: Option<f64>,

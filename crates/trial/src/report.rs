@@ -193,6 +193,7 @@ impl PhaseReport<'_> {
         self.set_totals(&mut row, all);
         self.set_store(&mut row);
         row.set_some(&c::DISK_BYTES, self.measured.disk_bytes);
+        row.set_some(&c::DISK_PEAK_BYTES, self.measured.disk_peak_bytes);
         self.set_usage(&mut row);
         self.set_conditions(&mut row, clock);
         row.set(&c::CHECKED_ANSWERS, self.checked.answers).set(&c::WRONG_ANSWERS, self.checked.wrong);
@@ -331,6 +332,7 @@ impl PhaseReport<'_> {
             if let (Some(start), Some(end)) = (sample_at(start_ns), sample_at(end_ns)) {
                 row.extend(end.stats.since(&start.stats));
                 row.set_some(&c::RSS_PEAK_BYTES, end.rss_peak_bytes);
+                row.set_some(&c::DISK_BYTES, end.disk_bytes);
             }
             finish(&mut row, c::TIMELINE_METRICS);
             rows.push(row);

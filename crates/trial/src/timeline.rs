@@ -60,6 +60,8 @@ pub(super) struct Sample {
     pub(super) stats: EngineStats,
     /// The peak of resident memory up to this time, in bytes.
     pub(super) rss_peak_bytes: Option<u64>,
+    /// The latest measurement of the size of the store's files, in bytes.
+    pub(super) disk_bytes: Option<u64>,
 }
 
 impl Interval {

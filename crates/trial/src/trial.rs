@@ -18,6 +18,7 @@ use workload::{
     WorkloadPlan,
 };
 
+use super::disk_watch::DiskWatch;
 use super::drive::{Drive, DrivePart, Driven};
 use super::failure::TrialResult;
 use super::forecast::Forecast;
@@ -164,6 +165,8 @@ struct Trial {
     /// The outcome of the recording, if the trial records a phase. The outcome is set at the end of the recorded
     /// phase.
     recorded: OnceLock<Recorded>,
+    /// The disk space of the store.
+    disk: DiskWatch,
 }
 
 impl Trial {
@@ -200,6 +203,7 @@ impl Trial {
             tell,
             turns: None,
             recorded: OnceLock::new(),
+            disk: DiskWatch::default(),
         })
     }
 
@@ -298,6 +302,7 @@ impl Trial {
             settled: self.settle(phase)?,
             close_ns,
             disk_bytes: self.disk_bytes(),
+            disk_peak_bytes: None,
             page_cache_share,
             is_stored: self.is_stored,
             allocates_in_program: self.store.engine().allocates_in_program(),
@@ -334,6 +339,13 @@ impl Trial {
     fn measure(&self, number: usize, phase: &Arc<PhasePlan>, rate: Rate) -> TrialResult<Measured> {
         let page_cache_share = self.page_cache_share();
         self.prepare_memory()?;
+        let work = || self.drive_and_settle(number, phase, rate);
+        let (measured, disk_peak_bytes) = self.disk.during(|| self.disk_bytes(), work);
+        Ok(Measured { page_cache_share, disk_peak_bytes, ..measured? })
+    }
+
+    /// Runs the operations of a phase, and waits until the flushes and compactions of the phase have finished.
+    fn drive_and_settle(&self, number: usize, phase: &Arc<PhasePlan>, rate: Rate) -> TrialResult<Measured> {
         let (mut before, mut usage_before) = (self.store.stats(), self.meter.read());
         let (driven, mut samples, begun) = self.drive(number, phase, rate)?;
         let warmed = begun.map(|begun| {
@@ -359,7 +371,8 @@ impl Trial {
             settled,
             close_ns: None,
             disk_bytes,
-            page_cache_share,
+            disk_peak_bytes: None,
+            page_cache_share: None,
             is_stored,
             allocates_in_program,
             usage,
@@ -601,6 +614,7 @@ impl Trial {
             at: turn::now(&self.clock),
             stats: self.store.stats(),
             rss_peak_bytes: probe::rss_peak_bytes(),
+            disk_bytes: self.disk.latest(),
         }
     }
 }

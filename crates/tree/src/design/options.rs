@@ -298,6 +298,11 @@ pub struct StallOptions {
     pub level0_runs: usize,
     /// The behavior of writers before they reach a stall limit.
     pub pacing: Pacing,
+    /// Whether the flush thread reserves space for the next two WALs, each as large as the previous WAL. Appends to
+    /// reserved space make no system call, so a busy file system does not delay them. The option needs a mapped WAL
+    /// that is not synced, such as `wal = "buffered"` with `storage = "mmap"`. With other WALs, the option has no
+    /// effect.
+    pub reserve_wal: bool,
 }
 
 /// The behavior of writers before they reach a stall limit.
@@ -312,7 +317,7 @@ pub enum Pacing {
     /// or compaction, which makes more room. A write of b bytes takes at least b · W / R, where R is the room in
     /// bytes. The expected time W until more room is max(T − t, t). T is the mean time between two releases of room,
     /// and t is the time since the last release. The runs of level 0 delay writers from half of their limit on. A
-    /// wait is at most 10 ms. The option applies to `timed` mode without inline flushes. Sources: `WriteController`
+    /// wait is at most 4 ms. The option applies to `timed` mode without inline flushes. Sources: `WriteController`
     /// of `RocksDB`; admission control of `CockroachDB`; Sears, Ramakrishnan, "bLSM" (SIGMOD 2012).
     Delay,
 }
@@ -339,6 +344,11 @@ pub struct ThreadOptions {
     /// exclusive locks of the levels that it changes. Without locks, a reader has an immutable version of all levels.
     /// Source: cs265, sections 2.4 and 3.5.1.
     pub level_locks: bool,
+    /// Nice value of the compaction thread above the nice value of the process: 0 to 19. With a larger value, writers
+    /// and flushes get a CPU before compactions, so a put waits less for a CPU. Compactions are slower while all CPUs
+    /// are busy. The option applies to Linux and to `background = "apart"`. Source: `RocksDB`,
+    /// `LowerThreadPoolCPUPriority`.
+    pub compaction_nice: u32,
 }
 
 /// The threads that run flushes and compactions. The option applies to `timed` mode without inline flushes.
@@ -377,6 +387,7 @@ impl Default for ThreadOptions {
             background: BackgroundThreads::Apart,
             per_lookup: 1,
             level_locks: false,
+            compaction_nice: 0,
         }
     }
 }
@@ -425,7 +436,7 @@ impl Default for MergeOptions {
 
 impl Default for StallOptions {
     fn default() -> Self {
-        Self { frozen_memtables: 2, level0_runs: 0, pacing: Pacing::Stop }
+        Self { frozen_memtables: 2, level0_runs: 0, pacing: Pacing::Stop, reserve_wal: false }
     }
 }
 
@@ -481,6 +492,10 @@ impl Options {
         let threads = self.threads.per_lookup;
         if !(1..=64).contains(&threads) {
             return Err(("threads", "per_lookup", format!("must be 1 to 64, not {threads}")));
+        }
+        let nice = self.threads.compaction_nice;
+        if nice > 19 {
+            return Err(("threads", "compaction_nice", format!("must be 0 to 19, not {nice}")));
         }
         Ok(())
     }

@@ -14,10 +14,12 @@ impl Inner {
     /// Flushes all memtables, and compacts the SSTables that overlap the range into one sorted run of the last level.
     pub(crate) fn compact_range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<()> {
         self.flush()?;
-        let _guard = self.compacting.lock();
+        let guard = self.compacting.lock();
         let version = Arc::clone(&self.view.load().version);
         let Some(job) = job_of_range(&version, low, high) else { return Ok(()) };
         self.run_job(&version, &job, &[]).map_err(|error| self.fail(error))?;
+        drop((version, guard));
+        self.remove_obsolete();
         Ok(())
     }
 }

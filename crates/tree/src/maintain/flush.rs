@@ -17,7 +17,6 @@ use crate::memory::Slot;
 use crate::merge_operands::{is_operand, unmarked};
 use crate::single_deletes::{SortedSingleDeletes, resolve};
 use crate::version::TableRef;
-use crate::wal::log_path;
 
 impl Inner {
     /// Flushes the oldest immutable memtable. Returns `false` if there is no immutable memtable.
@@ -30,8 +29,7 @@ impl Inner {
         let place = OutputRun { level: 0, run: self.new_run() };
         self.install(&Change { removed: &[], place, added: &tables, flushed: Some(&slot) })?;
         if self.wal_mode.has_log {
-            // If this removal fails, the WAL is an orphan, and the next open removes it.
-            let _ = self.storage.remove(&log_path(&self.directory, slot.log));
+            self.remove_log(slot.log);
         }
         if let Some(membership) = &self.membership {
             membership.log.note_flushed(membership.family, slot.last_sequence())?;
@@ -137,7 +135,7 @@ impl Inner {
         self.wait_while(|inner| inner.view.load().frozen.iter().any(|slot| Arc::ptr_eq(slot, &newest)))
     }
 
-    /// Waits until no flush and no compaction is due.
+    /// Waits until no flush and no compaction is due, and until obsolete files that nobody uses are removed.
     pub(crate) fn settle(&self) -> Result<()> {
         self.work_inline()?;
         self.wait_while(|inner| {
@@ -145,7 +143,8 @@ impl Inner {
             // the compactor.
             let state = inner.signals.state.lock();
             let compactor_busy = !inner.compacts_inline() && (state.shape_changed || state.compacting);
-            compactor_busy || !inner.view.load().frozen.is_empty()
+            let has_work = compactor_busy || !inner.view.load().frozen.is_empty();
+            has_work || inner.obsolete.lock().is_removal_pending()
         })
     }
 

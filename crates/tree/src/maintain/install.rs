@@ -77,6 +77,7 @@ impl Inner {
             view.version.tables().filter(|table| change.removed.contains(&table.id()) && !stays(table.id()));
         let gone: Vec<&Arc<Table>> = gone.collect();
         gone.iter().for_each(|table| table.set_obsolete());
+        self.remove_tables_later(&gone);
         if self.design.options.table.release == TableRelease::NextCompaction && !gone.is_empty() {
             // This drops the references to the inputs of the previous compaction.
             *self.stale_tables.lock() = gone.into_iter().cloned().collect();

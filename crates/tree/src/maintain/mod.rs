@@ -9,6 +9,7 @@ mod input_deletes;
 mod input_marks;
 mod install;
 mod observe;
+mod obsolete;
 mod run_writer;
 mod seek;
 mod separation;

@@ -9,6 +9,9 @@ use crate::design::BackgroundThreads;
 use crate::error::{Error, Result};
 use crate::inner::{Inner, Mode};
 
+/// The time between two checks whether obsolete SSTables are still in use.
+const OBSOLETE_PERIOD: Duration = Duration::from_millis(20);
+
 /// The background threads of one tree. Dropping this value ends and joins the threads.
 pub(crate) struct Workers {
     inner: Arc<Inner>,
@@ -16,8 +19,9 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    /// Starts a flusher and a compactor, or one thread for both, unless writers do their work. Starts a syncer if the
-    /// WAL is synced at a fixed interval. In `counted` mode, the tree has no background threads.
+    /// Starts a flusher and a compactor, or one thread for both, unless writers do their work. Starts a thread that
+    /// removes obsolete files, and a syncer if the WAL is synced at a fixed interval. In `counted` mode, the tree has no
+    /// background threads.
     pub(crate) fn start(inner: &Arc<Inner>) -> Result<Self> {
         let mut workers = Self { inner: Arc::clone(inner), threads: Vec::new() };
         let is_shared = inner.design.options.threads.background == BackgroundThreads::Shared;
@@ -29,6 +33,12 @@ impl Workers {
                 workers.spawn("lsm-flush", Inner::flush_until_stopped)?;
                 workers.spawn("lsm-compact", Inner::compact_until_stopped)?;
             }
+        }
+        if inner.has_remover() {
+            workers.spawn("lsm-remove", |inner| {
+                inner.remove_until_stopped();
+                Ok(())
+            })?;
         }
         if inner.mode == Mode::Timed
             && let Some(period) = inner.wal_mode.period
@@ -54,8 +64,23 @@ impl Workers {
     }
 }
 
-/// Marks the tree as failed if a thread panics during a flush or compaction. Without this mark, threads that wait for
-/// the flush or compaction would wait forever.
+/// Raises the nice value of the calling thread by `nice`. Other threads then get a CPU first. If the system rejects the
+/// change, the priority of the thread stays unchanged.
+#[cfg(target_os = "linux")]
+fn lower_priority(nice: u32) {
+    if nice > 0 {
+        // On Linux, a priority belongs to a thread, and the number of the thread selects it.
+        let thread = Some(rustix::thread::gettid());
+        let own = rustix::process::getpriority_process(thread).unwrap_or(0);
+        let _ = rustix::process::setpriority_process(thread, own + nice.cast_signed());
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn lower_priority(_: u32) {}
+
+/// Marks the tree as failed if a thread panics during a flush or compaction. Otherwise, threads that wait for the
+/// flush or compaction would wait forever.
 pub(super) struct PanicWatch<'a>(pub(super) &'a Inner);
 
 impl Drop for PanicWatch<'_> {
@@ -95,7 +120,7 @@ impl Inner {
     /// memtable.
     fn flush_next(&self) -> Result<bool> {
         if !self.view.load().frozen.is_empty() {
-            self.tidy_logs()?;
+            self.create_next_logs()?;
         }
         self.flush_oldest()
     }
@@ -122,6 +147,7 @@ impl Inner {
     }
 
     fn compact_until_stopped(&self) -> Result<()> {
+        lower_priority(self.design.options.threads.compaction_nice);
         loop {
             {
                 let mut state = self.signals.state.lock();
@@ -138,6 +164,26 @@ impl Inner {
                 return Ok(());
             }
         }
+    }
+
+    fn remove_until_stopped(&self) {
+        while !self.signals.is_stopping() {
+            self.remove_obsolete();
+            let mut state = self.signals.state.lock();
+            let (has_unused, has_tables) = {
+                let obsolete = self.obsolete.lock();
+                (obsolete.has_unused(), !obsolete.tables.is_empty())
+            };
+            if has_unused || self.signals.is_stopping() {
+                continue;
+            }
+            if has_tables {
+                self.signals.changed.wait_for(&mut state, OBSOLETE_PERIOD);
+            } else {
+                self.signals.changed.wait(&mut state);
+            }
+        }
+        self.remove_obsolete();
     }
 
     fn sync_until_stopped(&self, period: Duration) -> Result<()> {

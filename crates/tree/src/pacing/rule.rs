@@ -47,7 +47,7 @@ const SMOOTHING: u64 = 4;
 const QUANTUM_NS: f64 = 500_000.0;
 
 /// The longest wait of one write, in nanoseconds. The wait is limited even if the room is almost used up.
-const MOST_WAIT_NS: u64 = 10_000_000;
+const MOST_WAIT_NS: u64 = 4_000_000;
 
 /// The shortest wait of one write, in nanoseconds. A shorter wait is postponed and added to the next wait.
 const LEAST_WAIT_NS: u64 = 60_000;
@@ -273,7 +273,7 @@ mod tests {
         // An overdue release is expected to take as long again, in this case 80 ms.
         let charge = rule.charge(120_000_000, 100, room).unwrap();
         assert_eq!((charge.wait_ns, charge.next_bytes), (0, 6));
-        // The delay for level 0 is longer: 80 ms for 500 bytes are 160 µs per byte. No write waits longer than 10 ms.
+        // The delay for level 0 is longer: 80 ms for 500 bytes are 160 µs per byte. No write waits longer than 4 ms.
         rule.level0.arrive(40_000_000);
         let charge = rule.charge(120_000_000, 100, room).unwrap();
         assert_eq!(charge, Charge { wait_ns: MOST_WAIT_NS, next_bytes: 3 });

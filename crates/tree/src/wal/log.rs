@@ -53,6 +53,13 @@ impl LogFile {
         }
     }
 
+    /// Prepares the file so that the next `bytes` bytes need no further work of the kernel, if the storage can do so.
+    pub(crate) fn reserve(&mut self, bytes: u64) {
+        if let Some(file) = &mut self.file {
+            file.reserve(bytes);
+        }
+    }
+
     /// Makes all appended records durable.
     pub(crate) fn sync(&mut self) -> Result<()> {
         match &mut self.file {

@@ -70,6 +70,11 @@ impl WalMode {
         self.commit_sync != CommitSync::Never
     }
 
+    /// Returns whether the tree syncs records before their WAL is replaced.
+    pub(crate) fn syncs_records(self) -> bool {
+        self.survives_power_loss() || self.period.is_some()
+    }
+
     /// Returns whether several commits share a sync.
     #[inline]
     pub(crate) fn shares_syncs(self) -> bool {

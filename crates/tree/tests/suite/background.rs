@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lsmbench_tree::Mode;
+use lsmbench_tree::{Mode, OpenOptions};
 use parking_lot::Mutex;
 use storage::{
     DiskError, FaultEffect, FaultExtent, Faulty, FileOperation, InjectedFault, Memory, Storage, Unsynced,
@@ -229,4 +229,94 @@ fn delayed_writers_do_not_stop() {
     assert!(delayed.delays > 10, "{delayed:?}");
     assert!(delayed.stalls * 2 <= stopped.stalls, "{delayed:?}");
     assert!(delayed.rotations >= 8, "{delayed:?}");
+}
+
+/// Writes and flushes one memtable of 200 entries.
+fn fill(tree: &lsmbench_tree::Tree) {
+    (0..200).for_each(|number| tree.put(&key(number), &[1; 1000]).unwrap());
+    tree.flush().unwrap();
+}
+
+#[test]
+fn writers_create_no_wal_after_the_first_flush() {
+    let creators = Arc::new(Mutex::new(BTreeSet::new()));
+    let seen = Arc::clone(&creators);
+    let disk = Probe::new(move |_, operation, path| {
+        if operation == FileOperation::Create && is_a(path, "wal") {
+            seen.lock().insert(thread::current().name().unwrap_or_default().to_owned());
+        }
+    });
+    let storage: Arc<dyn Storage> = Arc::new(disk);
+    let design = small_design("memtable = { capacity = \"1MiB\" }");
+    let tree = open(&design, Mode::Timed, &storage, Path::new(DIRECTORY));
+    in_time("flushes", move || {
+        fill(&tree);
+        creators.lock().clear();
+        (0..5).for_each(|_| fill(&tree));
+        assert!(creators.lock().iter().eq(["lsm-flush"]), "{:?}", creators.lock());
+    });
+}
+
+/// A WAL that the flush thread creates has the space of the WAL before it, if the design requests it and the WAL is not
+/// synced.
+#[test]
+fn next_wals_have_space_in_advance() {
+    for (wal, reserves, is_reserved) in
+        [("buffered", true, true), ("buffered", false, false), ("group", true, false)]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let text = format!(
+            "memtable = {{ capacity = \"1MiB\" }}\nstorage = \"mmap\"\nwal = \"{wal}\"\n\
+             stall = {{ reserve_wal = {reserves} }}"
+        );
+        let tree = OpenOptions::new(small_design(&text)).mode(Mode::Timed).open(folder.path()).unwrap();
+        // The second flush finds the size of the first WAL.
+        (0..3).for_each(|_| fill(&tree));
+        tree.settle().unwrap();
+        let files = std::fs::read_dir(folder.path()).unwrap().map(Result::unwrap);
+        let logs = files.filter(|file| file.file_name().to_string_lossy().ends_with(".wal"));
+        let mut sizes: Vec<u64> = logs.map(|file| file.metadata().unwrap().len()).collect();
+        sizes.sort_unstable();
+        // Two WALs are for the next memtables, and one is for the active memtable.
+        assert_eq!(sizes.len(), 3, "{sizes:?}");
+        assert_eq!(sizes[2] >= 200_000, is_reserved, "{wal}: {sizes:?}");
+        drop(tree);
+        let tree = OpenOptions::new(small_design(&text)).mode(Mode::Counted).open(folder.path()).unwrap();
+        assert!((0..200).all(|number| tree.get(&key(number)).unwrap().is_some()), "{wal}");
+    }
+}
+
+/// A put that owns the last view with an obsolete SSTable would remove its file. A separate thread removes the files
+/// instead.
+#[test]
+fn readers_remove_no_obsolete_tables() {
+    let removers = Arc::new(Mutex::new(BTreeSet::new()));
+    let seen = Arc::clone(&removers);
+    let disk = Probe::new(move |_, operation, path| {
+        if operation == FileOperation::Remove && is_a(path, "table") {
+            seen.lock().insert(thread::current().name().unwrap_or_default().to_owned());
+        }
+    });
+    let storage: Arc<dyn Storage> = Arc::new(disk);
+    let design = small_design("compaction = \"tiered\"");
+    let tree = open(&design, Mode::Timed, &storage, Path::new(DIRECTORY));
+    in_time("removals", move || {
+        for round in 0..20 {
+            (0..100).for_each(|number| tree.put(&key(number), &[round; 30]).unwrap());
+            // The snapshot owns the SSTables of its view longer than the compaction that replaces them.
+            let snapshot = tree.snapshot();
+            (0..100).for_each(|number| tree.put(&key(number), &[round; 30]).unwrap());
+            tree.settle().unwrap();
+            assert_eq!(snapshot.get(&key(round.into())).unwrap(), Some(vec![round; 30]));
+            drop(snapshot);
+        }
+        assert!(tree.stats().counts.compactions > 0);
+        assert!(removers.lock().iter().eq(["lsm-remove"]), "{:?}", removers.lock());
+        // The files of the last snapshot are removed without further writes.
+        while storage.list(Path::new(DIRECTORY)).unwrap().iter().filter(|name| is_a(name, "table")).count()
+            > tree.stats().levels.iter().map(|level| level.tables).sum::<u64>() as usize
+        {
+            thread::sleep(Duration::from_millis(1));
+        }
+    });
 }

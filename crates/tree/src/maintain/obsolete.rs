@@ -1,0 +1,57 @@
+//! Removal of obsolete files on a separate thread.
+//!
+//! The last owner of an obsolete SSTable unmaps and removes its file. On a file system that discards freed blocks, this
+//! takes some milliseconds. A put that another thread interrupts may own a view for a long time, and would then remove
+//! all inputs of a compaction. The tree therefore keeps its own reference to each obsolete SSTable. A separate thread
+//! drops the reference when no view and no scan uses the SSTable. This thread also closes and removes WALs, so flushes
+//! and compactions do not wait for removals.
+
+use std::sync::Arc;
+
+use crate::inner::Inner;
+use crate::table::Table;
+use crate::wal::log_path;
+
+impl Inner {
+    /// Returns whether the tree has a thread that removes obsolete files. Otherwise, the last owner of a file removes
+    /// the file.
+    pub(super) fn has_remover(&self) -> bool {
+        !self.compacts_inline()
+    }
+
+    /// Removes obsolete SSTables when no view and no scan uses them.
+    pub(super) fn remove_tables_later(&self, tables: &[&Arc<Table>]) {
+        if self.has_remover() {
+            self.obsolete.lock().tables.extend(tables.iter().copied().cloned());
+        }
+    }
+
+    /// Removes the WAL of a memtable that is flushed, either now or later.
+    pub(super) fn remove_log(&self, number: u64) {
+        if self.has_remover() {
+            self.obsolete.lock().logs.push(number);
+            self.signals.notify();
+        } else {
+            self.remove_log_file(number);
+        }
+    }
+
+    /// Closes the WALs of immutable memtables, and removes the obsolete files that nobody uses.
+    pub(super) fn remove_obsolete(&self) {
+        let retired = std::mem::take(&mut self.shelf.lock().retired);
+        let (tables, logs) = {
+            let mut obsolete = self.obsolete.lock();
+            obsolete.removers += 1;
+            obsolete.take_unused()
+        };
+        drop(retired);
+        logs.into_iter().for_each(|number| self.remove_log_file(number));
+        drop(tables);
+        self.obsolete.lock().removers -= 1;
+    }
+
+    fn remove_log_file(&self, number: u64) {
+        // If this removal fails, the WAL is an orphan, and the next open removes it.
+        let _ = self.storage.remove(&log_path(&self.directory, number));
+    }
+}

@@ -1,0 +1,83 @@
+//! The disk space that a store takes while a phase runs.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// The time between two measurements. A measurement asks the file system for the size of each file of the store.
+const PERIOD: Duration = Duration::from_secs(1);
+
+/// Measures the disk space of a store from time to time. The value 0 means that no space was measured.
+#[derive(Default)]
+pub(super) struct DiskWatch {
+    latest_bytes: AtomicU64,
+    peak_bytes: AtomicU64,
+}
+
+impl DiskWatch {
+    /// Runs `work`. At the same time, another thread calls `measure` once per second. Returns the result of `work`,
+    /// and the largest measured number of bytes. The number is `None` if the first call of `measure` returns `None`.
+    pub(super) fn during<T>(
+        &self,
+        measure: impl Fn() -> Option<u64> + Sync,
+        work: impl FnOnce() -> T,
+    ) -> (T, Option<u64>) {
+        self.peak_bytes.store(0, Ordering::Relaxed);
+        self.note(measure());
+        if self.latest().is_none() {
+            return (work(), None);
+        }
+        let over = AtomicBool::new(false);
+        let done = std::thread::scope(|scope| {
+            let watcher = scope.spawn(|| {
+                while !over.load(Ordering::Acquire) {
+                    std::thread::park_timeout(PERIOD);
+                    self.note(measure());
+                }
+            });
+            let done = work();
+            over.store(true, Ordering::Release);
+            watcher.thread().unpark();
+            done
+        });
+        self.note(measure());
+        (done, known(self.peak_bytes.load(Ordering::Relaxed)))
+    }
+
+    /// Returns the number of bytes of the latest measurement.
+    pub(super) fn latest(&self) -> Option<u64> {
+        known(self.latest_bytes.load(Ordering::Relaxed))
+    }
+
+    fn note(&self, measured: Option<u64>) {
+        let bytes = measured.unwrap_or(0);
+        self.latest_bytes.store(bytes, Ordering::Relaxed);
+        self.peak_bytes.fetch_max(bytes, Ordering::Relaxed);
+    }
+}
+
+fn known(bytes: u64) -> Option<u64> {
+    (bytes > 0).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_peak_is_the_largest_measurement_of_the_work() {
+        let (watch, bytes) = (DiskWatch::default(), AtomicU64::new(7));
+        let measure = || Some(bytes.load(Ordering::Acquire));
+        // The measurement after the end of the work finds 30 bytes.
+        assert_eq!(watch.during(measure, || bytes.store(30, Ordering::Release)), ((), Some(30)));
+        assert_eq!(watch.latest(), Some(30));
+        bytes.store(5, Ordering::Release);
+        assert_eq!(watch.during(measure, || 1), (1, Some(5)));
+    }
+
+    #[test]
+    fn a_store_without_files_has_no_space() {
+        let watch = DiskWatch::default();
+        assert_eq!(watch.during(|| None, || 1), (1, None));
+        assert_eq!(watch.latest(), None);
+    }
+}

@@ -1,5 +1,6 @@
 //! bf-tree: a B-tree in Rust whose leaf pages have a small page in memory for their hot records.
 
+mod sizes;
 #[cfg(feature = "more-peers")]
 mod store;
 
@@ -15,6 +16,7 @@ use crate::opening::Opening;
 use crate::options::{EngineOptions, Log, Reads};
 use crate::store::Store;
 use crate::survival::Survival;
+use sizes::Sizes;
 
 pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<BfTree>(
     "bf-tree",
@@ -24,18 +26,8 @@ pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<BfTree>(
 )
 .limited(&[Limit::NotDeterministic]);
 
-/// The unit of page sizes and the largest page, in bytes.
-const PAGE_UNIT: u64 = 4096;
-const LARGEST_PAGE: u64 = 32 << 10;
-
 /// The longest key that bf-tree accepts, in bytes.
 const MOST_KEY_BYTES: usize = 512;
-
-/// Bytes of half a page that records cannot use: headers, and the rounding to cache lines.
-const PAGE_OVERHEAD: usize = 128;
-
-/// The largest number of records of a page.
-const MOST_RECORDS: usize = 4096;
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -59,36 +51,6 @@ impl Build<dyn Engine> for BfTree {
             8..=MOST_KEY_BYTES => Ok(Box::new(Self(params))),
             other => Err(format!("longest_key = {other} is not between 8 and {MOST_KEY_BYTES}")),
         }
-    }
-}
-
-/// The sizes of a tree, in bytes.
-#[cfg_attr(not(feature = "more-peers"), allow(dead_code))]
-struct Sizes {
-    page: usize,
-    key: usize,
-    /// The largest and the smallest record, which is a key and a value together.
-    record: usize,
-    least_record: usize,
-    cache: usize,
-}
-
-impl Sizes {
-    fn of(settings: &EngineOptions, key: usize) -> Self {
-        let page = (settings.block_bytes / PAGE_UNIT * PAGE_UNIT).clamp(PAGE_UNIT, LARGEST_PAGE) as usize;
-        // The buffer is a power of two with space for many pages.
-        let cache = settings.cache_bytes.max(16 * LARGEST_PAGE);
-        Self {
-            page,
-            key,
-            record: page / 2 - key - PAGE_OVERHEAD,
-            least_record: (page / MOST_RECORDS).max(2),
-            cache: 1 << cache.ilog2(),
-        }
-    }
-
-    fn limits(&self) -> EntryLimits {
-        EntryLimits { key_bytes: 1..=self.key, value_bytes: self.least_record - 1..=self.record - self.key }
     }
 }
 
@@ -154,23 +116,5 @@ impl Engine for BfTree {
     fn open(&self, opening: &Opening) -> Result<Box<dyn Store>, TargetError> {
         let Opening { directory, options: settings, .. } = opening;
         bundled::open!("more-peers", store::BfTreeStore, directory, Sizes::of(settings, self.0.longest_key))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_record_fits_into_half_a_page() {
-        let of = |block_bytes, cache_bytes| {
-            let settings = EngineOptions { block_bytes, cache_bytes, ..EngineOptions::default() };
-            let sizes = Sizes::of(&settings, 64);
-            (sizes.page, *sizes.limits().value_bytes.end(), sizes.cache)
-        };
-        assert_eq!(of(4096, 64 << 20), (4096, 1792, 64 << 20));
-        assert_eq!(of(1, 0), (4096, 1792, 512 << 10));
-        assert_eq!(of(10_000, 100 << 20), (8192, 3840, 64 << 20));
-        assert_eq!(of(1 << 20, 1 << 20), (32_768, 16_128, 1 << 20));
     }
 }

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use types::Direction;
 use workload::{Scan, Target, TargetError, Write};
 
-use super::Sizes;
+use super::sizes::Sizes;
 use crate::entry_limits::EntryLimits;
 use crate::stats::EngineStats;
 use crate::store::Store;

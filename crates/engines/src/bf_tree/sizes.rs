@@ -1,0 +1,64 @@
+//! The sizes of a tree of bf-tree that follow from the settings of a design.
+
+use crate::entry_limits::EntryLimits;
+use crate::options::EngineOptions;
+
+/// The unit of page sizes and the largest page, in bytes.
+const PAGE_UNIT: u64 = 4096;
+const LARGEST_PAGE: u64 = 32 << 10;
+
+/// Bytes of half a page that records cannot use: headers, and the rounding to cache lines.
+const PAGE_OVERHEAD: usize = 128;
+
+/// The largest number of records of a page.
+const MOST_RECORDS: usize = 4096;
+
+/// The sizes of a tree, in bytes.
+#[cfg_attr(not(feature = "more-peers"), allow(dead_code))]
+pub(super) struct Sizes {
+    pub(super) page: usize,
+    pub(super) key: usize,
+    /// The largest and the smallest record, which is a key and a value together.
+    pub(super) record: usize,
+    pub(super) least_record: usize,
+    pub(super) cache: usize,
+}
+
+impl Sizes {
+    /// The sizes of a tree with the settings and with keys of at most `key` bytes.
+    pub(super) fn of(settings: &EngineOptions, key: usize) -> Self {
+        let page = (settings.block_bytes / PAGE_UNIT * PAGE_UNIT).clamp(PAGE_UNIT, LARGEST_PAGE) as usize;
+        // The buffer is a power of two with space for many pages.
+        let cache = settings.cache_bytes.max(16 * LARGEST_PAGE);
+        Self {
+            page,
+            key,
+            record: page / 2 - key - PAGE_OVERHEAD,
+            least_record: (page / MOST_RECORDS).max(2),
+            cache: 1 << cache.ilog2(),
+        }
+    }
+
+    /// The sizes of keys and values that fit into a page.
+    pub(super) fn limits(&self) -> EntryLimits {
+        EntryLimits { key_bytes: 1..=self.key, value_bytes: self.least_record - 1..=self.record - self.key }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_fits_into_half_a_page() {
+        let of = |block_bytes, cache_bytes| {
+            let settings = EngineOptions { block_bytes, cache_bytes, ..EngineOptions::default() };
+            let sizes = Sizes::of(&settings, 64);
+            (sizes.page, *sizes.limits().value_bytes.end(), sizes.cache)
+        };
+        assert_eq!(of(4096, 64 << 20), (4096, 1792, 64 << 20));
+        assert_eq!(of(1, 0), (4096, 1792, 512 << 10));
+        assert_eq!(of(10_000, 100 << 20), (8192, 3840, 64 << 20));
+        assert_eq!(of(1 << 20, 1 << 20), (32_768, 16_128, 1 << 20));
+    }
+}

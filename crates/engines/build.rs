@@ -12,7 +12,6 @@ const ENGINES: [(&str, &str, &str); 9] = [
     ("sled", "", "PEERS_SLED"),
     ("canopydb", "", "PEERS_CANOPYDB"),
     ("bf-tree", "", "PEERS_BF_TREE"),
-    ("mace-kv", "", "PEERS_MACE"),
     ("librocksdb-sys", "", "PEERS_ROCKSDB"),
     ("libspeedb-sys", "", "PEERS_SPEEDB"),
 ];

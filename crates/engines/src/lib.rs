@@ -19,7 +19,6 @@ mod leveldb;
 mod library;
 mod lmdb;
 mod lsmbench;
-mod mace;
 mod open_store;
 mod opening;
 mod options;
@@ -72,7 +71,6 @@ pub static CATALOG: Catalog<dyn Engine> = Catalog::new(
         wiredtiger::VARIANT,
         sqlite::VARIANT,
         bf_tree::VARIANT,
-        mace::VARIANT,
         resp::VARIANT,
     ],
 );

@@ -292,7 +292,7 @@ pub(crate) struct EnginesArguments {
     pub(crate) target_reads: f64,
     /// Set the target speedup over B-trees.
     ///
-    /// B-trees are lmdb, redb, canopydb, sled, wiredtiger, sqlite, bf-tree and mace.
+    /// B-trees are lmdb, redb, canopydb, sled, wiredtiger, sqlite and bf-tree.
     #[arg(long, value_name = "TIMES", default_value_t = Targets::default().btrees)]
     pub(crate) target_btrees: f64,
 }

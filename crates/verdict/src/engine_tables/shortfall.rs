@@ -4,7 +4,7 @@ use super::{EngineTables, Line, heading::Heading, ratio};
 use crate::markdown::plain;
 
 /// The names of engines that are B-trees. WiredTiger with `type = "lsm"` is not a B-tree.
-const BTREES: [&str; 8] = ["lmdb", "redb", "canopydb", "sled", "wiredtiger", "sqlite", "bf-tree", "mace"];
+const BTREES: [&str; 7] = ["lmdb", "redb", "canopydb", "sled", "wiredtiger", "sqlite", "bf-tree"];
 
 /// The target speedups of lsmbench's own tree over other engines.
 #[derive(Clone, Copy, Debug)]

@@ -296,7 +296,7 @@ fn each_fault_of_a_contribution_has_one_error() {
     fs::rename(bench.path(MACHINE), bench.path("My Machine")).unwrap();
     let root = repository();
     let root = root.to_str().unwrap();
-    let error = bench.run(&["site", "--repository", root, "--check", "My Machine"]).refusal();
+    let error = bench.run(&["site", "--repository", root, "--check", "My Machine"]).expect(2).err;
     assert!(error.contains("use lower-case letters, digits and hyphens"), "{error}");
     let error = bench.run(&["site", "--repository", root, "--check", "nowhere"]).refusal();
     assert!(error.contains("there is no such folder"), "{error}");

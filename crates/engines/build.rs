@@ -5,7 +5,7 @@ use std::{env, fs};
 
 /// Packages of engines. Each tuple has the package, a version prefix (if there are several versions), and the variable
 /// that receives the version.
-const ENGINES: [(&str, &str, &str); 9] = [
+const ENGINES: [(&str, &str, &str); 8] = [
     ("fjall", "3.", "PEERS_FJALL"),
     ("fjall", "2.", "PEERS_FJALL2"),
     ("redb", "", "PEERS_REDB"),

@@ -30,6 +30,14 @@ const SIGNS: &str = "{}()[],;:?=<>&|*!%+-";
 const BEFORE_BREAK: &str = ";,{}([:?=&|";
 const AFTER_BREAK: &str = "})],.?:&|";
 
+/// The keyword of a constant, and the space after it.
+const CONSTANT: [char; 6] = ['c', 'o', 'n', 's', 't', ' '];
+
+/// Returns whether a character can be a part of a name.
+fn is_part_of_name(letter: char) -> bool {
+    letter.is_alphanumeric() || matches!(letter, '_' | '$' | '.')
+}
+
 /// The script for some contents. Without a document, as in a test, the script of runs exports its functions.
 pub(crate) fn script(contents: Contents) -> String {
     let Contents { has_runs, has_history } = contents;
@@ -47,7 +55,7 @@ pub(crate) fn script(contents: Contents) -> String {
 }
 
 /// A part without comment lines, indentation, spaces next to signs, line breaks inside of statements, and semicolons at
-/// the end of blocks.
+/// the end of blocks. Each `const` becomes `let`.
 fn bare(part: &str) -> String {
     let lines = part.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with("//"));
     let characters: Vec<char> = lines.flat_map(|line| line.chars().chain(['\n'])).collect();
@@ -68,6 +76,12 @@ fn bare(part: &str) -> String {
                 || is_one_of(AFTER_BREAK, characters.get(at + 1)) =>
             {
                 at += 1;
+                continue;
+            }
+            // A constant is a variable that no statement changes, and its declaration with `let` is shorter.
+            'c' if characters[at..].starts_with(&CONSTANT) && !text.ends_with(is_part_of_name) => {
+                text += "let";
+                at += CONSTANT.len() - 1;
                 continue;
             }
             ';' if characters[at + 1..].iter().find(|letter| !letter.is_whitespace()) == Some(&'}') => {
@@ -141,7 +155,7 @@ mod tests {
     #[test]
     fn texts_and_patterns_stay_as_they_are() {
         let cases = [
-            ("// gone\n  const a = { b: 1, c: 'x, y' };\n", "const a={b:1,c:'x, y'};"),
+            ("// gone\n  const a = { b: 1, c: 'x, y' };\n", "let a={b:1,c:'x, y'};"),
             ("f(`a, ${b ? `c = ${d}, ` : 'e }'} , f`, 1);\n", "f(`a, ${b ? `c = ${d}, ` : 'e }'} , f`,1);"),
             ("x = a / b, 'c / d';\n", "x=a / b,'c / d';"),
             ("s.replace(/[\", /] = /g, 'a');\n", "s.replace(/[\", /] = /g,'a');"),

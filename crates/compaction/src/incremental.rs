@@ -17,11 +17,8 @@
 //!   compaction divides its output, so that no output SSTable overlaps many bytes of the next level. `LevelDB` has an
 //!   equal limit for grandparents, `kMaxGrandParentOverlapBytes`. The output of a job is also divided at the first
 //!   key of the next job, so that the next job rewrites less data.
-//! * **Order.** The fill ratio of a full level, or of a level with a drain in progress, counts twice. A drain therefore
-//!   has priority over level 0, until level 0 has more than twice the number of runs that triggers its compaction.
-//!   Without this priority, level 1 would be full at every compaction of level 0. If writers are faster than
-//!   compactions, level 1 stays below 2.5 times its capacity while level 0 has at most 5 times the number of runs that
-//!   triggers its compaction. A larger level 1 would make each compaction of level 0 longer.
+//! * **Order.** A drain has priority over level 0, until level 0 has more than twice the number of runs that triggers
+//!   its compaction. Without this priority, level 1 would be full at every compaction of level 0.
 //!
 //! # Costs
 //! Reads cost as much as with `leveled`, because each level has one run. The policy writes about as much as
@@ -35,10 +32,9 @@ use crate::job::{Action, Job};
 use crate::shape::{Run, Shape, TableShape};
 use crate::tables::overlapping;
 
-/// The factor for the fill ratio of a full level, and of a level that is being drained. Level 0 is compacted first if
-/// its number of runs is more than this factor times the number that triggers its compaction, multiplied by the fill
-/// ratio of the other level.
-pub(crate) const DRAIN_WEIGHT: f64 = 2.0;
+/// The fill ratio that the policy assumes for a level that is being drained. Level 0 is compacted first if its number
+/// of runs is more than this factor times the number that triggers its compaction.
+pub(crate) const DRAIN_FULLNESS: f64 = 2.0;
 
 /// A divisor for the overlap of an SSTable with the next level. The overlap is at most the size limit of a job
 /// divided by this number.

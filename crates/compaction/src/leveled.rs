@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 use catalog::{Build, ByteSize, Variant};
 
-use crate::incremental::{DRAIN_WEIGHT, Incremental};
+use crate::incremental::{DRAIN_FULLNESS, Incremental};
 use crate::job::Job;
 use crate::policy::CompactionPolicy;
 use crate::shape::Shape;
@@ -118,8 +118,7 @@ impl Leveled {
                 let buffers = size_ratio::grown_bytes(shape.buffer_bytes, self.size_ratio, level - 1);
                 let fullness = shape.bytes_of(level) as f64 / (buffers * self.level1_buffers);
                 match self.incremental {
-                    Some(_) if Incremental::is_draining(shape, level) => fullness.max(1.0) * DRAIN_WEIGHT,
-                    Some(_) if fullness >= 1.0 => fullness * DRAIN_WEIGHT,
+                    Some(_) if Incremental::is_draining(shape, level) => fullness.max(DRAIN_FULLNESS),
                     _ => fullness,
                 }
             }

@@ -206,7 +206,7 @@ impl PhaseWork {
         let entries = |kind: Kind| if kind == Kind::Batch { f64::from(mixed.batch) } else { 1.0 };
         let written: f64 =
             Kind::ALL.into_iter().filter(|kind| kind.writes()).map(|kind| share(kind) * entries(kind)).sum();
-        Self { added: operations * share(Kind::Insert), written: operations * written, seconds }
+        Self { added: operations * mixed.rate(Kind::Insert), written: operations * written, seconds }
     }
 }
 

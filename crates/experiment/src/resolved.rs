@@ -195,10 +195,9 @@ impl Experiment {
 fn without_newer_defaults(mut settings: Table) -> Table {
     let is_newer_default = |key: &str, value: &Value| match (key, value) {
         ("pacing", Value::String(pacing)) => pacing == "stop",
-        ("reserve_wal", Value::Boolean(is_on)) => !is_on,
         ("compaction_nice", Value::Integer(nice)) => *nice == 0,
         ("max_compaction", Value::String(size)) => size == "0B",
-        ("memory_index", Value::Boolean(is_on)) => !is_on,
+        ("memory_index" | "reserve_wal" | "level_locks", Value::Boolean(is_on)) => !is_on,
         ("single_deletes", Value::Boolean(is_on)) => *is_on,
         ("release", Value::String(release)) => release == "unused",
         ("names", Value::String(names)) => names == "number",
@@ -210,7 +209,6 @@ fn without_newer_defaults(mut settings: Table) -> Table {
         ("observed_flushes", Value::Integer(flushes)) => *flushes == 0,
         ("background", Value::String(background)) => background == "apart",
         ("per_lookup", Value::Integer(threads)) => *threads == 1,
-        ("level_locks", Value::Boolean(is_on)) => !is_on,
         ("trees", Value::Integer(trees)) => *trees == 1,
         ("shared", Value::Boolean(is_shared)) => *is_shared,
         ("alignment", Value::String(alignment)) => alignment == "128B",

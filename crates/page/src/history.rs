@@ -99,16 +99,15 @@ impl HistoryData {
             counted(changes.len(), "change point"),
         );
         text += "<section class=\"verdicts\" aria-label=\"Change points\">\n<h2>Change points</h2>\n";
-        text += &match changes.is_empty() {
-            true => "<p>No metric changed. A change point needs about nine runs of an experiment.</p>\n"
-                .to_owned(),
-            false => format!(
-                "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">since</th><th scope=\"col\">commit</th>\
-                 <th scope=\"col\">series</th><th scope=\"col\">metric</th><th scope=\"col\">change</th><th scope=\"col\">verdict\
-                 </th></tr></thead>\n<tbody>\n{}</tbody>\n</table></div>\n",
-                changes.concat()
-            ),
-        };
+        if changes.is_empty() {
+            text += "<p>No metric changed. A change point needs about nine runs of an experiment.</p>\n";
+        } else {
+            text += "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">since</th><th scope=\"col\">commit</th>\
+                     <th scope=\"col\">series</th><th scope=\"col\">metric</th><th scope=\"col\">change</th>\
+                     <th scope=\"col\">verdict</th></tr></thead>\n<tbody>\n";
+            text += &changes.concat();
+            text += "</tbody>\n</table></div>\n";
+        }
         text += "</section>\n<div class=\"live\"></div>\n";
         text + &self.plain() + "</article>\n"
     }

@@ -17,7 +17,8 @@ pub struct PartInfo {
     pub count: u64,
     /// Identity of the program: a hash of its sources or of its file. All parts must have the same identity.
     pub program: String,
-    /// The container image with its digest, from the variable `LSMBENCH_IMAGE`; `null` if the variable is not set.
+    /// The container image with its digest, from the variable `LSMBENCH_IMAGE`, or the image that Podman names in the
+    /// container. `null` outside of a container.
     #[serde(default)]
     pub image: Option<String>,
     /// The machines that ran the part, with the current machine at the end.

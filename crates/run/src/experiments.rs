@@ -230,10 +230,16 @@ impl<'a> Run<'a> {
         let verdicts = conclusion.verdicts(&books.manifest.looks)?;
         books.manifest.conclusions = verdicts.sentences();
         books.manifest.write(&path)?;
-        if self.options.has_profile
-            && self.profile(&mut books, &verdicts.decided_on_time())? == Ending::Interrupted
-        {
-            return Ok(Ending::Interrupted);
+        if self.options.has_profile {
+            let profiled = self.profile(&mut books, &verdicts.decided_on_time());
+            if !matches!(profiled, Ok(Ending::Done)) {
+                let reason =
+                    profiled.err().map_or_else(|| "interrupted".to_owned(), |problem| problem.to_string());
+                (self.options.console.line)(&format!(
+                    "warning: no CPU profile: {reason}; the results are complete, and --resume --profile repeats only \
+                     the profile"
+                ));
+            }
         }
         let manifest = books.manifest;
         manifest.write(&path)?;

@@ -128,8 +128,10 @@ fn tables(sources: &SiteSources<'_>, machine: &Machine) -> Outcome<SiteFile> {
             tables.markdown(&sources.targets)
         );
     }
-    let warnings: String =
-        machine.warnings().iter().map(|warning| format!("<li>{}</li>\n", escape(warning))).collect();
+    let warnings = machine
+        .warnings()
+        .iter()
+        .fold(String::new(), |text, warning| text + "<li>" + &escape(warning) + "</li>\n");
     let warnings = match warnings.is_empty() {
         true => warnings,
         false => format!(

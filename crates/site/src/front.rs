@@ -33,7 +33,7 @@ const MOST_ANSWERS: usize = 3;
 
 /// A question with its answer and its chart, as Markdown.
 struct Question<'a> {
-    question: &'a str,
+    text: &'a str,
     answer: &'a str,
     chart: &'a str,
 }
@@ -100,9 +100,9 @@ fn questions(gallery: &str) -> Vec<Question<'_>> {
     let inside = inside.split_once(END).map_or(inside, |(inside, _)| inside);
     let paragraphs: Vec<&str> = inside.split("\n\n").map(str::trim).collect();
     let question = |at: usize| {
-        let (question, answer) = gallery_question(paragraphs[at])?;
+        let (text, answer) = gallery_question(paragraphs[at])?;
         let chart = paragraphs.get(at + 1).copied().filter(|next| next.starts_with("![")).unwrap_or_default();
-        Some(Question { question, answer, chart })
+        Some(Question { text, answer, chart })
     };
     (0..paragraphs.len()).filter_map(question).collect()
 }
@@ -128,7 +128,7 @@ fn card(sources: &SiteSources<'_>, question: &Question<'_>, charts: &mut Vec<Str
         ),
     };
     charts.append(&mut drawn.charts);
-    format!("<section class=\"card\">\n<h3>{}</h3>\n{answer}{figure}</section>\n", escape(question.question))
+    format!("<section class=\"card\">\n<h3>{}</h3>\n{answer}{figure}</section>\n", escape(question.text))
 }
 
 /// Returns the table of the experiments at reduced size. A row has the question and the strongest verdicts.
@@ -186,7 +186,7 @@ mod tests {
         let gallery = "x\n<!-- gallery -->\n**Is it?** Yes.\n\n![chart](a.svg)\n\n**Why?** So.\n\n<!-- end of the gallery -->\n**No**\n";
         let found = questions(gallery);
         let of =
-            |question: &Question<'_>| format!("{}|{}|{}", question.question, question.answer, question.chart);
+            |question: &Question<'_>| format!("{}|{}|{}", question.text, question.answer, question.chart);
         assert_eq!(found.iter().map(of).collect::<Vec<_>>(), ["Is it?|Yes.|![chart](a.svg)", "Why?|So.|"]);
     }
 }

@@ -25,6 +25,9 @@ const SMALL: [&str; 16] = [
 ];
 
 /// Returns a design with the same components, but with small sizes for tests.
+///
+/// # Panics
+/// If a change of the list in this file is not TOML.
 pub fn small(design: &Design) -> Design {
     let memory = design.options.memory.map(|_| "memory = \"64KiB\"");
     let changes = SMALL.into_iter().chain(memory);

@@ -75,16 +75,15 @@ impl FileIndex {
                 added.push(FileKeys { file: number, hashes: hashes(file, counters)? });
             }
         }
-        let index = match self.index.edited(&removed, &added) {
-            Some(index) => index,
-            None => {
-                let keys = |(file, _): (&Arc<Table>, _)| {
-                    Ok(FileKeys { file: numbers[&file.id()], hashes: hashes(file, counters)? })
-                };
-                let all = tables().map(keys).collect::<Result<Vec<_>>>()?;
-                let Some(index) = culling.key_index(&all) else { return Ok(None) };
-                index
-            }
+        let index = if let Some(index) = self.index.edited(&removed, &added) {
+            index
+        } else {
+            let keys = |(file, _): (&Arc<Table>, _)| {
+                Ok(FileKeys { file: numbers[&file.id()], hashes: hashes(file, counters)? })
+            };
+            let all = tables().map(keys).collect::<Result<Vec<_>>>()?;
+            let Some(index) = culling.key_index(&all) else { return Ok(None) };
+            index
         };
         let mut places = vec![None; numbers.values().max().map_or(0, |last| *last as usize + 1)];
         tables().for_each(|(file, place)| places[numbers[&file.id()] as usize] = Some(place));

@@ -140,15 +140,15 @@ impl Inner {
                 }
             }
         }
-        if !view.version.searches_plain_runs() {
+        if view.version.searches_plain_runs() {
+            for run in &view.version.runs {
+                multi_get_in_run(run, &mut open, &mut values, counters)?;
+            }
+        } else {
             for (index, key) in open {
                 let mut value = Vec::new();
                 let lookup = lookup_runs(&view.version, key, &mut value, counters)?;
                 values[index] = (lookup == Lookup::Found).then_some(value);
-            }
-        } else {
-            for run in &view.version.runs {
-                multi_get_in_run(run, &mut open, &mut values, counters)?;
             }
         }
         if let Some(operator) = self.merge_operator() {

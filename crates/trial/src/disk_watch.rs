@@ -1,6 +1,7 @@
 //! The disk space that a store takes while a phase runs.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::Thread;
 use std::time::Duration;
 
 /// The time between two measurements. A measurement asks the file system for the size of each file of the store.
@@ -34,10 +35,9 @@ impl DiskWatch {
                     self.note(measure());
                 }
             });
-            let done = work();
-            over.store(true, Ordering::Release);
-            watcher.thread().unpark();
-            done
+            // A panic of the work ends the watcher, too.
+            let _end = EndOfWork { over: &over, watcher: watcher.thread() };
+            work()
         });
         self.note(measure());
         (done, known(self.peak_bytes.load(Ordering::Relaxed)))
@@ -52,6 +52,19 @@ impl DiskWatch {
         let bytes = measured.unwrap_or(0);
         self.latest_bytes.store(bytes, Ordering::Relaxed);
         self.peak_bytes.fetch_max(bytes, Ordering::Relaxed);
+    }
+}
+
+/// Ends the watcher when the work has ended.
+struct EndOfWork<'a> {
+    over: &'a AtomicBool,
+    watcher: &'a Thread,
+}
+
+impl Drop for EndOfWork<'_> {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Release);
+        self.watcher.unpark();
     }
 }
 

@@ -137,14 +137,14 @@ mod tests {
         let other = Observer::of(Some(&observed), "load").unwrap();
         other.begin();
         other.end().unwrap();
-        let observer = Observer::of(Some(&observed), "get").unwrap();
-        observer.begin();
+        let own = Observer::of(Some(&observed), "get").unwrap();
+        own.begin();
         assert_eq!(std::fs::read_to_string(&control).unwrap(), "enable\n");
-        observer.end().unwrap();
+        own.end().unwrap();
         assert_eq!(std::fs::read_to_string(&control).unwrap(), "enable\ndisable\n");
         // No third acknowledgment comes.
-        observer.begin();
-        assert!(observer.end().unwrap_err().to_string().contains("does not answer"));
+        own.begin();
+        assert!(own.end().unwrap_err().to_string().contains("does not answer"));
     }
 
     #[test]

@@ -341,7 +341,7 @@ impl Trial {
         self.prepare_memory()?;
         let work = || self.drive_and_settle(number, phase, rate);
         let (measured, disk_peak_bytes) = self.disk.during(|| self.disk_bytes(), work);
-        Ok(Measured { page_cache_share, disk_peak_bytes, ..measured? })
+        Ok(Measured { disk_peak_bytes, page_cache_share, ..measured? })
     }
 
     /// Runs the operations of a phase, and waits until the flushes and compactions of the phase have finished.

@@ -331,12 +331,12 @@ impl PhasePlan {
             _ => 0,
         };
         let operations = mixed.operations().unwrap_or(0).saturating_add(warm_up);
-        let writes = operations.saturating_mul(spec.most_writes());
+        let written = operations.saturating_mul(spec.most_writes());
         if spec.has(Kind::Insert) {
-            let added = if spec.batches(Kind::Insert) { writes } else { operations };
+            let added = if spec.batches(Kind::Insert) { written } else { operations };
             self.check_capacity("operations", from.keys.saturating_add(added))?;
         }
-        let versions = if spec.mix.writes() { writes } else { 0 };
+        let versions = if spec.mix.writes() { written } else { 0 };
         // The writing threads divide the keys equally among themselves.
         let (left, writers) = (from.keys.saturating_sub(from.retired), u64::from(writers.max(1)));
         let of_thread = mixed.operations().map(|_| operations as f64 / f64::from(threads));

@@ -15,6 +15,7 @@ const MOST_RECORDS: usize = 4096;
 
 /// The sizes of a tree, in bytes.
 #[cfg_attr(not(feature = "more-peers"), allow(dead_code))]
+#[derive(Clone, Copy)]
 pub(super) struct Sizes {
     pub(super) page: usize,
     pub(super) key: usize,
@@ -52,7 +53,7 @@ mod tests {
     #[test]
     fn a_record_fits_into_half_a_page() {
         let of = |block_bytes, cache_bytes| {
-            let settings = EngineOptions { block_bytes, cache_bytes, ..EngineOptions::default() };
+            let settings = EngineOptions { cache_bytes, block_bytes, ..EngineOptions::default() };
             let sizes = Sizes::of(&settings, 64);
             (sizes.page, *sizes.limits().value_bytes.end(), sizes.cache)
         };

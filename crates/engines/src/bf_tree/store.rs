@@ -136,9 +136,12 @@ impl Target for BfTreeStore {
     }
 
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {
+        // A batch is not atomic, so an impossible member is found before the first write.
+        Write::only_puts_and_deletes(writes)?;
         writes.iter().try_for_each(|write| match *write {
             Write::Put { key, value } => self.put(key, value),
             Write::Delete { key } => self.delete(key),
+            ref other => Err(other.unsupported()),
         })
     }
 

@@ -180,6 +180,7 @@ impl Target for SqliteStore {
             match *write {
                 Write::Put { key, value } => put.execute(params![key, value])?,
                 Write::Delete { key } => delete.execute(params![key])?,
+                ref other => return Err(other.unsupported()),
             };
         }
         Ok(transaction.commit()?)

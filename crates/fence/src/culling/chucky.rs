@@ -1,8 +1,8 @@
 //! One cuckoo filter for the whole tree, which maps the fingerprint of a key to the file of the key.
 //!
-//! Sources: Dayan, Twitto, "Chucky: A Succinct Cuckoo Filter for LSM-Tree" (SIGMOD 2021); Ren et al., "SlimDB: A
+//! Sources: Dayan, Twitto, "Chucky: A Succinct Cuckoo Filter for LSM-Tree" (SIGMOD 2021); Ren et al., "`SlimDB`: A
 //! Space-Efficient Key-Value Storage Engine For Semi-Sorted Data" (PVLDB 10(13), 2017), multi-level cuckoo filters.
-//! The buckets and the partial-key hashing follow Fan et al., "Cuckoo Filter" (CoNEXT 2014).
+//! The buckets and the partial-key hashing follow Fan et al., "Cuckoo Filter" (`CoNEXT` 2014).
 //!
 //! A lookup reads two buckets of four entries, for any number of sorted runs. An absent key matches an entry with a
 //! probability of at most 8 · 2^−F for fingerprints of F bits, so the false positives per lookup do not depend on the

@@ -1,6 +1,8 @@
 //! `lsmbench site` writes a static site of all kept results, and checks contributed results.
 
-use std::path::Path;
+use std::collections::HashSet;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use experiment::{Experiment, Overrides};
 use results::targets::check_folder;
@@ -16,22 +18,22 @@ use crate::output::{line, print};
 /// The label of our own tree, with which engines are compared.
 const BASELINE: &str = "lsmbench";
 
-/// The file by which an existing folder is known as a site.
-const MARK: &str = "site.css";
+/// The file that lists the files of a site, one path per line. The file marks its folder as a site.
+const LIST: &str = ".lsmbench-site";
 
 /// Writes the site and prints the path of its first page. With `--check`, checks contributed folders.
 pub(crate) fn site(arguments: &SiteArguments) -> Outcome<()> {
     let SiteArguments { out, repository, check } = arguments;
     if !check.is_empty() {
-        return check.iter().try_for_each(|folder| check_machine(folder, repository));
+        // Each folder is checked, so the output contains the faults of all folders.
+        let mut checks: Vec<_> = check.iter().map(|folder| check_machine(folder, repository)).collect();
+        let last_fault = checks.iter().rposition(Result::is_err);
+        let faults = checks.iter().take(last_fault.unwrap_or(0)).filter_map(|check| check.as_ref().err());
+        faults.for_each(|fault| line(&format!("error: {fault}")));
+        return last_fault.map_or(Ok(()), |at| checks.swap_remove(at));
     }
     check_folder(out)?;
-    let is_site = out.join(MARK).is_file();
-    let is_empty = out.read_dir().is_ok_and(|mut entries| entries.next().is_none());
-    if out.exists() && !is_site && !is_empty {
-        let message = "the folder has other files than a site; name a new folder with --out";
-        return Err(Problem::at(out, None, message));
-    }
+    check_replaceable(out)?;
     let [docs, published] = ["docs", "results/published"].map(|name| repository.join(name));
     if !docs.is_dir() {
         let message = "there is no folder docs; name the root of the repository with --repository";
@@ -47,14 +49,51 @@ pub(crate) fn site(arguments: &SiteArguments) -> Outcome<()> {
         targets: Targets::default(),
     };
     let files = site::site(&sources)?;
-    if is_site {
+    if out.exists() {
         std::fs::remove_dir_all(out)
             .map_err(|error| Problem::doing(format!("remove {}", out.display()), error))?;
     }
+    let list = files.iter().fold(String::new(), |text, file| text + &file.path + "\n");
+    write(out, &SiteFile { path: LIST.to_owned(), content: list })?;
     files.iter().try_for_each(|file| write(out, file))?;
     let bytes: usize = files.iter().map(|file| file.content.len()).sum();
     line(&format!("{} files, {:.1} MB", files.len(), bytes as f64 / 1e6));
     print(&format!("{}\n", out.join("index.html").display()))
+}
+
+/// Returns an error if a folder has other files than an earlier site.
+fn check_replaceable(out: &Path) -> Outcome<()> {
+    let list = std::fs::read_to_string(out.join(LIST)).unwrap_or_default();
+    let own: HashSet<PathBuf> = list.lines().chain([LIST]).map(|path| out.join(path)).collect();
+    match other_file(out, &own).map_err(|error| Problem::doing(format!("read {}", out.display()), error))? {
+        None => Ok(()),
+        Some(other) => {
+            let message = format!(
+                "the folder has the file {}, which is not a part of a site; name a new folder with --out",
+                other.display()
+            );
+            Err(Problem::at(out, None, message))
+        }
+    }
+}
+
+/// Returns a file below a folder that is not one of `own`. A folder that does not exist has no files.
+fn other_file(folder: &Path, own: &HashSet<PathBuf>) -> io::Result<Option<PathBuf>> {
+    if !folder.exists() {
+        return Ok(None);
+    }
+    for entry in folder.read_dir()? {
+        let path = entry?.path();
+        let other = if path.is_dir() {
+            other_file(&path, own)?
+        } else {
+            Some(path).filter(|path| !own.contains(path))
+        };
+        if other.is_some() {
+            return Ok(other);
+        }
+    }
+    Ok(None)
 }
 
 fn write(out: &Path, file: &SiteFile) -> Outcome<()> {

@@ -61,7 +61,13 @@ fn the_growth_experiment_runs_at_small_sizes() {
         "sweep.\"phase.load.insert\"=[2_000, 8_000]",
         "sweep.\"phase.overwrite.operations\"=[4_000, 16_000]",
     ];
-    run_quickly(&experiments("configs/scale"), &settings);
+    run_quickly(&[in_repository("configs/scale/growth.toml")], &settings);
+}
+
+#[test]
+fn the_experiment_with_threads_runs_at_small_sizes() {
+    let settings = ["sweep.engine=[\"lsmbench\"]", "sweep.\"phase.serve.threads\"=[1, 2]"];
+    run_quickly(&[in_repository("configs/scale/threads.toml")], &settings);
 }
 
 #[test]

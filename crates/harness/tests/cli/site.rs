@@ -137,7 +137,7 @@ fn a_site_replaces_an_earlier_site_and_nothing_else() {
     assert!(error.contains("there is no file ./experiments"), "{error}");
     bench.write("mine/notes.txt", "mine");
     let error = bench.run(&["site", "--out", "mine"]).refusal();
-    assert!(error.contains("the folder has other files than a site"), "{error}");
+    assert!(error.contains("which is not a part of a site"), "{error}");
     assert_eq!(bench.read("mine/notes.txt"), "mine");
     fs::remove_dir_all(bench.path("docs")).unwrap();
     let error = bench.run(&["site"]).refusal();

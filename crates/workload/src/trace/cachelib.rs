@@ -34,7 +34,7 @@ struct Columns {
     op_time: Option<usize>,
 }
 
-/// The parser of the rows of a CacheLib trace. `None` until the parser has read the names of the columns in the first
+/// The parser of the rows of a `CacheLib` trace. `None` until the parser has read the names of the columns in the first
 /// line.
 struct Rows(Option<Columns>);
 

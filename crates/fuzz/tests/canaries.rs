@@ -81,7 +81,7 @@ fn a_loop_without_end_is_found() {
         }
         true
     });
-    assert!(found(&target).contains("does not end"));
+    assert!(found(&target).contains("did not end"));
 }
 
 #[test]

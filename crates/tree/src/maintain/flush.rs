@@ -26,11 +26,13 @@ impl Inner {
         self.wait_until_visible(slot.last_sequence())?;
         slot.memtable.freeze();
         let tables = self.write_memtable(&slot)?;
+        if tables.is_empty() && self.wal_mode.has_log {
+            // The manifest will name the next WAL, so its directory entry must be durable. A new SSTable syncs the
+            // directory, too.
+            self.storage.sync_directory(&self.directory)?;
+        }
         let place = OutputRun { level: 0, run: self.new_run() };
         self.install(&Change { removed: &[], place, added: &tables, flushed: Some(&slot) })?;
-        if self.wal_mode.has_log {
-            self.remove_log(slot.log);
-        }
         if let Some(membership) = &self.membership {
             membership.log.note_flushed(membership.family, slot.last_sequence())?;
         }

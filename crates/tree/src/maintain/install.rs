@@ -49,8 +49,12 @@ impl Inner {
             ..manifest.state.clone()
         };
         manifest.record(&*self.storage, state)?;
-        if change.flushed.is_some() {
+        if let Some(slot) = change.flushed {
             self.note_flush();
+            // A thread that sees the new view in `settle` or `close` must also see the obsolete WAL.
+            if self.wal_mode.has_log {
+                self.remove_log(slot.log);
+            }
         }
         let version = Arc::new(view.version.with(levels, self.range_work(), &self.counters));
         let changed = version.level_locks().map(|locks| locks.exclude(changed_levels(&view, change)));

@@ -100,6 +100,8 @@ impl Drop for Workers {
             // The thread has already printed its panic message.
             let _ = thread.join();
         }
+        // The flush thread may have flushed a memtable after the last removal.
+        self.inner.remove_obsolete();
     }
 }
 

@@ -181,8 +181,7 @@ struct Shard(RwLock<VersionMap>);
 struct ShardedBTree {
     shards: Vec<Shard>,
     router: Arc<Router>,
-    /// The router of the next memtable. The router for the next memtable, whose borders are computed from the keys of
-    /// this memtable.
+    /// The router of the next memtable. Its borders are computed from the keys of this memtable.
     next_router: SharedRouter,
 }
 
@@ -420,7 +419,7 @@ mod tests {
     #[test]
     fn impossible_weights_are_refused() {
         for (router, weights, named) in [
-            (RouterKind::Ring, vec![1], "1 numbers for 16 shards"),
+            (RouterKind::Ring, vec![1], "1 numbers, but there are 16 shards"),
             (RouterKind::Ring, vec![0; 16], "a weight is 0"),
             (RouterKind::Ring, vec![9; 16], "a weight is 9"),
             (RouterKind::Ring, vec![u32::MAX; 16], "must be 1 to 1024"),

@@ -92,9 +92,9 @@ impl Run<'_> {
             let sampling = Sampling::of(*seconds);
             (self.options.console.line)(&format!("  profiling {} in phase {phase}", cell.label));
             let turn = PlannedTrial { cell: at, group: Group { cell: cell.number, trial: 0 }, again: false };
-            let profiled = self.profile_of(cell, &turn, (&phase, sampling), books);
-            let profiled = profiled.map_err(|problem| Problem::new(format!("{}: {problem}", cell.label)))?;
-            let Some(profile) = profiled else { return Ok(Ending::Interrupted) };
+            let own = self.profile_of(cell, &turn, (&phase, sampling), books);
+            let own = own.map_err(|problem| Problem::new(format!("{}: {problem}", cell.label)))?;
+            let Some(profile) = own else { return Ok(Ending::Interrupted) };
             let file = folder.folded_stacks(cell.number);
             profile.stacks.write(&file)?;
             books.manifest.cpu_profiles.push(CpuProfileInfo {

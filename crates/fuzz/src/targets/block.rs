@@ -120,7 +120,7 @@ fn check_found(block: &[u8], found: &tree::block::Found, value: Option<&[u8]>) {
         Found::Absent => {}
         Found::Tombstone => assert_eq!(value, None, "the lookup of a value returned a tombstone"),
         Found::Value(range) => {
-            assert_eq!(Some(&block[range.clone()]), value, "the lookup returned another value")
+            assert_eq!(Some(&block[range.clone()]), value, "the lookup returned another value");
         }
     }
 }

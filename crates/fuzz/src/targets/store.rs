@@ -258,7 +258,7 @@ fn check(host: &Host, input: &[u8]) -> bool {
         match open(&host.design, &storage, false) {
             Ok(tree) => live(&tree, is_clean),
             Err(error) => {
-                assert!(!is_clean, "verify finds no corruption, but the store does not open: {error}")
+                assert!(!is_clean, "verify finds no corruption, but the store does not open: {error}");
             }
         }
         if !is_clean && let Ok(tree) = open(&host.design, &host.storage(input), true) {

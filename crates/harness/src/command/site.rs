@@ -40,7 +40,7 @@ pub(crate) fn site(arguments: &SiteArguments) -> Outcome<()> {
         return Err(Problem::at(repository, None, message));
     }
     let pages = kept_pages(&[repository.join("experiments")], &published)?;
-    let systems = pages.into_iter().filter(|page| page.is_html());
+    let systems = pages.into_iter().filter(report::ReportPage::is_html);
     let sources = SiteSources {
         root: repository,
         axes: tree::AXES.to_vec(),

@@ -186,7 +186,7 @@ fn wrong_parts_are_rejected_by_name() {
             }
         }),
         ("the part belongs to a run with 3 parts, which is a different number", |_, of| {
-            of.part.as_mut().unwrap().count = 3
+            of.part.as_mut().unwrap().count = 3;
         }),
         ("instead of part 2", |_, of| of.part.as_mut().unwrap().number = 1),
         ("has results of a complete run, not of a part", |_, of| of.part = None),

@@ -154,7 +154,7 @@ fn contribution() -> Bench {
         let from = Folder::new(repository().join("results/peers").join(experiment));
         bench.write(&format!("{MACHINE}/{experiment}/runs.csv"), fs::read(from.runs()).unwrap());
         let mut manifest = Manifest::read(&from.manifest()).unwrap();
-        manifest.build.version = env!("CARGO_PKG_VERSION").to_owned();
+        env!("CARGO_PKG_VERSION").clone_into(&mut manifest.build.version);
         manifest.write(&bench.path(MACHINE).join(experiment).join("manifest.json")).unwrap();
     }
     bench
@@ -246,7 +246,7 @@ fn each_fault_of_a_contribution_has_one_error() {
             change(bench, |of| of.build.git_dirty = Some(true));
         }),
         ("build.profile: a debug build measured", |bench| {
-            change(bench, |of| of.build.debug_assertions = true)
+            change(bench, |of| of.build.debug_assertions = true);
         }),
         ("components: this lsmbench has no bloom \"magic\" of magic-filter 9.9.9", |bench| {
             change(bench, |of| {
@@ -277,7 +277,7 @@ fn each_fault_of_a_contribution_has_one_error() {
             let text = bench.read(&format!("{MACHINE}/sync/runs.csv"));
             let all = text.lines().position(|line| line.contains(",all,")).unwrap();
             let kept = text.lines().enumerate().filter(|(at, _)| *at != all);
-            seal(bench, &kept.map(|(_, line)| format!("{line}\n")).collect::<String>());
+            seal(bench, &kept.fold(String::new(), |text, (_, line)| text + line + "\n"));
         }),
         ("gave wrong answers; remove the engine", |bench| change_row(bench, "wrong_answers", "3")),
         ("but ops / seconds is", |bench| change_row(bench, "ops_per_second", "1e7")),

@@ -101,6 +101,7 @@ fn open(engine: &dyn Engine, opening: &Opening) -> Result<EngineStore> {
     engine.open(opening).map(EngineStore).map_err(failed)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` passes the error by value")]
 fn failed(error: TargetError) -> Error {
     Error::Misuse(error.to_string())
 }

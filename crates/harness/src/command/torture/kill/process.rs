@@ -20,7 +20,7 @@ const FIRST_PATIENCE: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The time limit for a check.
-const CHECK_PATIENCE: Duration = Duration::from_secs(60);
+const CHECK_PATIENCE: Duration = Duration::from_mins(1);
 
 /// A lock that prevents this process from starting a child process while a store is open. Between fork and exec, a
 /// child process shares all file locks of its parent, so an open store would seem to be in use. Code that opens a

@@ -23,8 +23,7 @@ use crate::inner::{Inner, Mode};
 use crate::merge::{HeapMerge, Kernel, Merge, Source};
 use crate::merge_operands::{is_operand, unmarked};
 use crate::single_deletes::{Remainder, resolve};
-use crate::stats::AllCounters;
-use crate::table::RunCursor;
+use crate::table::{RankedRun, RunCursor};
 use crate::version::{SortedRun, TableRef, Version};
 
 /// The key range of a subcompaction: the inclusive lower bound and the exclusive upper bound. `None` means no bound.
@@ -153,32 +152,6 @@ impl Inner {
         let options = &self.context.options;
         let tables = (bytes + bytes / 4).div_ceil(options.table.capacity.0);
         options.threads.max_subcompactions.min(tables as usize)
-    }
-}
-
-/// The cursor over an input run, with the number of newer input runs.
-struct RankedRun<'t> {
-    cursor: RunCursor<'t>,
-    rank: usize,
-}
-
-impl Source for RankedRun<'_> {
-    type Context = AllCounters;
-    type Error = Error;
-
-    #[inline]
-    fn head(&self) -> u128 {
-        self.cursor.head()
-    }
-
-    #[inline]
-    fn key(&self) -> &[u8] {
-        self.cursor.key()
-    }
-
-    #[inline]
-    fn advance(&mut self, counters: &AllCounters) -> Result<bool> {
-        self.cursor.advance(counters)
     }
 }
 

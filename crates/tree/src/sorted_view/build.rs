@@ -11,10 +11,10 @@ use types::Direction;
 
 use super::entry_reader::EntryReader;
 use super::view::{MOST_RUNS, SortedView, ViewRun};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::merge::{Merge, Source};
 use crate::stats::AllCounters;
-use crate::table::{BlockReads, RunCursor, Table};
+use crate::table::{BlockReads, RankedRun, RunCursor, Table};
 
 /// The tables of a sorted run, in key order.
 type RunTables = Arc<[Arc<Table>]>;
@@ -37,32 +37,6 @@ pub(crate) fn build(
     let none = SortedView::default();
     let previous = previous.unwrap_or(&none);
     Construction::new(previous, runs, segment_entries, counters).run(runs).ok()
-}
-
-/// A sorted run of new tables, with the number of the run.
-struct NewRun<'t> {
-    cursor: RunCursor<'t>,
-    run: u8,
-}
-
-impl Source for NewRun<'_> {
-    type Context = AllCounters;
-    type Error = Error;
-
-    #[inline]
-    fn head(&self) -> u128 {
-        self.cursor.head()
-    }
-
-    #[inline]
-    fn key(&self) -> &[u8] {
-        self.cursor.key()
-    }
-
-    #[inline]
-    fn advance(&mut self, counters: &AllCounters) -> Result<bool> {
-        self.cursor.advance(counters)
-    }
 }
 
 /// The construction of a view.
@@ -125,9 +99,9 @@ impl<'v> Construction<'v> {
         let new_tables: Vec<Vec<Arc<Table>>> =
             runs.iter().map(|run| run.iter().filter(is_new).cloned().collect()).collect();
         let mut sources = Vec::new();
-        for (tables, run) in new_tables.iter().zip(0u8..) {
+        for (rank, tables) in new_tables.iter().enumerate() {
             let cursor = RunCursor::stream(tables, None, None, self.counters)?;
-            sources.extend(cursor.map(|cursor| NewRun { cursor, run }));
+            sources.extend(cursor.map(|cursor| RankedRun { cursor, rank }));
         }
         let mut sizes: HashMap<u64, Vec<u32>> = HashMap::new();
         let mut merge = Merge::new(sources, Direction::Forward);
@@ -139,7 +113,8 @@ impl<'v> Construction<'v> {
                 self.take_versions(&mut versions);
             }
             for source in std::iter::once(newest).chain(merge.superseded()) {
-                versions.push(source.run);
+                // A view has at most `MOST_RUNS` runs, so a rank fits into a byte.
+                versions.push(source.rank as u8);
                 let (table, block, _) = source.cursor.position().unwrap_or_default();
                 let sizes = sizes.entry(table).or_default();
                 sizes.resize(sizes.len().max(block as usize + 1), 0);

@@ -110,6 +110,33 @@ pub(crate) struct ReadAccess {
     pub(crate) level_locks: Option<Arc<LevelLocks>>,
 }
 
+impl ReadAccess {
+    /// Returns whether versions have an index of all sorted runs.
+    fn has_indexes(&self) -> bool {
+        self.segment_entries.is_some() || self.culling.key_index(&[]).is_some()
+    }
+}
+
+/// Builds the indexes of all sorted runs. Counts the bytes that the construction reads in `counters`.
+fn indexes(
+    previous: Option<&Version>,
+    runs: &[SortedRun],
+    access: &ReadAccess,
+    counters: &AllCounters,
+) -> (Option<SortedView>, Option<FileIndex>) {
+    let tables: Vec<Arc<[Arc<Table>]>> = runs.iter().map(|run| Arc::clone(&run.tables)).collect();
+    // The reads of the construction are neither reads of compactions nor of gets and scans.
+    let reads = AllCounters::default();
+    let sorted_view = access.segment_entries.and_then(|entries| {
+        let previous = previous.and_then(|previous| previous.sorted_view.as_ref());
+        sorted_view::build(previous, &tables, entries, &reads)
+    });
+    let previous = previous.and_then(|previous| previous.file_index.as_ref());
+    let file_index = FileIndex::build(previous, &tables, &*access.culling, &reads);
+    counters.local().index_bytes_read.add(reads.sum().compaction_bytes_read);
+    (sorted_view, file_index)
+}
+
 impl Version {
     /// Creates the version with these levels. `ranges_before` is the work of scans in earlier versions. Counts the
     /// reads of keys for indexes of all runs in `counters`.
@@ -139,16 +166,10 @@ impl Version {
         let runs: Vec<SortedRun> = levels.runs().map(run).collect();
         let has_range_tombstones = runs.iter().any(|run| run.has_range_tombstones);
         let has_blobs = levels.tables().any(|(_, table)| table.0.references().is_some());
-        let tables: Vec<Arc<[Arc<Table>]>> = runs.iter().map(|run| Arc::clone(&run.tables)).collect();
-        // The reads of the construction are neither reads of compactions nor of gets and scans.
-        let reads = AllCounters::default();
-        let sorted_view = access.segment_entries.and_then(|entries| {
-            let previous = previous.and_then(|previous| previous.sorted_view.as_ref());
-            sorted_view::build(previous, &tables, entries, &reads)
-        });
-        let previous = previous.and_then(|previous| previous.file_index.as_ref());
-        let file_index = FileIndex::build(previous, &tables, &**culling, &reads);
-        counters.local().index_bytes_read.add(reads.sum().compaction_bytes_read);
+        let (sorted_view, file_index) = match access.has_indexes() {
+            true => indexes(previous, &runs, &access, counters),
+            false => (None, None),
+        };
         Self { levels, runs, ranges_before, has_blobs, has_range_tombstones, sorted_view, file_index, access }
     }
 

@@ -155,8 +155,13 @@ impl Examined<'_> {
         if bytes > MOST_BYTES {
             self.fault("size", &format!("{bytes} bytes are more than {MOST_BYTES}; {COPY}"));
         }
-        if self.manifest.runs.is_none() {
+        // A seal covers the rows of the run. A line after these rows has no seal.
+        let length = folder.runs().metadata().map_or(0, |data| data.len());
+        let sealed = self.manifest.runs.as_ref().map(|seal| seal.bytes);
+        if sealed.is_none() {
             self.fault("runs", &format!("the manifest has no seal of runs.csv; {COPY}"));
+        } else if sealed.is_some_and(|sealed| length > sealed) {
+            self.fault("runs", &format!("runs.csv has bytes after the rows of its seal; {COPY}"));
         } else if let Err(error) = self.manifest.check_rows(&folder) {
             self.faults.push(error.to_string());
         }

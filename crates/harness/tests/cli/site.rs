@@ -229,7 +229,7 @@ fn a_contribution_without_faults_is_accepted() {
 #[test]
 fn each_fault_of_a_contribution_has_one_error() {
     type Fault = fn(&Bench);
-    let faults: [(&str, Fault); 22] = [
+    let faults: [(&str, Fault); 23] = [
         ("the name is \"asynch\", but not the name of the folder", |bench| {
             change(bench, |of| "asynch".clone_into(&mut of.experiment));
         }),
@@ -272,6 +272,10 @@ fn each_fault_of_a_contribution_has_one_error() {
         }),
         ("notes.txt: unexpected file; remove the file", |bench| {
             bench.write(&format!("{MACHINE}/sync/notes.txt"), "");
+        }),
+        ("runs.csv has bytes after the rows of its seal", |bench| {
+            let text = bench.read(&format!("{MACHINE}/sync/runs.csv"));
+            bench.write(&format!("{MACHINE}/sync/runs.csv"), text + "sync,a line without an end");
         }),
         ("has no row of trial", |bench| {
             let text = bench.read(&format!("{MACHINE}/sync/runs.csv"));

@@ -65,6 +65,15 @@ fn unfit_design(cell: &Cell) -> Option<String> {
     ))
 }
 
+/// Returns whether the mix of a phase contains a kind of operation.
+fn executes(phase: &Phase, kind: Kind) -> bool {
+    match &phase.work {
+        Work::Mixed(mixed) => mixed.mix.has(kind),
+        Work::Roles(roles) => roles.iter().any(|role| role.mixed.mix.has(kind)),
+        _ => false,
+    }
+}
+
 /// Returns whether a phase executes a kind of operation, alone or in batches.
 fn mixes(phase: &Phase, kind: Kind) -> bool {
     match &phase.work {
@@ -92,22 +101,20 @@ fn missing_call(cell: &Cell) -> Option<String> {
         StoreStep::Checkpoint => !engine.makes_checkpoints(),
         _ => false,
     };
+    let in_mix = [
+        (Kind::DeleteRange, engine.deletes_ranges()),
+        (Kind::SingleDelete, engine.single_deletes()),
+        (Kind::Merge, engine.merges()),
+        (Kind::PutIfAbsent, engine.puts_if_absent()),
+    ];
     let call_of = |phase: &Phase| match phase.step() {
-        Some(step) if lacks(step) => Some(format!("step = \"{}\"", step.name())),
-        None if mixes(phase, Kind::DeleteRange) && !engine.deletes_ranges() => {
-            Some(format!("{} in the mix", Kind::DeleteRange))
-        }
-        None if mixes(phase, Kind::SingleDelete) && !engine.single_deletes() => {
-            Some(format!("{} in the mix", Kind::SingleDelete))
-        }
-        None if mixes(phase, Kind::Merge) && !engine.merges() => Some(format!("{} in the mix", Kind::Merge)),
-        None if mixes(phase, Kind::PutIfAbsent) && !engine.puts_if_absent() => {
-            Some(format!("{} in the mix", Kind::PutIfAbsent))
-        }
-        _ => {
+        Some(step) => lacks(step).then(|| format!("step = \"{}\"", step.name())),
+        None => {
+            let alone = in_mix.into_iter().find(|(kind, has_call)| !has_call && executes(phase, *kind));
             let member =
                 Kind::BATCHED.into_iter().find(|kind| batches(phase, *kind) && !engine.batches(*kind));
-            member.map(|kind| format!("{kind} in the batches"))
+            let alone = alone.map(|(kind, _)| format!("{kind} in the mix"));
+            alone.or_else(|| member.map(|kind| format!("{kind} in the batch_mix")))
         }
     };
     let phases = &cell.task.workload()?.phases;

@@ -31,17 +31,30 @@ impl Mix {
     /// Returns an error for a negative weight, a weight of an unknown kind, weights that are all 0, or fractions
     /// that do not sum to 1. The error names the weight.
     pub fn from_toml(value: &Value) -> Result<Self, ChoiceError> {
+        Self::read(value, "mix", "{ get = 0.95, put = 0.05 }", &Kind::ALL)
+    }
+
+    /// Reads the key `batch_mix`: the members of batches.
+    ///
+    /// # Errors
+    /// The errors of [`from_toml`](Self::from_toml), or a kind that a batch cannot have.
+    pub fn members_from_toml(value: &Value) -> Result<Self, ChoiceError> {
+        Self::read(value, "batch_mix", "{ put = 0.95, delete = 0.05 }", &Kind::BATCHED)
+    }
+
+    /// Reads the key `name`, which may have the weights of `kinds`. An error shows `example`.
+    fn read(value: &Value, name: &str, example: &str, kinds: &[Kind]) -> Result<Self, ChoiceError> {
         let table = match value {
             Value::Table(table) => table.clone(),
             Value::String(kind) => Table::from_iter([(kind.clone(), Value::Integer(1))]),
             other => {
-                let message = format!("mix is a {}; write {{ get = 0.95, put = 0.05 }}", other.type_str());
+                let message = format!("{name} has the type {}; write {example}", other.type_str());
                 return Err(ChoiceError::whole(message));
             }
         };
         let mut spelling = Spelling::new(table);
         let mut weights = [0.0; Kind::ALL.len()];
-        for kind in Kind::ALL {
+        for kind in kinds.iter().copied() {
             if let Some(weight) = spelling.take(kind.name()) {
                 let weight = spelling::number(kind.name(), &weight)?;
                 if weight < 0.0 {
@@ -51,17 +64,19 @@ impl Mix {
                 weights[kind as usize] = weight;
             }
         }
-        spelling.finish("mix")?;
+        spelling.finish(name)?;
         let sum: f64 = weights.iter().sum();
         if !(sum.is_finite() && sum > 0.0) {
-            return Err(ChoiceError::whole(format!("the weights of mix sum to {sum}; some must be above 0")));
+            return Err(ChoiceError::whole(format!(
+                "the weights of {name} sum to {sum}; some must be above 0"
+            )));
         }
         // If no weight exceeds 1 and any weight has a fraction, the weights are shares of 1.
         let are_shares =
             weights.iter().all(|weight| *weight <= 1.0) && weights.iter().any(|weight| weight.fract() > 0.0);
         if are_shares && (sum - 1.0).abs() > SHARE_TOLERANCE {
             return Err(ChoiceError::whole(format!(
-                "the shares of mix sum to {sum}, not 1; change a share, or use whole numbers as weights"
+                "the shares of {name} sum to {sum}, not 1; change a share, or use whole numbers as weights"
             )));
         }
         Ok(Self { weights })
@@ -174,7 +189,7 @@ mod tests {
             ("{ get = 0 }", None, "sum to 0"),
             ("{ get = 0.95, put = 0.5 }", None, "the shares of mix sum to 1.45, not 1"),
             ("{}", None, "sum to 0"),
-            ("3", None, "mix is a integer"),
+            ("3", None, "mix has the type integer; write { get = 0.95, put = 0.05 }"),
         ] {
             let error = read(toml).unwrap_err();
             assert!(error.message.contains(message), "{toml}: {error}");

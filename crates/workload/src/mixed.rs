@@ -111,7 +111,7 @@ impl Mixed {
         }
         let batch = batch.unwrap_or(DEFAULT_MEMBERS);
         let batch_mix = spelling.take("batch_mix").map_or(Ok(Mix::only(Kind::Put)), |mix| {
-            read_members(&mix).map_err(|error| inside("batch_mix", error))
+            Mix::members_from_toml(&mix).map_err(|error| inside("batch_mix", error))
         })?;
         Ok(Self { operations, time_limit_ns, mix, keys, absent, range, batch, batch_mix })
     }
@@ -235,16 +235,6 @@ impl End {
     fn is_given(&self) -> bool {
         self.operations.is_some() || self.time_limit_ns.is_some()
     }
-}
-
-/// Reads the mix of the members of batches.
-fn read_members(value: &Value) -> Result<Mix, ChoiceError> {
-    let mix = Mix::from_toml(value)?;
-    let other = Kind::ALL.into_iter().find(|kind| mix.has(*kind) && !Kind::BATCHED.contains(kind));
-    other.map_or(Ok(mix), |kind| {
-        let valid = Kind::BATCHED.map(Kind::name).join(", ");
-        Err(ChoiceError::at(kind.name(), format!("a batch cannot have {kind}. Valid: {valid}")))
-    })
 }
 
 fn read_keys(spelling: &mut Spelling, trace: Option<TraceFile>, mix: &Mix) -> Result<KeySource, ChoiceError> {

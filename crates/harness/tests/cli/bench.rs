@@ -69,6 +69,13 @@ impl Bench {
         bench
     }
 
+    /// Writes an experiment to `x.toml`, and returns the error of `describe` with these options.
+    #[track_caller]
+    pub(crate) fn rejected(&self, experiment: &str, options: &[&str]) -> String {
+        self.write("x.toml", experiment);
+        self.run(&[&["describe", "x.toml"], options].concat()).refusal()
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }

@@ -55,10 +55,6 @@ fn every_operator_gives_the_answers_of_the_model() {
 #[test]
 fn experiments_that_cannot_merge_are_rejected_before_they_run() {
     let bench = Bench::new();
-    let refused = |experiment: &str, options: &[&str]| {
-        bench.write("x.toml", experiment);
-        bench.run(&[&["describe", "x.toml"], options].concat()).refusal()
-    };
     for (old, new, said) in [
         (
             "merge_operator = \"add\"",
@@ -72,11 +68,11 @@ fn experiments_that_cannot_merge_are_rejected_before_they_run() {
             "phase \"churn\" has merge in its mix, but compaction = \"fifo\" drops data",
         ),
     ] {
-        let error = refused(&MERGES.replace(old, new), &[]);
+        let error = bench.rejected(&MERGES.replace(old, new), &[]);
         assert!(error.contains(said), "{new}: {error}");
     }
     let peer = MERGES.replace("step = \"compact\"", "step = \"settle\"").replace(", delete_range = 2", "");
-    let error = refused(&format!("engine = \"redb\"\n{peer}"), &["--set", "trials.mode=timed"]);
+    let error = bench.rejected(&format!("engine = \"redb\"\n{peer}"), &["--set", "trials.mode=timed"]);
     assert!(
         error.contains("engine \"redb\" cannot execute merge in the mix of phase \"churn\"; remove"),
         "{error}"

@@ -57,10 +57,6 @@ fn answers_are_those_of_the_model_and_a_compaction_ends_the_tombstones() {
 #[test]
 fn where_no_range_can_be_deleted_it_is_told_before_anything_runs() {
     let bench = Bench::new();
-    let refused = |experiment: &str, options: &[&str]| {
-        bench.write("x.toml", experiment);
-        bench.run(&[&["describe", "x.toml"], options].concat()).refusal()
-    };
     for (old, new, said) in [
         (
             "[design]",
@@ -75,12 +71,12 @@ fn where_no_range_can_be_deleted_it_is_told_before_anything_runs() {
         ),
         ("max = 30", "max = 0", "phase.churn.range: uniform: max is 0"),
     ] {
-        let error = refused(&DELETES.replace(old, new), &[]);
+        let error = bench.rejected(&DELETES.replace(old, new), &[]);
         assert!(error.contains(said), "{new}: {error}");
     }
     let timed = ["--set", "trials.mode=timed"];
     let peer = DELETES.replace("step = \"compact\"", "step = \"settle\"");
-    let error = refused(&format!("engine = \"redb\"\n{peer}"), &timed);
+    let error = bench.rejected(&format!("engine = \"redb\"\n{peer}"), &timed);
     assert!(
         error.contains(
             "engine \"redb\" cannot execute delete_range in the mix of phase \"churn\"; remove the"

@@ -86,10 +86,6 @@ fn threads_and_roles_share_the_queue() {
 #[test]
 fn a_workload_that_breaks_the_contract_is_refused() {
     let bench = Bench::new();
-    let refused = |experiment: &str| {
-        bench.write("x.toml", experiment);
-        bench.run(&["describe", "x.toml"]).refusal()
-    };
     let earlier = |phase: &str| QUEUE.replace("[[phase]]\nname       = \"queue\"", phase);
     let queue = "[[phase]]\nname       = \"queue\"";
     for (experiment, said) in [
@@ -121,7 +117,7 @@ fn a_workload_that_breaks_the_contract_is_refused() {
             "cannot execute single_delete",
         ),
     ] {
-        let error = refused(&experiment);
+        let error = bench.rejected(&experiment, &[]);
         assert!(error.contains(said), "{said}: {error}");
     }
     // After the last single delete, every write is possible.

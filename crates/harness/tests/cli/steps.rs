@@ -196,10 +196,6 @@ fn a_fixture_keeps_the_steps_that_change_files() {
 #[test]
 fn what_cannot_take_a_step_is_told_before_anything_runs() {
     let bench = Bench::new();
-    let refused = |experiment: &str, options: &[&str]| {
-        bench.write("x.toml", experiment);
-        bench.run(&[&["describe", "x.toml"], options].concat()).refusal()
-    };
     for (old, new, said) in [
         ("step = \"flush\"", "step = \"flsuh\"", "x.toml:17: phase.flush.step: unknown step \"flsuh\""),
         ("step = \"flush\"", "step = \"flush\"\nthreads = 2", "phase.flush.threads: a step runs"),
@@ -225,12 +221,12 @@ fn what_cannot_take_a_step_is_told_before_anything_runs() {
             "phase reopen has step = \"reopen\", but storage = memory loses its data when the process ends",
         ),
     ] {
-        let error = refused(&STEPS.replace(old, new), &[]);
+        let error = bench.rejected(&STEPS.replace(old, new), &[]);
         assert!(error.contains(said), "{new}: {error}");
     }
     // If the only engine cannot execute a step, the error names both. In a sweep over engines, this engine is skipped.
     let timed = ["--set", "trials.mode=timed"];
-    let error = refused(&format!("engine = \"redb\"\n{STEPS}"), &timed);
+    let error = bench.rejected(&format!("engine = \"redb\"\n{STEPS}"), &timed);
     assert!(
         error.contains("engine \"redb\" cannot execute step = \"compact\" of phase \"compact\"; remove the"),
         "{error}"

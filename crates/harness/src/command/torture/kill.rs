@@ -156,8 +156,8 @@ impl Victim {
         });
         let moment = self.moments.next().expect("there is always another moment");
         let process = Process::start(&orders).map_err(|error| format!("cannot start a process: {error}"))?;
-        let (told, mut failure) = process.die(moment).map_err(|error| error.to_string())?;
-        let (ledger, reported) = read_reports(self.from, &told)?;
+        let (printed, mut failure) = process.die(moment).map_err(|error| error.to_string())?;
+        let (ledger, reported) = read_reports(self.from, &printed)?;
         failure = reported.or(failure);
         Ok(Death { ledger, failure })
     }
@@ -187,8 +187,8 @@ pub(crate) fn write_until_killed() {
     let done = take_orders().and_then(|orders| match orders {
         Orders::WriteTree(orders) => write(&orders),
         Orders::WriteEngine(orders) => engine_store::write(&orders),
-        Orders::CheckEngine(orders, told) => {
-            tell(&engine_store::check(&orders, &told)?);
+        Orders::CheckEngine(orders, printed) => {
+            tell(&engine_store::check(&orders, &printed)?);
             std::process::exit(0);
         }
     });

@@ -55,9 +55,9 @@ pub(super) fn write(orders: &EngineOrders) -> std::result::Result<(), String> {
 }
 
 /// Checks the store of killed writers against their reports. Returns the result as one line of JSON.
-pub(super) fn check(orders: &EngineOrders, told: &str) -> std::result::Result<String, String> {
+pub(super) fn check(orders: &EngineOrders, printed: &str) -> std::result::Result<String, String> {
     let (engine, opening) = opening(orders)?;
-    let (ledger, _) = read_reports(orders.from, told)?;
+    let (ledger, _) = read_reports(orders.from, printed)?;
     let life = Life::within(orders.seed, commit_limits(&*engine, &opening));
     let survival = engine.survival(opening.options.log).ok_or("the store is not in the process")?;
     let directory = opening.directory.clone();

@@ -200,12 +200,12 @@ impl EngineVictim {
             Process::start(orders).map_err(|error| format!("cannot start a process: {error}"))
         };
         let process = start(&Orders::WriteEngine(self.orders.clone()))?;
-        let (told, ended) = process.die(moment).map_err(|error| error.to_string())?;
-        let (ledger, reported) = read_reports(self.orders.from, &told)?;
+        let (printed, ended) = process.die(moment).map_err(|error| error.to_string())?;
+        let (ledger, reported) = read_reports(self.orders.from, &printed)?;
         if let Some(failure) = reported.or(ended) {
             return Ok((ledger, Err(Violation::new(Check::GoesOn, failure))));
         }
-        let process = start(&Orders::CheckEngine(self.orders.clone(), told))?;
+        let process = start(&Orders::CheckEngine(self.orders.clone(), printed))?;
         let answer = process.output().map_err(|error| error.to_string())?;
         let checked = answer.map_err(|ended| format!("the process that opens the store ended: {ended}"));
         let checked = checked.and_then(|answer| match serde_json::from_str(answer.trim_end()) {

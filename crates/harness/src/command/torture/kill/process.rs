@@ -31,7 +31,7 @@ pub(super) static OPEN_HERE: RwLock<()> = RwLock::new(());
 pub(super) struct Process {
     child: Child,
     /// The output lines of the process, as they arrive.
-    told: Receiver<Vec<u8>>,
+    printed: Receiver<Vec<u8>>,
     /// The standard input of the process. The process ends when this pipe is closed.
     _lifeline: ChildStdin,
 }
@@ -48,7 +48,7 @@ impl Process {
         drop(forking);
         let mut lifeline = child.stdin.take().expect("standard input is piped");
         let mut out = child.stdout.take().expect("standard output is piped");
-        let (sender, told) = channel();
+        let (sender, printed) = channel();
         std::thread::spawn(move || {
             let mut buffer = vec![0; 1 << 16];
             while let Ok(read @ 1..) = out.read(&mut buffer)
@@ -56,41 +56,42 @@ impl Process {
             {}
         });
         let sent = writeln!(lifeline, "{}", serde_json::to_string(orders).expect("orders are plain data"));
-        let process = Self { child, told, _lifeline: lifeline };
+        let process = Self { child, printed, _lifeline: lifeline };
         sent.map(|()| process)
     }
 
     /// Waits for the chosen time, and kills the process. Returns the output lines of the process. If the process
     /// ended before the kill, also returns its exit status.
     pub(super) fn die(mut self, moment: Moment) -> io::Result<(String, Option<String>)> {
-        let (mut told, mut events, mut deadline) = (Vec::new(), 0, Instant::now() + FIRST_PATIENCE);
+        let (mut printed, mut events, mut deadline) = (Vec::new(), 0, Instant::now() + FIRST_PATIENCE);
         while events < moment.events {
-            let Ok(part) = self.told.recv_timeout(deadline.saturating_duration_since(Instant::now())) else {
+            let Ok(part) = self.printed.recv_timeout(deadline.saturating_duration_since(Instant::now()))
+            else {
                 break;
             };
             if events == 0 {
                 deadline = Instant::now() + PATIENCE;
             }
             events += part.split(|byte| *byte == b'\n').count() - 1;
-            told.extend(part);
+            printed.extend(part);
         }
         std::thread::sleep(moment.wait);
         let ended = self.child.try_wait()?;
         self.child.kill()?;
         self.child.wait()?;
-        self.told.iter().for_each(|part| told.extend(part));
+        self.printed.iter().for_each(|part| printed.extend(part));
         // Lines are written whole, so text after the last line break is ignored.
-        told.truncate(told.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
+        printed.truncate(printed.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
         let failure = ended.map(|status| format!("the process ended before the kill ({status})"));
-        Ok((String::from_utf8_lossy(&told).into_owned(), failure))
+        Ok((String::from_utf8_lossy(&printed).into_owned(), failure))
     }
 
     /// Returns the output of a process that ends by itself. An error is the exit status, or the time limit.
     pub(super) fn output(mut self) -> io::Result<Result<String, String>> {
-        let (mut told, deadline) = (Vec::new(), Instant::now() + CHECK_PATIENCE);
+        let (mut printed, deadline) = (Vec::new(), Instant::now() + CHECK_PATIENCE);
         loop {
-            match self.told.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok(part) => told.extend(part),
+            match self.printed.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(part) => printed.extend(part),
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
                     return Ok(Err(format!("no result after {} s", CHECK_PATIENCE.as_secs())));
@@ -98,8 +99,8 @@ impl Process {
             }
         }
         let status = self.child.wait()?;
-        let told = String::from_utf8_lossy(&told).into_owned();
-        Ok(if told.ends_with('\n') { Ok(told) } else { Err(status.to_string()) })
+        let printed = String::from_utf8_lossy(&printed).into_owned();
+        Ok(if printed.ends_with('\n') { Ok(printed) } else { Err(status.to_string()) })
     }
 }
 
@@ -120,9 +121,9 @@ pub(super) fn tell(text: &str) {
 
 /// Returns the ledger of the reports of a process, and the failure that the process reported. `from` is the number of
 /// commits of each writer at the start of the process.
-pub(super) fn read_reports(from: Commits, told: &str) -> Result<(Ledger, Option<String>), String> {
+pub(super) fn read_reports(from: Commits, printed: &str) -> Result<(Ledger, Option<String>), String> {
     let (mut ledger, mut failure) = (Ledger::new(from), None);
-    for line in told.lines() {
+    for line in printed.lines() {
         match line.strip_prefix(FAILURE) {
             Some(message) => failure = Some(message.to_owned()),
             None => line.parse().and_then(|event| ledger.note(event))?,

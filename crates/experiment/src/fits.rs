@@ -107,15 +107,14 @@ fn missing_call(cell: &Cell) -> Option<String> {
         (Kind::Merge, engine.merges()),
         (Kind::PutIfAbsent, engine.puts_if_absent()),
     ];
-    let call_of = |phase: &Phase| match phase.step() {
-        Some(step) => lacks(step).then(|| format!("step = \"{}\"", step.name())),
-        None => {
-            let alone = in_mix.into_iter().find(|(kind, has_call)| !has_call && executes(phase, *kind));
-            let member =
-                Kind::BATCHED.into_iter().find(|kind| batches(phase, *kind) && !engine.batches(*kind));
-            let alone = alone.map(|(kind, _)| format!("{kind} in the mix"));
-            alone.or_else(|| member.map(|kind| format!("{kind} in the batch_mix")))
+    let call_of = |phase: &Phase| {
+        if let Some(step) = phase.step() {
+            return lacks(step).then(|| format!("step = \"{}\"", step.name()));
         }
+        let alone = in_mix.into_iter().find(|(kind, has_call)| !has_call && executes(phase, *kind));
+        let member = Kind::BATCHED.into_iter().find(|kind| batches(phase, *kind) && !engine.batches(*kind));
+        let alone = alone.map(|(kind, _)| format!("{kind} in the mix"));
+        alone.or_else(|| member.map(|kind| format!("{kind} in the batch_mix")))
     };
     let phases = &cell.task.workload()?.phases;
     let (missing, phase) = phases.iter().find_map(|phase| Some((call_of(phase)?, &phase.name)))?;

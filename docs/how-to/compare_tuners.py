@@ -13,11 +13,10 @@ Usage: compare_tuners.py [--lsmbench PROGRAM] [--work FOLDER] [--workloads NAMES
 --trace      a trace of keys as big-endian numbers of 32 bits, or such a file compressed with xz
 --all        also measure all designs, which shows how far each tuner is from the best design
 
-A run is `lsmbench run` in counted mode on a modelled device. Its objective is the time of the device per operation,
+A run is `lsmbench run` in counted mode on a modeled device. Its objective is the time of the device per operation,
 which is equal in each run, so a finished run is not repeated. All tuners search the same designs: a policy, a size
 ratio, a block size, and a split of one memory budget between memtables and filters. A design that a tuner requests
-twice counts once. The time of a tuner is its own time plus the time of its runs.
-"""
+twice counts once. The time of a tuner is its own time plus the time of its runs. """
 
 import argparse
 import csv

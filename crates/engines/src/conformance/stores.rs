@@ -18,7 +18,7 @@ pub(crate) type Check = fn(&Opener<'_>, &EntryLimits) -> Result<(), String>;
 /// Number of operations in one history.
 const STEPS: usize = 6_000;
 
-/// Bytes that keys consist of. An engine that uses C strings or compares signed bytes fails with these bytes.
+/// The bytes of which keys consist. An engine that uses C strings or compares signed bytes fails with these bytes.
 const ALPHABET: [u8; 5] = [0x00, 0x01, b'a', 0x80, 0xff];
 
 /// Checks merges among other writes against a map, with flushes and a compaction in between.

@@ -79,7 +79,7 @@ pub(crate) fn values(
 }
 
 /// Returns the sizes of the selected rows, from the columns whose values differ between a full run and a quick run.
-/// `None` if all sizes are those of the full run.
+/// Returns `None` if all rows have the sizes of the full run.
 pub(crate) fn sizes(table: &Table, lookup: &Lookup) -> Option<Vec<String>> {
     let rows = rows(table, lookup).ok()?;
     let smaller = lookup.columns().filter_map(|(column, texts)| {

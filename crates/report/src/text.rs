@@ -50,7 +50,7 @@ pub(crate) fn about(claim: &Claim) -> String {
     subject.into_iter().chain(params).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the subject of a claim. If the size of the measurement differs, also returns that size, as in
+/// Returns the subject of a claim. If the measurement has another size than the claim, also returns this size, as in
 /// `SkipList, inserts = 10000000 (measured at 1,250,000)`.
 pub(crate) fn about_measured(claim: &Claim, judgement: &Judgement) -> String {
     match &judgement.measured_at {
@@ -87,7 +87,8 @@ pub(crate) fn formed(value: f64, compare: Option<Compare>, claim: &Claim) -> Str
     }
 }
 
-/// Returns the claimed number. If the form of the comparison differs, also returns the number in that form.
+/// Returns the claimed number. If the comparison converts the number to another form, also returns the converted
+/// number.
 pub(crate) fn claimed(claim: &Claim, judgement: &Judgement) -> String {
     let stated = stated(claim);
     match judgement.compare {

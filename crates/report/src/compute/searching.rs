@@ -153,7 +153,7 @@ pub(super) fn fixed_offset_blocks(with: &Arguments<'_>) -> Result<f64, String> {
 ///
 /// Both searches descend one tree that contains all entries. Each search is simulated for evenly spread keys. Each
 /// cache line at which a visited entry begins counts once. Overlapping loads and prefetching save time, but the ratio
-/// ignores them.
+/// does not include this effect.
 pub(super) fn search_lines_ratio(with: &Arguments<'_>) -> Result<f64, String> {
     let (entries, bytes) = (with.count("entries")?, with.count("entry_bytes")?);
     if entries == 0 || bytes == 0 {
@@ -173,7 +173,7 @@ pub(super) fn search_lines_ratio(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(touched(&sorted_places) as f64 / touched(&level_places) as f64)
 }
 
-/// Computes the percentage of cache lines that a search in level order saves against a search in sorted order.
+/// Computes the percentage of cache lines that a search in level order saves, compared with a search in sorted order.
 pub(super) fn search_lines_saved_pct(with: &Arguments<'_>) -> Result<f64, String> {
     search_lines_ratio(with).map(|ratio| 100.0 * (1.0 - ratio.recip()))
 }

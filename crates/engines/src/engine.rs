@@ -16,10 +16,10 @@ use crate::survival::Survival;
 
 /// An engine: an ordered key-value store that can be opened in a directory.
 ///
-/// The methods with a default body declare a capability that an engine may have beyond the minimum. The default applies
-/// to an engine that is adapted from outside.
+/// The methods with a default body declare a capability that an engine may have beyond the minimum. The default body is
+/// for engines other than the tree of lsmbench.
 pub trait Engine: Send + Sync {
-    /// Identifies the code that would run, without running any code of the engine.
+    /// Returns the version and the library of the engine, without running code of the engine.
     ///
     /// # Errors
     /// Returns the steps to get the engine, if the engine is not on this machine or not in this build.

@@ -90,8 +90,8 @@ pub enum Compare {
     Difference,
     /// Compares the order of the claims with the order of the measurements.
     Rank,
-    /// Compares the claim with the value of one column at which another column reaches a value, or at which a subject
-    /// leads.
+    /// Compares the claim with a crossing: the value of one column at which another column reaches a value, or from
+    /// which on a subject leads.
     Crossing,
 }
 
@@ -348,7 +348,8 @@ impl Rule {
     }
 }
 
-/// Returns the column values for the values of a parameter, if the column uses other values than the document.
+/// Returns the values of the column that correspond to the parameter values of the document. Returns nothing if the
+/// column and the document use the same values.
 fn translations(param: &ParamColumn) -> impl Iterator<Item = &Texts> {
     match param {
         ParamColumn::Same(_) => None,

@@ -22,7 +22,7 @@ use tree::block::{
 use tree::{BlockIndex, BlockOptions};
 use types::Entry;
 
-/// The leaves of csc443's static B-tree.
+/// The block format `fixed-pairs`: the leaves of csc443's static B-tree.
 pub static VARIANT: Variant<dyn BlockFormat> = Variant::<dyn BlockFormat>::plain(
     "fixed-pairs",
     "pairs of equal size without metadata, found by binary search; other pairs use btree-page (csc443)",

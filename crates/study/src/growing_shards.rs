@@ -322,7 +322,8 @@ mod tests {
         table.insert(HashedKey { bytes: &key, hash: KeyHash(0) }, number + 1, Some(&key));
     }
 
-    /// Tests the claim of section 2.2.1: of K keys in n shards, K/(n + 1) move to a new shard, and no others.
+    /// Tests the claim of section 2.2.1: of K keys in n shards, K/(n + 1) keys move to a new shard, and no other key
+    /// moves.
     #[test]
     fn a_new_shard_takes_its_share_and_nothing_else_moves() {
         const KEYS: usize = 20_000;

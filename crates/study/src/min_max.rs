@@ -101,7 +101,8 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
 struct Entry {
     min_key: u64,
     max_key: u64,
-    /// The position of the block, as the document stores it. Blocks are read by their number.
+    /// The position of the block, as the document stores it. The tree finds blocks by number, so no search reads this
+    /// field.
     #[expect(dead_code, reason = "the entry has the size and the content that cs265 prints")]
     offset: u64,
 }

@@ -29,7 +29,7 @@ use tree::BlockOptions;
 use tree::block::{BlockFooter, BlockFormat, Draft, Entries, EntryWriter, Layout, Restarts, append_whole};
 use types::Entry;
 
-/// The block formats of cs265.
+/// The block format `plain`, in the two versions that cs265 prints.
 pub static VARIANT: Variant<dyn BlockFormat> = Variant::new::<Plain>(
     "plain",
     "entries with full keys; binary search if all have equal size, otherwise a linear search (cs265)",

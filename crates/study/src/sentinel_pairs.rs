@@ -11,7 +11,7 @@ use tree::block::{BlockFormat, Entries, SENTINEL};
 
 use crate::fixed_pairs::{FixedPairs, Form};
 
-/// The leaves of csc443's static B-tree with csc443's tombstones.
+/// The block format `sentinel-pairs`: the leaves of csc443's static B-tree, with the tombstones of csc443.
 pub static VARIANT: Variant<dyn BlockFormat> = Variant::<dyn BlockFormat>::plain(
     "sentinel-pairs",
     "fixed-pairs with values of 4 bytes, where a tombstone is a pair with the value INT_MAX (csc443)",

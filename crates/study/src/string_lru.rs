@@ -16,7 +16,7 @@ use catalog::{Variant, origin};
 use parking_lot::Mutex;
 use types::Bytes;
 
-/// The buffer pool of csc443.
+/// The cache `string-lru`: the buffer pool of csc443.
 pub static VARIANT: Variant<dyn Cache> = sized::variant::<BufferPools>(
     "string-lru",
     "LRU with one lock and string keys of file name and page number, as in csc443's buffer pool",

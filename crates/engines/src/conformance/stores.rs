@@ -109,7 +109,8 @@ fn one_step(
         40..41 => {
             let (one, other) = (key(random), key(random));
             let (low, high) = if one < other { (one, other) } else { (other, one) };
-            // Any two keys are far apart, so that half of these ranges are of a few keys.
+            // Two random keys are far apart, so half of the ranges end shortly after their start and have only a few
+            // keys.
             let high = if random.chance(0.5) { [&*low, &[0x80]].concat() } else { high };
             if low >= high {
                 return Ok(());

@@ -146,7 +146,10 @@ impl Case<'_> {
             ((value - theory).abs() <= slack, value < theory - slack, value > theory + slack);
         let otherwise = match force {
             Force::Given if is_near => {
-                return (Finding::NotTestable, "a parameter of the document that the experiment uses");
+                return (
+                    Finding::NotTestable,
+                    "the experiment uses this value of the document as a parameter",
+                );
             }
             Force::Must => Finding::Impossible,
             Force::Should | Force::Given => Finding::NotReproduced,

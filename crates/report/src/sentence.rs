@@ -61,7 +61,7 @@ fn untested(all: &[&Judged]) -> String {
         *reasons.entry(&judged.judgement.reason).or_default() += 1;
     }
     let most = reasons.iter().max_by_key(|(_, count)| **count).map_or("", |(reason, _)| reason);
-    format!("None of its claims can be tested here: {most}.")
+    format!("None of these claims can be tested here: {most}.")
 }
 
 /// Returns the claim that differs from its measurement by the largest factor, among the claims that were not

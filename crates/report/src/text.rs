@@ -135,7 +135,7 @@ pub(crate) fn run_of(run: &RunNote) -> String {
     let plural = if *trials == 1 { "" } else { "s" };
     let mut text = format!("{kind} {id}, {mode} mode, {trials} trial{plural}");
     if mode == "timed" && *trials < FEWEST_BLOCKS as u64 {
-        text.push_str(", too few for intervals");
+        text.push_str(", too few for confidence intervals");
     }
     for machine in cpu.clone().into_iter().chain(cores.map(|cores| format!("{cores} cores"))) {
         let _ = write!(text, ", {machine}");
@@ -203,7 +203,7 @@ mod tests {
             ..RunNote::default()
         };
         assert_eq!(run_of(&run("timed", 6)), "quick run 0192f3a1b2c3, timed mode, 6 trials, 2 cores");
-        assert!(run_of(&run("timed", 1)).contains("1 trial, too few for intervals"));
+        assert!(run_of(&run("timed", 1)).contains("1 trial, too few for confidence intervals"));
         assert!(!run_of(&run("counted", 1)).contains("too few"), "counters need one");
     }
 

@@ -45,7 +45,10 @@ impl Weighed {
             return (Finding::Reproduced, self.agreement(percent));
         }
         if self.meets(measured) {
-            return (Finding::Reproduced, format!("by the confidence interval: {}", self.agreement(percent)));
+            return (
+                Finding::Reproduced,
+                format!("the confidence interval reaches the accepted range: {}", self.agreement(percent)),
+            );
         }
         if self.compare == Compare::Rank {
             return (Finding::NotReproduced, "another rank".to_owned());

@@ -212,7 +212,7 @@ fn what_takes_hardware_counters_is_not_tested_without_them() {
             });
         });
         assert_eq!(judged.finding, Finding::NotTestable, "{judged:?}");
-        assert!(judged.reason.contains("gave the run no hardware counters"), "{judged:?}");
+        assert!(judged.reason.contains("provided no hardware counters"), "{judged:?}");
     }
     let other = made_for("byron-004", |row| {
         row.set(&SECONDS, Value::Empty);

@@ -41,9 +41,9 @@ pub(super) fn overview(report: &Report, highlights: &str) -> String {
     }
     body.push_str(highlights);
     body.push_str(
-        "<h2 id=\"figures\">Every figure</h2>\n<p>Each field is a figure or table of a document. Its colour shows the most \
-         frequent verdict on its tested claims, and its strip shows the verdicts on all of its claims. The numbers are the \
-         reproduced claims (by measurement + by arithmetic) and the tested claims.</p>\n",
+        "<h2 id=\"figures\">Every figure</h2>\n<p>Each field is a figure or table of a document. Its color shows the most \
+         frequent verdict on its tested claims. Its strip shows the verdicts on all of its claims. The two numbers are the \
+         number of reproduced claims (by measurement + by arithmetic) and the number of tested claims.</p>\n",
     );
     for system in systems {
         let name = escape(&system.document);
@@ -133,8 +133,8 @@ fn counts(systems: &[System], all: &FindingCounts) -> String {
         text.push_str(&row(&format!("<a href=\"{name}.html\">{name}</a>"), &system.tally()));
     }
     text.push_str(&row("<b>all</b>", all));
-    text + "</tbody>\n</table>\n<p class=\"soft small\">By arithmetic<span class=\"short\"> (∑)</span>: of those reproduced, the ones for which nothing was \
-            measured; the document's own numbers, or a formula, give what it says.</p>\n"
+    text + "</tbody>\n</table>\n<p class=\"soft small\">By arithmetic<span class=\"short\"> (∑)</span>: claims that are reproduced \
+            without a measurement, because other numbers of the document or a formula give the claimed value.</p>\n"
 }
 
 /// Returns the figures of a system as colored fields. On the overview, each field links to the page of the system.

@@ -19,8 +19,8 @@ const ENGINES: [(&str, &str, &str); 8] = [
 fn main() {
     #[cfg(feature = "wiredtiger")]
     compile_shim();
-    // The folder is read at run time: a target folder that several checkouts share may contain this program from
-    // another one.
+    // The folder is read at run time, because several checkouts may share a target folder. A build script in such a
+    // folder may come from another checkout.
     let folder = env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets this variable for build scripts");
     let lock = Path::new(&folder).join("../../Cargo.lock");
     // A path relative to the package, so that a workspace that links to it shares the compiled artifacts.
@@ -34,7 +34,7 @@ fn main() {
     }
 }
 
-/// Compiles the functions over WiredTiger's structures, with the installed header and library.
+/// Compiles the C functions that access WiredTiger's structures, with the installed header and library.
 #[cfg(feature = "wiredtiger")]
 fn compile_shim() {
     println!("cargo::rerun-if-changed=src/wiredtiger/shim.c");

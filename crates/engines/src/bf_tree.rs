@@ -1,4 +1,4 @@
-//! bf-tree: a B-tree in Rust whose leaf pages have a small page in memory for their hot records.
+//! bf-tree: a B-tree in Rust. Each leaf page has a small page in memory for its hot records.
 
 mod sizes;
 #[cfg(feature = "more-peers")]
@@ -20,7 +20,7 @@ use sizes::Sizes;
 
 pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<BfTree>(
     "bf-tree",
-    "bf-tree, a B-tree in Rust with a small page of hot records per leaf; a record fits into half a page",
+    "bf-tree, a B-tree in Rust with a small page of hot records per leaf; a record must fit into half a page",
     "# The longest key in bytes. A longer limit leaves less space for values.\n\
      longest_key = 64\n",
 )
@@ -68,7 +68,7 @@ impl Engine for BfTree {
         false
     }
 
-    /// bf-tree 0.5 cannot recover from its log. Only a snapshot survives.
+    /// bf-tree 0.5 cannot recover from its WAL. Only the writes in a snapshot survive.
     fn survival(&self, _: Log) -> Option<Survival> {
         Some(Survival::Flushed)
     }
@@ -91,23 +91,30 @@ impl Engine for BfTree {
         lines.push(match settings.log {
             Log::None => "log none: no WAL".to_owned(),
             _ => unequal(format_args!(
-                "log {}: bf-tree cannot recover from its WAL, so it has none, and only a flush makes writes durable",
+                "log {}: bf-tree cannot recover from its WAL, so it runs without a WAL, and only a flush makes \
+                 writes durable",
                 settings.log
             )),
         });
-        lines.push(unequal("flush: a snapshot of the whole tree in a new file, so a flush writes all data"));
+        lines.push(unequal(
+            "flush: bf-tree writes a snapshot of the whole tree into a new file, so each flush writes \
+            all data",
+        ));
         lines.push(unequal(
             "opening: the adapter copies the snapshot, because bf-tree changes the file that it opens",
         ));
         lines.push(unequal("batches: bf-tree writes the entries one by one, without atomicity"));
-        lines.push(unequal("scans: no snapshot; a backward scan reads its whole range forward first"));
+        lines.push(unequal(
+            "scans: bf-tree has no consistent scans, and the adapter reads the whole range of a \
+            backward scan forward",
+        ));
         lines.push(unequal(format_args!(
             "memtable, filters, {} background threads: bf-tree is a B-tree, which has none of these",
             settings.background_threads
         )));
         lines.extend(without_codec(settings, "bf-tree"));
         if settings.reads == Reads::Direct {
-            lines.push(unequal("direct I/O: bf-tree opens snapshots without it"));
+            lines.push(unequal("direct I/O: bf-tree opens snapshots without direct I/O"));
         }
         lines.extend(without_maps(settings, "bf-tree"));
         lines

@@ -1,4 +1,7 @@
 //! Helpers shared by the engines that are crates. A build contains such an engine only if its feature is enabled.
+//!
+//! A mapping line is one line of [`Engine::mapping`](crate::Engine::mapping). The line names a setting of the design
+//! and the corresponding option of the engine.
 
 use types::quantity::format_bytes;
 
@@ -48,7 +51,7 @@ macro_rules! open {
 
 pub(crate) use open;
 
-/// The mapping line of a memtable's bytes.
+/// The mapping line of the capacity of memtables. The line is a mismatch if the design has memtable filters.
 pub(crate) fn memtable(settings: &EngineOptions, option: &str) -> String {
     let line = format!("memtable {}: {option}", format_bytes(settings.memtable_bytes));
     match settings.memtable_filter_bytes {
@@ -57,12 +60,12 @@ pub(crate) fn memtable(settings: &EngineOptions, option: &str) -> String {
     }
 }
 
-/// The mapping line of a cache's bytes.
+/// The mapping line of the capacity of the cache.
 pub(crate) fn cache(settings: &EngineOptions, option: &str) -> String {
     format!("cache {}: {option}", format_bytes(settings.cache_bytes))
 }
 
-/// The mapping line of a WAL mode that the engine also has.
+/// The mapping line of a WAL mode that the engine supports.
 pub(crate) fn log(settings: &EngineOptions, option: &str) -> String {
     format!("log {}: {option}", settings.log)
 }
@@ -105,7 +108,7 @@ pub(crate) fn without_codec(settings: &EngineOptions, name: &str) -> Option<Stri
     (settings.codec != Codec::None).then(runs_without)
 }
 
-/// The mapping line of filters that are not Bloom filters, which the engine lacks.
+/// The mapping line of filters that are not Bloom filters, for an engine that has only Bloom filters.
 pub(crate) fn without_filters(settings: &EngineOptions, name: &str) -> Option<String> {
     let kind = match &settings.filters {
         Filters::Bloom => return None,
@@ -113,11 +116,11 @@ pub(crate) fn without_filters(settings: &EngineOptions, name: &str) -> Option<St
         Filters::Other(kind) => kind,
     };
     (settings.filter_bits_per_key > 0.0).then(|| {
-        unequal(format_args!("{kind} filters: {name} uses Bloom filters, here with equal bits per key"))
+        unequal(format_args!("{kind} filters: {name} uses Bloom filters with the same bits per key instead"))
     })
 }
 
-/// The mapping line of values apart from their keys, for an engine that keeps all values with their keys.
+/// The mapping line of values in blob files, for an engine that keeps all values with their keys.
 pub(crate) fn without_blob_files(settings: &EngineOptions, name: &str) -> Option<String> {
     (settings.values != ValuePlace::Inline)
         .then(|| unequal(format_args!("values {}: {name} keeps values with their keys", settings.values)))
@@ -127,7 +130,7 @@ pub(crate) fn without_blob_files(settings: &EngineOptions, name: &str) -> Option
 pub(crate) fn without_interval(settings: &EngineOptions, name: &str) -> Option<String> {
     matches!(settings.log, Log::Interval { .. }).then(|| {
         unequal(format_args!(
-            "log {}: {name} syncs either every write or no write, and here no write",
+            "log {}: {name} syncs either every write or no write, so this run syncs no write",
             settings.log
         ))
     })

@@ -16,10 +16,10 @@ use crate::survival::Survival;
 
 /// An engine: an ordered key-value store that can be opened in a directory.
 ///
-/// The methods with a default body declare a capability that an engine may have beyond the minimum. The default applies
-/// to an engine that is adapted from outside.
+/// The methods with a default body declare a capability that an engine may have beyond the minimum. The default body is
+/// for engines other than the tree of lsmbench.
 pub trait Engine: Send + Sync {
-    /// Identifies the code that would run, without running any code of the engine.
+    /// Returns the version and the library of the engine, without running code of the engine.
     ///
     /// # Errors
     /// Returns the steps to get the engine, if the engine is not on this machine or not in this build.
@@ -66,7 +66,8 @@ pub trait Engine: Send + Sync {
         Vec::new()
     }
 
-    /// Whether the engine validates its options only when a store is opened, so that a single configuration may fail.
+    /// Whether the engine validates its options only when a store is opened. If so, the store of a single configuration
+    /// may fail to open.
     fn may_reject_options(&self) -> bool {
         true
     }
@@ -112,7 +113,7 @@ pub trait Engine: Send + Sync {
         false
     }
 
-    /// Whether an atomic batch of the engine can have members of a kind.
+    /// Whether an atomic batch of the engine can contain writes of a kind.
     fn batches(&self, kind: Kind) -> bool {
         matches!(kind, Kind::Put | Kind::Insert | Kind::Delete)
     }
@@ -147,7 +148,7 @@ pub struct Identity {
 /// The reason why an engine is unavailable.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum Missing {
-    /// No such library was found.
+    /// No library with one of the names was found.
     #[error("no {names} in {searched}; {advice}")]
     NoLibrary {
         /// The names that were searched for.
@@ -167,10 +168,10 @@ pub enum Missing {
     },
     /// The engine was not compiled in.
     #[error(
-        "this build of lsmbench does not contain it; build with: cargo build --release --features {feature}"
+        "this build of lsmbench does not contain the engine; build with: cargo build --release --features {feature}"
     )]
     NotBuilt {
-        /// The feature of the package `lsmbench`.
+        /// The feature of the package `lsmbench` that contains the engine.
         feature: &'static str,
     },
 }

@@ -8,14 +8,15 @@ use crate::store::Store;
 
 /// The operations of one column family of a store, or of the whole store.
 pub enum FamilyTarget<'s> {
-    /// The operations go to a store without column families.
+    /// The operations apply to a store without column families.
     Store(&'s dyn Target),
-    /// The operations go to one column family.
+    /// The operations apply to one column family.
     Family(Box<dyn Target + 's>),
 }
 
 impl<'s> FamilyTarget<'s> {
-    /// Returns the operations of a family of a store with this design; without a family, of the whole store.
+    /// Returns the operations of `family` in a store with this design. If `family` is `None`, returns the operations of
+    /// the whole store.
     pub(crate) fn of(
         store: &'s dyn Store,
         design: &Design,

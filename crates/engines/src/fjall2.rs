@@ -1,5 +1,5 @@
-//! Fjall 2: the release line that one of the source documents measured. Version 2.1 of Fjall no longer builds with
-//! current dependencies. The adapter uses version 2.11, the last version of the line.
+//! Fjall 2: one of the source documents measured version 2.1 of Fjall, which no longer builds with current
+//! dependencies. The adapter uses version 2.11, the last version of the line.
 
 #[cfg(feature = "peers")]
 mod store;
@@ -25,11 +25,11 @@ pub(crate) const VARIANT: Variant<dyn Engine> = Variant::<dyn Engine>::plain(
 
 struct Fjall2;
 
-/// The smallest cap on all memtables that the engine accepts, in bytes.
+/// The smallest limit for all memtables together that the engine accepts, in bytes.
 const LEAST_WRITE_BUFFER_BYTES: u64 = 1 << 20;
 
-/// Limit in bytes for all memtables together, at which writers wait. The engine's default of 64 MiB would make a large
-/// memtable immutable too early, at half of the limit.
+/// Limit in bytes for all memtables together, at which writers wait. With the engine's default of 64 MiB, a large
+/// memtable would become immutable too early, at half of the limit.
 fn write_buffer_bytes(settings: &EngineOptions) -> u64 {
     settings.all_memtable_bytes().max(LEAST_WRITE_BUFFER_BYTES)
 }
@@ -39,7 +39,7 @@ fn write_buffer(settings: &EngineOptions) -> String {
     let (bytes, count) = (write_buffer_bytes(settings), settings.frozen_memtables);
     let line = format!("{count} immutable memtables: max_write_buffer_size {}", format_bytes(bytes));
     match bytes > settings.all_memtable_bytes() {
-        true => unequal(format_args!("{line}, the minimum of Fjall")),
+        true => unequal(format_args!("{line}, which is the minimum of Fjall")),
         false => line,
     }
 }

@@ -25,8 +25,8 @@ pub(crate) struct Wanted {
 /// The names of the function that a failing assertion calls, one for each C library.
 const ASSERTION_HANDLERS: [&str; 3] = ["__assert_fail", "__assert_rtn", "__assert"];
 
-/// The number of function names that indicates a build with assertions. A build without assertions has slightly fewer
-/// names in its error messages.
+/// The largest number of function names in a build without assertions. More function names indicate a build with
+/// assertions. A build without assertions has some function names in its error messages.
 const ASSERTING_FUNCTIONS: usize = 20;
 
 /// Compiler flags that indicate an optimized build.
@@ -41,7 +41,7 @@ impl Wanted {
     /// Finds the library that `given` names. `given` is a path, a name to search for, or empty.
     ///
     /// # Errors
-    /// The searched places, and how to get the library.
+    /// No library was found. The error lists the searched places, and how to get the library.
     pub(crate) fn find(&self, given: &str) -> Result<PathBuf, Missing> {
         let named = match given {
             "" => std::env::var(self.variable).ok().filter(|path| !path.is_empty()),
@@ -72,7 +72,7 @@ impl Wanted {
     /// Identifies the library from its file.
     ///
     /// # Errors
-    /// Where the file does not exist, is no library for this machine, or lacks a function.
+    /// The file does not exist, is not a library for this machine, or lacks a function.
     pub(crate) fn identify(&self, given: &str) -> Result<Identity, Missing> {
         let path = self.find(given)?;
         let not_this = |reason: String| Missing::NotThis { path: path.clone(), reason };
@@ -98,7 +98,8 @@ impl Wanted {
         Ok(Identity { version: version_in(&path), library: Some(path), doubts })
     }
 
-    /// The reasons why the times of a library are doubtful, given whether it calls the handler of failed assertions.
+    /// Returns the reasons why the times of a library are doubtful. `asserts` is whether the library calls the handler
+    /// of failed assertions.
     fn doubts(&self, file: &object::File<'_>, asserts: bool) -> Vec<&'static str> {
         let data_of = |name| file.section_by_name(name).and_then(|section| section.data().ok());
         let mut doubts = Vec::new();
@@ -111,7 +112,7 @@ impl Wanted {
             });
         }
         if data_of(".debug_str").is_some_and(is_unoptimised) {
-            doubts.push("the library is built without optimisation, so its times are meaningless");
+            doubts.push("the library is built without optimization, so its times are meaningless");
         }
         let is_slow = self.has_fast_checksums
             && file.architecture() == Architecture::X86_64
@@ -124,8 +125,9 @@ impl Wanted {
     }
 }
 
-/// Whether strings of a library contain signatures of functions of a namespace, as the library's own assertions would.
-/// The codecs in the library call the same handler, so a call of the handler proves nothing.
+/// Whether the strings of a library contain many signatures of functions of a namespace, as the assertions of the
+/// engine do. The codecs in the library call the same handler, so a call of the handler does not prove that the engine
+/// has assertions.
 fn names_functions(strings: &[u8], namespace: &str) -> bool {
     let is_signature = |text: &&[u8]| {
         let text = String::from_utf8_lossy(text);
@@ -139,7 +141,7 @@ fn has_checksum_instruction(code: &[u8]) -> bool {
     code.windows(5).any(|at| at[2..] == [0x0f, 0x38, 0xf1] && at[0] == 0xf2 && (0x48..=0x4f).contains(&at[1]))
 }
 
-/// Whether the compiler flags in the debug information show a build without optimisation.
+/// Whether the compiler flags in the debug information show a build without optimization.
 fn is_unoptimised(strings: &[u8]) -> bool {
     let mut producers = strings
         .split(|byte| *byte == 0)
@@ -165,7 +167,8 @@ fn places() -> Vec<PathBuf> {
     places
 }
 
-/// The file of that name in a folder, or the newest file whose version follows the name.
+/// Returns the file `name` in a folder. If this file does not exist, returns the file with the newest version after the
+/// name, such as `librocksdb.so.11`.
 fn in_place(place: &Path, name: &str) -> Option<PathBuf> {
     let exact = place.join(name);
     if exact.exists() {
@@ -179,7 +182,7 @@ fn in_place(place: &Path, name: &str) -> Option<PathBuf> {
     versioned.max_by_key(|path| version_in(path).map(|version| numbers(&version)))
 }
 
-/// Version after `.so.` in the name of a file. `None` if the version has fewer than two numbers.
+/// Returns the version after `.so.` in the name of a file. Returns `None` if the version has fewer than two numbers.
 pub(crate) fn version_in(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
     let version = name.split_once(".so.")?.1;

@@ -57,7 +57,7 @@ impl Engine for Lmdb {
         true
     }
 
-    /// Every commit passes its pages to the kernel.
+    /// Every commit passes its pages to the kernel, so its writes survive the end of the process.
     fn survival(&self, _: Log) -> Option<Survival> {
         Some(Survival::Acknowledged)
     }
@@ -65,7 +65,11 @@ impl Engine for Lmdb {
     fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
         let mut lines = vec![match settings.log {
             Log::Sync => log(settings, "LMDB has no WAL and syncs every commit"),
-            _ => log(settings, "MDB_NOSYNC; LMDB has no WAL, and a commit only reaches the operating system"),
+            _ => log(
+                settings,
+                "MDB_NOSYNC; LMDB has no WAL, and a commit passes its pages to the kernel without a \
+                sync",
+            ),
         }];
         if !settings.reads.has_readahead() {
             lines.push("no read-ahead: MDB_NORDAHEAD".to_owned());

@@ -42,7 +42,7 @@ impl OpenStore {
     /// Opens a store, in a directory that is created if it does not exist.
     ///
     /// # Errors
-    /// The error of the engine, or of the kernel where the directory cannot be created.
+    /// The error of the engine, or the error of the kernel if the directory cannot be created.
     pub fn open(engine: Box<dyn Engine>, opening: Opening) -> Result<Self, TargetError> {
         // A design that keeps its files in memory needs no directory.
         if !engine.limits(&opening.design).contains(&catalog::Limit::NotDurable) {
@@ -80,23 +80,23 @@ impl OpenStore {
         &*self.engine
     }
 
-    /// The operations of the store, for the driver.
+    /// Returns the operations of the store, for the driver of a workload.
     pub fn target(&self) -> &dyn Target {
         &*self.store
     }
 
-    /// The operations of a column family; without a family, of the whole store.
+    /// Returns the operations of a column family. If `family` is `None`, returns the operations of the whole store.
     ///
     /// # Errors
-    /// If the store does not have the family.
+    /// The store does not have the family.
     pub fn family(&self, family: Option<&str>) -> Result<FamilyTarget<'_>, TargetError> {
         self.family_of(&*self.store, family)
     }
 
-    /// The operations of a column family of a copy that [`open_copy`](Self::open_copy) has opened.
+    /// Returns the operations of a column family of a copy that [`open_copy`](Self::open_copy) has opened.
     ///
     /// # Errors
-    /// If the copy does not have the family.
+    /// The copy does not have the family.
     pub fn family_of<'s>(
         &self,
         copy: &'s dyn Store,
@@ -115,12 +115,13 @@ impl OpenStore {
         self.store.version()
     }
 
-    /// Compacts the whole store. `None` if the engine has no call for that.
+    /// Compacts the whole store. Returns `None` if the engine has no function for a compaction of the whole store.
     pub fn compact(&self) -> Option<Result<(), TargetError>> {
         self.store.compact()
     }
 
-    /// Makes a copy of the store in `directory`, which does not exist. `None` where the engine has no call for that.
+    /// Makes a copy of the store in `directory`, which must not exist. Returns `None` if the engine has no function for
+    /// copies.
     pub fn checkpoint(&self, directory: &Path) -> Option<Result<(), TargetError>> {
         self.store.checkpoint(directory)
     }

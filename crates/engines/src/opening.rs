@@ -15,7 +15,7 @@ pub struct Opening {
     pub design: Design,
     /// The settings of the design, for engines other than lsmbench.
     pub options: EngineOptions,
-    /// Whether background work is done by threads, or at points that the operations decide.
+    /// Whether threads do the background work, or the operations do the work at fixed points.
     pub mode: Mode,
     /// A clock in nanoseconds, which measures the time that writers wait.
     pub clock: fn() -> u64,

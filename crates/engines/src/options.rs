@@ -36,7 +36,7 @@ const SETTINGS: [Setting; 14] = [
     (&["values"], "values", |a, b| a.values != b.values),
 ];
 
-/// Settings of a design that other engines have options for.
+/// The settings of a design for which other engines have options.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EngineOptions {
     /// Bytes at which a memtable becomes immutable.
@@ -47,7 +47,7 @@ pub struct EngineOptions {
     pub frozen_memtables: u64,
     /// Bytes of the block cache.
     pub cache_bytes: u64,
-    /// Bits per key of filters; 0 is no filters.
+    /// Bits per key of filters. 0 means no filters.
     pub filter_bits_per_key: f64,
     /// The kind of filters, for engines that support several kinds.
     pub filters: Filters,
@@ -93,8 +93,8 @@ pub enum Reads {
 }
 
 impl Reads {
-    /// Whether the kernel may read pages next to the page that a get needs. A design that reads blocks one by one
-    /// forbids the read-ahead of the kernel, because such a design is for data larger than memory.
+    /// Whether the kernel may read ahead: pages next to the page that a get needs. A design without memory maps reads
+    /// blocks one by one. Such a design is for data larger than memory, so it disables the read-ahead of the kernel.
     pub(crate) fn has_readahead(self) -> bool {
         self == Self::Mapped
     }
@@ -139,7 +139,7 @@ pub enum Codec {
 /// The failures that a write survives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Log {
-    /// The engine writes no log.
+    /// The engine writes no WAL.
     None,
     /// Records reach the kernel, so they survive the end of the process.
     Buffered,
@@ -171,7 +171,7 @@ impl EngineOptions {
             text(choice, key).and_then(|text| parse_bytes(&text).ok()).unwrap_or(0)
         };
         let options = &design.options;
-        // Filters of other kinds have fingerprints of a fixed number of bits.
+        // Filters without `bits_per_key` have fingerprints with a fixed number of bits.
         let own_bits_per_key = number(bloom, "bits_per_key");
         let bits_per_key = own_bits_per_key.or_else(|| design.filter_bits_per_key());
         Self {
@@ -225,12 +225,12 @@ impl EngineOptions {
         }
     }
 
-    /// Whether the value at a path of a design is a setting of other engines.
+    /// Whether the option at `path` of a design is one of these settings.
     pub fn depend_on(path: &[&str]) -> bool {
         SETTINGS.iter().any(|(setting, ..)| path.starts_with(setting))
     }
 
-    /// Names of the settings that differ between two sets of options.
+    /// Returns the names of the settings that differ between two sets of options.
     pub fn differences(&self, other: &Self) -> Vec<String> {
         let differing = SETTINGS.iter().filter(|(.., differ)| differ(self, other));
         differing.map(|(_, name, _)| (*name).to_owned()).collect()

@@ -28,7 +28,7 @@ impl Engine for Redb {
         true
     }
 
-    /// Commits without a sync stay in the process.
+    /// Commits without a sync stay in the memory of the process.
     fn survival(&self, log: Log) -> Option<Survival> {
         Some(Survival::of_sync(log))
     }

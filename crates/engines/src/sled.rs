@@ -31,7 +31,7 @@ impl Engine for Sled {
         true
     }
 
-    /// Records that are not synced stay in the process.
+    /// Records that are not synced stay in the memory of the process.
     fn survival(&self, log: Log) -> Option<Survival> {
         Some(Survival::of_sync(log))
     }
@@ -41,9 +41,10 @@ impl Engine for Sled {
         lines.push(match settings.log {
             Log::Sync => log(settings, "flush() after every write"),
             Log::Interval { .. } => log(settings, "flush_every_ms"),
-            Log::None => log(settings, "flush_every_ms none; the log stays in the process until a segment is full"),
+            Log::None => log(settings, "flush_every_ms none; WAL records stay in the process until a segment is full"),
             Log::Buffered => unequal(
-                "log buffered: sled keeps log records in the process for up to 500 ms (its default), so a crash of the process loses them",
+                "log buffered: sled keeps WAL records in the process for up to 500 ms (its default), so a crash of \
+                 the process loses these records",
             ),
         });
         lines.push(unequal(

@@ -22,13 +22,14 @@ pub(crate) const VARIANT: Variant<dyn Engine> =
 
 struct Sqlite;
 
-/// The page size of `SQLite`: the power of two from 512 bytes to 64 KiB that is nearest below the block size, in bytes.
+/// The page size of `SQLite` in bytes: the largest power of two that is at most the block size, from 512 bytes to 64
+/// KiB.
 fn page_bytes(settings: &EngineOptions) -> u64 {
     let bytes = settings.block_bytes.clamp(512, 64 << 10);
     1 << bytes.ilog2()
 }
 
-/// The number of pages in the write-ahead log at which a commit copies them into the table.
+/// The number of pages in the WAL at which a commit copies all pages of the WAL into the table.
 fn checkpoint_pages(settings: &EngineOptions) -> u64 {
     (settings.memtable_bytes / page_bytes(settings)).max(1)
 }

@@ -56,7 +56,7 @@ impl Readings {
         gauge.map_or(&Value::Empty, |(_, value)| value)
     }
 
-    /// The increase of a counter since `before`.
+    /// Returns the increase of a counter since `before`.
     pub fn counted(&self, metric: &Metric, before: &Self) -> Option<u64> {
         Some(self.count(metric)?.saturating_sub(before.count(metric)?))
     }
@@ -77,7 +77,7 @@ impl Readings {
         Self { counters, gauges: self.gauges.clone() }
     }
 
-    /// Returns these metrics with all values 0, for a level that does not exist.
+    /// Returns these readings with all values set to 0, for a level that does not exist.
     fn zeroed(&self) -> Self {
         Self {
             counters: self.counters.iter().map(|(metric, _)| (*metric, 0)).collect(),
@@ -88,7 +88,7 @@ impl Readings {
 
 impl EngineStats {
     /// Returns these statistics with all counters set to 0. The counters of a store restart when the store is opened
-    /// again, so differences to the result are the work since then.
+    /// again, so a difference from the result is the work since the store was opened.
     #[must_use]
     pub fn restarted(&self) -> Self {
         let levels = self.levels.iter().map(Readings::restarted).collect();
@@ -167,7 +167,7 @@ mod tests {
         after.gauge(&c::EXPECTED_FPR, None::<f64>).counter(&n::GETS, None);
         let row = after.since(&before);
         let values: Vec<_> = row.iter().map(|(metric, value)| (metric.name, value.integer())).collect();
-        // A counter that is absent in the earlier reading has no difference.
+        // If the earlier readings lack a counter, its increase is unknown.
         assert_eq!(values, [("flush_bytes", Some(15)), ("runs", Some(1))]);
         assert_eq!(after.counted(&c::FLUSH_BYTES, &before), Some(15));
         assert_eq!(after.counted(&c::WAL_BYTES, &before), None);

@@ -6,7 +6,7 @@ use workload::{Target, TargetError};
 
 use crate::stats::EngineStats;
 
-/// An open store of any engine: the operations of [`Target`], and the calls made between phases.
+/// An open store of any engine: the operations of [`Target`], and the calls that lsmbench makes between phases.
 ///
 /// A call that an engine may lack returns an `Option`, and `None` means that the engine has no such call.
 pub trait Store: Target {
@@ -17,7 +17,8 @@ pub trait Store: Target {
     /// The current counters and sizes of the store. Other threads may call the store during this call.
     fn stats(&self) -> EngineStats;
 
-    /// Compacts the whole store, as far as the engine's compaction can. `None` if the engine has no call for that.
+    /// Compacts as much of the store as the engine can compact on request. Returns `None` if the engine has no such
+    /// call.
     fn compact(&self) -> Option<Result<(), TargetError>> {
         None
     }

@@ -17,8 +17,7 @@ pub enum Survival {
 }
 
 impl Survival {
-    /// The surviving writes of an engine that passes each record of its log to the kernel, and that can run without a
-    /// log.
+    /// The surviving writes of an engine that passes each WAL record to the kernel, and that can run without a WAL.
     pub(crate) fn of_log(log: Log) -> Self {
         match log {
             Log::None => Self::Flushed,

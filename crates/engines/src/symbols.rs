@@ -14,9 +14,9 @@ pub(crate) struct Loaded(ManuallyDrop<Library>);
 impl Loaded {
     /// Loads a library with local symbols, which no other library of the process sees.
     pub(crate) fn open(path: &Path) -> Result<Self, TargetError> {
-        // SAFETY: Loading runs the initialisers of the library. The user has named this library or it is installed
-        // under the engine's name, and it has all functions of the engine: its initialisers are those that every
-        // program linked with it runs.
+        // SAFETY: Loading runs the initializers of the library. The user has named this library, or the library is
+        // installed under the name of the engine. Every program that is linked with the library runs the same
+        // initializers.
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }?;
         Ok(Self(ManuallyDrop::new(library)))
     }
@@ -32,7 +32,7 @@ impl Loaded {
     }
 }
 
-/// The `bytes` bytes from `start` on; an empty slice may have any `start`.
+/// Returns the slice of `bytes` bytes that begins at `start`. If `bytes` is 0, `start` may have any value.
 ///
 /// # Safety
 /// The bytes exist, and do not change while the slice is alive.
@@ -46,8 +46,8 @@ pub(crate) unsafe fn bytes_at<'a>(start: *const c_char, bytes: usize) -> &'a [u8
 
 /// Declares a table of functions of a C library. There are three groups: functions of every version, functions of newer
 /// versions, and functions that are newer than the oldest library that can be linked. The names omit their common
-/// prefix. Under the condition `linked`, the program contains a library. Under `newest`, that library has all
-/// functions.
+/// prefix. The condition `linked` is true if the program contains a library. The condition `newest` is true if this
+/// library has all functions.
 macro_rules! functions {
     ($(#[$doc:meta])* $table:ident, $prefix:literal, linked($linked:meta), newest($has_newest:meta),
      required { $($name:ident: fn($($argument:ty),* $(,)?) $(-> $result:ty)?;)* }

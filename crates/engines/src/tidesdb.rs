@@ -65,12 +65,14 @@ impl Engine for TidesDb {
         if settings.values != ValuePlace::Inline {
             let values = &settings.values;
             lines.push(unequal(format_args!(
-                "values {values}: TidesDB keeps large values in a log of its own limits"
+                "values {values}: TidesDB keeps large values in a value log with its own size limit"
             )));
         }
         match settings.log {
             Log::None => {
-                lines.push(unequal("log none: TidesDB cannot disable its log, which stays in the process"));
+                lines.push(unequal(
+                    "log none: TidesDB cannot disable its WAL, whose records stay in the process",
+                ));
             }
             Log::Buffered => {
                 lines.push(log(
@@ -82,7 +84,8 @@ impl Engine for TidesDb {
             Log::Interval { .. } => lines.push(log(settings, "SyncMode Interval")),
         }
         lines.push(unequal(format_args!(
-            "{} immutable memtables: the limit of TidesDB also counts runs that wait for a compaction, and stays at 16",
+            "{} immutable memtables: TidesDB limits immutable memtables and runs that wait for a compaction \
+             together, and the limit stays at 16",
             settings.frozen_memtables
         )));
         lines.push(unequal("each single put is a separate transaction"));

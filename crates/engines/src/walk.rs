@@ -8,7 +8,7 @@ use workload::{Scan, TargetError};
 /// The lowest and the highest key of a range.
 type Bounds<'a> = (Bound<&'a [u8]>, Bound<&'a [u8]>);
 
-/// The bounds of a scan; `None` if the scan covers no key.
+/// Returns the bounds of a scan. Returns `None` if the range of the scan is empty.
 pub(crate) fn bounds<'a>(scan: &Scan<'a>) -> Option<Bounds<'a>> {
     let is_empty = scan.high.is_some_and(|high| high <= scan.low);
     (!is_empty).then(|| (Bound::Included(scan.low), scan.high.map_or(Bound::Unbounded, Bound::Excluded)))

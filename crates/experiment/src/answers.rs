@@ -121,7 +121,7 @@ mod tests {
             ),
             (
                 "ids = \"d-1\"\nmetric = \"m\"\ncolumn = \"ops\"\ncompare = \"ratio\"",
-                "x.toml:6: claim.to: to is missing",
+                "x.toml:6: claim.to: \"to\" is missing",
             ),
             (
                 "ids = \"d-1\"\nuntestable = \"so\"\ncolumn = \"ops\"",

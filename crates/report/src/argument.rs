@@ -1,4 +1,4 @@
-//! The arguments of a computation: an element of `with`.
+//! An argument of a computation: a value in the table `with`.
 
 use std::collections::BTreeMap;
 

@@ -16,8 +16,8 @@ pub struct Claim {
     pub id: String,
     /// The section that states the claim.
     pub section: String,
-    /// The figure or table that contains the number. Empty for a number in prose, and `table` for a table without a
-    /// number.
+    /// The figure or table that contains the claimed number. The field is empty for a claim in prose, and `table` for a
+    /// table that the document does not number.
     pub figure: String,
     /// The subject of the claim, such as a variant or the name of a table row.
     pub subject: String,

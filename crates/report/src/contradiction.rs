@@ -22,7 +22,8 @@ pub struct Contradiction {
     /// Derivation of the correct value.
     #[serde(default)]
     pub why: String,
-    /// Computations that check the statements of the contradiction. The key is absent if `open` contains a reason.
+    /// The sides of the contradiction, each with the computation that checks the side. The list is empty if `open`
+    /// contains a reason.
     #[serde(default, rename = "check")]
     pub checks: Vec<ContradictionSide>,
     /// Reason why no computation can decide the contradiction.
@@ -102,9 +103,9 @@ pub struct Checked {
     pub claim: Claim,
     /// The result of the computation.
     pub computed: f64,
-    /// The direction in which the computed result bounds the claim.
+    /// Whether the computed result is an upper or a lower limit of the claim. `None` if the result is no limit.
     pub bound: Option<Bound>,
-    /// Whether the side agrees with the result.
+    /// Whether the claim of the side agrees with the result.
     pub holds: bool,
 }
 
@@ -153,13 +154,16 @@ impl Contradiction {
     /// Computes each side of the contradiction, and derives the ruling.
     ///
     /// # Errors
-    /// Returns a message in four cases. The contradiction has neither sides nor a reason in `open`. The contradiction
-    /// must have both sides and a reason. A side names a claim or a computation that does not exist. Returns an error
-    /// if a computation rejects its arguments.
+    /// Returns a message in these cases:
+    ///
+    /// * The contradiction has neither sides nor a reason in `open`.
+    /// * The contradiction has both sides and a reason in `open`.
+    /// * A side names a claim or a computation that does not exist.
+    /// * A computation rejects its arguments.
     pub fn settle(self, document: &str, claims: &Claims) -> Result<Settled, String> {
         if self.checks.is_empty() != self.open.is_some() {
             return Err(format!(
-                "{}: set either checks, or open with the reason why there are no checks",
+                "{}: set exactly one of the keys \"check\" and \"open\"; open is the reason why there are no checks",
                 self.id
             ));
         }
@@ -193,7 +197,8 @@ impl ContradictionSide {
         let judged = compute(&rule, &claim, claims, &evidence);
         let computed = judged.theory.and_then(|theory| theory.value);
         let computed = computed.ok_or_else(|| format!("{}: {}", self.side, judged.reason))?;
-        // If the computation is a bound, a claim that is far from the bound on the possible side also agrees.
+        // If the computation is a bound, every claim that the bound allows agrees, even if the claim is far from the
+        // bound.
         let is_kept = self.bound.is_some() && judged.finding == Finding::DirectionOnly;
         let holds = judged.finding == Finding::Reproduced || is_kept;
         Ok(Checked { side: self.side.clone(), claim, computed, bound: self.bound, holds })
@@ -244,7 +249,7 @@ mod tests {
     #[test]
     fn what_cannot_be_settled_says_why() {
         for (tail, said) in [
-            ("", "set either checks"),
+            ("", "set exactly one of the keys"),
             ("kinds = 1", "unknown field `kinds`"),
             ("[[check]]\nside = \"a\"\nclaimed = 1.0\ncomputed = \"best\"", "unknown computation \"best\""),
             (
@@ -258,7 +263,7 @@ mod tests {
             ),
             (
                 "open = \"why\"\n[[check]]\nside = \"a\"\nclaimed = 1.0\ncomputed = \"bloom_bits\"",
-                "set either checks",
+                "set exactly one of the keys",
             ),
         ] {
             let error = settled(&format!("{HEAD}{tail}")).unwrap_err();

@@ -1,4 +1,5 @@
-//! The contents of the report pages: systems, the figures of each system, and the answers to each figure.
+//! The contents of the report pages: systems, the figures of each system, and the answers of experiments to each
+//! figure.
 
 use std::collections::BTreeMap;
 
@@ -71,11 +72,12 @@ pub struct Answer {
     pub source: FigureSource,
     /// The path of the experiment file in this repository.
     pub file: String,
-    /// The question of the experiment; `None` if all claims are computed.
+    /// The question of the experiment. `None` if the file contains no experiment, because computations decide all of
+    /// its claims.
     pub question: Option<String>,
-    /// The run; `None` if the experiment has not run.
+    /// The run of the experiment. `None` if the experiment has not run.
     pub run: Option<RunNote>,
-    /// A sentence with the outcome of the run.
+    /// A sentence with the outcome of the run, from its verdicts.
     pub outcome: Option<String>,
     /// The charts of the experiment.
     pub charts: Vec<SvgChart>,
@@ -139,7 +141,8 @@ impl FindingCounts {
         self.total() - self.count(Finding::NotTestable)
     }
 
-    /// Returns the most frequent finding of the tested claims. In a tie, returns the better finding.
+    /// Returns the most frequent finding about the tested claims. If two findings are equally frequent, returns the
+    /// better finding.
     pub fn prevailing(&self) -> Finding {
         let tested = Finding::ALL.into_iter().filter(|finding| *finding != Finding::NotTestable);
         let most = tested.rev().max_by_key(|finding| self.count(*finding));

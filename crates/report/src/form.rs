@@ -39,7 +39,8 @@ impl Compare {
         }
     }
 
-    /// Returns the result of this form of comparison if both sides are equal. Returns `None` if no such value exists.
+    /// Returns the number to which this form converts two equal sides, such as 1 for a ratio. Returns `None` if no such
+    /// number exists.
     pub(crate) fn neutral(self) -> Option<f64> {
         match self {
             Self::Amplification | Self::Ratio | Self::Factor => Some(1.0),
@@ -72,9 +73,8 @@ impl Compare {
     }
 }
 
-/// Returns the `x` at which a curve reaches `value`. The result is interpolated between the first two neighbouring
-/// points that are on different sides of `value`. If both values are above 0, the interpolation uses their
-/// logarithms.
+/// Returns the `x` at which a curve reaches `value`. The result is interpolated between the first two neighboring
+/// points that are on different sides of `value`. If both values are above 0, the interpolation uses their logarithms.
 pub(crate) fn crossing(points: &[(f64, f64)], value: f64) -> Option<f64> {
     if let Some((x, _)) = points.iter().find(|(_, y)| y.total_cmp(&value).is_eq()) {
         return Some(*x);
@@ -91,7 +91,7 @@ pub(crate) fn crossing(points: &[(f64, f64)], value: f64) -> Option<f64> {
 }
 
 /// Returns the smallest `x` from which the curve `own` stays better than the curve `other` by at least the fraction
-/// `by`. Only an `x` that both curves have counts.
+/// `by`. The function considers only values of `x` that both curves have.
 pub(crate) fn lead(own: &[(f64, f64)], other: &[(f64, f64)], better: Better, by: f64) -> Option<f64> {
     let both = own.iter().filter_map(|(x, m)| {
         let (_, r) = other.iter().find(|(theirs, _)| theirs.total_cmp(x).is_eq())?;

@@ -58,7 +58,7 @@ impl Highlight {
 fn beside(theory: &Theory) -> Result<Expected, String> {
     theory.check()?;
     let unit = theory.unit.as_deref().filter(|_| theory.computed.is_some());
-    let unit = unit.ok_or("a computed value needs a unit: computed = \"…\", unit = \"…\"")?;
+    let unit = unit.ok_or("a computed value needs a unit, such as unit = \"bits\"")?;
     let about =
         About { claim: &Claim::unnamed(0.0, unit), place: 0, claims: &Claims::default(), facts: &Nothing };
     theory.expected(about)

@@ -40,7 +40,7 @@ pub fn judge(rule: &Rule, place: usize, claims: &Claims, evidence: &Evidence<'_>
     }
 }
 
-/// Judges a claim by the computation of a rule. The claim may be one that the rule does not list.
+/// Judges a claim by the computation of a rule. The rule need not list the claim.
 pub(crate) fn compute(rule: &Rule, claim: &Claim, claims: &Claims, evidence: &Evidence<'_>) -> Judgement {
     Case { rule, place: 0, claim, claims, evidence }.computed()
 }
@@ -54,7 +54,7 @@ struct Case<'a> {
     evidence: &'a Evidence<'a>,
 }
 
-/// The claimed number and the measurement, both in the form of the comparison.
+/// The claimed number next to the measurement, both in the form of the comparison.
 struct Beside {
     claimed: f64,
     measured: Measured,
@@ -126,7 +126,7 @@ impl Case<'_> {
         }
     }
 
-    /// Returns the theoretical value for the claim, or the reason why the value cannot be computed.
+    /// Returns the theoretical value for the claim. If the value cannot be computed, the result contains the reason.
     fn expected(&self, theory: &Theory) -> Expected {
         let nothing = |says| Expected { value: None, bound: None, unit: None, says };
         theory.expected(self.about()).unwrap_or_else(nothing)
@@ -137,8 +137,8 @@ impl Case<'_> {
         About { claim: self.claim, place: self.place, claims: self.claims, facts: self.evidence.facts }
     }
 
-    /// Returns the finding that a computed number `theory` gives for the claim, with the reason. If the claim is far
-    /// from a bound on the possible side, the computation supports only the direction of the claim.
+    /// Returns the finding that a computed number `theory` gives for the claim, with the reason. If a bound allows the
+    /// claim but is far from the claimed number, the computation supports only the direction of the claim.
     fn held_to(&self, theory: f64, force: Force) -> (Finding, &'static str) {
         let value = self.claim.value;
         let slack = slack(Compare::Value, self.rule.tolerance, value);
@@ -146,7 +146,10 @@ impl Case<'_> {
             ((value - theory).abs() <= slack, value < theory - slack, value > theory + slack);
         let otherwise = match force {
             Force::Given if is_near => {
-                return (Finding::NotTestable, "a parameter of the document that the experiment uses");
+                return (
+                    Finding::NotTestable,
+                    "the experiment uses this value of the document as a parameter",
+                );
             }
             Force::Must => Finding::Impossible,
             Force::Should | Force::Given => Finding::NotReproduced,
@@ -170,7 +173,7 @@ impl Case<'_> {
         }
     }
 
-    /// Returns the claim with the tolerances that apply to its measurement.
+    /// Returns the claim in the form of its measurement, with the tolerance of the rule.
     fn weighed(&self, claimed: f64) -> Weighed {
         let compare = self.rule.compare.unwrap_or(Compare::Value);
         // The form of the claim may be a ratio, so the other end of the range is converted to the same form.

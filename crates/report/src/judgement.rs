@@ -6,7 +6,7 @@ use measure::Interval;
 
 use crate::{Compare, Expected};
 
-/// The finding about a claim, which is one of five.
+/// One of the five possible findings about a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Finding {
     /// The measured or computed number is within the tolerance of the claim.

@@ -90,8 +90,8 @@ fn params_of_other(rule: &Rule, claim: &Claim) -> BTreeMap<String, String> {
     params
 }
 
-/// Returns the factors for the measurement of a claim and for the measurement of the other side. A fixed number
-/// applies only to the claim. If the scale is a parameter, each side is multiplied by its own value of this
+/// Returns the factors for the measurement of a claim and for the measurement of the other side. A fixed number scales
+/// only the measurement of the claim. If the scale is a parameter, each side is multiplied by its own value of this
 /// parameter.
 pub(crate) fn scales(rule: &Rule, claim: &Claim) -> (f64, f64) {
     match &rule.scale {

@@ -9,8 +9,7 @@ use crate::text::number;
 /// Maximum number of comparisons that the sentence lists one by one.
 const MOST_LISTED: usize = 3;
 
-/// Summarises the comparisons of a run by the metric that the run compared first. `None` for a run without
-/// comparisons.
+/// Summarizes the comparisons of a run that use its first metric. Returns `None` for a run without comparisons.
 pub fn outcome(verdicts: &[Row]) -> Option<String> {
     let metric = text(verdicts.first()?, &v::METRIC);
     let all: Vec<&Row> = verdicts.iter().filter(|row| text(row, &v::METRIC) == metric).collect();

@@ -79,7 +79,7 @@ pub(crate) fn values(
 }
 
 /// Returns the sizes of the selected rows, from the columns whose values differ between a full run and a quick run.
-/// `None` if all sizes are those of the full run.
+/// Returns `None` if all rows have the sizes of the full run.
 pub(crate) fn sizes(table: &Table, lookup: &Lookup) -> Option<Vec<String>> {
     let rows = rows(table, lookup).ok()?;
     let smaller = lookup.columns().filter_map(|(column, texts)| {
@@ -167,8 +167,8 @@ fn sums(rows: &[&Row], column: &str) -> Result<BTreeMap<u64, f64>, String> {
 fn uncounted(column: &str, usual: String) -> String {
     match HARDWARE.iter().any(|metric| metric.name == column) {
         true => format!(
-            "the kernel of this machine gave the run no hardware counters, and so there are no {} (lsmbench doctor says \
-             whether it gives any)",
+            "the kernel of this machine provided no hardware counters, so the run has no {} (lsmbench doctor reports \
+             whether the kernel provides them)",
             column.replace('_', " ")
         ),
         false => usual,

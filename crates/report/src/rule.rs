@@ -9,7 +9,7 @@ use crate::bound::Bound;
 use crate::compute::known;
 use crate::{Argument, Cores, Ids, Other, ParamColumn, Quantity, Scale, Texts, Theory};
 
-/// How some claims are measured, compared or computed, or why they cannot be tested.
+/// The rule that tests some claims: how the claims are measured, compared or computed, or why nothing can test them.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rule {
@@ -31,7 +31,7 @@ pub struct Rule {
     /// Columns and values that select the rows of each subject of the claims. A subject without an entry selects
     /// nothing.
     pub subjects: BTreeMap<String, BTreeMap<String, Texts>>,
-    /// Swept columns whose maximum is compared with a claim of "up to".
+    /// Swept columns. A claim of "up to" is compared with the largest value over all points of these columns.
     pub sweep: Texts,
     /// For each parameter of the claims, the column of the results that contains the parameter.
     pub params: BTreeMap<String, ParamColumn>,
@@ -57,8 +57,8 @@ pub struct Rule {
     pub bound: Option<Bound>,
     /// Short derivation of the result.
     pub reason: Option<String>,
-    /// Theoretical value that the report shows next to the measurement. The predicted value does not change the
-    /// verdict.
+    /// Theoretical value that the report shows next to the measurement. The theoretical value does not change the
+    /// finding.
     pub theory: Option<Theory>,
     /// Reason why the claims cannot be tested.
     pub untestable: Option<String>,
@@ -90,8 +90,8 @@ pub enum Compare {
     Difference,
     /// Compares the order of the claims with the order of the measurements.
     Rank,
-    /// Compares the claim with the value of one column at which another column reaches a value, or at which a subject
-    /// leads.
+    /// Compares the claim with a crossing: the value of one column at which another column reaches a value, or from
+    /// which on a subject leads.
     Crossing,
 }
 
@@ -242,7 +242,7 @@ impl Rule {
             ("with", !self.with.is_empty()),
         ];
         match others.into_iter().find(|(_, given)| *given) {
-            Some((key, _)) => Err((key, format!("the claims are untestable, so {key} has no effect"))),
+            Some((key, _)) => Err((key, format!("the claims are untestable, so \"{key}\" has no effect"))),
             None if self.untestable.as_deref().is_some_and(|why| why.trim().is_empty()) => {
                 Err(("untestable", "untestable is empty; write the reason".to_owned()))
             }
@@ -252,7 +252,11 @@ impl Rule {
 
     fn check_computed(&self) -> Result<(), Fault> {
         if self.metric.is_empty() {
-            return Err(("metric", "a claim has a metric: metric = \"write_throughput_ops\"".to_owned()));
+            return Err((
+                "metric",
+                "metric is missing; name the metric of the claims, such as metric = \"write_throughput_ops\""
+                    .to_owned(),
+            ));
         }
         if self.theory.is_some() {
             return Err(("theory", "the computation decides, so theory has no effect".to_owned()));
@@ -269,11 +273,15 @@ impl Rule {
 
     fn check_run(&self) -> Result<(), Fault> {
         if self.metric.is_empty() {
-            return Err(("metric", "a claim has a metric: metric = \"write_throughput_ops\"".to_owned()));
+            return Err((
+                "metric",
+                "metric is missing; name the metric of the claims, such as metric = \"write_throughput_ops\""
+                    .to_owned(),
+            ));
         }
         let only_computed = [("with", !self.with.is_empty()), ("bound", self.bound.is_some())];
         if let Some((key, _)) = only_computed.into_iter().find(|(_, given)| *given) {
-            return Err((key, format!("{key} has no effect without computed")));
+            return Err((key, format!("\"{key}\" has no effect without the key \"computed\"")));
         }
         match (&self.column, self.compare) {
             (None, _) => Err((
@@ -296,28 +304,30 @@ impl Rule {
         match (&self.to, &self.at) {
             (None, _) if !alone => Err((
                 "to",
-                "to is missing; set the other side, such as to = \"SUBJECT\" or to = { threads = 1 }"
+                "\"to\" is missing; set the other side, such as to = \"SUBJECT\" or to = { threads = 1 }"
                     .to_owned(),
             )),
             (Some(_), None) if alone => {
-                Err(("to", "this comparison has no other side, so to has no effect".to_owned()))
+                Err(("to", "this comparison has no other side, so \"to\" has no effect".to_owned()))
             }
             (_, None) if crosses => Err((
                 "at",
-                "at is missing; set the crossing, such as at = { column = \"fpr\", value = 0.01 }".to_owned(),
+                "\"at\" is missing; set the crossing, such as at = { column = \"fpr\", value = 0.01 }"
+                    .to_owned(),
             )),
             (_, Some(at)) if at.value.is_some() == at.by.is_some() => {
-                Err(("at", "at needs either value or by, not both".to_owned()))
+                Err(("at", "\"at\" needs exactly one of the keys \"value\" and \"by\"".to_owned()))
             }
             (_, Some(at)) if at.by.is_some() && self.to.is_none() => {
                 Err(("at", "at.by needs the other side; set it, such as to = \"SUBJECT\"".to_owned()))
             }
             _ if !self.sweep.is_empty() && (crosses || compare == Compare::Rank) => {
-                Err(("sweep", "this comparison uses no sweep, so sweep has no effect".to_owned()))
+                Err(("sweep", "this comparison ignores \"sweep\"; remove the key".to_owned()))
             }
             (_, Some(_)) if !matches!(compare, Compare::Crossing | Compare::Factor) => Err((
                 "at",
-                "at has no effect here; a crossing needs compare = \"crossing\" or \"factor\"".to_owned(),
+                "\"at\" has no effect with this comparison; use compare = \"crossing\" or \"factor\""
+                    .to_owned(),
             )),
             _ if self.against.is_some() && compare != Compare::Ratio => {
                 Err(("against", "against has an effect only with compare = \"ratio\"".to_owned()))
@@ -338,7 +348,8 @@ impl Rule {
     }
 }
 
-/// Returns the column values for the values of a parameter, if the column uses other values than the document.
+/// Returns the values of the column that correspond to the parameter values of the document. Returns nothing if the
+/// column and the document use the same values.
 fn translations(param: &ParamColumn) -> impl Iterator<Item = &Texts> {
     match param {
         ParamColumn::Same(_) => None,

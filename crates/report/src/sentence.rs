@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use crate::text::{about_measured, formed};
 use crate::{Figure, Finding, FindingCounts, Judged};
 
-/// Returns sentences about a figure: the verdicts of its runs, the findings about its claims, and the claim that is
-/// farthest from its measurement.
+/// Returns sentences about a figure: the verdicts of its runs, the findings about its claims, and the claim that
+/// differs most from its measurement.
 pub(crate) fn sentence(figure: &Figure) -> String {
     let measured = figure.answers.iter().filter_map(|answer| answer.outcome.clone());
     measured.chain([sentence_on(&figure.judged().collect::<Vec<_>>())]).collect::<Vec<String>>().join(" ")
 }
 
-/// Returns the findings about some claims, and the claim that is farthest from its measurement.
+/// Returns the findings about some claims, and the claim that differs most from its measurement.
 pub(crate) fn sentence_on(all: &[&Judged]) -> String {
     let tally = FindingCounts::of(all.iter().copied());
     if tally.total() == 0 {
@@ -61,7 +61,7 @@ fn untested(all: &[&Judged]) -> String {
         *reasons.entry(&judged.judgement.reason).or_default() += 1;
     }
     let most = reasons.iter().max_by_key(|(_, count)| **count).map_or("", |(reason, _)| reason);
-    format!("None of its claims can be tested here: {most}.")
+    format!("None of these claims can be tested here: {most}.")
 }
 
 /// Returns the claim that differs from its measurement by the largest factor, among the claims that were not

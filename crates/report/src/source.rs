@@ -32,14 +32,14 @@ impl FigureSource {
             (
                 "document",
                 &self.document,
-                "document is missing; name the folder of the claims, such as document = \"cs265\"",
+                "set document to the folder of the claims, such as document = \"cs265\"",
             ),
-            ("figure", &self.figure, "a figure: figure = \"E07\""),
-            ("title", &self.title, "title is missing; describe the figure, such as title = \"…\""),
+            ("figure", &self.figure, "set figure to the name of the figure, such as figure = \"E07\""),
+            ("title", &self.title, "set title to a description of the figure"),
         ];
         match needed.into_iter().find(|(_, text, _)| text.trim().is_empty()) {
             None => Ok(()),
-            Some((key, _, example)) => Err((key, format!("a key of the source is missing: {example}"))),
+            Some((key, _, example)) => Err((key, format!("a key of the source is missing; {example}"))),
         }
     }
 }

@@ -50,7 +50,7 @@ pub(crate) fn about(claim: &Claim) -> String {
     subject.into_iter().chain(params).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the subject of a claim. If the size of the measurement differs, also returns that size, as in
+/// Returns the subject of a claim. If the measurement has another size than the claim, also returns this size, as in
 /// `SkipList, inserts = 10000000 (measured at 1,250,000)`.
 pub(crate) fn about_measured(claim: &Claim, judgement: &Judgement) -> String {
     match &judgement.measured_at {
@@ -87,7 +87,8 @@ pub(crate) fn formed(value: f64, compare: Option<Compare>, claim: &Claim) -> Str
     }
 }
 
-/// Returns the claimed number. If the form of the comparison differs, also returns the number in that form.
+/// Returns the claimed number. If the comparison converts the number to another form, also returns the converted
+/// number.
 pub(crate) fn claimed(claim: &Claim, judgement: &Judgement) -> String {
     let stated = stated(claim);
     match judgement.compare {
@@ -134,7 +135,7 @@ pub(crate) fn run_of(run: &RunNote) -> String {
     let plural = if *trials == 1 { "" } else { "s" };
     let mut text = format!("{kind} {id}, {mode} mode, {trials} trial{plural}");
     if mode == "timed" && *trials < FEWEST_BLOCKS as u64 {
-        text.push_str(", too few for intervals");
+        text.push_str(", too few for confidence intervals");
     }
     for machine in cpu.clone().into_iter().chain(cores.map(|cores| format!("{cores} cores"))) {
         let _ = write!(text, ", {machine}");
@@ -202,7 +203,7 @@ mod tests {
             ..RunNote::default()
         };
         assert_eq!(run_of(&run("timed", 6)), "quick run 0192f3a1b2c3, timed mode, 6 trials, 2 cores");
-        assert!(run_of(&run("timed", 1)).contains("1 trial, too few for intervals"));
+        assert!(run_of(&run("timed", 1)).contains("1 trial, too few for confidence intervals"));
         assert!(!run_of(&run("counted", 1)).contains("too few"), "counters need one");
     }
 

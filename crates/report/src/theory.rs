@@ -40,10 +40,11 @@ pub struct Expected {
 }
 
 impl Theory {
-    /// Returns an error for a theory without a computation and without a reason, or with an invalid computation.
+    /// Checks the theory.
     ///
     /// # Errors
-    /// Returns a message that describes the error.
+    /// Returns a message if `says` is empty, if the computation is invalid, or if a key has no effect without a
+    /// computation.
     pub fn check(&self) -> Result<(), String> {
         if self.says.trim().is_empty() {
             return Err(
@@ -53,7 +54,10 @@ impl Theory {
         match &self.computed {
             Some(name) => known(name, &self.with).map(drop).map_err(|(_, message)| message),
             None if self.with.is_empty() && self.bound.is_none() && self.unit.is_none() => Ok(()),
-            None => Err("with, bound and unit have no effect without computed".to_owned()),
+            None => {
+                Err("the keys \"with\", \"bound\" and \"unit\" have no effect without \"computed\""
+                    .to_owned())
+            }
         }
     }
 
@@ -103,8 +107,8 @@ mod tests {
             ("says = \" \"", "says is missing"),
             ("computed = \"best\"\nsays = \"x\"", "unknown computation \"best\""),
             ("computed = \"bloom_bits\"\nwith = { x = 1 }\nsays = \"x\"", "no argument \"x\""),
-            ("with = { fpr = 0.01 }\nsays = \"x\"", "have no effect without computed"),
-            ("bound = \"at most\"\nsays = \"x\"", "have no effect without computed"),
+            ("with = { fpr = 0.01 }\nsays = \"x\"", "have no effect without"),
+            ("bound = \"at most\"\nsays = \"x\"", "have no effect without"),
         ] {
             let error = checked(text).unwrap_err();
             assert!(error.contains(said), "{error}");

@@ -1,13 +1,13 @@
-//! The comparison of a claim with its measurement. If the measurement is inside a band, the claim is reproduced.
-//! Outside of the band, the comparison returns another finding.
+//! The comparison of a claim with its measurement. If the measurement is inside a band, the claim is reproduced. If the
+//! measurement is outside of the band, the finding depends on the direction and the size of the measured difference.
 
 use crate::form::Measured;
 use crate::{Compare, Finding, Statement};
 
-/// Relative difference below which a claim counts as the claim that both sides are equal.
+/// Relative difference below which a claim counts as a claim of equality: both sides are equal.
 const EVEN: f64 = 0.05;
 
-/// Largest tolerance for a claim that both sides are equal, even if the rule has a larger tolerance.
+/// Largest tolerance for a claim of equality, even if the rule has a larger tolerance.
 const EVEN_TOLERANCE: f64 = 0.1;
 
 /// Smallest share of a claimed difference that reproduces the claim, for any tolerance.
@@ -45,7 +45,10 @@ impl Weighed {
             return (Finding::Reproduced, self.agreement(percent));
         }
         if self.meets(measured) {
-            return (Finding::Reproduced, format!("by the confidence interval: {}", self.agreement(percent)));
+            return (
+                Finding::Reproduced,
+                format!("the confidence interval reaches the accepted range: {}", self.agreement(percent)),
+            );
         }
         if self.compare == Compare::Rank {
             return (Finding::NotReproduced, "another rank".to_owned());
@@ -149,9 +152,8 @@ impl Weighed {
         if self.claims_alike() { self.tolerance.min(EVEN_TOLERANCE) } else { self.tolerance }
     }
 
-    /// Returns whether the claim states that both sides are equal. The result is true if the whole claimed range is
-    /// near the value for equal sides. A claimed range that is wider than this has its own tolerance. A difference in
-    /// percent or in units never counts as equality.
+    /// Returns whether the claim states that both sides are equal. The result is true if both ends of the claimed range
+    /// are near the value for equal sides. A difference in percent or in units never counts as equality.
     fn claims_alike(&self) -> bool {
         let Some(neutral) = self.neutral().filter(|neutral| *neutral != 0.0) else { return false };
         let (least, most) = self.ends();

@@ -14,7 +14,7 @@ use lsmbench_report::{
 use results::columns::{CELL, HARDWARE, IMPLAUSIBLE, OPERATION, PHASE, SECONDS, TRIAL, WRONG_ANSWERS};
 use results::{Better, Column, Row, Schema, Table, Value};
 
-/// Facts of an experiment that knows only its result rows.
+/// Facts of an experiment of which only the result rows are known.
 struct Rows;
 
 impl Facts for Rows {
@@ -30,8 +30,8 @@ impl Facts for Rows {
 /// The name of the computation that needs a run of the program.
 const BEYOND: &str = "torture_kill";
 
-/// The measurement of the other side. The ratios of claims are multiplied by this value. The value is large, because
-/// some columns contain only integers.
+/// The measurement of the other side. The measurement of the claim is the claimed ratio times this value. The value is
+/// large, because some columns contain only integers.
 const OTHER: f64 = 1e9;
 
 fn rules(way: Way) -> Vec<(Claims, Rule)> {
@@ -212,7 +212,7 @@ fn what_takes_hardware_counters_is_not_tested_without_them() {
             });
         });
         assert_eq!(judged.finding, Finding::NotTestable, "{judged:?}");
-        assert!(judged.reason.contains("gave the run no hardware counters"), "{judged:?}");
+        assert!(judged.reason.contains("provided no hardware counters"), "{judged:?}");
     }
     let other = made_for("byron-004", |row| {
         row.set(&SECONDS, Value::Empty);
@@ -258,7 +258,7 @@ impl Made<'_> {
         }
     }
 
-    /// Returns relative errors, as shares of the claim, that must not reproduce the claim.
+    /// Returns relative errors of a measurement with which the claim must not be reproduced.
     fn beyond(&self) -> Vec<f64> {
         let off = 2.0 * self.rule.tolerance + 0.1;
         match (self.compare(), self.claim.standing) {
@@ -407,7 +407,7 @@ impl Made<'_> {
                 let most = all.iter().map(|claim| claim.value).fold(1.0, f64::max);
                 let least = all.iter().map(|claim| claim.value).fold(most, f64::min);
                 for claim in all {
-                    // The measurement that must be wrong goes to the other end of the order.
+                    // The wrong measurement is moved to the other end of the order.
                     let value = match claim.id == self.claim.id && off != 0.0 {
                         true if claim.value > least => least / 10.0,
                         true => most * 10.0,

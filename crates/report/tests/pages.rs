@@ -77,7 +77,7 @@ fn report() -> Vec<ReportPage> {
     pages(&Report { systems, highlights, contradictions, features: features.unwrap() })
 }
 
-/// Tests that charts are dark on a dark page, and that charts in separate files keep their colours.
+/// Tests that charts are dark on a dark page, and that charts in separate files keep their colors.
 #[test]
 fn charts_have_the_colours_of_their_page() {
     for page in report() {

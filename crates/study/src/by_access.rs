@@ -1,8 +1,8 @@
 //! The adaptive fence of cs265: two layouts of one SSTable, of which the recent searches select one.
 //!
-//! Source: section 2.3.2 of the document ("based on data size and access patterns"), and section 4.4.5 ("maintains
-//! both layout strategies"). A large SSTable always uses the layout "eytzinger". A smaller SSTable uses "eytzinger"
-//! if many of its recent searches begin scans, and "binary" otherwise. The document states neither the share of scans
+//! Source: section 2.3.2 of the document ("based on data size and access patterns"), and section 4.4.5 ("maintains both
+//! layout strategies"). A large SSTable always uses the layout "eytzinger". A smaller SSTable uses "eytzinger" if many
+//! of its recent searches were starts of scans, and "binary" otherwise. The document states neither the share of scans
 //! nor the number of searches, so both values are parameters. The layouts of "binary" and "eytzinger" both stay in
 //! memory, so the fence takes the memory of both layouts.
 //!
@@ -21,7 +21,7 @@ use fence::{CATALOG, Fence, FenceError, FenceInput, FencePolicy, TableReadError,
 use serde::{Deserialize, Serialize};
 use types::{Bytes, HashedKey};
 
-/// The adaptive fence of cs265, which goes by access patterns too.
+/// The adaptive fence of cs265, which selects a layout by size and by access pattern.
 pub static VARIANT: Variant<dyn FencePolicy> = Variant::new::<ByAccess>(
     "by-access",
     "keeps the layouts binary and eytzinger, and selects one by size and by the recent share of scans (cs265)",
@@ -110,7 +110,7 @@ impl FencePolicy for ByAccess {
     }
 }
 
-/// The SSTable from the view of one layout, whose stored bytes are a part of the stored bytes of the fence.
+/// The SSTable as one layout reads it: the stored bytes of the layout are a part of the stored bytes of the fence.
 struct Part<'a> {
     table: &'a dyn TableView,
     range: Range<u64>,

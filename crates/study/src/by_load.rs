@@ -1,9 +1,9 @@
 //! A selector of codecs by the load of the machine: a fast codec if the CPUs are busy, a dense codec if disks or
 //! memory are short, and a codec between the two otherwise.
 //!
-//! Source: "adaptive selection" of cs265, section 2.7.3, with its thresholds and its order of tests. cs265 does not
-//! say how the three loads are measured. In this fence, the loads are the share of CPU time that is not idle, the
-//! share of time in which the busiest disk has requests, and the share of memory that is not available. The loads are
+//! Source: "adaptive selection" of cs265, section 2.7.3, with its thresholds and its order of tests. cs265 does not say
+//! how the three loads are measured. In this selector, the loads are the share of CPU time that is not idle, the share
+//! of time in which the busiest disk has requests, and the share of memory that is not available. The loads are
 //! measured while blocks are compressed, once per `period` blocks.
 //!
 //! Measured loads differ from run to run, so counted runs leave the variant out. With fixed `loads`, the choice and all
@@ -82,7 +82,7 @@ enum Source {
     Measured,
 }
 
-/// The goal of a codec, as an index into the codecs of the selector.
+/// The goal of a codec. The number of a goal is the index of its codec in the selector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Goal {
     Speed,
@@ -116,7 +116,7 @@ enum Gauge {
     Measured(Measured),
 }
 
-/// The goal by the last measurement.
+/// The goal that follows from the last measurement.
 struct Measured {
     busy_above: f64,
     period: u64,
@@ -174,7 +174,7 @@ impl Gauge {
 
 impl Measured {
     /// Returns the number of the codec for the next block, and measures the loads if a measurement is due. If another
-    /// thread measures at the moment, the goal stays the same.
+    /// thread is measuring, the goal does not change.
     fn codec(&self) -> usize {
         let block = self.blocks.fetch_add(1, Ordering::Relaxed) + 1;
         if block.is_multiple_of(self.period)

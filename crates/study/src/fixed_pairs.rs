@@ -10,7 +10,7 @@
 //! ```text
 //! sizes    u8 bytes of a key, u8 bytes of a value
 //! pair*    key, value
-//! mark     u8, in the place of index and footer, which only a block with an index has
+//! mark     u8, if the block has no index; a block with an index has the index and a footer instead
 //! ```
 //!
 //! The format "sentinel-pairs" has the same layout, and stores tombstones as pairs.
@@ -22,7 +22,7 @@ use tree::block::{
 use tree::{BlockIndex, BlockOptions};
 use types::Entry;
 
-/// The leaves of csc443's static B-tree.
+/// The block format `fixed-pairs`: the leaves of csc443's static B-tree.
 pub static VARIANT: Variant<dyn BlockFormat> = Variant::<dyn BlockFormat>::plain(
     "fixed-pairs",
     "pairs of equal size without metadata, found by binary search; other pairs use btree-page (csc443)",
@@ -92,7 +92,7 @@ impl Form {
     }
 }
 
-/// The bytes before the pairs.
+/// The number of bytes before the pairs.
 const HEADER_BYTES: usize = 2;
 
 /// Bytes of a "btree-page" for each entry, in addition to its key and value: a slot and two lengths.
@@ -157,7 +157,7 @@ struct Writer {
     pairs: Vec<u8>,
     /// The writer for all entries of the block, if one entry has another size.
     others: Box<dyn EntryWriter>,
-    /// Whether `others` contains the entries, because they do not fit the format.
+    /// Whether the writer `others` contains the entries, because an entry does not fit into the layout of pairs.
     has_others: bool,
 }
 
@@ -168,8 +168,7 @@ impl Writer {
             && self.form.sizes(entry).is_some_and(|sizes| self.pairs.is_empty() || sizes == self.sizes)
     }
 
-    /// Rewrites all earlier pairs in the layout for entries of different sizes, because the next entry has another
-    /// size.
+    /// Passes all earlier pairs to the writer for entries of different sizes, because the next entry has another size.
     fn move_to_others(&mut self, draft: &mut Draft) {
         self.has_others = true;
         for pair in self.pairs.chunks_exact(stride(self.sizes).max(1)) {

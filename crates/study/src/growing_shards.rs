@@ -87,7 +87,7 @@ impl MemtablePolicy for Params {
     }
 }
 
-/// The ring as the document prints it: an ordered map from points to shards.
+/// The hash ring as the document prints it: an ordered map from points to shards.
 #[derive(Default)]
 struct Ring(BTreeMap<u128, usize>);
 
@@ -100,8 +100,8 @@ impl Ring {
         }
     }
 
-    /// Returns the shard of a key: the shard of the first point at or after the hash of the key, or of the first point
-    /// of all.
+    /// Returns the shard of a key. This is the shard of the first point at or after the hash of the key. If no such
+    /// point exists, it is the shard of the first point of the ring.
     fn shard(&self, key: &[u8]) -> usize {
         let behind = self.0.range(xxh3_128(key)..).next().or_else(|| self.0.iter().next());
         behind.map_or(0, |(_, shard)| *shard)
@@ -322,7 +322,8 @@ mod tests {
         table.insert(HashedKey { bytes: &key, hash: KeyHash(0) }, number + 1, Some(&key));
     }
 
-    /// Tests the claim of section 2.2.1: of K keys in n shards, K/(n + 1) move to a new shard, and no others.
+    /// Tests the claim of section 2.2.1: of K keys in n shards, K/(n + 1) keys move to a new shard, and no other key
+    /// moves.
     #[test]
     fn a_new_shard_takes_its_share_and_nothing_else_moves() {
         const KEYS: usize = 20_000;

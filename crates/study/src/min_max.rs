@@ -6,9 +6,9 @@
 //! byte strings, whose lengths take memory too.
 //!
 //! A tree of lsmbench addresses a block by its number, so searches do not read the offset. The fence only checks that
-//! the offsets increase. The largest keys could show that a key between two blocks is absent. A search of lsmbench
-//! always returns a block, so such a key still costs a block. The fence "binary" has one separator per block, so
-//! "binary" returns the same blocks as this fence.
+//! the offsets increase. The largest keys could show that a key between two blocks is absent. However, a search in a
+//! fence of lsmbench always returns a block, so a lookup of such a key still reads a block. The fence "binary" has one
+//! separator per block, so "binary" returns the same blocks as this fence.
 //!
 //! ```text
 //! tag [u8; 4] | block*
@@ -20,7 +20,7 @@ use std::cmp::Ordering;
 use catalog::{Variant, origin};
 use fence::{BlockBounds, Fence, FenceError, FenceInput, FencePolicy, Separators, TableView};
 
-/// The fence that cs265 prints as standard.
+/// The fence that cs265 calls the standard fence.
 pub static VARIANT: Variant<dyn FencePolicy> = Variant::<dyn FencePolicy>::plain(
     "min-max",
     "binary search over the smallest key, the largest key and the offset of every block (cs265)",
@@ -101,7 +101,8 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
 struct Entry {
     min_key: u64,
     max_key: u64,
-    /// The position of the block, as the document stores it. Blocks are read by their number.
+    /// The position of the block, as the document stores it. The tree finds blocks by number, so no search reads this
+    /// field.
     #[expect(dead_code, reason = "the entry has the size and the content that cs265 prints")]
     offset: u64,
 }
@@ -181,7 +182,7 @@ impl<E: Ends> Fence for MinMaxFence<E> {
                 Ordering::Equal => return Ok(middle as u32),
             }
         }
-        // The key is between two blocks, and all blocks before `low` are below the key.
+        // The key is between two blocks, and all keys of the blocks before `low` are smaller.
         Ok(low.saturating_sub(1) as u32)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! The document prints two versions with different headers, which exclude each other (S53). Version 1 (section 2.3.1)
 //! has a magic number, the version, flags, a count, two sizes and a checksum, 20 bytes. Version 2 (section 3.6.1, the
-//! code that serialises) has a count and the smallest and the largest key.
+//! code that serializes a block) has a count and the smallest and the largest key.
 //!
 //! In lsmbench, the lengths, the compression and the checksum of every block are also in the block trailer, because
 //! compression comes after the format. The header of version 1 is therefore that of a block without compression: its
@@ -11,7 +11,7 @@
 //!
 //! The keys of the document are numbers of eight bytes. The keys of lsmbench have a length. If all entries have one
 //! size, lsmbench computes the position of an entry from this size, and finds keys by binary search, as in section
-//! 2.3.1. Other entries are scanned from the start of the block.
+//! 2.3.1. If the sizes differ, a search reads the entries from the start of the block.
 //!
 //! ```text
 //! version 1   u32 "usbl", u8 1, u8 flags, u16 entries, u32 size, u32 size before compression, u32 CRC-32C
@@ -29,7 +29,7 @@ use tree::BlockOptions;
 use tree::block::{BlockFooter, BlockFormat, Draft, Entries, EntryWriter, Layout, Restarts, append_whole};
 use types::Entry;
 
-/// The block formats of cs265.
+/// The block format `plain`, in the two versions that cs265 prints.
 pub static VARIANT: Variant<dyn BlockFormat> = Variant::new::<Plain>(
     "plain",
     "entries with full keys; binary search if all have equal size, otherwise a linear search (cs265)",
@@ -121,8 +121,8 @@ fn number_before(block: &[u8], end: usize) -> Option<u32> {
     block.get(..end)?.last_chunk().map(|bytes| u32::from_le_bytes(*bytes))
 }
 
-/// Returns the offset of the first entry, and the stride. `block` ends with the last of `restarts` restart points, which
-/// are all entries if the entries have one size. Returns `None` if the header does not fit the block.
+/// Returns the offset of the first entry, and the stride. `restarts` is the number of restart points of the block. If
+/// all entries have one size, each entry is a restart point. Returns `None` if the header does not match the block.
 fn entries_start(block: &[u8], restarts: usize) -> Option<(usize, usize)> {
     if number_before(block, size_of::<u32>())? == MAGIC {
         return first_version(block, restarts);

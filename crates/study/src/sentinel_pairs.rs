@@ -1,18 +1,17 @@
 //! Block format of fixed-size pairs in which a value marks a tombstone: `INT_MAX`, as in csc443.
 //!
-//! Source: sections 4.1.1 and 4.3.1 of the document. A delete writes the value `INT_MAX`, and a compaction drops
-//! pairs with this value. A tombstone therefore takes as many bytes as a pair, and a page with tombstones stays a
-//! page of pairs. In the document, a put of `INT_MAX` is a delete (T9). In this crate, the write path marks
-//! tombstones with a flag, so every value can be stored: a block with a put of `INT_MAX`, or with a value that does
-//! not have four bytes, gets the layout of a B-tree page ("btree-page"). The layout of a page is that of
-//! "fixed-pairs".
+//! Source: sections 4.1.1 and 4.3.1 of the document. A delete writes the value `INT_MAX`, and a compaction drops pairs
+//! with this value. A tombstone therefore takes as many bytes as a pair, and a page with tombstones stays a page of
+//! pairs. In the document, a put of `INT_MAX` is a delete (T9). In this crate, the write path marks tombstones with a
+//! flag, so every value can be stored: a block with a put of `INT_MAX`, or with a value that does not have four bytes,
+//! gets the layout of a B-tree page ("btree-page"). The layout of the pairs is that of "fixed-pairs".
 
 use catalog::{Variant, origin};
 use tree::block::{BlockFormat, Entries, SENTINEL};
 
 use crate::fixed_pairs::{FixedPairs, Form};
 
-/// The leaves of csc443's static B-tree with csc443's tombstones.
+/// The block format `sentinel-pairs`: the leaves of csc443's static B-tree, with the tombstones of csc443.
 pub static VARIANT: Variant<dyn BlockFormat> = Variant::<dyn BlockFormat>::plain(
     "sentinel-pairs",
     "fixed-pairs with values of 4 bytes, where a tombstone is a pair with the value INT_MAX (csc443)",

@@ -1,11 +1,11 @@
 //! The buffer pool of the csc443 document (section 4.2): one lock, and an LRU list whose keys are strings. A key is the
 //! name of the file followed by the number of the page.
 //!
-//! Every request builds such a string, hashes the string, and frees the string. The variant measures the cost of
-//! string keys. In lsmbench, the byte offset identifies the page. Evictions are equal to those of `lru(shards=1)`. In
-//! addition to its bytes, a block costs about 200 bytes: a node with two links, 40 bytes of handle, 24 bytes of
-//! string, at least 32 bytes for the characters of the string, and 10 to 20 bytes of hash table. A hit allocates,
-//! writes four nodes, and compares strings.
+//! Every request builds such a string, hashes the string, and frees the string. The variant measures the cost of string
+//! keys. In lsmbench, the byte offset identifies the page. Evictions are equal to those of `lru(shards=1)`. In addition
+//! to its bytes, a block costs about 200 bytes: a node with two links, 40 bytes of handle, 24 bytes of string, at least
+//! 32 bytes for the characters of the string, and 10 to 20 bytes of hash table. A hit allocates memory, writes four
+//! nodes of the list, and compares strings.
 
 use std::hash::BuildHasher;
 
@@ -16,7 +16,7 @@ use catalog::{Variant, origin};
 use parking_lot::Mutex;
 use types::Bytes;
 
-/// The buffer pool of csc443.
+/// The cache `string-lru`: the buffer pool of csc443.
 pub static VARIANT: Variant<dyn Cache> = sized::variant::<BufferPools>(
     "string-lru",
     "LRU with one lock and string keys of file name and page number, as in csc443's buffer pool",
@@ -71,7 +71,7 @@ impl<S: BuildHasher + Send> Cache for StringLru<S> {
     fn insert(&self, id: BlockId, block: Bytes) {
         let (key, weight) = (key(&id), block.len() as u64);
         let pool = &mut *self.0.lock();
-        // An empty block weighs nothing, so the number of cached empty blocks would be unbounded.
+        // An empty block has a weight of 0, so the number of cached empty blocks would be unbounded.
         let replaced = if weight == 0 || weight > pool.capacity {
             pool.pages.pop(&key)
         } else {

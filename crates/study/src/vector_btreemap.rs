@@ -1,10 +1,10 @@
 //! The first memtable of byron (section 1.2 B): a vector that a flush sorts through a `BTreeMap`.
 //!
-//! A write appends to the vector. A lookup reads the whole vector, both while the memtable is mutable and while the
-//! memtable waits for its flush. The flush inserts all versions into a `BTreeMap`, which sorts them and removes old
-//! versions. A scan also needs this map. The map stays in memory until the next write, so that a scan in several
-//! steps sorts only once. A version takes its key and its value, each in a separate allocation, and 48 additional
-//! bytes. In the map, a version takes about 60 more bytes.
+//! A write appends to the vector. A lookup reads the whole vector, both while the memtable is mutable and while it is
+//! immutable. The flush inserts all versions into a `BTreeMap`, which sorts them and removes old versions. A scan also
+//! needs this map. The map stays in memory until the next write, so that a scan in several steps sorts only once. A
+//! version takes its key and its value, each in a separate allocation, and 48 additional bytes. In the map, a version
+//! takes about 60 more bytes.
 //!
 //! The memtable `vector` has the same purpose, but sorts an array of key prefixes with a radix sort.
 
@@ -43,7 +43,7 @@ struct Buffer {
     sorted: Mutex<Arc<Sorted>>,
 }
 
-/// All versions, in the order of their inserts.
+/// The vector of the memtable: all versions, in the order of their inserts.
 #[derive(Default)]
 struct Log {
     versions: Vec<Version>,
@@ -58,7 +58,7 @@ struct Version {
     value: Option<Box<[u8]>>,
 }
 
-/// The versions of each key as indices into the log, newest first.
+/// The versions of each key as indices into the versions of the log, newest first.
 #[derive(Default)]
 struct Sorted {
     versions: usize,

@@ -124,8 +124,7 @@ fn pairs_of_one_size_are_answered_like_the_model() {
     }
 }
 
-/// Tests that SSTables record their own format. A tree with any configured format can read an SSTable of another
-/// format.
+/// Tests that each SSTable records its format, so that a tree with one format can read an SSTable of another format.
 #[test]
 fn tables_of_one_format_are_read_under_another() {
     let storage: Arc<dyn Storage> = Arc::new(Memory::default());

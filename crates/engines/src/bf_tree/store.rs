@@ -31,7 +31,7 @@ pub(super) struct BfTreeStore {
     tree: BfTree,
     limits: EntryLimits,
     snapshot: PathBuf,
-    /// Held while a snapshot is written. bf-tree skips a snapshot during another snapshot.
+    /// The lock of snapshots. bf-tree skips a snapshot that is requested while another snapshot is being written.
     flushing: Mutex<()>,
 }
 
@@ -64,7 +64,8 @@ impl BfTreeStore {
     /// Passes the entries of a scan to `visit` in ascending order, until `visit` returns `false`.
     fn walk(&self, scan: &Scan<'_>, mut visit: impl FnMut(&[u8], &[u8]) -> bool) -> Result<(), TargetError> {
         let longest = *self.limits.key_bytes.end();
-        // A longer bound has the same keys above it as its beginning, except for the beginning itself.
+        // No key is longer than `longest`, so a longer bound is cut to this length. The loop below skips a key that
+        // equals the cut bound.
         let start = &scan.low[..scan.low.len().min(longest)];
         let start = if start.is_empty() { SMALLEST_KEY } else { start };
         let entries = self.tree.scan_with_count(start, usize::MAX, ScanReturnField::KeyAndValue);
@@ -136,7 +137,7 @@ impl Target for BfTreeStore {
     }
 
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {
-        // A batch is not atomic, so an impossible member is found before the first write.
+        // A batch is not atomic, so all sizes are checked before the first write.
         Write::only_puts_and_deletes(writes)?;
         writes.iter().try_for_each(|write| match *write {
             Write::Put { key, value } => self.put(key, value),

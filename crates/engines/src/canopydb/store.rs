@@ -35,7 +35,7 @@ impl CanopydbStore {
         options.use_wal = settings.log != Log::None;
         options.default_commit_sync = settings.log == Log::Sync;
         options.checkpoint_target_size = settings.memtable_bytes as usize;
-        // Changes that are not written back yet stall writers, as immutable memtables would.
+        // Changes that are not yet written back stall writers, as immutable memtables do in an LSM-tree.
         options.stall_memory_limit = settings.all_memtable_bytes() as usize;
         options.throttle_memory_limit = options.stall_memory_limit;
         let store = Self {
@@ -129,7 +129,8 @@ impl Target for CanopydbStore {
     }
 
     fn settle(&self) -> Result<(), TargetError> {
-        // Changes that are not written back yet are smaller than a checkpoint, as a memtable is smaller than its limit.
+        // The changes that are not yet written back are less than a checkpoint, as a mutable memtable is below its
+        // limit.
         Ok(())
     }
 

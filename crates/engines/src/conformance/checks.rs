@@ -109,7 +109,7 @@ fn every_term_is_taken(engine: &dyn Engine) -> Result<Kept, String> {
     Ok(kept)
 }
 
-/// Checks that the statistics of an engine are not empty once it stores entries.
+/// Checks that the version of an engine is valid, and that its statistics are plausible for the entries of the store.
 fn reports_are_of_the_store(engine: &dyn Engine) -> Result<Kept, String> {
     let home = new_home()?;
     let store = open(engine, home.path(), &small())?;

@@ -18,7 +18,7 @@ pub(crate) type Check = fn(&Opener<'_>, &EntryLimits) -> Result<(), String>;
 /// Number of operations in one history.
 const STEPS: usize = 6_000;
 
-/// Bytes that keys consist of. An engine that uses C strings or compares signed bytes fails with these bytes.
+/// The bytes of which keys consist. An engine that uses C strings or compares signed bytes fails with these bytes.
 const ALPHABET: [u8; 5] = [0x00, 0x01, b'a', 0x80, 0xff];
 
 /// Checks merges among other writes against a map, with flushes and a compaction in between.
@@ -109,7 +109,8 @@ fn one_step(
         40..41 => {
             let (one, other) = (key(random), key(random));
             let (low, high) = if one < other { (one, other) } else { (other, one) };
-            // Any two keys are far apart, so that half of these ranges are of a few keys.
+            // Two random keys are far apart, so half of the ranges end shortly after their start and have only a few
+            // keys.
             let high = if random.chance(0.5) { [&*low, &[0x80]].concat() } else { high };
             if low >= high {
                 return Ok(());

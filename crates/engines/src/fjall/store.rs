@@ -35,7 +35,7 @@ impl FjallStore {
         Ok(Self { database, keyspace, syncs: settings.log == Log::Sync })
     }
 
-    /// Makes all previous writes durable, where every write is durable.
+    /// Syncs all previous writes, if the WAL mode makes every write durable.
     fn sync(&self) -> Result<(), TargetError> {
         if self.syncs {
             self.database.persist(PersistMode::SyncData)?;

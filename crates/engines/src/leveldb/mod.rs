@@ -34,7 +34,7 @@ const WANTED: Wanted = Wanted {
     assertions)",
     required: store::REQUIRED,
     namespace: "leveldb::",
-    // The build of its authors computes checksums fast only if the separate library libcrc32c is installed.
+    // A build of LevelDB uses the checksum instruction only if the separate library libcrc32c is installed.
     has_fast_checksums: false,
 };
 
@@ -64,7 +64,7 @@ impl Engine for LevelDb {
         true
     }
 
-    /// LevelDB writes its log in every mode.
+    /// LevelDB writes its WAL in every WAL mode.
     fn survival(&self, _: Log) -> Option<Survival> {
         Some(Survival::Acknowledged)
     }
@@ -97,7 +97,7 @@ impl Engine for LevelDb {
             Log::Interval { .. } => lines.extend(without_interval(settings, "LevelDB")),
         }
         lines.push(unequal(format_args!(
-            "{} immutable memtables, {} background threads: LevelDB has one immutable memtable and one background thread",
+            "{} immutable memtables, {} background threads: LevelDB supports only one of each",
             settings.frozen_memtables, settings.background_threads
         )));
         if settings.reads != Reads::Mapped {

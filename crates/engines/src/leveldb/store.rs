@@ -78,7 +78,7 @@ functions! {
     newest {}
 }
 
-/// A key after all keys of a workload. A compaction up to this key only flushes the memtable.
+/// A key after all keys of a workload. A compaction of only this key flushes the memtable and rewrites no SSTable.
 const BEHIND_ALL: [u8; 64] = [0xff; 64];
 
 /// The files of level 0 at which a compaction becomes due.
@@ -139,13 +139,13 @@ impl LevelDbStore {
         }
     }
 
-    /// The value of a property that is text.
+    /// Returns the text of a property. Returns `None` if the library has no such property.
     fn text(&self, name: &CStr) -> Option<String> {
         // SAFETY: The name is NUL-terminated; the returned text is too, and is ours to free.
         unsafe { self.api.take_text((self.api.property_value)(self.db, name.as_ptr())) }
     }
 
-    /// The non-empty levels: number, files, megabytes.
+    /// Returns the non-empty levels, each with its number, its number of files, and its size in megabytes.
     fn levels(&self) -> Vec<(u32, u64, u64)> {
         parse_levels(&self.text(c"leveldb.stats").unwrap_or_default())
     }

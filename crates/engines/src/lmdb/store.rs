@@ -40,8 +40,8 @@ impl LmdbStore {
         flags.set(EnvFlags::NO_READ_AHEAD, !settings.reads.has_readahead());
         let mut options = EnvOpenOptions::new();
         options.map_size(MAP_BYTES).max_readers(MOST_READERS);
-        // SAFETY: The directory is the store's own: no other program changes the mapped file. Without syncs a power
-        // failure may corrupt it, which the terms of the run allow.
+        // SAFETY: The directory is the store's own: no other program changes the mapped file. Without syncs, a power
+        // failure may corrupt the file, which the WAL mode of the run allows.
         let env = unsafe { options.flags(flags).open(directory)? };
         let created = env.create_databases_and_commit(env.write_txn()?, |opener, transaction| {
             opener.create_database(transaction, None).map(CommitOrAbort::<_, ()>::Commit)

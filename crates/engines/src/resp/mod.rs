@@ -1,4 +1,4 @@
-//! A server with the Redis protocol: Redis, Valkey, `KeyDB`, Kvrocks, or our own tree behind `lsmbench serve`.
+//! A server with the Redis protocol: Redis, Valkey, `KeyDB`, Kvrocks, or a tree of lsmbench behind `lsmbench serve`.
 
 mod params;
 mod process;
@@ -27,7 +27,8 @@ pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<Resp>(
      command = []\n\
      # Whether lsmbench deletes all data of the server at `address` before it creates a store.\n\
      empty = false\n\
-     # Whether the server also keeps all names in a sorted set. A server without the command RANGE needs\n# this set for scans.\n\
+     # Whether lsmbench also keeps all keys in a sorted set on the server. A server without the \
+     command\n# RANGE needs this set for scans.\n\
      scans = true\n\
      # Name of the engine in results. Set a name if \"resp\" does not distinguish two servers.\n\
      label = \"\"\n",
@@ -61,7 +62,7 @@ impl Engine for Resp {
         Ok(Identity { library, ..Identity::default() })
     }
 
-    /// The store is in the process of the server.
+    /// The store is in the process of the server, which does not end with the process of lsmbench.
     fn survival(&self, _: Log) -> Option<Survival> {
         None
     }
@@ -92,10 +93,14 @@ impl Engine for Resp {
         }
         if self.0.scans {
             lines.push(unequal(
-                "scans: a server without RANGE also keeps all names in a sorted set, which every write updates",
+                "scans: on a server without the command RANGE, lsmbench also keeps all keys in a sorted set, which \
+                 every write updates",
             ));
         }
-        lines.push(unequal("memory and CPU time: lsmbench measures only the client, because the server is a separate process"));
+        lines.push(unequal(
+            "memory and CPU time: these columns measure only the client, because the server is a \
+            separate process",
+        ));
         lines
     }
 

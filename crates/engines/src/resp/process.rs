@@ -14,13 +14,13 @@ use super::program::find;
 use crate::opening::Opening;
 use crate::options::Log;
 
-/// Shell script that runs the server in the background, and ends the server when standard input is closed, because the
-/// parent process ended.
+/// Shell script that runs the server in the background. The script ends the server when standard input is closed, which
+/// happens when the parent process ends.
 const SCRIPT: &str = "exec 3<&0; \"$@\" </dev/null 3<&- & server=$!; \
                       { read -r gone <&3; kill \"$server\" 2>/dev/null; } & watcher=$!; exec 3<&-; \
                       wait \"$server\"; code=$?; kill \"$watcher\" 2>/dev/null; exit $code";
 
-/// Maximum time until a started server answers. A server may have to replay its WAL first.
+/// Maximum time until a started server answers. The server may have to replay its WAL first.
 const START_PATIENCE: Duration = Duration::from_mins(1);
 
 /// The time that a server has to end.
@@ -73,7 +73,8 @@ impl ServerProcess {
     /// Calls `connect` until it succeeds.
     ///
     /// # Errors
-    /// The last lines of the server, where it ends before; else the error of `connect` after a minute.
+    /// If the server ends before `connect` succeeds, returns the last lines of its output. If `connect` still fails
+    /// after a minute, returns the error of `connect`.
     pub(super) fn wait_for<T>(
         &mut self,
         mut connect: impl FnMut() -> Result<T, TargetError>,
@@ -125,7 +126,7 @@ impl Drop for ServerProcess {
     }
 }
 
-/// The words of the command, with the path of its program.
+/// Returns the words of the command that starts the server, with the path of its program.
 fn words(params: &Params, opening: &Opening) -> Result<Vec<String>, TargetError> {
     let mut words = match params.command.is_empty() {
         true => redis(opening),
@@ -142,7 +143,7 @@ fn words(params: &Params, opening: &Opening) -> Result<Vec<String>, TargetError>
     Ok(words)
 }
 
-/// The command of Redis with the log of the design.
+/// Returns the command that starts Redis with the WAL mode of the design.
 fn redis(opening: &Opening) -> Vec<String> {
     let log: &[&str] = match opening.options.log {
         Log::None => &["--appendonly", "no"],

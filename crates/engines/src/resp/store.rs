@@ -16,10 +16,10 @@ use crate::options::Log;
 use crate::stats::EngineStats;
 use crate::store::Store;
 
-/// The sorted set of all names, on a server without the command `RANGE`.
+/// The sorted set of all keys, on a server without the command `RANGE`.
 const NAMES: &[u8] = b"\0lsmbench:names";
 
-/// Script that atomically reads the names of a range from the sorted set, with the values of these names.
+/// Script that atomically reads the keys of a range from the sorted set, with the values of these keys.
 const SCAN: &str = "local names = redis.call(ARGV[1], KEYS[1], ARGV[2], ARGV[3], 'LIMIT', 0, ARGV[4])
 local found = {}
 for place, name in ipairs(names) do
@@ -28,15 +28,15 @@ for place, name in ipairs(names) do
 end
 return found";
 
-/// The file that says that a server has the store of a folder.
+/// The name of the file that marks a folder whose store is already on a server.
 const MARK: &str = "resp-store";
 
-/// How a server finds the names of a range.
+/// The way in which a server finds the keys of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
     /// The server executes scans by its command `RANGE`, which only `lsmbench serve` has.
     Range,
-    /// A sorted set, which every write updates, keeps the names in order.
+    /// A sorted set on the server, which every write updates, keeps the keys in order.
     SortedSet,
     /// The server executes no scans.
     None,
@@ -45,13 +45,13 @@ enum Order {
 /// A store behind a server.
 pub(super) struct RespStore {
     client: Client,
-    /// Connections that no call uses.
+    /// The idle connections.
     idle: Mutex<Vec<Connection>>,
     order: Order,
     version: String,
     /// Whether the server has the command `TREE`.
     has_tree: bool,
-    /// Whether the store has a call that compacts it.
+    /// Whether the server has a command that compacts the store.
     compacts: bool,
     /// Whether the server saves its data when it ends, because it has no WAL.
     saves: bool,
@@ -101,7 +101,7 @@ impl RespStore {
         })
     }
 
-    /// Sends a command to the server, and returns the reply. The connection of a call that fails is not used again.
+    /// Sends a command to the server, and returns the reply. If a call fails, its connection is not used again.
     fn call<T>(
         &self,
         call: impl FnOnce(&mut Connection) -> Result<T, redis::RedisError>,
@@ -158,16 +158,19 @@ impl RespStore {
     }
 }
 
-/// Connects to a server that starts.
+/// Connects to a server that is starting.
+///
+/// # Errors
+/// The server does not accept connections yet, or still loads its data.
 fn connect(client: &Client) -> Result<Connection, TargetError> {
     let mut connection = client.get_connection()?;
-    // Redis replies with an error while it reads its data.
+    // Redis replies with an error while it loads its data.
     redis::cmd("PING").query::<()>(&mut connection)?;
     Ok(connection)
 }
 
-/// Takes the server at an address for the store of a folder. The server must be empty, unless it already contains the
-/// store of this folder.
+/// Reserves the server at an address for the store of a folder. The server must be empty, unless it already contains
+/// the store of this folder.
 fn take_over(connection: &mut Connection, folder: &Path, params: &Params) -> Result<(), TargetError> {
     let mark = folder.join(MARK);
     if mark.exists() {
@@ -278,7 +281,7 @@ impl Target for RespStore {
     }
 }
 
-/// The command of a scan over the sorted set of names.
+/// Returns the command of a scan over the sorted set of keys.
 fn by_sorted_set(scan: &Scan<'_>, limit: i64) -> Cmd {
     let low = [b"[", scan.low].concat();
     let high = scan.high.map_or_else(|| b"+".to_vec(), |high| [b"(", high].concat());

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int, c_uchar, c_void};
 
 /// Frees the state of an operator.
 pub(super) type Destroy = unsafe extern "C" fn(*mut c_void);
-/// Combines the value of a key, or null, with operands, oldest first.
+/// Combines the value of a key with operands, oldest first. The value is null if the key has no value.
 pub(super) type FullMerge = unsafe extern "C" fn(
     *mut c_void,
     *const c_char,

@@ -1,7 +1,7 @@
 //! `RocksDB` and the forks that kept its C interface: `SpeedB`, `TerarkDB` and `ToplingDB`.
 //!
-//! The library is loaded by its path when a store is opened. Several builds of any versions from 5.18 on can therefore
-//! run next to each other. If no library is named, the library with which the program was built is used. Source:
+//! The library is loaded by its path when a store is opened. Several builds of version 5.18 or later can therefore run
+//! next to each other. If no library is named, the library with which the program was built is used. Source:
 //! `include/rocksdb/c.h` of `RocksDB` 5.18, 7.8 and 11.8.
 
 mod api;
@@ -30,7 +30,8 @@ use overrides::Overrides;
 use params::{CacheKind, Params};
 use source::LibrarySource;
 
-/// The parameters of a fork as commented TOML: forks differ in the source of the library.
+/// The parameters of a fork as TOML with comments. The texts of two forks differ only in the names of the fork and in
+/// the sources of its library.
 macro_rules! reference {
     ($kind:literal, $variable:literal, $else:literal) => {
         concat!(
@@ -45,8 +46,8 @@ macro_rules! reference {
              compaction = \"leveled\"\n\
              # Kind of block cache. Valid values: lru, and hyper-clock if the library has this kind.\n\
              cache = \"lru\"\n\
-             # Whether the engine counts events, such as bytes per flush and compaction. Counting costs some percent\n\
-             # of the speed.\n\
+             # Whether the engine counts events, such as bytes per flush and compaction. Counting makes the engine\n\
+             # a few percent slower.\n\
              statistics = false\n\
              # Further options in the syntax of RocksDB options files, such as\n\
              # max_bytes_for_level_base=64M;num_levels=5. These options override all other options.\n\
@@ -84,7 +85,7 @@ pub(crate) const TERARKDB: Variant<dyn Engine> = Variant::new::<Member<TerarkDb>
 )
 .limited(&[Limit::NotDeterministic]);
 
-/// `RocksDB` or one of its forks, with parameters.
+/// `RocksDB` or one of its forks, with its parameters.
 struct Member<K> {
     params: Params,
     overrides: Overrides,
@@ -107,7 +108,7 @@ impl<K: RocksDbFork> Member<K> {
         linked::KIND == Some(K::KIND) && !K::WANTED.is_named(&self.params.library)
     }
 
-    /// The subset of the terms for which the engine has options.
+    /// Returns the settings for which the engine has options.
     fn terms(settings: &EngineOptions) -> EngineOptions {
         let filter = if K::FILTERS_MEMTABLES { settings.memtable_filter_bytes } else { 0 };
         let has_ribbons = K::HAS_RIBBONS && settings.filters == Filters::Ribbon;

@@ -1,8 +1,6 @@
-//! The names of a design's settings in `RocksDB`'s options files.
-//!
-//! Options are passed as text, and not by one function per option. The text of options has the same meaning in all
-//! versions, but functions change: `rocksdb_filterpolicy_create_bloom_full` has another parameter type in older
-//! versions.
+//! The names of a design's settings in `RocksDB`'s options files. lsmbench passes options as text, and does not call
+//! one function per option. The text of options has the same meaning in all versions, but functions change:
+//! `rocksdb_filterpolicy_create_bloom_full` has another parameter type in older versions.
 
 use super::overrides::{Overrides, name_of};
 use super::params::{CacheKind, Params, Style};
@@ -18,7 +16,7 @@ pub(super) fn text(params: &Params, overrides: &Overrides, settings: &EngineOpti
     options.join(";")
 }
 
-/// The option of the engine for each setting, one per line.
+/// Returns the options of the engine for each setting, one setting per line.
 pub(super) fn mapping(params: &Params, overrides: &Overrides, settings: &EngineOptions) -> Vec<String> {
     let terms = terms(params, settings);
     let own: Vec<String> = terms.iter().flat_map(|(_, options)| options.clone()).collect();
@@ -29,7 +27,11 @@ pub(super) fn mapping(params: &Params, overrides: &Overrides, settings: &EngineO
         Log::Sync => "log sync: WriteOptions.sync".to_owned(),
         Log::Buffered => "log buffered: WriteOptions.sync off".to_owned(),
         Log::Interval { .. } => {
-            format!("{UNEQUAL}log {}: RocksDB syncs either every write or no write, and here no write (WriteOptions.sync off)", settings.log)
+            format!(
+                "{UNEQUAL}log {}: RocksDB syncs either every write or no write, so this run syncs no write \
+                (WriteOptions.sync off)",
+                settings.log
+            )
         }
     });
     if let Some(operator) = settings.merge_operator {
@@ -50,10 +52,10 @@ pub(super) fn mapping(params: &Params, overrides: &Overrides, settings: &EngineO
     match &settings.values {
         ValuePlace::Inline => {}
         ValuePlace::BlobFiles { .. } => lines.push(format!(
-            "{UNEQUAL}values: RocksDB's compactions relocate values of the oldest quarter of its blob files only"
+            "{UNEQUAL}values: compactions of RocksDB relocate only the values in the oldest quarter of the blob files"
         )),
         ValuePlace::Other(label) => lines.push(format!(
-            "{UNEQUAL}values {label}: RocksDB does not have it, and keeps values with their keys"
+            "{UNEQUAL}values {label}: RocksDB does not support this value policy, so it keeps values with their keys"
         )),
     }
     lines.push(format!(
@@ -66,7 +68,7 @@ pub(super) fn mapping(params: &Params, overrides: &Overrides, settings: &EngineO
     lines
 }
 
-/// The mapping line of a setting. A setting whose option the user replaces counts as a mismatch.
+/// The mapping line of a setting. If the user overrides an option of the setting, the line is a mismatch.
 fn line(term: &str, options: Vec<String>, overrides: &Overrides) -> String {
     let is_replaced = options.iter().any(|option| overrides.of(name_of(option)).is_some());
     let given = |option: String| overrides.of(name_of(&option)).unwrap_or(option);
@@ -77,7 +79,7 @@ fn line(term: &str, options: Vec<String>, overrides: &Overrides) -> String {
     }
 }
 
-/// Settings, each with the engine's options.
+/// Returns the settings, each with its options of the engine.
 fn terms(params: &Params, settings: &EngineOptions) -> Vec<(String, Vec<String>)> {
     let EngineOptions { memtable_bytes, frozen_memtables, background_threads, .. } = *settings;
     let mut terms = vec![

@@ -8,7 +8,7 @@ impl Overrides {
     /// Parses the options.
     ///
     /// # Errors
-    /// A part that is no name with a value, an unclosed brace, or a name that occurs twice.
+    /// A part is not a name with a value, a brace has no counterpart, or a name occurs twice.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let mut options: Vec<(String, String)> = Vec::new();
         for part in parts(text)? {
@@ -30,7 +30,7 @@ impl Overrides {
         self.0.iter().find(|(known, _)| known == name).map(|(name, value)| format!("{name}={value}"))
     }
 
-    /// All options that are not among `known`.
+    /// Returns all options whose names are not in `known`.
     pub(super) fn besides(&self, known: &[String]) -> Vec<String> {
         let is_known = |name: &str| known.iter().any(|option| name_of(option) == name);
         self.0

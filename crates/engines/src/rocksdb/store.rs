@@ -32,10 +32,10 @@ const SETTLE_PERIOD: Duration = Duration::from_millis(1);
 const IDLE_LOOKS: u32 = 2;
 
 /// Number of consecutive checks while a compaction is pending. Universal compaction may report a pending compaction
-/// that it then does not find.
+/// although it then finds nothing to compact.
 const IDLE_LOOKS_WHILE_PENDING: u32 = 50;
 
-/// Properties that are 0 when nothing is running.
+/// Properties of the library that are 0 when no background work is running.
 const BUSY: [&CStr; 4] = [
     c"rocksdb.num-immutable-mem-table",
     c"rocksdb.mem-table-flush-pending",
@@ -43,7 +43,7 @@ const BUSY: [&CStr; 4] = [
     c"rocksdb.num-running-compactions",
 ];
 
-/// The setup with which a store is opened.
+/// The settings with which a store is opened.
 pub(super) struct Setup<'a> {
     /// The options, in the syntax of options files.
     pub(super) options: String,
@@ -53,7 +53,8 @@ pub(super) struct Setup<'a> {
     pub(super) statistics: bool,
     /// The version of the library, if known.
     pub(super) version: Option<String>,
-    /// Settings for tables whose cache is a `HyperClockCache`, which options files cannot set.
+    /// The settings of the block cache and of SSTables if the cache is a `HyperClockCache`. Options files cannot set
+    /// this cache.
     pub(super) hyper_clock: Option<&'a EngineOptions>,
 }
 
@@ -162,7 +163,7 @@ impl RocksDbStore {
         (failed == 0).then_some(number)
     }
 
-    /// The value of a property that is text.
+    /// Returns the text of a property. Returns `None` if this version has no such property.
     fn text(&self, name: &CStr) -> Option<String> {
         // SAFETY: The name is NUL-terminated; the returned text is too, and is ours to free.
         unsafe {
@@ -181,7 +182,7 @@ impl RocksDbStore {
         parse_tickers(&text.unwrap_or_default())
     }
 
-    /// Appends the value of a key without an intermediate object, where the library can.
+    /// Appends the value of a key to `value` by a function that writes into a buffer of the caller.
     fn get_into(&self, get: GetIntoBuffer, key: &[u8], value: &mut Vec<u8>) -> Result<bool, TargetError> {
         value.reserve(VALUE_BYTES);
         loop {
@@ -558,7 +559,8 @@ impl Store for RocksDbStore {
     fn compact(&self) -> Option<Result<(), TargetError>> {
         // SAFETY: The database is alive; a null bound means no bound.
         unsafe { (self.api.compact_range)(self.db, null(), 0, null(), 0) };
-        // The call reports no error. The engine keeps the first error, and every later write and flush reports it.
+        // The call returns no error. The engine keeps its first error, and every later write and flush returns this
+        // error.
         Some(self.flush())
     }
 

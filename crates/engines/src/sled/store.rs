@@ -39,7 +39,7 @@ impl SledStore {
         Ok(Self { db, syncs: settings.log == Log::Sync })
     }
 
-    /// Makes all previous writes durable, where every write is durable.
+    /// Syncs all previous writes, if the WAL mode makes every write durable.
     fn sync(&self) -> Result<(), TargetError> {
         if self.syncs { self.flush() } else { Ok(()) }
     }

@@ -17,7 +17,7 @@ use crate::store::Store;
 /// The name of the file of a store in its directory.
 const DATA: &str = "sqlite";
 
-/// The number of bytes that are mapped, if reads use memory maps. `SQLite` maps at most 2 GiB of it.
+/// The requested size of the memory map in bytes, if reads use memory maps. `SQLite` maps at most 2 GiB.
 const MAP_BYTES: u64 = 1 << 38;
 
 /// The time that a checkpoint waits for readers.
@@ -52,7 +52,8 @@ pub(super) struct SqliteStore {
     settings: String,
     synchronous: &'static str,
     connections: ThreadLocal<Connection>,
-    /// Held by the only writer. `SQLite` has one writer at a time, and a writer that waits in `SQLite` sleeps.
+    /// The lock of the current writer. `SQLite` allows one writer at a time, and a writer that waits inside `SQLite`
+    /// sleeps.
     writing: Mutex<()>,
 }
 
@@ -106,7 +107,7 @@ impl SqliteStore {
         Ok(statement.execute(parameters)?)
     }
 
-    /// Copies all pages of the write-ahead log into the table, and syncs the table.
+    /// Copies all pages of the WAL into the table, and syncs the table.
     fn sync(&self) -> Result<(), TargetError> {
         let connection = self.connection()?;
         let _writing = self.writing.lock();
@@ -115,10 +116,7 @@ impl SqliteStore {
         connection.execute_batch(&format!("PRAGMA synchronous = {}", self.synchronous))?;
         match is_busy {
             0 => Ok(()),
-            _ => {
-                Err("SQLite cannot copy its write-ahead log into the table, because a reader is active"
-                    .into())
-            }
+            _ => Err("SQLite cannot copy its WAL into the table, because a reader is active".into()),
         }
     }
 }

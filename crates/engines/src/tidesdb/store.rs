@@ -170,10 +170,10 @@ impl Target for TidesDbStore {
         if scan.limit == 0 || scan.high.is_some_and(|high| high <= scan.low) {
             return Ok(0);
         }
-        // The isolation level that reads one snapshot and does not track reads.
+        // This isolation level reads one snapshot, and does not track reads for conflicts.
         let transaction = self.database().begin_transaction_with_isolation(IsolationLevel::Snapshot)?;
         let mut iterator = match (scan.direction, scan.high) {
-            // Only tables that overlap both ends are opened.
+            // This iterator opens only the SSTables that overlap the range.
             (_, Some(high)) => until_free(|| transaction.new_range_iterator(self.family(), scan.low, high))?,
             (_, None) => until_free(|| transaction.new_iterator(self.family()))?,
         };
@@ -258,7 +258,8 @@ impl Store for TidesDbStore {
         stats
             .whole
             .counter(&c::WAL_BYTES, all.wal_bytes_written)
-            // A flush also writes large values to a log, and garbage collection of the log rewrites them.
+            // A flush also writes large values to a value log, and the garbage collection of this log rewrites the
+            // values.
             .counter(&c::FLUSH_BYTES, all.flush_bytes_written + all.vlog_bytes_written)
             .counter(&c::COMPACTION_BYTES_READ, all.compaction_bytes_read)
             .counter(&c::COMPACTION_BYTES_WRITTEN, all.compaction_bytes_written)

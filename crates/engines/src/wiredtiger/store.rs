@@ -276,7 +276,7 @@ impl Target for WiredTigerStore {
     }
 
     fn settle(&self) -> Result<(), TargetError> {
-        // Compactions of an LSM-tree show as files that come and go; a row store has no background work.
+        // Compactions of an LSM-tree create and remove files. A row store has no background work.
         settle::until_idle(settle::UNSEEN, || (false, files(&self.directory)));
         Ok(())
     }

@@ -30,7 +30,7 @@ pub(crate) struct Report {
     pub(crate) identity: Identity,
     /// The names of the checks that apply and passed.
     pub(crate) kept: Vec<String>,
-    /// The codecs that it was built without.
+    /// The codecs without which the engine was built.
     pub(crate) without: Vec<String>,
 }
 

@@ -1,11 +1,11 @@
-//! The invariants of a store, checked for every engine of the catalog, including our own tree.
+//! The invariants of a store, checked for every engine of the catalog, including the tree of lsmbench.
 //!
 //! Each engine is checked in a separate process, because libraries of `RocksDB` and its forks share C++ names that a
-//! process can load only once. A requested engine must be present: a feature that builds it in requests it, or the
-//! variable that names its library, or `LSMBENCH_PEERS`, a list of choices separated by semicolons. With
-//! `LSMBENCH_PEERS`, only the listed engines are checked:
-//! `LSMBENCH_PEERS='rocksdb(library="/opt/librocksdb.so");fjall'`. Any other engine that is absent is left out, with
-//! the line that explains how to get it. `LSMBENCH_REWRITE=1` writes the results into the table of
+//! process can load only once. A requested engine must be present. An engine is requested by the feature that builds
+//! the engine in, by the variable that names its library, or by `LSMBENCH_PEERS`, a list of choices separated by
+//! semicolons. With `LSMBENCH_PEERS`, only the listed engines are checked:
+//! `LSMBENCH_PEERS='rocksdb(library="/opt/librocksdb.so");fjall'`. An absent engine that is not requested is skipped,
+//! and the test prints how to get the engine. `LSMBENCH_REWRITE=1` writes the results into the table of
 //! docs/reference/engines.md.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // it is a program: which engines were checked is told
@@ -20,7 +20,7 @@ use checks::Outcome;
 use lsmbench_engines::{CATALOG, Engine};
 use toml::Value;
 
-/// The environment variable that names the one engine which a process checks.
+/// The environment variable that names the only engine that a process checks.
 const ONE: &str = "LSMBENCH_PEERS_ONE";
 
 fn main() -> ExitCode {

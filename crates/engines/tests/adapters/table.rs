@@ -8,7 +8,7 @@ use lsmbench_engines::conformance;
 
 use crate::checks::Report;
 
-/// The lines between which the table is written.
+/// The lines before and after the table on the page.
 const START: &str = "<!-- what the suite found; LSMBENCH_REWRITE=1 writes it again -->\n";
 const END: &str = "<!-- end of what the suite found -->\n";
 
@@ -28,7 +28,7 @@ fn table(reports: &[Report]) -> String {
     let mut text = format!("On {}, on {}:\n\n", &today[..10], std::env::consts::ARCH);
     let _ = writeln!(text, "| engine | version | comes from | {} | flagged |", names.join(" | "));
     let _ = writeln!(text, "|---|---|---|{}---|", "---|".repeat(names.len()));
-    // The page is about other engines; our own tree is the baseline of the comparison.
+    // The page is about other engines. The tree of lsmbench is the baseline of the comparison.
     for report in reports.iter().filter(|report| report.label != "lsmbench") {
         let library = report.identity.library.as_ref().and_then(|path| path.file_name());
         let from = library

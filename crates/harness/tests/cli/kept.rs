@@ -111,7 +111,9 @@ fn an_engine_that_was_not_there_is_named_and_no_folder_of_the_machine() {
         assert_eq!(text.matches("not run: rocks: no librocksdb.so").count(), 1, "{page}");
     }
     assert!(
-        bench.read("kept/report/index.md").contains("1 timed experiment has 1 trial, too few for intervals")
+        bench
+            .read("kept/report/index.md")
+            .contains("1 timed experiment has 1 trial, too few for confidence intervals")
     );
     bench.ok(&["report", "a", "--check", "--results", "kept"]);
 }

@@ -1,4 +1,4 @@
-//! Computations about hit rates of caches, and about the speed-up of reads by hits.
+//! Computations about hit rates of caches, and about the speedup of reads by hits.
 
 use super::Arguments;
 
@@ -8,10 +8,10 @@ pub(super) fn sequential_hit_pct(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("keys_per_block").map(|keys| 100.0 * (1.0 - 1.0 / keys))
 }
 
-/// Computes the speed-up of reads at a hit rate from the known speed-up at another hit rate.
+/// Computes the speedup of reads at a hit rate from the known speedup at another hit rate.
 ///
 /// A read takes 1 - h·s of the time of a read without a cache. h is the hit rate, and s is the fraction of the time
-/// that a hit saves. The known speed-up at the other hit rate determines s.
+/// that a hit saves. The known speedup at the other hit rate determines s.
 pub(super) fn cached_speedup(with: &Arguments<'_>) -> Result<f64, String> {
     let saved = (1.0 - 1.0 / with.number("known_speedup")?) / (with.number("known_hit_pct")? / 100.0);
     Ok(1.0 / (1.0 - saved * with.number("hit_pct")? / 100.0))

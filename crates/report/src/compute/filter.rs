@@ -48,9 +48,9 @@ pub(super) fn bloom_fpr_pct(with: &Arguments<'_>) -> Result<f64, String> {
     }
 }
 
-/// Computes the largest percentage of false positives that another layout of the same bits can save against a
-/// classical filter with k probes: 100 (1 - 2^-(b ln 2) / (1 - e^(-k/b))^k). The rate is lowest if half of the bits
-/// are 1.
+/// Computes the largest percentage of false positives that another layout of the same bits can save, compared with a
+/// classical filter with k probes: 100 (1 - 2^-(b ln 2) / (1 - e^(-k/b))^k). The rate is lowest if half of the bits are
+/// 1.
 pub(super) fn filter_gain_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let (bits_per_key, probes) = (with.number("bits_per_key")?, with.number("probes")?);
     Ok(100.0 * (1.0 - best_rate(bits_per_key) / rate(bits_per_key, probes)))

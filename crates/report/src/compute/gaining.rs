@@ -1,15 +1,15 @@
-//! Computations of the largest speed-up of work that is done in parallel or in batches.
+//! Computations of the largest speedup of work that is done in parallel or in batches.
 
 use super::Arguments;
 
-/// Computes the speed-up if the parts of some work run in parallel instead of one after the other: Σ a / max a. The
-/// speed-up is at most the number of parts. The computation assumes that the cost of each part stays unchanged.
+/// Computes the speedup if the parts of some work run in parallel instead of one after the other: Σ a / max a. The
+/// speedup is at most the number of parts. The computation assumes that the cost of each part stays unchanged.
 pub(super) fn side_by_side(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("parts")
 }
 
-/// Computes the speed-up of batches of n operations, if a fraction s of each operation is done only once per batch:
-/// 1 / (1 - s (1 - 1/n)). For s = 1, the speed-up is n (Amdahl, *Validity of the Single Processor Approach*, 1967).
+/// Computes the speedup of batches of n operations, if a fraction s of each operation is done only once per batch: 1 /
+/// (1 - s (1 - 1/n)). For s = 1, the speedup is n (Amdahl, *Validity of the Single Processor Approach*, 1967).
 pub(super) fn batched(with: &Arguments<'_>) -> Result<f64, String> {
     let once = with.number("share")? * (1.0 - with.number("batch")?.recip());
     Ok(1.0 / (1.0 - once))

@@ -34,9 +34,8 @@ pub(super) fn even_shards_max_pct(with: &Arguments<'_>) -> Result<f64, String> {
 }
 
 /// Computes the probability that the keys of equal shards have at least a given coefficient of variation (CV). The
-/// result is the probability that χ² with m - 1 degrees of freedom is at least n · CV². χ² is the sum over shards of
-/// (count
-/// - n/m)² / (n/m). CV² is the sum over shards of (count - n/m)² / (m (n/m)²).
+/// result is the probability that χ² with m - 1 degrees of freedom is at least n · CV². χ² is the sum of (count - n/m)²
+/// / (n/m) over all shards. CV² is the sum of (count - n/m)² / (m (n/m)²) over all shards.
 pub(super) fn chi_square_p(with: &Arguments<'_>) -> Result<f64, String> {
     let chi_square = with.number("keys")? * with.number("cv")?.powi(2);
     let distribution = ChiSquared::new(with.number("shards")? - 1.0).map_err(|error| error.to_string())?;

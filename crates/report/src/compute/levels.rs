@@ -65,8 +65,8 @@ pub(super) fn restart_mean(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("restart_interval").map(|interval| (interval - 1.0) / 2.0)
 }
 
-/// Computes the bytes per key that prefix compression saves: (1 - 1/R) p / (1 - p). The next byte is equal to that
-/// of the previous key with probability p. One key in R is stored in full.
+/// Computes the bytes per key that prefix compression saves: (1 - 1/R) p / (1 - p). Each further byte of a key equals
+/// the byte of the previous key with probability p. One key in R is stored in full.
 pub(super) fn prefix_saved_bytes(with: &Arguments<'_>) -> Result<f64, String> {
     let shared = with.number("p")?;
     Ok((1.0 - 1.0 / with.number("restart_interval")?) * shared / (1.0 - shared))

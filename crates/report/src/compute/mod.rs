@@ -69,7 +69,8 @@ const fn with_lists(
     Computation { name, arguments, lists, force: Force::Must, compute }
 }
 
-/// Marks a computation whose contradiction makes a claim not reproduced, but not impossible.
+/// Marks a computation with [`Force::Should`]: a claim that contradicts the result is not reproduced, but not
+/// impossible.
 const fn should(computation: Computation) -> Computation {
     Computation { force: Force::Should, ..computation }
 }
@@ -194,7 +195,7 @@ pub const COMPUTATIONS: &[Computation] = &[
     should(with("torture_kill", &["design", "wal"], arithmetic::torture_kill)),
 ];
 
-/// An error, with the key that causes it.
+/// The key that causes an error, and the error message.
 type Fault = (&'static str, String);
 
 /// Returns the computation `name`, after it has checked the arguments in `with`.
@@ -214,7 +215,8 @@ pub(crate) fn known(name: &str, with: &BTreeMap<String, Argument>) -> Result<&'s
     Ok(computation)
 }
 
-/// Runs a computation for one claim. Returns the result, and the verdict that a contradicting claim gets.
+/// Runs a computation for one claim. Returns the result, and the force of the computation: the verdict on a claim that
+/// contradicts the result.
 ///
 /// # Errors
 /// Returns the errors of [`known`] as a message. An argument that is missing, or that the computation rejects, is

@@ -153,7 +153,7 @@ pub(super) fn fixed_offset_blocks(with: &Arguments<'_>) -> Result<f64, String> {
 ///
 /// Both searches descend one tree that contains all entries. Each search is simulated for evenly spread keys. Each
 /// cache line at which a visited entry begins counts once. Overlapping loads and prefetching save time, but the ratio
-/// ignores them.
+/// does not include this effect.
 pub(super) fn search_lines_ratio(with: &Arguments<'_>) -> Result<f64, String> {
     let (entries, bytes) = (with.count("entries")?, with.count("entry_bytes")?);
     if entries == 0 || bytes == 0 {
@@ -173,13 +173,13 @@ pub(super) fn search_lines_ratio(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(touched(&sorted_places) as f64 / touched(&level_places) as f64)
 }
 
-/// Computes the percentage of cache lines that a search in level order saves against a search in sorted order.
+/// Computes the percentage of cache lines that a search in level order saves, compared with a search in sorted order.
 pub(super) fn search_lines_saved_pct(with: &Arguments<'_>) -> Result<f64, String> {
     search_lines_ratio(with).map(|ratio| 100.0 * (1.0 - ratio.recip()))
 }
 
-/// Returns the positions that a binary search reads in a sorted array of n entries. The search ends at the fraction
-/// `key` of the array.
+/// Returns the positions that a binary search reads in a sorted array of n entries. `key` is the position of the
+/// searched key, as a fraction of the array from 0 to 1.
 fn sorted_places(entries: u64, key: f64) -> Vec<u64> {
     let (mut places, mut from, mut to) = (Vec::new(), 0, entries);
     while from < to {
@@ -190,9 +190,9 @@ fn sorted_places(entries: u64, key: f64) -> Vec<u64> {
     places
 }
 
-/// Returns the positions that a search in level order reads. The search ends at the fraction `key` of the keys. Each
-/// level of the tree has twice as many positions as the level above. In each level, the search reads the position at
-/// that fraction.
+/// Returns the positions that a search in level order reads. `key` is the rank of the searched key, as a fraction of
+/// all keys from 0 to 1. Each level of the tree has twice as many positions as the level above. In each level, the
+/// search reads the position at the fraction `key`.
 fn level_places(entries: u64, key: f64) -> Vec<u64> {
     let levels = std::iter::successors(Some(1_u64), |wide| Some(wide * 2));
     let places = levels.map(|wide| wide - 1 + (key * wide as f64) as u64);

@@ -24,7 +24,7 @@ fn computed(checked: &Checked) -> String {
         .to_owned()
 }
 
-/// Returns the word that states whether a side agrees with the computation.
+/// Returns whether a side holds, as text.
 fn outcome(checked: &Checked) -> &'static str {
     if checked.holds { "holds" } else { "does not hold" }
 }

@@ -24,7 +24,7 @@ fn head(report: &Report) -> [String; 2] {
     [
         format!("{} features of {} systems", report.features.len(), report.systems.len()),
         format!(
-            "Features that an experiment can use, with the settings or files that implement each feature: {counts}."
+            "Number of features that an experiment can use: {counts}. The tables name the settings or files that implement each feature."
         ),
     ]
 }

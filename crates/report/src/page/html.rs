@@ -11,7 +11,7 @@ use super::runs;
 
 const STYLE: &str = include_str!("style.css");
 
-/// The meanings of the colours, which every page explains.
+/// The meanings of the findings and of their colors, which every page explains.
 const MEANINGS: [&str; 5] = [
     "the measured or computed number is within the tolerance of the claim",
     "the direction is as claimed, but the size is not",
@@ -21,7 +21,7 @@ const MEANINGS: [&str; 5] = [
 ];
 
 /// Returns the page of all systems. The page has the counts of findings, the first questions of readers, and one
-/// coloured field per figure.
+/// colored field per figure.
 pub(super) fn overview(report: &Report, highlights: &str) -> String {
     let systems = &report.systems;
     let all = FindingCounts::of(systems.iter().flat_map(System::judged).map(|(_, judged)| judged));
@@ -41,9 +41,9 @@ pub(super) fn overview(report: &Report, highlights: &str) -> String {
     }
     body.push_str(highlights);
     body.push_str(
-        "<h2 id=\"figures\">Every figure</h2>\n<p>Each field is a figure or table of a document. Its colour shows the most \
-         frequent verdict on its tested claims, and its strip shows the verdicts on all of its claims. The numbers are the \
-         reproduced claims (by measurement + by arithmetic) and the tested claims.</p>\n",
+        "<h2 id=\"figures\">Every figure</h2>\n<p>Each field is a figure or table of a document. Its color shows the most \
+         frequent verdict on its tested claims. Its strip shows the verdicts on all of its claims. The two numbers are the \
+         number of reproduced claims (by measurement + by arithmetic) and the number of tested claims.</p>\n",
     );
     for system in systems {
         let name = escape(&system.document);
@@ -133,11 +133,11 @@ fn counts(systems: &[System], all: &FindingCounts) -> String {
         text.push_str(&row(&format!("<a href=\"{name}.html\">{name}</a>"), &system.tally()));
     }
     text.push_str(&row("<b>all</b>", all));
-    text + "</tbody>\n</table>\n<p class=\"soft small\">By arithmetic<span class=\"short\"> (∑)</span>: of those reproduced, the ones for which nothing was \
-            measured; the document's own numbers, or a formula, give what it says.</p>\n"
+    text + "</tbody>\n</table>\n<p class=\"soft small\">By arithmetic<span class=\"short\"> (∑)</span>: claims that are reproduced \
+            without a measurement, because other numbers of the document or a formula give the claimed value.</p>\n"
 }
 
-/// Returns the figures of a system as coloured fields. On the overview, each field links to the page of the system.
+/// Returns the figures of a system as colored fields. On the overview, each field links to the page of the system.
 fn matrix(system: &System, from_overview: bool) -> String {
     let file = if from_overview { format!("{}.html", escape(&system.document)) } else { String::new() };
     let mut text = "<ul class=\"matrix\">\n".to_owned();
@@ -165,8 +165,8 @@ fn matrix(system: &System, from_overview: bool) -> String {
     text + "</ul>\n"
 }
 
-/// Returns a strip of coloured parts, one per finding. The width of a part is proportional to the number of claims
-/// with the finding.
+/// Returns a strip of colored parts, one per finding. The width of a part is proportional to the number of claims with
+/// the finding.
 fn strip(tally: &FindingCounts) -> String {
     let found = Finding::ALL.into_iter().filter(|finding| tally.count(*finding) > 0);
     let parts = found.clone().map(|finding| {
@@ -279,7 +279,8 @@ pub(super) fn claim_cells(judged: &Judged) -> String {
     )
 }
 
-/// Returns a table cell that contains the name of its column, which narrow screens show.
+/// Returns a table cell. The attribute `data-name` contains the name of the column, which the style sheet shows on
+/// narrow screens.
 pub(super) fn cell(name: &str, class: &str, text: &str) -> String {
     format!("<td data-name=\"{name}\" class=\"{class}\">{}</td>", escape(text))
 }
@@ -295,7 +296,7 @@ pub(super) fn badge(finding: Finding) -> String {
     format!("<span class=\"badge {}\">{} {}</span>", class(finding), sign(finding), finding.name())
 }
 
-/// Returns the sign of a finding, for readers who cannot distinguish the colours.
+/// Returns the sign of a finding, for readers who cannot distinguish the colors.
 fn sign(finding: Finding) -> char {
     match finding {
         Finding::Reproduced => '✓',
@@ -306,7 +307,7 @@ fn sign(finding: Finding) -> char {
     }
 }
 
-/// Returns the CSS class that colours a finding.
+/// Returns the CSS class that defines the color of a finding.
 fn class(finding: Finding) -> &'static str {
     match finding {
         Finding::Reproduced => "reproduced",

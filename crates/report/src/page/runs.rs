@@ -28,8 +28,8 @@ fn engine(engine: &EngineNote) -> String {
 }
 
 /// Returns a sentence about the numbers of trials in a report. `None` if no experiment ran. For example: `45 timed
-/// experiments have 6 trials; 2 have 1 trial, too few for intervals (e32-peers-write, e34-peers-space); 6 counted
-/// experiments need only 1 trial`.
+/// experiments have 6 trials; 2 have 1 trial, too few for confidence intervals (e32-peers-write, e34-peers-space); 6
+/// counted experiments need only 1 trial`.
 pub(super) fn trials(report: &Report) -> Option<String> {
     let figures = report.systems.iter().flat_map(|system| &system.figures);
     let runs = figures.flat_map(|figure| &figure.answers).filter_map(|answer| answer.run.as_ref());
@@ -51,7 +51,7 @@ pub(super) fn trials(report: &Report) -> Option<String> {
         let few = match *trials < FEWEST_BLOCKS as u64 {
             true => {
                 let names: Vec<&str> = names.iter().copied().collect();
-                format!(", too few for intervals ({})", names.join(", "))
+                format!(", too few for confidence intervals ({})", names.join(", "))
             }
             false => String::new(),
         };
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(
             trials(&report(all)).as_deref(),
             Some(
-                "2 timed experiments have 6 trials; 2 have 1 trial, too few for intervals (d, e); 1 counted experiment \
+                "2 timed experiments have 6 trials; 2 have 1 trial, too few for confidence intervals (d, e); 1 counted experiment \
                  needs only 1 trial."
             )
         );

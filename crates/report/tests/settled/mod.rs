@@ -7,7 +7,7 @@ use toml::Table;
 
 use crate::common::{claims, folder};
 
-/// The contradictions of a document, settled.
+/// Returns the contradictions of a document with their rulings.
 pub(crate) fn contradictions(document: &str) -> Vec<Settled> {
     let text = fs::read_to_string(folder(document).join("contradictions.toml")).unwrap();
     let mut table: Table = text.parse().unwrap();

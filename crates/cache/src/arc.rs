@@ -20,7 +20,7 @@ use crate::sharded::{Sharded, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Arc>>(
     "arc",
-    "two lists, of recently used and of frequently used blocks; requests for evicted blocks adapt their sizes",
+    "lists of recently and of frequently used blocks; requests for evicted blocks adapt the sizes of both lists",
     sharded_reference!(""),
 );
 

@@ -13,7 +13,7 @@ use crate::sharded::{Sharded, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Fifo>>(
     "fifo",
-    "evicts the oldest block, used or not; a lower bound for policies that react to hits",
+    "evicts the oldest block, used or not; a baseline for policies that react to hits",
     sharded_reference!(""),
 );
 

@@ -25,7 +25,7 @@ use crate::sharded::{Sharded, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Lirs>>(
     "lirs",
-    "keeps blocks with a short time between their last two uses; has hits even in loops larger than the cache",
+    "keeps blocks with few requests between their last two uses; has hits even in loops larger than the cache",
     sharded_reference!(
         "# Share of the cache for blocks with long reuse distances (HIR), in percent of the cache capacity.\n\
          visitors = 1.0\n\

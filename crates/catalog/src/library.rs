@@ -92,7 +92,7 @@ pub fn open<T: FunctionTable>(
     }
     if !table.cast::<T>().is_aligned() {
         return Err(format!(
-            "library \"{path}\": {symbol} did not return a valid table of functions; see {header}"
+            "library \"{path}\": {symbol} did not return a valid table of functions; {header} defines the table"
         ));
     }
     // SAFETY: the header promises a table whose first member is this number.

@@ -232,7 +232,9 @@ impl Geometry {
         if possible {
             Ok(geometry)
         } else {
-            Err(corrupt(format!("a static B-tree of {tree_bytes} bytes cannot have the footer {geometry:?}")))
+            Err(corrupt(format!(
+                "the footer {geometry:?} does not match a static B-tree of {tree_bytes} bytes"
+            )))
         }
     }
 }
@@ -258,9 +260,16 @@ impl Fence for StaticBTreeFence {
                     return Ok(page.block(child));
                 }
                 Kind::Inner if layer < layers => node = page.pages(child),
+                Kind::Leaf if layer == layers => {
+                    return Err(corrupt(format!(
+                        "a leaf page refers to block {}, but there are only {} blocks",
+                        page.block(child),
+                        table.block_count()
+                    )));
+                }
                 kind => {
                     return Err(corrupt(format!(
-                        "a {kind:?} page in layer {layer} has the invalid child {child}"
+                        "layer {layer} of {layers} has a page of the kind {kind:?}; only the last layer has leaves"
                     )));
                 }
             }

@@ -44,7 +44,10 @@ pub(crate) fn read(tag: Tag, table: &dyn TableView) -> Result<(Separators, Bytes
     }
     let count = u32s(take(&mut rest, U32)?).next().expect("one number in four bytes");
     if count != table.block_count() || count == 0 {
-        return Err(corrupt(format!("{count} separators for {} blocks", table.block_count())));
+        return Err(corrupt(format!(
+            "the stored fence has {count} separators, but the SSTable has {} blocks",
+            table.block_count()
+        )));
     }
     let lengths = take(&mut rest, count as usize * U32)?;
     let mut separators = Separators::default();

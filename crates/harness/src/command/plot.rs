@@ -143,7 +143,7 @@ fn shown_by_run(manifest: &Manifest, resolved: &Table) -> Option<Table> {
     if SHOWN.iter().all(|key| shown.get(*key) == resolved.get(*key)) {
         return None;
     }
-    line(&format!("{}: charts drawn as {} describes them now", manifest.experiment, config.display()));
+    line(&format!("{}: the charts have the current settings of {}", manifest.experiment, config.display()));
     Some(shown)
 }
 

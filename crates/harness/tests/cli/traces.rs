@@ -127,7 +127,7 @@ fn converted_and_sampled_traces_keep_their_statistics() {
         [("csv", "csv"), ("rocksdb", "rocksdb"), ("oracle-general", "oracle-general"), ("dsl", "text")]
     {
         let said = bench.run(&["trace", "convert", "cache.csv", "--to", format, "--out", kind]).expect(0).err;
-        assert!(said.contains("5000 of 5000 records of kind \"twitter\""), "{said}");
+        assert!(said.contains("wrote 5000 of 5000 records, from the format \"twitter\""), "{said}");
         let again = json(kind);
         assert_eq!(again["format"].as_str().unwrap().split('(').next(), Some(kind));
         if format == "oracle-general" {

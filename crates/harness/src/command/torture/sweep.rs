@@ -147,7 +147,7 @@ impl Sweep {
         if let Some(key) = different.next() {
             let count = |rows: &Rows| rows.get(key).map_or(0, Vec::len);
             tally.wrong.push(format!(
-                "{}: {} rows, expected {}, or other counters",
+                "{}: the counters of the {} rows differ from the {} expected rows",
                 key.join(", "),
                 count(&rows),
                 count(&self.expected)

@@ -148,7 +148,8 @@ fn huge_pages(_: &Subject) -> MachineFinding {
     let mode =
         modes.as_deref().and_then(|modes| Some(modes.split_once('[')?.1.split_once(']')?.0.to_owned()));
     let never = mode.as_deref() == Some("never");
-    let advice = "large filters and fence pointers get no huge pages, so each cache miss costs a page walk; set the mode to madvise";
+    let advice = "large filters and fence pointers get no huge pages, so more of their accesses miss the \
+                  TLB; set the mode to madvise";
     finding("transparent huge pages", mode, never.then_some(advice))
 }
 

@@ -92,7 +92,7 @@ fn keys_are_in_their_file(culling: &Subject) -> Result<(), String> {
             ensure(found == expected, || {
                 format!(
                     "for key {key:?} in the files {files:?}, the method returns file {found:?}, expected \
-                 {expected:?}"
+                     {expected:?}"
                 )
             })
         })

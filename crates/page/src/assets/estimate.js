@@ -89,7 +89,7 @@ const judge = (middle, low, high, better, delta) => {
   const margin = Math.log1p(delta);
   const equal = Math.log1p(min(delta, WIDEST_EQUIVALENCE));
   if (-equal <= low && high <= equal) return ['equivalent', ''];
-  if (!(low > 0 || high < 0)) return ['inconclusive', 'the confidence interval (CI) includes no change; more trials may narrow the CI'];
+  if (!(low > 0 || high < 0)) return ['inconclusive', 'the confidence interval (CI) includes the ratio 1; more trials may narrow the CI'];
   if (abs(middle) <= margin)
     return ['inconclusive', 'the difference is below the threshold, but the confidence interval extends beyond it'];
   if (better === 'neither') return ['inconclusive', 'the values differ, but neither direction of this metric is better'];

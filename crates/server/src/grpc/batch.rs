@@ -68,7 +68,7 @@ fn decode(request: &mut impl Buf) -> Result<WriteBatch, Status> {
         let length = decode_varint(request).map_err(|error| malformed(&error))?;
         let Some(length) = usize::try_from(length).ok().filter(|length| *length <= request.remaining())
         else {
-            return Err(malformed(&format_args!("operation {number} is cut off")));
+            return Err(malformed(&format_args!("operation {number} is truncated")));
         };
         let operation =
             Operation::decode(Buf::take(&mut *request, length)).map_err(|error| malformed(&error))?;

@@ -109,7 +109,7 @@ fn design_options(axes: &[&Listed]) -> String {
     page.push_str(
         "\n```toml\n[design]\nbloom = \"blocked\"\ncache = { kind = \"lru\", capacity = \"8MiB\" }\nblock = { size = \
          \"16KiB\" }\n```\n\nA string changes the variant and keeps the parameters that both variants have. A \
-         table with \
+           table with \
          `kind` selects the variant, and missing parameters take their defaults. A table without `kind` changes only \
          parameters of the variant in the base design.\n",
     );
@@ -141,7 +141,7 @@ fn design_options(axes: &[&Listed]) -> String {
         name: "design.families".to_owned(),
         about:
             "Column families, which share one WAL, one cache and one memory budget. `memtable.capacity` of \
-                the design \
+             the design \
                 is the budget of all memtables together. A design without families is one tree."
                 .to_owned(),
         entries: family_entries().map(Entry::from).collect(),
@@ -210,7 +210,7 @@ fn workloads(catalogs: &[&Listed]) -> String {
     page.push_str(
         "\n```toml\nkey = { format = \"u64\", bytes = 16 }\n\n[[phase]]\nname   = \"load\"\ninsert = \
          1_000_000\n\n[[phase]]\nname    = \"mixed\"\nseconds = \"30s\"\nmix     = { get = 0.95, put = 0.05 \
-         }\nkeys    = { \
+                                             }\nkeys    = { \
          kind = \"zipfian\", theta = 0.99 }\nthreads = 2\nrate    = 50_000\n```\n",
     );
     by_hand(&mut page, workload::reference::TABLES, |name| match name {

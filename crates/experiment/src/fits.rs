@@ -60,8 +60,7 @@ fn unfit_design(cell: &Cell) -> Option<String> {
         merging.map(|phase| (phase, Kind::Merge)).or(conditional.map(|phase| (phase, Kind::PutIfAbsent)))?;
     Some(format!(
         "phase \"{}\" has {kind} in its mix, but {axis} = \"{choice}\" drops data, so later answers are \
-         unknown; remove \
-         the phase, or use another {axis}",
+         unknown; remove the phase, or use another {axis}",
         phase.name
     ))
 }

@@ -247,11 +247,9 @@ fn like_is_compared_with_like() {
 fn a_filter_of_other_bits_is_not_comparable_in_any_file() {
     let bench = Bench::new();
     let text = "question = \"?\"\nsubject = \"bloom\"\n[component]\nentries = 2000\noperations = 2000\n\
-                [sweep]\n\"design.bloom\" = [\"standard\", \"blocked\", \"xor\"]\n\"design.bloom.bits_per_key\" \
-                           = [16]\n\
+                [sweep]\n\"design.bloom\" = [\"standard\", \"blocked\", \"xor\"]\n\"design.bloom.bits_per_key\" = [16]\n\
                 [trials]\ncount = 1\nmode = \"counted\"\n[verdict]\nmetric = \"fpr\"\nphase = \"absent\"\n\
-                [[chart]]\nkind = \"line\"\nname = \"fpr\"\nx = \"bits_per_key\"\ny = \"fpr\"\nseries = \
-                                    \"design.bloom\"\nfilter = { phase = \"absent\" }\n";
+                [[chart]]\nkind = \"line\"\nname = \"fpr\"\nx = \"bits_per_key\"\ny = \"fpr\"\nseries = \"design.bloom\"\nfilter = { phase = \"absent\" }\n";
     bench.write("x.toml", text);
     let answer = bench.ok(&["run", "x.toml"]);
     assert_eq!(row(&answer, "xor").last(), Some(&"not comparable"), "{answer}");

@@ -75,26 +75,19 @@ fn experiment_file() -> String {
         &mut page,
         sections("style", "File formats, size and font of the charts.", &experiment::reference::style()),
     );
-    let about = "The figure of a published document that the experiment reproduces. Only `lsmbench report` \
-                 reads this table.";
+    let about = "The figure of a published document that the experiment reproduces. Only `lsmbench report` reads this table.";
     derived(&mut page, sections("source", about, &schema::<FigureSource>()));
-    let about = "A rule that compares published values with results or with a computation. Only `lsmbench \
-                 report` reads it.";
+    let about = "A rule that compares published values with results or with a computation. Only `lsmbench report` reads it.";
     derived(&mut page, sections("claim", about, &schema::<Rule>()));
-    page.push_str(
-        "\n## Computations\n\nThe valid values of `computed`. The second column lists the arguments that \
-         `with` must set.\n\n",
-    );
+    page.push_str("\n## Computations\n\nThe valid values of `computed`. The second column lists the arguments that `with` must set.\n\n");
     let rows = COMPUTATIONS.iter().map(|one| {
         let arguments: Vec<String> = one.arguments.iter().map(|name| code(name)).collect();
         vec![code(&format!("\"{}\"", one.name)), arguments.join(", ")]
     });
     table(&mut page, &["Computation", "Arguments"], rows);
-    let about = "A contradiction in a document. The file `contradictions.toml` next to the experiments \
-                 contains these tables.";
+    let about = "A contradiction in a document. The file `contradictions.toml` next to the experiments contains these tables.";
     derived(&mut page, sections("contradiction", about, &schema::<Contradiction>()));
-    let about = "A question that the report answers on its first page. The file \
-                 `experiments/highlights.toml` contains these tables.";
+    let about = "A question that the report answers on its first page. The file `experiments/highlights.toml` contains these tables.";
     derived(&mut page, sections("highlight", about, &schema::<Highlight>()));
     page
 }
@@ -108,8 +101,7 @@ fn design_options(axes: &[&Listed]) -> String {
     );
     page.push_str(
         "\n```toml\n[design]\nbloom = \"blocked\"\ncache = { kind = \"lru\", capacity = \"8MiB\" }\nblock = { size = \
-         \"16KiB\" }\n```\n\nA string changes the variant and keeps the parameters that both variants have. A \
-           table with \
+         \"16KiB\" }\n```\n\nA string changes the variant and keeps the parameters that both variants have. A table with \
          `kind` selects the variant, and missing parameters take their defaults. A table without `kind` changes only \
          parameters of the variant in the base design.\n",
     );
@@ -139,11 +131,9 @@ fn design_options(axes: &[&Listed]) -> String {
     }
     let families = Section {
         name: "design.families".to_owned(),
-        about:
-            "Column families, which share one WAL, one cache and one memory budget. `memtable.capacity` of \
-             the design \
+        about: "Column families, which share one WAL, one cache and one memory budget. `memtable.capacity` of the design \
                 is the budget of all memtables together. A design without families is one tree."
-                .to_owned(),
+            .to_owned(),
         entries: family_entries().map(Entry::from).collect(),
     };
     families.write(&mut page, 2, &code("design.families"));
@@ -167,13 +157,11 @@ fn design_options(axes: &[&Listed]) -> String {
 pub(super) fn variants(catalogs: &[&Listed]) -> String {
     let mut page = head(
         "Variants",
-        "This page lists the variants of each axis with their parameters. The first variant of an axis is its \
-         baseline. \
+        "This page lists the variants of each axis with their parameters. The first variant of an axis is its baseline. \
          `lsmbench list NAME` prints the variants of one axis.",
     );
     page.push_str(
-        "\n```toml\n[design]\nbloom = { kind = \"blocked\", bits_per_key = 12 }\n\n[sweep]\n\"design.cache\" = \
-         [\"lru\", \
+        "\n```toml\n[design]\nbloom = { kind = \"blocked\", bits_per_key = 12 }\n\n[sweep]\n\"design.cache\" = [\"lru\", \
          \"sieve\"]\n```\n",
     );
     catalogs.iter().for_each(|listed| of_catalog(&mut page, listed));
@@ -209,8 +197,7 @@ fn workloads(catalogs: &[&Listed]) -> String {
     );
     page.push_str(
         "\n```toml\nkey = { format = \"u64\", bytes = 16 }\n\n[[phase]]\nname   = \"load\"\ninsert = \
-         1_000_000\n\n[[phase]]\nname    = \"mixed\"\nseconds = \"30s\"\nmix     = { get = 0.95, put = 0.05 \
-                                             }\nkeys    = { \
+         1_000_000\n\n[[phase]]\nname    = \"mixed\"\nseconds = \"30s\"\nmix     = { get = 0.95, put = 0.05 }\nkeys    = { \
          kind = \"zipfian\", theta = 0.99 }\nthreads = 2\nrate    = 50_000\n```\n",
     );
     by_hand(&mut page, workload::reference::TABLES, |name| match name {
@@ -244,13 +231,11 @@ fn charts(catalogs: &[&Listed]) -> String {
 fn manifest() -> String {
     let mut page = head(
         "The manifest",
-        "`manifest.json` in a folder of results describes the run: the resolved experiment, the program and the \
-         machine. A \
+        "`manifest.json` in a folder of results describes the run: the resolved experiment, the program and the machine. A \
          value that is unknown is `null`.",
     );
     page.push_str(
-        "\n```sh\njq -r .resolved results/quickstart/manifest.json > again.toml   # the experiment with \
-         every default\n```\n",
+        "\n```sh\njq -r .resolved results/quickstart/manifest.json > again.toml   # the experiment with every default\n```\n",
     );
     let mut found = sections("", "The fields of `manifest.json`.", &schema::<Manifest>());
     found[0].entries.push(Entry {

@@ -175,8 +175,8 @@ mod tests {
     #[test]
     fn a_level_table_without_blocks_is_refused() {
         for (label, named) in [
-            (r#"by-content(levels=["lz4"])"#, "leaves no blocks to levels"),
-            ("by-content(binary_below=0.5)", "leaves some blocks to levels"),
+            (r#"by-content(levels=["lz4"])"#, "no blocks need the codecs in levels"),
+            ("by-content(binary_below=0.5)", "some blocks need the codecs in levels"),
             (r#"by-content(binary_below=0.9, levels=["lz4"])"#, "must be 0 to 0.85"),
         ] {
             let error = crate::CATALOG.choose(&Value::from(label)).unwrap_err().to_string();

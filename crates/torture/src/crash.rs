@@ -308,14 +308,18 @@ impl<'a> Exploration<'a> {
         let promise = first.marks.promise(self.subject.wal, cut, number == states.kept());
         let judged = self.outcomes[&fingerprint].clone().and_then(|(digest, copies)| {
             let what = if copies != first.copies {
-                format!("the checkpoints were {:?} before, but are {copies:?} now", first.copies)
+                format!(
+                    "the checkpoints were {:?} before the second crash, but are {copies:?} after it",
+                    first.copies
+                )
             } else if first.digests[promise.clone()].contains(&digest) {
                 return Ok(());
             } else {
                 let commits = |digest| self.life.script.commits_with(digest, 0..=0);
                 let (before, after) = (commits(first.digest), commits(digest));
                 format!(
-                    "the store had {before:?} commits before and has {after:?} now; {promise:?} of the later commits were promised"
+                    "the store had {before:?} commits before the second crash and has {after:?} after it; \
+                     {promise:?} of the later commits were promised"
                 )
             };
             Err(Violation::new(Check::Recovery, what))

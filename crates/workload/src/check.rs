@@ -344,7 +344,9 @@ impl Checker<'_> {
         let operation = step.operation();
         let expected = match operation.kind {
             Kind::Range => format!("the {} next entries", operation.count),
-            Kind::Prefix => format!("the entries with the first {} bytes of the key", operation.count),
+            Kind::Prefix => {
+                format!("the entries whose keys begin with the first {} bytes of this key", operation.count)
+            }
             Kind::First | Kind::Last => format!("the {} entry of the store", operation.kind),
             Kind::MultiGet => format!("the values of {} keys", operation.count),
             _ if self.contended && step.is_foreign_get() => {

@@ -351,8 +351,8 @@ impl PhasePlan {
             return Ok(());
         }
         let message = format!(
-            "the phase may add keys up to number {keys}, but the key format tells {capacity} apart; \
-             give keys more bytes or insert fewer"
+            "the phase may add keys up to number {keys}, but the key format has only {capacity} different \
+             keys; use longer keys, or insert fewer keys"
         );
         Err(ChoiceError::at(key, message))
     }

@@ -213,7 +213,12 @@ const WRONG_TYPES: &[Case<'_>] = &[
 const IMPOSSIBLE: &[Case<'_>] = &[
     ("insert = 3000", "insert = 0", 9, &["insert is 0; a load adds at least 1 key"]),
     ("insert = 3000", "insert = -5", 9, &["-5 is negative"]),
-    ("{ get = 9, put = 1 }", "{ range = 1 }", 16, &["absent is about gets, and about ranges that end"]),
+    (
+        "{ get = 9, put = 1 }",
+        "{ range = 1 }",
+        16,
+        &["absent applies to gets, multi-gets and scans with a span"],
+    ),
     (
         "block      = {",
         "format = \"plain\"\nblock = { format = \"delta\",",
@@ -238,7 +243,7 @@ const IMPOSSIBLE: &[Case<'_>] = &[
         "[[phase]]\nname   = \"load\"",
         "memory = \"1KiB\"\n[[phase]]\nname   = \"load\"",
         7,
-        &["design.memory: must be above two memtables of 32KiB"],
+        &["design.memory: must be larger than two memtables of 32KiB each"],
     ),
     ("absent     = 0.5", "absent     = 1.5", 16, &["absent is 1.5; it must be a share between 0 and 1"]),
     ("put = 1", "put = -1", 14, &["the weight of put is -1"]),
@@ -628,7 +633,10 @@ fn overrides_have_no_order() {
     let shell = ["shell", "db", "--set", "memory=4MiB", "--set", "memtable.capacity=256KiB"];
     assert_eq!(bench.run_with(&shell, "p a 1\ng a\n").expect(0).out, "1\n");
     let error = bench.run(&["describe", "small.toml", "--set", "design.memory=4KiB"]).refusal();
-    assert!(error.contains("--set design.memory: must be above two memtables of 32KiB"), "{error}");
+    assert!(
+        error.contains("--set design.memory: must be larger than two memtables of 32KiB each"),
+        "{error}"
+    );
     let error =
         bench.run(&["shell", "db", "--set", "memtable.filter=1MiB", "--set", "memtable.capacity=4KiB"]);
     let error = error.refusal();

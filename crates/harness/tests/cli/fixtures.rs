@@ -235,7 +235,10 @@ fn fixtures_that_cannot_be_are_refused_before_anything_runs() {
     );
     bench.write("x.toml", EXPERIMENT);
     let described = bench.ok(&["describe", "x.toml"]);
-    assert!(described.contains("#   churn: fixture, built once and not measured"), "{described}");
+    assert!(
+        described.contains("#   churn: part of the fixture, which is built once and not measured"),
+        "{described}"
+    );
     assert!(described.contains("fixture = \"churn\""), "{described}");
     bench.write("fixtures.toml", EXPERIMENT);
     let error = bench.run(&["run", "fixtures.toml"]).refusal();

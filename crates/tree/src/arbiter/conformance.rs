@@ -61,7 +61,10 @@ const INVARIANTS: &[Invariant<Subject>] = &[
             let next = subject.0.decide(observed, now);
             let moved = 2 * next.memtable_bytes.abs_diff(now.memtable_bytes);
             ensure(moved <= observed.budget_bytes / 4, || {
-                format!("{now:?} became {next:?} in {} bytes", observed.budget_bytes)
+                format!(
+                    "one decision changes {now:?} to {next:?} in a budget of {} bytes",
+                    observed.budget_bytes
+                )
             })
         })
     }),

@@ -131,11 +131,16 @@ fn every_key_is_found(format: &Subject) -> Result<(), String> {
                 (Some(Found::Value(range)), Some(value)) => block.get(range.clone()) == Some(value),
                 _ => false,
             };
-            ensure(is_right, || format!("{:?} is found as {found:?}", key.escape_ascii().to_string()))?;
+            ensure(is_right, || {
+                format!("a lookup of the key {:?} returns {found:?}", key.escape_ascii().to_string())
+            })?;
             let absent = [key, &b"\0\x01"[..]].concat();
             let found = find(block, hashed(&absent));
             ensure(matches!(found, Some(Found::Absent)), || {
-                format!("the absent {:?} is found as {found:?}", absent.escape_ascii().to_string())
+                format!(
+                    "a lookup of the absent key {:?} returns {found:?}",
+                    absent.escape_ascii().to_string()
+                )
             })?;
         }
         Ok(())

@@ -79,7 +79,9 @@ fn equal_answers(subject: &Subject) -> Result<(), String> {
     let stages = (0..9).map(|level| Writing::Compaction { level }).chain([Writing::Flush]);
     for stage in stages {
         let [once, again] = [(); 2].map(|()| subject.0.separates_from(stage));
-        ensure(once == again, || format!("{stage:?}: values from {once:?} bytes, then from {again:?}"))?;
+        ensure(once == again, || {
+            format!("at {stage:?}, two equal calls separate values from {once:?} and from {again:?} bytes on")
+        })?;
     }
     for files in pictures() {
         let [once, again] = [(); 2].map(|()| (subject.0.relocates(&files), subject.0.collects(&files)));
@@ -110,7 +112,9 @@ fn collecting_ends(subject: &Subject) -> Result<(), String> {
             if collected.is_empty() {
                 break;
             }
-            ensure(round < most_rounds, || format!("files are collected after {round} rounds: {files:?}"))?;
+            ensure(round < most_rounds, || {
+                format!("garbage collection still selects files after {round} rounds: {files:?}")
+            })?;
             let next = files.last().map_or(1, |file| file.id + 1);
             let (gone, mut stays): (Vec<_>, Vec<_>) =
                 files.into_iter().partition(|file| collected.contains(&file.id));

@@ -38,7 +38,9 @@ fn stays_within_its_bounds(subject: &Subject) -> Result<(), String> {
 fn equal_bits_give_equal_lengths(subject: &Subject) -> Result<(), String> {
     bits().try_for_each(|bits| {
         let [once, again] = [(); 2].map(|()| subject.lengths.length(bits));
-        ensure(once == again, || format!("the bits {bits:#x} give {once}, then {again}"))
+        ensure(once == again, || {
+            format!("two equal calls with the bits {bits:#x} give the lengths {once} and {again}")
+        })
     })
 }
 

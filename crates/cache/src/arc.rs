@@ -125,7 +125,8 @@ impl Policy for Arc {
             self.once_ghosts.push(hashes[slot as usize], weight);
             return slot;
         }
-        let (slot, weight) = self.links.pop(&mut self.often).expect("a block is held");
+        let (slot, weight) =
+            self.links.pop(&mut self.often).expect("a victim is requested only if the cache has a block");
         self.often_ghosts.push(hashes[slot as usize], weight);
         slot
     }

@@ -34,7 +34,7 @@ impl Policy for Fifo {
     fn hit(&mut self, _: Slot, _: u64) {}
 
     fn victim(&mut self, _: &[u64]) -> Slot {
-        self.links.pop(&mut self.arrivals).expect("a block is held").0
+        self.links.pop(&mut self.arrivals).expect("a victim is requested only if the cache has a block").0
     }
 
     fn admit(&mut self, slot: Slot, incoming: Incoming) {

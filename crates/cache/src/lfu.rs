@@ -64,7 +64,7 @@ impl Policy for Lfu {
 
     fn victim(&mut self, _: &[u64]) -> Slot {
         let fewest = self.queues.first_key_value().and_then(|(_, queue)| queue.oldest());
-        let slot = fewest.expect("a block is held");
+        let slot = fewest.expect("a victim is requested only if the cache has a block");
         self.take(slot);
         slot
     }

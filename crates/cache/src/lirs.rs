@@ -237,7 +237,10 @@ impl Policy for Lirs {
         if self.visitors.is_empty() {
             self.unsettle_to(self.settled_weight - 1);
         }
-        let (number, _) = self.queue_links.pop(&mut self.visitors).expect("a block is held");
+        let (number, _) = self
+            .queue_links
+            .pop(&mut self.visitors)
+            .expect("a victim is requested only if the cache has a block");
         let Entry { slot, is_in_stack, .. } = *self.entries.get(number);
         if is_in_stack {
             self.remember(number);

@@ -75,7 +75,7 @@ impl Policy for Lru {
     }
 
     fn victim(&mut self, _: &[u64]) -> Slot {
-        self.links.pop(&mut self.uses).expect("a block is held").0
+        self.links.pop(&mut self.uses).expect("a victim is requested only if the cache has a block").0
     }
 
     fn admit(&mut self, slot: Slot, incoming: Incoming) {

@@ -81,7 +81,7 @@ impl Form {
     /// # Panics
     /// The catalog has no kind for the form.
     pub fn choice(self) -> Choice {
-        KINDS.variant(self.kind()).expect("the catalog has a kind for each form").default_choice()
+        KINDS.variant(self.kind()).expect("the catalog has a chart kind for each form").default_choice()
     }
 }
 

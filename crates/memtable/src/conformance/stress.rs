@@ -169,7 +169,7 @@ impl Run<'_> {
     /// Returns the highest sequence number for which this insert and all earlier inserts have returned.
     fn published(&self) -> SequenceNumber {
         let turns = self.finished.iter().map(|finished| finished.load(Ordering::Acquire)).min();
-        turns.expect("there are writers") * WRITERS * CALL
+        turns.expect("the number of writers is above 0") * WRITERS * CALL
     }
 
     /// Calls `round` repeatedly until the writers have finished, and once more after the memtable has become

@@ -40,7 +40,7 @@ impl Lfu {
     /// Removes a block from its queue, and returns the block's weight.
     fn take(&mut self, slot: Slot) -> u64 {
         let uses = *self.uses.get(slot);
-        let queue = self.queues.get_mut(&uses).expect("a block is in the queue of its uses");
+        let queue = self.queues.get_mut(&uses).expect("each block is in the queue for its number of uses");
         let weight = self.links.remove(queue, slot);
         if queue.is_empty() {
             self.queues.remove(&uses);

@@ -177,7 +177,8 @@ impl Parts {
         }
         let next = missing.iter().chain(&unfinished).min().copied().unwrap_or_default();
         Err(Problem::new(format!(
-            "of {count} parts in {} are {}; run these parts, such as: lsmbench run FILE --part {next}/{count} --out {}",
+            "{} does not contain all {count} finished parts ({}); run the other parts, such as: lsmbench run \
+             FILE --part {next}/{count} --out {}",
             self.root.display(),
             said.join("; "),
             self.root.display()

@@ -55,7 +55,7 @@ fn what_is_learnt_is_read(subject: &Subject) -> Result<(), String> {
     let learnt = check_learning(&*subject.0, &open, &samples, &blocks)?;
     let asks = (0..8).any(|level| subject.0.sample_bytes(level) > 0);
     ensure(asks == (learnt > 0), || {
-        format!("the codec learns at {learnt} levels, but whether it requests samples is {asks}")
+        format!("the codec learns at {learnt} levels, but \"a level needs samples\" is {asks}")
     })
 }
 

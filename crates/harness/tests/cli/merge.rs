@@ -119,8 +119,10 @@ fn a_timed_run_in_parts_is_judged_by_machine() {
     assert!(answer.contains("pooled over 4 machines (95% CI "), "{answer}");
     assert!(answer.contains("; spread between machines "), "{answer}");
     assert!(answer.contains("on each machine."), "{answer}");
-    assert!(!["node1", "node2", "node4"].iter().any(|node| answer.contains(&format!("{node} is outlying"))));
-    let bad = answer.split("Machines: ").find(|line| line.contains("node3 is outlying"));
+    assert!(
+        !["node1", "node2", "node4"].iter().any(|node| answer.contains(&format!("{node} is an outlier")))
+    );
+    let bad = answer.split("Machines: ").find(|line| line.contains("node3 is an outlier"));
     let names_cause = |line: &str| line.contains("doctor: frequency governor, powersave: use performance");
     assert!(bad.is_some_and(names_cause), "{answer}");
     let manifest = Manifest::read(&bench.path("merged/small/manifest.json")).unwrap();

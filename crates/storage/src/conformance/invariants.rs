@@ -116,7 +116,7 @@ fn ensure_all(file: &dyn ReadFile, expected: &[u8], what: &str) -> Result<(), Br
     ensure(file.len() == expected.len() as u64 && file.is_empty() == expected.is_empty(), || {
         format!("{what} has {} bytes, expected {}", file.len(), expected.len())
     })?;
-    ensure(*file.read(0, expected.len())? == *expected, || format!("{what} has other bytes"))
+    ensure(*file.read(0, expected.len())? == *expected, || format!("{what} has wrong bytes"))
 }
 
 /// Checks that reads of any size at any offset return the appended bytes. The bytes were appended in pieces of many

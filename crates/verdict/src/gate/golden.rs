@@ -125,7 +125,7 @@ impl Goldens<'_> {
             false => options.into_iter().map(String::as_str).collect::<Vec<_>>().join(" "),
         };
         Err(Problem::new(format!(
-            "the golden file {} was made with {}, not with {}, so the counters are not comparable; use the \
+            "the golden file {} was created with {}, not with {}, so the counters are not comparable; use the \
              options of the golden file, or create another golden file with --baseline DIR --update",
             path.display(),
             listed(made),

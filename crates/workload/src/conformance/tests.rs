@@ -272,7 +272,7 @@ fn impossible_formats_are_refused() {
     for (label, message) in [
         ("u64(bytes=0B)", "a key has 1B to 64KiB"),
         ("decimal(bytes=1MiB)", "a key has 1B to 64KiB"),
-        ("user(bytes=16B)", "it has no parameters"),
+        ("user(bytes=16B)", "this variant has no parameters"),
         ("u46", "did you mean \"u64\"?"),
     ] {
         let error = FORMATS.choose(&label.into()).unwrap_err();

@@ -77,7 +77,8 @@ fn experiment_file() -> String {
     );
     let about = "The figure of a published document that the experiment reproduces. Only `lsmbench report` reads this table.";
     derived(&mut page, sections("source", about, &schema::<FigureSource>()));
-    let about = "A rule that compares published values with results or with a computation. Only `lsmbench report` reads it.";
+    let about = "A rule that compares published values with results or with a computation. Only `lsmbench \
+                 report` reads this rule.";
     derived(&mut page, sections("claim", about, &schema::<Rule>()));
     page.push_str("\n## Computations\n\nThe valid values of `computed`. The second column lists the arguments that `with` must set.\n\n");
     let rows = COMPUTATIONS.iter().map(|one| {

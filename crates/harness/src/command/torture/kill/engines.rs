@@ -199,7 +199,7 @@ impl EngineVictim {
     /// Starts a process that writes to the store, kills it, and checks the store in another process. Returns the number
     /// of acknowledged commits that the store lost, or the violation.
     fn live_and_die(&mut self) -> Result<(Ledger, Result<usize, Violation>), String> {
-        let moment = self.moments.next().expect("there is always another moment");
+        let moment = self.moments.next().expect("the sequence of kill times never ends");
         let start = |orders: &Orders| {
             Process::start(orders).map_err(|error| format!("cannot start a process: {error}"))
         };

@@ -133,7 +133,7 @@ const compareRounds = (base, own, better, delta, page) => {
 // Compares two exact numbers.
 const compareExact = (base, own, better, delta) => {
   const log = base === null || own === null ? null : logRatio(base, own);
-  if (log === null) return doubtful(base === null || own === null ? 0 : 1, 'one side has no number');
+  if (log === null) return doubtful(base === null || own === null ? 0 : 1, 'one side has no value');
   const [verdict, doubt] = judge(log, log, log, better, delta);
   return { verdict, doubt, ratio: exp(log), low: exp(log), high: exp(log), p: null, n: 1 };
 };

@@ -150,7 +150,7 @@ mod tests {
             (&nothing[..], Code::InvalidArgument, "operation 2: no write is set; set put"),
             (&long, Code::InvalidArgument, "operation 2: the key has 70000 bytes; the limit is 65536"),
             (&backward, Code::InvalidArgument, "operation 1: "),
-            (cut, Code::Internal, "the request is not a BatchRequest: operation 1 is cut off"),
+            (cut, Code::Internal, "the request is not a BatchRequest: operation 1 is truncated"),
             (&[0x0a], Code::Internal, "the request is not a BatchRequest: "),
             (&[0xff; 12], Code::Internal, "the request is not a BatchRequest: "),
         ] {

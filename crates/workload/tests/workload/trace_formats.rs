@@ -184,7 +184,10 @@ fn oracle_general_traces_in_every_compression() {
     assert_eq!(foreign.1.len(), 2, "all fields at their largest are a record without a next access");
     let wrong =
         read(&[request(1, 1, 1, 9), request(1, 1, 1, 0)].concat(), Some("oracle-general")).unwrap_err();
-    assert!(wrong.contains("byte 24: the next access of record 1 is at 0, which is before the record"), "{wrong}");
+    assert!(
+        wrong.contains("byte 24: the next access of record 1 is at 0, which is before the record"),
+        "{wrong}"
+    );
     assert!(read(&zst[..zst.len() - 4], Some("oracle-general")).is_err());
     assert!(read(&gz[..gz.len() - 4], Some("oracle-general")).is_err());
 }

@@ -195,7 +195,7 @@ impl CompressedFence {
         if rest.is_empty() {
             Ok(())
         } else {
-            Err(corrupt(format!("{} additional bytes at the end", rest.len())))
+            Err(corrupt(format!("the stored fence has {} additional bytes at the end", rest.len())))
         }
     }
 

@@ -111,7 +111,9 @@ impl FencePolicy for StaticBTree {
 
     fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError> {
         let end = table.stored_bytes();
-        let start = end.checked_sub(FOOTER_BYTES).ok_or_else(|| corrupt(format!("only {end} bytes")))?;
+        let start = end
+            .checked_sub(FOOTER_BYTES)
+            .ok_or_else(|| corrupt(format!("the stored fence has only {end} bytes")))?;
         let geometry = Geometry::from_footer(&table.read_stored(start..end)?, start)?;
         Ok(Box::new(StaticBTreeFence { geometry }))
     }

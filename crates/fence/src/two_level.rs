@@ -112,7 +112,9 @@ struct TwoLevelFence {
 impl TwoLevelFence {
     fn open(table: &dyn TableView) -> Result<Self, FenceError> {
         let bytes = table.stored_bytes();
-        let footer = bytes.checked_sub(FOOTER_BYTES).ok_or_else(|| corrupt(format!("only {bytes} bytes")))?;
+        let footer = bytes
+            .checked_sub(FOOTER_BYTES)
+            .ok_or_else(|| corrupt(format!("the stored fence has only {bytes} bytes")))?;
         let numbers = table.read_stored(footer..bytes)?;
         let mut numbers: &[u8] = &numbers;
         let [page_bytes, page_lengths, pages] = {
@@ -171,7 +173,7 @@ fn read_top(
     if top.is_empty() {
         Ok((ends, firsts))
     } else {
-        Err(corrupt(format!("{} additional bytes at the end", top.len())))
+        Err(corrupt(format!("the stored fence has {} additional bytes at the end", top.len())))
     }
 }
 

@@ -76,7 +76,7 @@ impl<'a> Conclusion<'a> {
             text += &wrapped("Profile: ", "         ", &graph.summary);
         }
         if !manifest.cpu_profiles.is_empty() && manifest.flame_graphs.is_empty() {
-            let none = "no metric of time has a decided verdict, so no profiles are compared.";
+            let none = "no verdict on a time is decided, so no profiles are compared.";
             text += &wrapped("Profile: ", "         ", none);
         }
         let rule = self.experiment.gate.as_ref();

@@ -254,7 +254,7 @@ impl Search<'_> {
         let ending = run_all(&[file], &options)?;
         if ending == Ending::WrongAnswers {
             return Err(Problem::new(format!(
-                "a design gave wrong answers; see {}/{name}",
+                "a design returned wrong answers; see the results in {}/{name}",
                 self.folder.display()
             )));
         }

@@ -343,7 +343,7 @@ impl Checker<'_> {
     fn describe(&self, step: &Step<'_>) -> WrongAnswer {
         let operation = step.operation();
         let expected = match operation.kind {
-            Kind::Range => format!("the {} next entries", operation.count),
+            Kind::Range => format!("the next {} entries", operation.count),
             Kind::Prefix => {
                 format!("the entries whose keys begin with the first {} bytes of this key", operation.count)
             }

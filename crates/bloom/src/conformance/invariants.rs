@@ -99,7 +99,10 @@ fn no_key_is_lost(subject: &Subject) -> Result<(), String> {
             let kept = |hash: KeyHash| filter.may_contain(hash) && may_contain(&*filter, hash);
             let lost = hashes.iter().filter(|hash| !kept(**hash)).count();
             ensure(lost == 0, || {
-                format!("{lost} of {} keys are lost at {bits_per_key:?} bits", hashes.len())
+                format!(
+                    "at {bits_per_key:?} bits per key, the filter does not contain {lost} of {} keys",
+                    hashes.len()
+                )
             })?;
         }
     }
@@ -199,7 +202,9 @@ fn reported_false_positives_lose_no_key(subject: &Subject) -> Result<(), String>
         }
     }
     let lost = hashes.iter().filter(|hash| !may_contain(&*filter, **hash)).count();
-    ensure(lost == 0, || format!("after reports of false positives, {lost} of 2000 keys are lost"))?;
+    ensure(lost == 0, || {
+        format!("after reports of false positives, the filter does not contain {lost} of 2000 keys")
+    })?;
     let mut answers = vec![false; absent.len()];
     may_contain_all(&*filter, &absent, &mut answers);
     let same = absent.iter().zip(&answers).all(|(hash, answer)| may_contain(&*filter, *hash) == *answer);
@@ -369,7 +374,9 @@ fn memory_is_told(subject: &Subject) -> Result<(), String> {
     let stored = subject.policy.build(&Keys::of(&hashes).input(None));
     let memory = build(subject, &hashes, None).memory_bytes();
     if subject.oracle {
-        return ensure(memory == 0, || format!("an ideal bound reports {memory} bytes"));
+        return ensure(memory == 0, || {
+            format!("an ideal bound reports {memory} bytes of memory, expected 0")
+        });
     }
     ensure(stored.len().abs_diff(memory) <= stored.len() / 10 + 64, || {
         format!("the filter reports {memory} bytes of memory for {} stored bytes", stored.len())

@@ -180,7 +180,7 @@ fn add(samples: &mut Samples, golden: &Golden) -> Outcome<()> {
             );
             return Err(Problem::new(message));
         };
-        let value = number.value.parse().expect("golden files hold numbers");
+        let value = number.value.parse().expect("golden files contain only numbers");
         let key = Key {
             experiment: golden.experiment.clone(),
             label: number.label.clone(),

@@ -31,7 +31,9 @@ fn stays_within_its_bounds(subject: &Subject) -> Result<(), String> {
     let (least, max) = (subject.least, subject.lengths.max());
     bits().try_for_each(|bits| {
         let length = subject.lengths.length(bits);
-        ensure((least..=max).contains(&length), || format!("{length} is not within {least} to {max}"))
+        ensure((least..=max).contains(&length), || {
+            format!("the length {length} is not within {least} to {max}")
+        })
     })
 }
 

@@ -187,7 +187,7 @@ impl CalibrationTable {
         let heads = slowdowns.iter().map(|slowdown| match *slowdown <= 0.0 {
             true => "equal trees called different".to_owned(),
             // Rounding removes the error of the binary fraction, so 5 % is `5` and 2.5 % is `2.5`.
-            false => format!("slowdowns of {} % detected", (slowdown * 1e4).round() / 100.0),
+            false => format!("{} % slower found", (slowdown * 1e4).round() / 100.0),
         });
         let heads: Vec<String> = heads.collect();
         let _ = writeln!(text, "| plan | metric | rounds | {} | minutes each |", heads.join(" | "));

@@ -204,8 +204,8 @@ impl GateRule {
         let Tally { failed, undecided, passed } = tally;
         let how = match self.tolerance {
             Some(tolerance) => format!("tolerance {tolerance}"),
-            None if self.is_strict() => "undecided comparisons fail".to_owned(),
-            None => "undecided comparisons pass".to_owned(),
+            None if self.is_strict() => "undecided numbers fail".to_owned(),
+            None => "undecided numbers pass".to_owned(),
         };
         let all = failed + undecided + passed;
         format!("{failed} of {all} {noun} failed, {undecided} undecided, {passed} passed ({how})")

@@ -119,7 +119,7 @@ fn rocksdb_query_traces() {
         ([header("0.2"), rocksdb(6, 4, &get[..14])].concat(), "byte 104: the record ends inside of the key"),
         ([header("0.2"), rocksdb(6, 9, b"12345678")].concat(), "type 9, which is not a query"),
         ([header("0.2"), rocksdb(6, 4, &[0; 8])].concat(), "type 4 lacks its fields"),
-        (header("7.0"), "trace version 7.0 is newer than 0.2"),
+        (header("7.0"), "the trace has version 7.0; the newest supported version is 0.2"),
         (
             [header("0.2"), vec![0, 0, 0, 0, 0, 0, 0, 0, 4, 255, 255, 255, 255]].concat(),
             "which is too long for a record",

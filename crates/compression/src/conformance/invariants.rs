@@ -15,7 +15,7 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("each tag belongs to one codec", a_tag_is_one_codec),
     ("decompression restores every block, and no block grows", every_block_comes_back),
     ("corruption gives an error or other bytes, and no panic", corruption_is_an_error),
-    ("a codec with learnt dictionaries restores its blocks", what_is_learnt_is_read),
+    ("a codec with learned dictionaries restores its blocks", what_is_learnt_is_read),
     ("a codec learns nothing from blocks without common content", nothing_is_learnt_from_nothing),
     ("several threads can share one codec", threads_share_one_codec),
 ];
@@ -170,7 +170,7 @@ pub(crate) fn check_learning(
         let mut dictionaries = Dictionaries::default();
         let learnt = codec.learn(level, samples, &mut dictionaries);
         if learnt.is_none() && !dictionaries.is_empty() {
-            return Err(invariant("the codec learnt a dictionary but does not use it".to_owned()));
+            return Err(invariant("the codec learned a dictionary but does not use it".to_owned()));
         }
         let Some(learnt) = learnt else { continue };
         learnt_at += 1;

@@ -37,7 +37,12 @@ const INVARIANTS: &[Invariant<Subject>] = &[
             let needed = 2 * next.memtable_bytes + observed.expected_filter_bytes(next.filter_bits_per_key);
             ensure(
                 needed <= observed.budget_bytes && next.memtable_bytes >= observed.least_memtable_bytes,
-                || format!("{next:?} in {} bytes", observed.budget_bytes),
+                || {
+                    format!(
+                        "the sizes {next:?} do not fit into the budget of {} bytes",
+                        observed.budget_bytes
+                    )
+                },
             )
         })
     }),

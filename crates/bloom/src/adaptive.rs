@@ -37,12 +37,12 @@ use crate::theory;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Adaptive>(
     "adaptive",
-    "a Bloom filter that remembers its false positives; few errors if the same absent keys recur",
+    "a Bloom filter that remembers its false positives; effective if lookups repeat the same absent keys",
     "# Memory in bits per key, 0.001 to 64, including the memory for remembered keys. More bits lower the\n\
      # false-positive rate.\n\
      bits_per_key = 10\n\
      # Share of the memory for remembered keys, 0 to 0.5. A larger share avoids more repeated false\n\
-     # positives, but the rate of new absent keys is higher.\n\
+     # positives, but raises the false-positive rate of new absent keys.\n\
      remembered = 0.05\n",
 );
 
@@ -108,7 +108,7 @@ impl FilterPolicy for Adaptive {
         let most = words.len() / WORDS_PER_PLACE;
         if words.len() == 0 || places > most as u64 {
             return Err(CorruptFilter(format!(
-                "the filter has {places} slots for remembered keys; the maximum is {most}"
+                "the header states {places} slots for remembered keys, but the filter has room for at most {most}"
             )));
         }
         let remembered = (0..places).map(|_| OnceLock::new()).collect();

@@ -100,7 +100,9 @@ impl FilterPolicy for Cuckoo {
             Some(Packed::checked_words(places, width)? == words.len() as u64 && stored <= places)
         };
         if buckets == 0 || !(LEAST_WIDTH..=MOST_WIDTH).contains(&width) || fits(width) != Some(true) {
-            return Err(CorruptFilter(format!("{stored} tags of {width} bits do not fit {buckets} buckets")));
+            return Err(CorruptFilter(format!(
+                "{stored} stored fingerprints of {width} bits do not match {buckets} buckets"
+            )));
         }
         Ok(Box::new(Table { tags: Packed::from_words(words, width), buckets: buckets as usize, stored }))
     }

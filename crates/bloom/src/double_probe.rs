@@ -143,7 +143,9 @@ impl FilterPolicy for DoubleProbe {
                 let places = blocks.iter_mut().flat_map(|block| &mut block.0);
                 places.zip(&mut words).for_each(|(to, from)| *to = from);
                 if (0..blocks.len()).any(|index| blocks[index].partner(index) >= blocks.len()) {
-                    return Err(CorruptFilter("the partner of a block does not exist".to_owned()));
+                    return Err(CorruptFilter(
+                        "a block has a partner number outside of the filter".to_owned(),
+                    ));
                 }
                 Ok(Box::new(BlocksFilter { blocks, pairs: head.probes, keys: head.keys }))
             }

@@ -146,7 +146,7 @@ impl DynamicFilter {
         let (head, mut words) = Head::decode(stored, TAG)?;
         if head.probes > MOST_PARTS || words.len() < 3 * head.probes as usize {
             return Err(CorruptFilter(format!(
-                "{} parts do not fit into {} words",
+                "{} parts do not fit into the {} stored words",
                 head.probes,
                 words.len()
             )));
@@ -157,7 +157,7 @@ impl DynamicFilter {
         for [len, probes, keys] in heads {
             if len == 0 || len > words.len() as u64 || !(1..=u64::from(MAX_PROBES)).contains(&probes) {
                 return Err(CorruptFilter(format!(
-                    "one part has {len} words and {probes} probes, which is not possible"
+                    "a part has the impossible length of {len} words with {probes} probes per key"
                 )));
             }
             let body: Vec<u64> = words.by_ref().take(len as usize).collect();

@@ -57,7 +57,8 @@ impl EliasFano {
     /// Creates the set of `numbers`, which are sorted and below `bound`.
     pub(crate) fn new(numbers: &[u64], bound: u64, low_bits: u32) -> Self {
         let len = numbers.len() as u64;
-        let parts = Parts::of(len, bound, low_bits).expect("the positions of all bits fit a sample");
+        let parts = Parts::of(len, bound, low_bits)
+            .expect("the position of each bit fits into an entry of the samples");
         let mut lows = Packed::zeros(if low_bits == 0 { 0 } else { numbers.len() }, low_bits.max(1));
         let mut highs = large::zeros(parts.highs as usize);
         for (index, number) in numbers.iter().enumerate() {

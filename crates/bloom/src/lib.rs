@@ -66,7 +66,7 @@ pub use library::seam;
 pub static CATALOG: Catalog<dyn FilterPolicy> = Catalog::new(
     catalog::origin!(),
     "bloom",
-    "the filter by which a lookup skips sorted runs that lack the key",
+    "the filter with which a lookup skips sorted runs that do not contain its key",
     &[
         none::VARIANT,
         standard::VARIANT,

@@ -118,7 +118,7 @@ fn decode(stored: &[u8]) -> Result<(Head<'_>, &[u8]), CorruptFilter> {
         str::from_utf8(name).map_err(|_| CorruptFilter("the library's name is not UTF-8".to_owned()))?;
     if u64::from_le_bytes(*bytes) != body.len() as u64 {
         return Err(CorruptFilter(format!(
-            "the body should have {} bytes and has {}",
+            "the header states a body of {} bytes, but the body has {}",
             u64::from_le_bytes(*bytes),
             body.len()
         )));
@@ -140,8 +140,8 @@ impl FilterPolicy for LibraryFilters {
         let name = &self.functions.name;
         if head.name != name {
             return Err(CorruptFilter(format!(
-                "the library \"{}\" wrote this filter, but the design has the library \"{name}\"; open the store with \
-                 the one that wrote it",
+                "the library \"{}\" wrote this filter, but the design has the library \"{name}\"; open the \
+                 store with the library that wrote the filter",
                 head.name
             )));
         }

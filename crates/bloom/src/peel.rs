@@ -129,7 +129,7 @@ pub(crate) fn open<const N: usize, S: Selection<N> + 'static>(
     let (Some(seed), Some(first), Some(second)) = (words.next(), words.next(), words.next()) else {
         return match head.keys {
             0 => Ok(Box::new(SumFilter::<N, S> { parts: None })),
-            keys => Err(CorruptFilter(format!("the header counts {keys} keys, but no fingerprints follow"))),
+            keys => Err(CorruptFilter(format!("the header states {keys} keys, but no fingerprints follow"))),
         };
     };
     let fits = |selection: &S| {
@@ -137,7 +137,7 @@ pub(crate) fn open<const N: usize, S: Selection<N> + 'static>(
     };
     let Some(selection) = S::from_params([first, second]).filter(fits) else {
         return Err(CorruptFilter(format!(
-            "{} words do not fit into an array of {first} by {second}",
+            "{} stored words do not match the array parameters {first} and {second} of the header",
             words.len()
         )));
     };

@@ -28,7 +28,7 @@ use crate::stored::Head;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Quotient>(
     "quotient",
-    "sorted key hashes, each stored as a position (quotient) and a remainder; such filters can be merged",
+    "sorted key hashes, each stored as a position (quotient) and a remainder; two such filters can be merged",
     "# Remainder length in bits, 1 to 32. A longer remainder lowers the false-positive rate. An\n\
      # allocation such as \"monkey\" can replace the remainder length, to meet its memory budget.\n\
      remainder_bits = 8\n",

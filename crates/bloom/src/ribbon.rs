@@ -331,7 +331,7 @@ impl OpenLayer {
     fn decode(first: usize, words: &mut impl ExactSizeIterator<Item = u64>) -> Result<Self, CorruptFilter> {
         /// The largest number of rows of a filter. The limit prevents overflow of sums of row numbers.
         const MOST_ROWS: u64 = 1 << 40;
-        let mut next = || words.next().ok_or_else(|| corrupt("layers are incomplete"));
+        let mut next = || words.next().ok_or_else(|| corrupt("the last layer is incomplete"));
         let (rows, seed, spanned, buckets) = (next()?, next()?, f64::from_bits(next()?), next()?);
         if !(0.0..=1.0).contains(&spanned) {
             return Err(corrupt("the share of spanned keys is not between 0 and 1"));
@@ -347,7 +347,7 @@ impl OpenLayer {
         let mut thresholds: Vec<u8> = words.take(buckets.div_ceil(8)).flat_map(u64::to_le_bytes).collect();
         thresholds.truncate(buckets);
         if thresholds.iter().any(|threshold| usize::from(*threshold) > BUCKET) {
-            return Err(corrupt("a threshold is outside of its bucket"));
+            return Err(corrupt("a threshold exceeds the size of its bucket"));
         }
         Ok(Self { first, rows: rows as usize, seed, thresholds, spanned })
     }

@@ -70,7 +70,10 @@ impl Head {
         let probes = (number(0) >> 32) as u32;
         let (keys, words) = (number(8), number(16));
         if words.checked_mul(WORD_BYTES as u64) != Some(body.len() as u64) {
-            return Err(CorruptFilter(format!("{words} words do not fill {} bytes", body.len())));
+            return Err(CorruptFilter(format!(
+                "the header states {words} words, but {} bytes follow",
+                body.len()
+            )));
         }
         let words = body.chunks_exact(WORD_BYTES);
         Ok((
@@ -98,7 +101,7 @@ impl Head {
         }
         if words.len() == 0 || !words.len().is_multiple_of(unit_words) {
             return Err(CorruptFilter(format!(
-                "{} words do not form units of {unit_words} words",
+                "the filter has {} words; the number must be a multiple of {unit_words}, and above 0",
                 words.len()
             )));
         }

@@ -20,7 +20,7 @@ use crate::sharded::{Sharded, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Arc>>(
     "arc",
-    "two lists, of recently used and of frequently used blocks; requests for evicted blocks adapt their sizes",
+    "lists of recently and of frequently used blocks; requests for evicted blocks adapt the sizes of both lists",
     sharded_reference!(""),
 );
 
@@ -125,7 +125,8 @@ impl Policy for Arc {
             self.once_ghosts.push(hashes[slot as usize], weight);
             return slot;
         }
-        let (slot, weight) = self.links.pop(&mut self.often).expect("a block is held");
+        let (slot, weight) =
+            self.links.pop(&mut self.often).expect("a victim is requested only if the cache has a block");
         self.often_ghosts.push(hashes[slot as usize], weight);
         slot
     }

@@ -67,7 +67,10 @@ impl Policy for Clock {
 
     fn victim(&mut self, _: &[u64]) -> Slot {
         loop {
-            let (slot, weight) = self.links.pop(&mut self.circle).expect("a block is held");
+            let (slot, weight) = self
+                .links
+                .pop(&mut self.circle)
+                .expect("a victim is requested only if the cache has a block");
             let uses = self.uses.at(slot);
             if *uses == 0 {
                 return slot;

@@ -45,6 +45,6 @@ fn with_capacity(variant: &Variant<dyn Cache>, capacity: &str) -> Option<Choice>
 
 /// Returns a function that builds caches of this variant with the parameters of `choice`, which must be valid.
 fn caches(variant: &'static Variant<dyn Cache>, choice: Choice) -> invariants::Subject {
-    let build = move || variant.build_of(CATALOG.axis, &choice).expect("a choice builds again");
+    let build = move || variant.build_of(CATALOG.axis, &choice).expect("a valid choice can be built");
     invariants::Subject(Box::new(build))
 }

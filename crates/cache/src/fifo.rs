@@ -13,7 +13,7 @@ use crate::sharded::{Sharded, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Fifo>>(
     "fifo",
-    "evicts the oldest block, used or not; a lower bound for policies that react to hits",
+    "evicts the oldest block, used or not; a baseline for policies that react to hits",
     sharded_reference!(""),
 );
 
@@ -34,7 +34,7 @@ impl Policy for Fifo {
     fn hit(&mut self, _: Slot, _: u64) {}
 
     fn victim(&mut self, _: &[u64]) -> Slot {
-        self.links.pop(&mut self.arrivals).expect("a block is held").0
+        self.links.pop(&mut self.arrivals).expect("a victim is requested only if the cache has a block").0
     }
 
     fn admit(&mut self, slot: Slot, incoming: Incoming) {

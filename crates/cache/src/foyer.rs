@@ -151,7 +151,9 @@ impl<S: BuildHasher + Send + Sync + 'static> Cache for Foyer<S> {
 
     fn set_capacity(&self, bytes: u64) {
         let mut capacity = self.capacity.lock();
-        self.blocks.resize(size(bytes)).expect("a policy has no share that a capacity does not fit");
+        self.blocks
+            .resize(size(bytes))
+            .expect("each capacity is valid, because no policy has a parameter that limits it");
         *capacity = bytes;
     }
 

@@ -211,7 +211,7 @@ impl<T> Writer<'_, T> {
 
     /// Returns the word and the entry of the block in a slot.
     fn held(&self, slot: Slot) -> (Word, &Entry) {
-        self.at(self.books.places[slot as usize]).expect("slots in use have entries")
+        self.at(self.books.places[slot as usize]).expect("each used slot has an entry in the index")
     }
 
     /// Returns whether the index has no block.
@@ -245,7 +245,7 @@ impl<T> Writer<'_, T> {
         let slot = books.vacant.pop().unwrap_or_else(|| {
             books.hashes.push(0);
             books.places.push(0);
-            Slot::try_from(books.hashes.len() - 1).expect("fewer than 2^32 blocks are held")
+            Slot::try_from(books.hashes.len() - 1).expect("the cache has fewer than 2^32 blocks")
         });
         books.hashes[slot as usize] = hash;
         let entry = Box::into_raw(Box::new(Entry { id, block }));

@@ -40,7 +40,7 @@ impl Lfu {
     /// Removes a block from its queue, and returns the block's weight.
     fn take(&mut self, slot: Slot) -> u64 {
         let uses = *self.uses.get(slot);
-        let queue = self.queues.get_mut(&uses).expect("a block is in the queue of its uses");
+        let queue = self.queues.get_mut(&uses).expect("each block is in the queue for its number of uses");
         let weight = self.links.remove(queue, slot);
         if queue.is_empty() {
             self.queues.remove(&uses);
@@ -64,7 +64,7 @@ impl Policy for Lfu {
 
     fn victim(&mut self, _: &[u64]) -> Slot {
         let fewest = self.queues.first_key_value().and_then(|(_, queue)| queue.oldest());
-        let slot = fewest.expect("a block is held");
+        let slot = fewest.expect("a victim is requested only if the cache has a block");
         self.take(slot);
         slot
     }

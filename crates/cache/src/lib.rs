@@ -46,7 +46,7 @@ pub use simulate::{BlockRequest, Score, belady, replay};
 pub static CATALOG: Catalog<dyn Cache> = Catalog::new(
     catalog::origin!(),
     "cache",
-    "the cache of blocks in memory, within a budget of bytes",
+    "the block cache, which keeps blocks in memory within a capacity in bytes",
     &[
         none::VARIANT,
         lru::VARIANT,

@@ -84,8 +84,8 @@ impl Policy for Library {
         let object = self.plugin.evict(self.incoming.map(|incoming| (incoming.hash, incoming.weight)));
         self.slots.remove(&object).unwrap_or_else(|| {
             panic!(
-                "cache: the library \"{}\" evicted the object {object}, which is not held; its \
-                 cache_eviction_hook must return the id of an object that is held",
+                "cache: the library \"{}\" evicted the object {object}, which is not in the cache; its \
+                 cache_eviction_hook must return the id of an object in the cache",
                 self.plugin.name()
             )
         })

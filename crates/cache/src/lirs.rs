@@ -25,7 +25,7 @@ use crate::sharded::{Sharded, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Lirs>>(
     "lirs",
-    "keeps blocks with a short time between their last two uses; has hits even in loops larger than the cache",
+    "keeps blocks with few requests between their last two uses; has hits even in loops larger than the cache",
     sharded_reference!(
         "# Share of the cache for blocks with long reuse distances (HIR), in percent of the cache capacity.\n\
          visitors = 1.0\n\
@@ -237,7 +237,10 @@ impl Policy for Lirs {
         if self.visitors.is_empty() {
             self.unsettle_to(self.settled_weight - 1);
         }
-        let (number, _) = self.queue_links.pop(&mut self.visitors).expect("a block is held");
+        let (number, _) = self
+            .queue_links
+            .pop(&mut self.visitors)
+            .expect("a victim is requested only if the cache has a block");
         let Entry { slot, is_in_stack, .. } = *self.entries.get(number);
         if is_in_stack {
             self.remember(number);

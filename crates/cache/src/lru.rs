@@ -23,8 +23,8 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Lru>>(
     "lru",
     "evicts the least recently used block; each shard has its own lock",
     sharded_reference!(
-        "# Age of a block in requests after which the cache reads the block again; 0 means never. A block\n\
-         # ages whether it is used or not.\n\
+        "# Number of requests after its insertion at which a block expires; 0 means never. The next get of an\n\
+         # expired block is a miss, even if the block is often used.\n\
          ttl = 0\n"
     ),
 );
@@ -75,7 +75,7 @@ impl Policy for Lru {
     }
 
     fn victim(&mut self, _: &[u64]) -> Slot {
-        self.links.pop(&mut self.uses).expect("a block is held").0
+        self.links.pop(&mut self.uses).expect("a victim is requested only if the cache has a block").0
     }
 
     fn admit(&mut self, slot: Slot, incoming: Incoming) {

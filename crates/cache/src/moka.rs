@@ -25,7 +25,7 @@ use crate::sized::{self, SizedCache};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = sized::variant::<MokaCaches>(
     "moka",
-    "the Rust crate moka, modelled on Caffeine (W-TinyLFU with queued updates); few misses, slow hits",
+    "the Rust crate moka, modeled on Caffeine (W-TinyLFU with queued updates); few misses, slow hits",
 );
 
 /// A builder of `moka` caches.

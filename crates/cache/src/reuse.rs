@@ -198,7 +198,7 @@ impl ReuseSampler {
         self.oldest = 0;
         self.lengths.0.fill(0);
         for (place, id) in self.places.iter().flatten().enumerate() {
-            let block = self.blocks.get_mut(id).expect("a place has a sampled block");
+            let block = self.blocks.get_mut(id).expect("each occupied place belongs to a sampled block");
             block.place = place;
             self.lengths.add(place, block.bytes);
         }

@@ -121,7 +121,7 @@ impl Queues {
     /// the block.
     pub(crate) fn victim(&mut self, hashes: &[u64], uses: &mut impl Uses) -> (Slot, u64) {
         let victim = self.victim_of_small(hashes, uses).or_else(|| self.victim_of_main(uses));
-        victim.expect("a block is held")
+        victim.expect("a victim is requested only if the cache has a block")
     }
 
     /// Returns the block that the small queue evicts. Returns `None` if the small queue is small enough after blocks

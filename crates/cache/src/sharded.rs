@@ -168,7 +168,7 @@ impl<P: Policy> Shard<P> {
     fn insert(&mut self, hash: u64, id: BlockId, block: Bytes) {
         let incoming = Incoming { hash, weight: block.len() as u64 };
         if let Some(slot) = self.find(hash, &id) {
-            let held = self.held[slot as usize].as_mut().expect("the index names slots in use");
+            let held = self.held[slot as usize].as_mut().expect("the index contains only used slots");
             if held.block.len() == block.len() {
                 held.block = block;
                 self.policy.hit(slot, hash);
@@ -200,7 +200,7 @@ impl<P: Policy> Shard<P> {
         let slot = self.vacant.pop().unwrap_or_else(|| {
             self.held.push(None);
             self.hashes.push(0);
-            Slot::try_from(self.held.len() - 1).expect("fewer than 2^32 blocks are held")
+            Slot::try_from(self.held.len() - 1).expect("the cache has fewer than 2^32 blocks")
         });
         self.held[slot as usize] = Some(held);
         self.hashes[slot as usize] = hash;
@@ -211,8 +211,8 @@ impl<P: Policy> Shard<P> {
 
     fn vacate(&mut self, slot: Slot) {
         let entry = self.index.find_entry(self.hashes[slot as usize], |held| *held == slot);
-        entry.expect("policies name slots in use").remove();
-        let held = self.held[slot as usize].take().expect("the index names slots in use");
+        entry.expect("each used slot is in the index").remove();
+        let held = self.held[slot as usize].take().expect("the index contains only used slots");
         self.weight_bytes -= held.block.len() as u64;
         self.vacant.push(slot);
     }

@@ -43,7 +43,10 @@ impl Policy for Sieve {
 
     fn victim(&mut self, _: &[u64]) -> Slot {
         loop {
-            let slot = self.hand.or(self.line.oldest()).expect("a block is held");
+            let slot = self
+                .hand
+                .or(self.line.oldest())
+                .expect("a victim is requested only if the cache has a block");
             if !std::mem::take(self.is_visited.at(slot)) {
                 self.remove(slot);
                 return slot;

@@ -100,7 +100,11 @@ impl Policy for TwoQ {
             return slot;
         }
         let Some((slot, weight)) = self.links.pop(&mut self.newcomers) else {
-            return self.links.pop(&mut self.frequent).expect("a block is held").0;
+            return self
+                .links
+                .pop(&mut self.frequent)
+                .expect("a victim is requested only if the cache has a block")
+                .0;
         };
         self.ghosts.push(hashes[slot as usize], weight);
         self.ghosts.trim(self.ghosts_share);

@@ -176,7 +176,9 @@ impl Policy for WTinyLfu {
             }
             (Some(candidate), _) => (candidate, None),
             (None, Some(worst)) => (worst, None),
-            (None, None) => (self.window.oldest().expect("a block is held"), None),
+            (None, None) => {
+                (self.window.oldest().expect("a victim is requested only if the cache has a block"), None)
+            }
         };
         self.remove(victim);
         if let Some(admitted) = admitted {

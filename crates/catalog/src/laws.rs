@@ -172,17 +172,20 @@ fn check_choice<T: ?Sized>(axis: &'static str, variant: &Variant<T>) -> Result<(
     let choice = variant.choose(axis, Table::new(), &[]).map_err(|e| e.to_string())?;
     let (kind, given) = label::parse(&choice.label())?;
     if kind != variant.kind || !given.is_empty() {
-        return Err(format!("the label of the defaults is \"{}\"", choice.label()));
+        return Err(format!(
+            "the label of the default parameters is \"{}\"; it must be only the name of the variant",
+            choice.label()
+        ));
     }
     if variant.choose(axis, choice.params().clone(), &[]).as_ref() != Ok(&choice) {
-        return Err("the TOML of the defaults is read as another choice".to_owned());
+        return Err("the TOML of the default parameters is parsed as other parameters".to_owned());
     }
     let misspelt = Table::from_iter([("no_such_parameter".to_owned(), Value::Integer(1))]);
     match variant.choose(axis, misspelt, &[]) {
         Err(error) if error.message.contains("no_such_parameter") => Ok(()),
         Err(error) => {
-            Err(format!("the error for a misspelt parameter does not name this parameter: {error}"))
+            Err(format!("the error for an unknown parameter does not name this parameter: {error}"))
         }
-        Ok(_) => Err("a misspelt parameter is accepted".to_owned()),
+        Ok(_) => Err("an unknown parameter is accepted".to_owned()),
     }
 }

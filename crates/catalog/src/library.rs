@@ -67,7 +67,7 @@ pub fn open<T: FunctionTable>(
     let full = place.join(path);
     if !full.is_file() {
         return Err(format!(
-            "library is \"{path}\": no such file in {}; build it, or correct the path",
+            "library is \"{path}\": no such file in {}; build the library, or correct the path",
             place.display()
         ));
     }
@@ -75,7 +75,7 @@ pub fn open<T: FunctionTable>(
     let library = unsafe { Library::open(Some(&full), RTLD_NOW | RTLD_LOCAL) };
     let library = library.map_err(|error| {
         format!(
-            "library \"{path}\" cannot be loaded: {error}; compile it with -shared -fPIC for this machine"
+            "library \"{path}\" cannot be loaded: {error}; compile the library with -shared -fPIC for this machine"
         )
     })?;
     // SAFETY: the header declares the symbol as a function without arguments that returns a pointer.
@@ -92,7 +92,7 @@ pub fn open<T: FunctionTable>(
     }
     if !table.cast::<T>().is_aligned() {
         return Err(format!(
-            "library \"{path}\": {symbol} did not return a valid table of functions; see {header}"
+            "library \"{path}\": {symbol} did not return a valid table of functions; {header} defines the table"
         ));
     }
     // SAFETY: the header promises a table whose first member is this number.

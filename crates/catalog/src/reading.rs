@@ -75,7 +75,7 @@ fn type_in_words(expected: &str) -> String {
         "u8" => up_to(u8::MAX.into()),
         "u16" => up_to(u16::MAX.into()),
         "u32" => up_to(u32::MAX.into()),
-        "u64" | "usize" => "a whole number from 0 up".to_owned(),
+        "u64" | "usize" => "a whole number, 0 or more".to_owned(),
         "i8" => format!("a whole number from {} to {}", i8::MIN, i8::MAX),
         "i16" => format!("a whole number from {} to {}", i16::MIN, i16::MAX),
         "i32" => format!("a whole number from {} to {}", i32::MIN, i32::MAX),
@@ -139,8 +139,8 @@ mod tests {
     fn types_are_named_as_they_are_written() {
         assert_eq!(rejected::<bool>("3"), "expected true or false, not 3");
         assert_eq!(rejected::<u32>("-1"), "expected a whole number from 0 to 4294967295, not -1");
-        assert_eq!(rejected::<u64>("\"two\""), "expected a whole number from 0 up, not \"two\"");
-        assert_eq!(rejected::<usize>("1.5"), "expected a whole number from 0 up, not 1.5");
+        assert_eq!(rejected::<u64>("\"two\""), "expected a whole number, 0 or more, not \"two\"");
+        assert_eq!(rejected::<usize>("1.5"), "expected a whole number, 0 or more, not 1.5");
         assert_eq!(rejected::<f64>("{}"), "expected a number, not a table");
         assert_eq!(rejected::<Vec<f64>>("[true]"), "expected a number, not true");
         assert_eq!(rejected::<Vec<f64>>("1"), "expected a list, not 1");

@@ -198,7 +198,7 @@ impl<T: ?Sized> Variant<T> {
         let defaults = self.defaults();
         let known: Vec<&str> = defaults.keys().map(String::as_str).chain(others.iter().copied()).collect();
         let list = if known.is_empty() {
-            "it has no parameters".to_owned()
+            "this variant has no parameters".to_owned()
         } else {
             format!("Valid: {}", known.join(", "))
         };

@@ -139,7 +139,7 @@ fn errors_name_the_valid_values() {
             r#"{ kind = "fancy", bits_per_kei = 1 }"#,
             r#"no parameter "bits_per_kei"; did you mean "bits_per_key"?"#,
         ),
-        (r#"{ kind = "plain", bits = 1 }"#, "it has no parameters"),
+        (r#"{ kind = "plain", bits = 1 }"#, "this variant has no parameters"),
         (
             r#"{ kind = "fancy", bits_per_key = "many" }"#,
             "fancy: bits_per_key: expected a number, not \"many\"",

@@ -51,7 +51,7 @@ use crate::shape::Shape;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Adaptive>(
     "adaptive",
-    "fluid with T, K and Z that follow the observed mix of writes, gets and scans",
+    "\"fluid\" whose size ratio and numbers of runs adapt to the observed mix of writes, gets and scans",
     "# Number of latest flushes whose operations determine the setting, 1 to 1000. With more flushes, the\n\
      # policy changes its setting later and less often.\n\
      window = 8\n\

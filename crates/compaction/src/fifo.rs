@@ -25,7 +25,7 @@ use crate::shape::{Run, Shape};
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Fifo>(
     "fifo",
-    "no compaction; above a capacity, the oldest runs are deleted, so only the newest writes remain",
+    "no compaction; if the tree exceeds a capacity, it deletes its oldest runs, so only the newest writes remain",
     "# Maximum size of all keys and values, including the overhead of entries. Above this size, the tree\n\
      # deletes its oldest runs.\n\
      capacity = \"1GiB\"\n",

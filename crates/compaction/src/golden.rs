@@ -24,7 +24,7 @@ use crate::size_ratio;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Golden>(
     "golden",
-    "size ratio 1.618 and compactions of two SSTables; many levels and many small compactions",
+    "leveled with size ratio 1.618, compacted two SSTables at a time; many levels and many small compactions",
     "# Size ratio between a level and the level above, 1.1 to 1000000. A larger ratio gives fewer levels,\n\
      # but more writes per level.\n\
      growth = 1.618\n\

@@ -39,8 +39,8 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Guards>
     "guards",
     "tiered by key range (PebblesDB); few writes and short compactions, but several runs per level",
     "# Number of overlapping SSTables of a key range that triggers their merge into the next level, 2 to\n\
-     # 1000000. It is also the size ratio of levels. With more SSTables, the tree writes less, but lookups\n\
-     # and scans read more runs.\n\
+     # 1000000. This number is also the size ratio of levels. With more SSTables, the tree writes less, but\n\
+     # lookups and scans read more runs.\n\
      size_ratio = 10\n",
 );
 

@@ -1,4 +1,4 @@
-//! Incremental compaction divides the compaction of a full level into several jobs, each with a few neighbouring
+//! Incremental compaction divides the compaction of a full level into several jobs, each with a few neighboring
 //! SSTables. The sequence of these jobs is called a drain.
 //!
 //! If a job compacts a complete level ([`leveled`](crate::leveled)), the job takes more time and temporary space as
@@ -12,7 +12,7 @@
 //!   numbers. The newest SSTable of the next level is the last output of the previous job. If this SSTable is not the
 //!   last one in key order, the drain continues after its largest key. [`spooky`](crate::spooky) has a similar rule,
 //!   but only for the largest level.
-//! * **Size.** The inputs of a job are neighbouring SSTables and all SSTables that they overlap in the next level.
+//! * **Size.** The inputs of a job are neighboring SSTables and all SSTables that they overlap in the next level.
 //!   The parameter limits the total size of the inputs, but a job has at least one SSTable of the level. Every
 //!   compaction divides its output, so that no output SSTable overlaps many bytes of the next level. `LevelDB` has an
 //!   equal limit for grandparents, `kMaxGrandParentOverlapBytes`. The output of a job is also divided at the first

@@ -35,8 +35,8 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<L0Tiere
      # Whether SSTables without overlapping keys are moved to the next level instead of being rewritten.\n\
      # With these moves, data in key order is written only once.\n\
      trivial_moves = false\n\
-     # Maximum bytes of a compaction from level 1 on. A full level is then compacted by several jobs. A\n\
-     # job takes a few neighbouring SSTables, at least one, and the SSTables that they overlap in the next\n\
+     # Maximum bytes of a compaction from level 1 on. A full level is then compacted by several jobs. A job\n\
+     # takes a few neighboring SSTables, at least one, and the SSTables that they overlap in the next\n\
      # level. 0 B compacts complete levels at once.\n\
      max_compaction = \"0 B\"\n",
 );

@@ -33,7 +33,7 @@ use crate::whole;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<LazyLeveled>(
     "lazy-leveled",
-    "one run in the largest level, several in all others; reads and space near leveled, with fewer writes",
+    "one run in the largest level, several in all others; fewer writes than \"leveled\", with similar reads and space",
     "# Number of runs in each level above the largest level, and size ratio between levels, 2 to 1000000.\n\
      # With more runs per level, the tree has fewer levels, but lookups read more runs.\n\
      size_ratio = 10\n",

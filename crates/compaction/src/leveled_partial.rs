@@ -40,7 +40,7 @@ use crate::{size_ratio, whole};
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<LeveledPartial>(
     "leveled-partial",
-    "one run per level, compacted table by table; short compactions, and the same reads as leveled",
+    "one run per level, compacted table by table; shorter compactions than \"leveled\", and equal reads",
     "# Size ratio between a level and the level above, 1.1 to 1000000. A larger ratio gives fewer levels,\n\
      # but more writes per level.\n\
      size_ratio = 10\n\
@@ -68,7 +68,7 @@ pub(crate) struct LeveledPartial {
     /// The exponent e for the capacity of level 1, which is T^e full memtables. The capacity of each deeper level is
     /// T times as large.
     pub(crate) level1_exponent: usize,
-    /// The number of neighbouring SSTables that one job compacts.
+    /// The number of neighboring SSTables that one job compacts.
     pub(crate) tables_per_job: usize,
     /// The rule that selects the SSTables of a job.
     pub(crate) picker: Picker,

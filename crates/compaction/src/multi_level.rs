@@ -33,7 +33,7 @@ use crate::{size_ratio, whole};
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<MultiLevel>(
     "multi-level",
-    "like leveled, but one job merges all levels that become full, which saves one write per level",
+    "like \"leveled\", but one job merges all levels that become full, which saves one write per level",
     size_ratio::LEVELED_REFERENCE,
 );
 

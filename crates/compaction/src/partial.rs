@@ -29,7 +29,7 @@ use crate::whole;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Partial>(
     "partial",
-    "tiered, but only some runs of a level are compacted at once; shorter compactions, more levels",
+    "like \"tiered\", but a compaction takes only some runs of a level; shorter compactions, more levels",
     "# Number of runs in a level that triggers a compaction, at least 2. With more runs, lookups are\n\
      # slower.\n\
      run_threshold = 4\n\

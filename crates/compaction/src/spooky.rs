@@ -38,7 +38,7 @@ use crate::whole;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Spooky>(
     "spooky",
-    "like leveled, with merges by overlapping tables in the largest level; needs little extra space",
+    "like \"leveled\", but merges into the largest level are split by key range; needs little temporary space",
     size_ratio::LEVELED_REFERENCE,
 );
 

@@ -67,7 +67,7 @@ impl Build<dyn CompactionPolicy> for TimeWindow {
     fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
         let Params { window, min_runs } = params;
         if window == 0 {
-            return Err("window is 0; it must be at least 1, because a flush writes one buffer".to_owned());
+            return Err("window is 0; it must be at least 1 memtable".to_owned());
         }
         if min_runs < 2 {
             return Err(format!(

@@ -36,8 +36,8 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Unified
     "unified",
     "one scaling parameter per level selects tiering or leveling, as in Cassandra's unified strategy",
     "# Scaling parameters of the levels, separated by commas. \"T4\" is tiering with 4 runs, \"L10\" is\n\
-     # leveling with size ratio 10, and \"N\" is both with 2. A plain number is Cassandra's parameter W.\n\
-     # The last parameter applies to all deeper levels.\n\
+     # leveling with size ratio 10, and \"N\" is the same as \"T2\" and \"L2\". A plain number is\n\
+     # Cassandra's parameter W. The last parameter applies to all deeper levels.\n\
      scaling_parameters = \"T4\"\n",
 );
 

@@ -30,7 +30,7 @@ use crate::whole;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Universal>(
     "universal",
-    "RocksDB's tiering with one list of runs, merged by rules for space, size ratio and number of runs",
+    "RocksDB's universal compaction: one list of runs, merged by rules for space, size ratio and number of runs",
     "# Number of runs that triggers a compaction, at least 2. With more runs, the tree writes less, but\n\
      # lookups are slower.\n\
      num_runs = 4\n\

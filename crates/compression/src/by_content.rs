@@ -25,11 +25,11 @@ pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn 
          text = \"zstd(level=3)\"\n\
          # Codec of blocks that are binary, unless their entropy is above 7.5 bits per byte.\n\
          binary = \"lz4\"\n\
-         # Share of printable characters below which a block is binary, 0 to 0.85. Below 0.85, blocks with a\n\
-         # share from this value to 85 % use the codecs in `levels`.\n\
+         # Share of printable characters below which a block is binary, 0 to 0.85. If this value is below 0.85,\n\
+         # blocks with a share from this value to 85 % use the codecs in `levels`.\n\
          binary_below = 0.85\n\
-         # Codecs of the other blocks on level 0, level 1 and so on. The last codec applies to all deeper\n\
-         # levels. Only for `binary_below` below 0.85.\n\
+         # Codecs of blocks between text and binary, on level 0, level 1 and so on. The last codec applies to\n\
+         # all deeper levels. Set this list only if `binary_below` is below 0.85.\n\
          levels = []\n",
     )
     .selector()
@@ -88,8 +88,8 @@ impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {
         }
         if levels.is_empty() != (binary_below == TEXT_SHARE) {
             return Err(format!(
-                "binary_below = {binary_below} leaves {} blocks to levels; set levels and a binary_below below \
-                 {TEXT_SHARE}, or neither",
+                "with binary_below = {binary_below}, {} blocks need the codecs in levels; set both levels \
+                 and a binary_below below {TEXT_SHARE}, or set neither",
                 if levels.is_empty() { "some" } else { "no" }
             ));
         }
@@ -175,8 +175,8 @@ mod tests {
     #[test]
     fn a_level_table_without_blocks_is_refused() {
         for (label, named) in [
-            (r#"by-content(levels=["lz4"])"#, "leaves no blocks to levels"),
-            ("by-content(binary_below=0.5)", "leaves some blocks to levels"),
+            (r#"by-content(levels=["lz4"])"#, "no blocks need the codecs in levels"),
+            ("by-content(binary_below=0.5)", "some blocks need the codecs in levels"),
             (r#"by-content(binary_below=0.9, levels=["lz4"])"#, "must be 0 to 0.85"),
         ] {
             let error = crate::CATALOG.choose(&Value::from(label)).unwrap_err().to_string();

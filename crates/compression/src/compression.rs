@@ -91,7 +91,7 @@ impl CorruptBlock {
     /// The error of a selector that is called to decompress. A selector cannot decompress, because it has no tag.
     pub fn of_selector() -> Self {
         Self(
-            "a selector of codecs cannot decompress; decompress each block with the codec that its tag names"
+            "a codec that selects among other codecs cannot decompress; use the codec that the tag of the block names"
                 .to_owned(),
         )
     }

@@ -162,7 +162,7 @@ fn escapes(codes: u64) -> u64 {
 fn open(dictionary: &[u8]) -> Result<Decode, CorruptBlock> {
     match Symbols::read(dictionary) {
         Some((symbols, [])) => Ok(Box::new(move |codes, out| symbols.decode(codes, out))),
-        _ => Err(CorruptBlock::impossible("the symbols of fsst")),
+        _ => Err(CorruptBlock("fsst: the symbol table of the SSTable is corrupt".to_owned())),
     }
 }
 
@@ -181,7 +181,7 @@ impl Compression for Fsst {
         let own = stored.split_first().filter(|(number, _)| **number == OWN_SYMBOLS);
         let (symbols, codes) = own
             .and_then(|(_, behind)| Symbols::read(behind))
-            .ok_or_else(|| CorruptBlock::impossible("the symbols of fsst"))?;
+            .ok_or_else(|| CorruptBlock("fsst: the symbol table of the block is corrupt".to_owned()))?;
         symbols.decode(codes, out)
     }
 

@@ -97,7 +97,8 @@ impl Compression for Library {
         let found = LOADED.read().get(name).cloned();
         let functions = found.ok_or_else(|| {
             CorruptBlock(format!(
-                "the codec library {name:?} compressed this block, but this library is not loaded; name it in the design of the store"
+                "the codec library {name:?} compressed this block, but this library is not loaded; name the \
+                 library in the design of the store"
             ))
         })?;
         functions.decompress(body, out)

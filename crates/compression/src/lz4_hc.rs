@@ -12,7 +12,7 @@ use crate::{lz4, shrunk};
 
 pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Lz4Hc>(
     "lz4-hc",
-    "the format and decompression speed of lz4, with smaller blocks but slow compression",
+    "the format and decompression speed of \"lz4\", with smaller blocks but slow compression",
     "# Compression level, 1 to 12. Higher levels give smaller blocks, but slower compression.\n\
      level = 9\n",
 );

@@ -222,7 +222,7 @@ impl Compression for Learnt {
 /// Opens the dictionary that an SSTable stores.
 fn open(dictionary: &[u8]) -> Result<Decode, CorruptBlock> {
     static CONTEXTS: Pool<DCtx<'static>> = Pool::new();
-    let corrupt = || CorruptBlock::impossible("the dictionary of zstd");
+    let corrupt = || CorruptBlock("zstd: the dictionary of the SSTable is corrupt".to_owned());
     let prepared = DDict::try_create(dictionary).ok_or_else(corrupt)?;
     Ok(Box::new(move |frame, out| {
         let decompress = |context: &mut DCtx<'_>| context.decompress_using_ddict(out, frame, &prepared);

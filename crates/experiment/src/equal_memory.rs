@@ -57,7 +57,8 @@ pub(super) fn check(cells: &[Cell]) -> Result<(), String> {
         match budget {
             Some(other) if other != own => {
                 return Err(format!(
-                    "\"{}\" has a memory budget of {own}, but others have {other}; set one budget for all",
+                    "configuration \"{}\" has a memory budget of {own}, but other configurations have \
+                     {other}; set one budget for all",
                     cell.label
                 ));
             }

@@ -325,7 +325,9 @@ pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
                 "ends after a time; set operations instead of seconds".to_owned()
             }
             Work::Roles(_) => "has roles, which need concurrent threads".to_owned(),
-            Work::Step(StoreStep::Sleep(_)) => "sleeps, but counters do not depend on time".to_owned(),
+            Work::Step(StoreStep::Sleep(_)) => {
+                "has step = \"sleep\", which has no effect on counters".to_owned()
+            }
             _ => return None,
         };
         Some(format!("counted mode: phase {} {reason}", phase.name))

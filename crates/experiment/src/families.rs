@@ -65,7 +65,10 @@ pub(super) fn problem(mode: RunMode, cell: &Cell) -> Option<String> {
     if !design.has_family_trees() {
         let count = design.families().count();
         return (count > MOST_PREFIXES).then(|| {
-            format!("families.layout = \"prefixed\" has at most {MOST_PREFIXES} families, not {count}")
+            format!(
+                "families.layout = \"prefixed\" supports at most {MOST_PREFIXES} families, but the design \
+                 has {count}"
+            )
         });
     }
     if !engine(&cell.engine).has_families() {
@@ -76,7 +79,7 @@ pub(super) fn problem(mode: RunMode, cell: &Cell) -> Option<String> {
     }
     if design.choice("wal").kind() == INTERVAL {
         let valid = "use \"buffered\", \"sync\", \"group\" or \"none\"";
-        return Some(format!("families cannot have wal = \"{INTERVAL}\"; {valid}"));
+        return Some(format!("a design with families cannot have wal = \"{INTERVAL}\"; {valid}"));
     }
     let of_families = design.families().find_map(|name| {
         let family = design.family(name).ok()?;
@@ -128,7 +131,7 @@ fn unnamed(workload: &Workload, cell: &Cell) -> Option<String> {
     let unused = || {
         let name = known.iter().find(|name| named.iter().all(|(_, family)| *family != Some(**name)))?;
         Some(format!(
-            "no phase has the family \"{name}\" of the design; set the family of a phase, or remove \
+            "no phase uses the family \"{name}\" of the design; set the key family of a phase, or remove \
              design.families.{name}"
         ))
     };
@@ -136,12 +139,12 @@ fn unnamed(workload: &Workload, cell: &Cell) -> Option<String> {
         Some(family) if known.contains(&family) => None,
         None if known.is_empty() => None,
         Some(family) if known.is_empty() => Some(format!(
-            "{place} has the family \"{family}\", but the design has no families; set design.families.{family} = {{}}"
+            "{place} uses the family \"{family}\", but the design has no families; set design.families.{family} = {{}}"
         )),
         Some(family) => Some(format!("{place}: {}", wording::unknown("family", family, known.iter().copied()))),
         None => {
             let valid = wording::valid(known.iter().copied());
-            Some(format!("{place} names no family, but the design has families; set its family. {valid}"))
+            Some(format!("{place} has no key family, but the design has families; set this key. {valid}"))
         }
     });
     wrong.or_else(unused)

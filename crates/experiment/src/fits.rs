@@ -59,8 +59,8 @@ fn unfit_design(cell: &Cell) -> Option<String> {
     let (phase, kind) =
         merging.map(|phase| (phase, Kind::Merge)).or(conditional.map(|phase| (phase, Kind::PutIfAbsent)))?;
     Some(format!(
-        "phase \"{}\" has {kind} in its mix, but {axis} = \"{choice}\" drops data, so later answers are unknown; remove \
-         the phase, or use another {axis}",
+        "phase \"{}\" has {kind} in its mix, but {axis} = \"{choice}\" drops data, so later answers are \
+         unknown; remove the phase, or use another {axis}",
         phase.name
     ))
 }
@@ -155,7 +155,8 @@ pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     if let Some(phase) = asking.filter(|_| !built.reports_levels_and_stalls()) {
         let name = &phase.name;
         return Some(format!(
-            "engine \"{engine}\" does not report stalls or runs, which the objective of phase \"{name}\" needs"
+            "engine \"{engine}\" does not report stalls and level-0 runs, but the rate search of phase \
+             \"{name}\" has such a limit"
         ));
     }
     built.identify().err().map(|missing| missing.to_string())

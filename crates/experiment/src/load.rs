@@ -67,7 +67,8 @@ impl<'a> Loader<'a> {
             return Err(file.problem(&[key], wording::unknown("key of an experiment", key, keys)));
         }
         if answers::is_computed(&file) {
-            let message = "this file has no workload to run; `lsmbench report` computes its claims";
+            let message =
+                "this file has only claims and no workload; use `lsmbench report`, which computes the claims";
             return Err(file.problem(&[], message));
         }
         let sets = Sets::collect(&file, overrides)?;

@@ -63,7 +63,7 @@ pub(super) fn takes_time(metric: &Metric) -> bool {
 pub(super) fn hindrance(metric: &Metric, cell: &Cell, phase: &str, trials: &Trials) -> Option<String> {
     let mode = trials.mode;
     if *metric == c::USER_INSTRUCTIONS_PER_OP && trials.instructions.is_none() {
-        return Some("valgrind counts no instructions; use trials.instructions = 20_000".to_owned());
+        return Some("only valgrind measures this metric; set trials.instructions = 20_000".to_owned());
     }
     if mode == RunMode::Counted && takes_time(metric) {
         return Some("counted mode measures no time; use trials.mode = \"timed\"".to_owned());
@@ -92,7 +92,8 @@ pub(super) fn hindrance(metric: &Metric, cell: &Cell, phase: &str, trials: &Tria
         return Some(format!("phase \"{phase}\" has no scan; {}", instead(scans)));
     }
     if is_one_of(&OPEN_LOOP) && !is_open(judged) {
-        let message = "runs in a closed loop, where each operation starts when the previous operation ends; set a rate, such as";
+        let message = "runs in a closed loop, where each operation starts when the previous operation ends; \
+                       set a rate, such as";
         return Some(format!("phase \"{phase}\" {message} phase.{phase}.rate = 10_000"));
     }
     if *metric == c::SUSTAINED_OPS_PER_SECOND && !matches!(judged.rate, Rate::Sustained(_)) {

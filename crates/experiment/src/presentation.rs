@@ -42,7 +42,8 @@ impl VerdictSpec {
             known("swept path", Some(path), &swept).map_err(|message| ("within", message))?;
         }
         if self.within.is_some() && !swept.is_empty() && experiment.compared_within().len() == swept.len() {
-            let message = "within names all swept paths, so there is nothing to compare; remove one path";
+            let message = "within names all swept paths, so no two configurations are compared; remove a \
+                           path from within";
             return Err(("within", message.to_owned()));
         }
         let mut baselines: Vec<String> =
@@ -110,7 +111,7 @@ fn check_chart(
         return Err(("kind", message.to_owned()));
     }
     if chart.file.is_some() && (task.component().is_some() || is_own_table(chart.form())) {
-        let message = "file = \"levels\" needs a workload and a chart that is not a timeline or cdf";
+        let message = "file = \"levels\" needs a workload, and another kind than \"timeline\" and \"cdf\"";
         return Err(("file", message.to_owned()));
     }
     let of_levels = Schema::levels(&schema.swept().collect::<Vec<_>>());

@@ -71,7 +71,7 @@ pub(super) const FILE: [KeyEntry; 20] = [
     KeyEntry::new(
         "gate",
         "table",
-        "Rule by which `lsmbench run` exits with status 1 if a configuration is worse than the baseline.",
+        "Rule for comparisons with the baseline. If a comparison does not pass, `lsmbench run` exits with status 1.",
     ),
     KeyEntry::new(
         "tune",

@@ -17,12 +17,13 @@ pub(super) fn check(trials: &Trials, task: &Task, cells: usize) -> Result<(), St
         Some(workload) => workload.phases.iter().find_map(obstacle),
     };
     if let Some(reason) = reason {
-        return Err(format!("\"{name}\" does not apply: {reason}; use trials.plan = \"rounds\""));
+        return Err(format!("\"{name}\" is not possible: {reason}; use trials.plan = \"rounds\""));
     }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     if plan == Interleaving::Duet && cells > cores {
         return Err(format!(
-            "\"duet\" needs one core per configuration, but there are {cells} configurations and {cores} cores; use \"slices\""
+            "\"duet\" needs one core per configuration, but there are {cells} configurations and {cores} \
+             cores; use \"slices\""
         ));
     }
     Ok(())
@@ -34,7 +35,7 @@ fn obstacle(phase: &Phase) -> Option<String> {
     let name = &phase.name;
     let is_timed_warm_up = phase.before.warm_up.is_some_and(WarmUp::is_timed);
     match &phase.work {
-        _ if phase.rate != Rate::Closed => Some(format!("phase {name} has a rate of operations")),
+        _ if phase.rate != Rate::Closed => Some(format!("phase {name} has a rate")),
         _ if is_timed_warm_up => {
             Some(format!("the warm-up of phase {name} ends by time, not after operations"))
         }

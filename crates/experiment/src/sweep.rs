@@ -143,7 +143,9 @@ impl Sweep {
         match self.count() {
             Some(cells) if cells <= MOST_CELLS => Ok(()),
             _ => {
-                let message = format!("has more than {MOST_CELLS} configurations (maximum {MOST_CELLS})");
+                let message = format!(
+                    "the sweep has more than {MOST_CELLS} configurations; the maximum is {MOST_CELLS}"
+                );
                 Err(SweepError::new("", message))
             }
         }

@@ -147,12 +147,15 @@ impl Trials {
             return Err(("seed", format!("{seed} exceeds the largest whole number in TOML, {LARGEST_SEED}")));
         }
         if !(1..=MOST_TRIALS).contains(&self.seeds) {
-            return Err(("seeds", format!("{} is outside of 1 to {MOST_TRIALS}", self.seeds)));
+            return Err(("seeds", format!("{} is out of range; use 1 to {MOST_TRIALS}", self.seeds)));
         }
         if self.seeds - 1 > LARGEST_SEED - seed {
             return Err((
                 "seeds",
-                format!("the last seed exceeds the largest whole number in TOML, {LARGEST_SEED}"),
+                format!(
+                    "the last seed is seed + seeds - 1, which exceeds the largest whole number in TOML, \
+                     {LARGEST_SEED}"
+                ),
             ));
         }
         if precision.is_some_and(|precision| !(precision > 0.0 && precision < 1.0)) {
@@ -167,7 +170,8 @@ impl Trials {
             return Err(("budget", message.to_owned()));
         }
         if self.budget.is_some() && self.mode == RunMode::Counted {
-            let message = "counted mode does not repeat measurements, so a budget has no effect; remove it";
+            let message =
+                "counted mode does not repeat measurements, so a budget has no effect; remove the budget";
             return Err(("budget", message.to_owned()));
         }
         if self.memory_limit.is_some_and(|limit| limit.0 < LEAST_MEMORY) {
@@ -175,7 +179,8 @@ impl Trials {
             return Err(("memory_limit", message.to_owned()));
         }
         if self.memory_limit.is_some() && self.warm_memory.is_some() {
-            let message = "trials.warm_memory would count against trials.memory_limit; remove one of them";
+            let message = "the memory of trials.warm_memory would count against trials.memory_limit; remove \
+                           one of the two keys";
             return Err(("warm_memory", message.to_owned()));
         }
         let needs = [
@@ -188,7 +193,8 @@ impl Trials {
         }
         // Rounds of whole seconds are computed from the intervals as well.
         if self.interval_ns() < LEAST_INTERVAL_NS || !DEFAULT_INTERVAL_NS.is_multiple_of(self.interval_ns()) {
-            let message = "expected a time of at least 10 ms that divides a second evenly, such as \"1s\", \"100ms\" or \"20ms\"";
+            let message = "expected a time of at least 10 ms that divides a second evenly, such as \"1s\", \
+                           \"100ms\" or \"20ms\"";
             return Err(("timeline", message.to_owned()));
         }
         if self.instructions == Some(0) {

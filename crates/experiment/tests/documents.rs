@@ -52,7 +52,10 @@ fn every_experiment_of_a_document_loads_and_has_what_its_claims_name() {
         if !runs {
             assert_eq!(sheet.count(Way::Run), 0, "{}", path.display());
             let problem = Experiment::load(&path, &quick).unwrap_err().to_string();
-            assert!(problem.contains("computed.toml: this file has no workload to run"), "{problem}");
+            assert!(
+                problem.contains("computed.toml: this file has only claims and no workload"),
+                "{problem}"
+            );
             continue;
         }
         let [full, quick] = [&Overrides::default(), &quick].map(|overrides| {

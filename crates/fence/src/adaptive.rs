@@ -22,7 +22,7 @@ use crate::{binary, compressed, eytzinger};
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Adaptive>(
     "adaptive",
-    "binary for small SSTables, eytzinger for large SSTables, and optionally compressed to save memory",
+    "\"binary\" for small SSTables, \"eytzinger\" for large SSTables, and optionally \"compressed\" to save memory",
     "# Minimum number of separators with which an SSTable gets the layout \"eytzinger\". Smaller SSTables\n\
      # get the layout \"binary\".\n\
      eytzinger_threshold = 5000\n\
@@ -104,7 +104,7 @@ impl FencePolicy for Adaptive {
         let head = table.read_stored(0..table.stored_bytes().min(HEAD_BYTES))?;
         let mut head = &*head;
         if take(&mut head, TAG.len())? != TAG {
-            return Err(corrupt("the stored bytes are not an adaptive fence"));
+            return Err(corrupt("the stored fence is not a fence of the variant \"adaptive\""));
         }
         let chosen = take(&mut head, 1)?[0];
         let policy = self.policies.get(usize::from(chosen));

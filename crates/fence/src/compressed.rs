@@ -26,7 +26,7 @@ use crate::stored::{self, corrupt, take, u32s};
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Compressed>(
     "compressed",
-    "prefix-compressed separators, searched without decompression; the least memory, but several times slower",
+    "prefix-compressed separators, searched without decompression; less memory than \"binary\", slower than \"s-tree\"",
     "# Distance between two separators that are stored in full, as a number of separators, 2 to 1024. A\n\
      # larger distance takes less memory, but makes searches slower.\n\
      interval = 16\n",
@@ -152,14 +152,14 @@ impl CompressedFence {
     fn parse(stored: Bytes, blocks: u32) -> Result<Self, FenceError> {
         let mut rest: &[u8] = &stored;
         if take(&mut rest, TAG.len())? != TAG {
-            return Err(corrupt("the stored bytes are not compressed separators"));
+            return Err(corrupt("the stored fence is not a fence of the variant \"compressed\""));
         }
         let numbers = take(&mut rest, HEAD_BYTES - TAG.len())?;
         let [count, interval] =
             [0, 1].map(|at| u32s(numbers).nth(at).expect("the header of eight bytes contains two numbers"));
         if count != blocks || count == 0 || interval == 0 {
             return Err(corrupt(format!(
-                "{count} separators for {blocks} blocks, every {interval}th in full"
+                "the header states {count} separators and the interval {interval}, but the SSTable has {blocks} blocks"
             )));
         }
         let starts = count.div_ceil(interval) as usize * size_of::<u32>();
@@ -195,7 +195,7 @@ impl CompressedFence {
         if rest.is_empty() {
             Ok(())
         } else {
-            Err(corrupt(format!("{} additional bytes at the end", rest.len())))
+            Err(corrupt(format!("the stored fence has {} additional bytes at the end", rest.len())))
         }
     }
 
@@ -256,7 +256,9 @@ fn rank_in_group(mut group: &[u8], members: u32, key: &[u8]) -> Option<u32> {
 
 impl Fence for CompressedFence {
     fn seek(&self, key: &[u8], _: &dyn TableView) -> Result<u32, FenceError> {
-        let rank = self.rank(key).ok_or_else(|| corrupt("a group ends outside of the stored bytes"))?;
+        let rank = self
+            .rank(key)
+            .ok_or_else(|| corrupt("a group of separators ends outside of the stored fence"))?;
         Ok(rank.saturating_sub(1))
     }
 

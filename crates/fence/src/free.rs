@@ -54,7 +54,10 @@ impl FencePolicy for Free {
             }
         };
         if !broken.is_empty() {
-            return Err(corrupt(format!("{} additional bytes at the end", broken.len())));
+            return Err(corrupt(format!(
+                "the stored fence has {} additional bytes at the end",
+                broken.len()
+            )));
         }
         Ok(Box::new(FreeFence { separators, blocks: block_of_hash(&starts, hashes)? }))
     }

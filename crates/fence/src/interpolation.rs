@@ -21,7 +21,7 @@ use crate::suffixes::Bound;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
     "interpolation",
-    "interpolation search over 8-byte separator prefixes; few steps on even keys, at most twice those of binary",
+    "interpolation search over 8-byte prefixes; few steps for evenly spread keys, at most twice those of \"binary\"",
     || Box::new(Interpolation),
 );
 

@@ -111,7 +111,9 @@ impl FencePolicy for StaticBTree {
 
     fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError> {
         let end = table.stored_bytes();
-        let start = end.checked_sub(FOOTER_BYTES).ok_or_else(|| corrupt(format!("only {end} bytes")))?;
+        let start = end
+            .checked_sub(FOOTER_BYTES)
+            .ok_or_else(|| corrupt(format!("the stored fence has only {end} bytes")))?;
         let geometry = Geometry::from_footer(&table.read_stored(start..end)?, start)?;
         Ok(Box::new(StaticBTreeFence { geometry }))
     }
@@ -232,7 +234,9 @@ impl Geometry {
         if possible {
             Ok(geometry)
         } else {
-            Err(corrupt(format!("a static B-tree of {tree_bytes} bytes cannot have the footer {geometry:?}")))
+            Err(corrupt(format!(
+                "the footer {geometry:?} does not match a static B-tree of {tree_bytes} bytes"
+            )))
         }
     }
 }
@@ -258,9 +262,16 @@ impl Fence for StaticBTreeFence {
                     return Ok(page.block(child));
                 }
                 Kind::Inner if layer < layers => node = page.pages(child),
+                Kind::Leaf if layer == layers => {
+                    return Err(corrupt(format!(
+                        "a leaf page refers to block {}, but there are only {} blocks",
+                        page.block(child),
+                        table.block_count()
+                    )));
+                }
                 kind => {
                     return Err(corrupt(format!(
-                        "a {kind:?} page in layer {layer} has the invalid child {child}"
+                        "layer {layer} of {layers} has a page of the kind {kind:?}; only the last layer has leaves"
                     )));
                 }
             }

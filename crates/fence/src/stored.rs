@@ -44,7 +44,10 @@ pub(crate) fn read(tag: Tag, table: &dyn TableView) -> Result<(Separators, Bytes
     }
     let count = u32s(take(&mut rest, U32)?).next().expect("one number in four bytes");
     if count != table.block_count() || count == 0 {
-        return Err(corrupt(format!("{count} separators for {} blocks", table.block_count())));
+        return Err(corrupt(format!(
+            "the stored fence has {count} separators, but the SSTable has {} blocks",
+            table.block_count()
+        )));
     }
     let lengths = take(&mut rest, count as usize * U32)?;
     let mut separators = Separators::default();
@@ -75,7 +78,7 @@ pub(crate) fn push_above(separators: &mut Separators, separator: &[u8]) -> Resul
 pub(crate) fn read_separators(tag: Tag, table: &dyn TableView) -> Result<Separators, FenceError> {
     match read(tag, table)? {
         (separators, rest) if rest.is_empty() => Ok(separators),
-        (_, rest) => Err(corrupt(format!("{} additional bytes at the end", rest.len()))),
+        (_, rest) => Err(corrupt(format!("the stored fence has {} additional bytes at the end", rest.len()))),
     }
 }
 
@@ -84,9 +87,12 @@ pub(crate) fn read_separators(tag: Tag, table: &dyn TableView) -> Result<Separat
 /// # Errors
 /// Returns an error if `rest` has fewer bytes.
 pub(crate) fn take<'a>(rest: &mut &'a [u8], count: usize) -> Result<&'a [u8], FenceError> {
-    let (front, back) = rest
-        .split_at_checked(count)
-        .ok_or_else(|| corrupt(format!("expected {count} more bytes, but only {} remain", rest.len())))?;
+    let (front, back) = rest.split_at_checked(count).ok_or_else(|| {
+        corrupt(format!(
+            "the stored fence is truncated: expected {count} more bytes, but only {} remain",
+            rest.len()
+        ))
+    })?;
     *rest = back;
     Ok(front)
 }

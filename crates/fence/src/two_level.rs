@@ -112,7 +112,9 @@ struct TwoLevelFence {
 impl TwoLevelFence {
     fn open(table: &dyn TableView) -> Result<Self, FenceError> {
         let bytes = table.stored_bytes();
-        let footer = bytes.checked_sub(FOOTER_BYTES).ok_or_else(|| corrupt(format!("only {bytes} bytes")))?;
+        let footer = bytes
+            .checked_sub(FOOTER_BYTES)
+            .ok_or_else(|| corrupt(format!("the stored fence has only {bytes} bytes")))?;
         let numbers = table.read_stored(footer..bytes)?;
         let mut numbers: &[u8] = &numbers;
         let [page_bytes, page_lengths, pages] = {
@@ -122,7 +124,7 @@ impl TwoLevelFence {
         let page_bytes = u64::from(page_bytes);
         let top = u64::from(page_lengths) * page_bytes;
         if numbers != TAG || !page::is_page_length(page_bytes) || top > footer {
-            return Err(corrupt(format!("a partitioned fence of {bytes} bytes cannot have this footer")));
+            return Err(corrupt(format!("the footer does not match a partitioned fence of {bytes} bytes")));
         }
         let top = table.read_stored(top..footer)?;
         let (ends, firsts) = read_top(&top, pages, page_lengths, table.block_count())?;
@@ -145,7 +147,10 @@ fn read_top(
     blocks: u32,
 ) -> Result<(Vec<u32>, Separators), FenceError> {
     if pages == 0 || top.len() / TOP_BYTES < pages as usize {
-        return Err(corrupt(format!("{pages} pages do not fit into {} bytes", top.len())));
+        return Err(corrupt(format!(
+            "the directory of {pages} pages does not fit into the {} bytes that the footer states",
+            top.len()
+        )));
     }
     let mut numbers = || -> Result<Vec<u32>, FenceError> {
         Ok(u32s(take(&mut top, pages as usize * size_of::<u32>())?).collect())
@@ -168,7 +173,7 @@ fn read_top(
     if top.is_empty() {
         Ok((ends, firsts))
     } else {
-        Err(corrupt(format!("{} additional bytes at the end", top.len())))
+        Err(corrupt(format!("the stored fence has {} additional bytes at the end", top.len())))
     }
 }
 

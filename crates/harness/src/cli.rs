@@ -81,7 +81,7 @@ Analyze results
   engines      Render Markdown tables that compare storage engines
 
 Gate changes in CI
-  check        Compare counters with golden files, or times with a build
+  check        Compare counters with golden files, or times with another build
 
 Check the machine
   doctor       Find sources of timing noise
@@ -151,7 +151,7 @@ pub(crate) enum Command {
     /// Render Markdown tables that compare storage engines
     #[command(alias = "league")]
     Engines(EnginesArguments),
-    /// Compare counters with golden files, or times with a build
+    /// Compare counters with golden files, or times with another build
     Check(CheckArguments),
     /// Find sources of timing noise
     Doctor(DoctorArguments),
@@ -249,7 +249,7 @@ pub(crate) struct GateArguments {
     /// Write the tolerance as 5% or 0.05. The report contains the numbers of passed, failed and undecided metrics.
     #[arg(long, value_name = "SHARE")]
     pub(crate) tolerance: Option<Tolerance>,
-    /// Set the failing outcome [default: regressed]
+    /// Fail if a metric has this outcome [default: regressed]
     ///
     /// With --tolerance, the default is inconclusive. The value inconclusive also fails on regressions.
     #[arg(long, value_name = "OUTCOME")]
@@ -399,13 +399,13 @@ pub(crate) struct RunArguments {
     /// Run one part (K/N, auto or auto/N) in a folder with its number
     ///
     /// A part of a timed experiment contains every N-th round. A part of a counted experiment contains every N-th
-    /// configuration. If N is a multiple of the number of rounds, a part contains one round of some configurations
-    /// and all baselines. Repeat the command to continue an interrupted part. A finished part does not run again.
-    /// `auto` reads K from the environment variable of a scheduler: Slurm, `HyperQueue`, Kubernetes, GNU parallel or
-    /// Grid Engine. `lsmbench merge` merges all parts.
+    /// configuration. If N is a multiple of the number of rounds, a part contains one round of all baselines and of
+    /// some other configurations. Repeat the command to continue an interrupted part. A finished part does not run
+    /// again. `auto` reads K from the environment variable of a scheduler: Slurm, `HyperQueue`, Kubernetes, GNU
+    /// parallel or Grid Engine. `lsmbench merge` merges all parts.
     #[arg(long, value_name = "K/N", conflicts_with = "plots")]
     pub(crate) part: Option<run::Part>,
-    /// Serve the page while trials run [default port: any]
+    /// Serve the results page while trials run [default port: any]
     ///
     /// The program prints the address of the page. The page shows new results while the trials run. The server ends
     /// with the run.
@@ -420,7 +420,7 @@ pub(crate) struct RunArguments {
     /// Sample a CPU profile of each configuration with perf
     ///
     /// Each configuration runs additional trials with the profiler. For each decided verdict on a time, the run names
-    /// the functions that carry the difference, and draws a differential flame graph.
+    /// the functions whose CPU time differs most, and draws a differential flame graph.
     #[arg(long, conflicts_with = "part")]
     pub(crate) profile: bool,
     /// Count instructions per operation with valgrind

@@ -235,7 +235,10 @@ fn an_engine_that_declares_too_much_durability_is_caught() {
     let killed = lsmbench("forgetful", folder.path(), &what);
     let out = text(&killed.stdout);
     assert_eq!(killed.status.code(), Some(1), "{out}{}", text(&killed.stderr));
-    assert!(out.contains("violation (declared: acknowledged; the store stays in "), "{out}");
+    assert!(
+        out.contains("violation (declared to survive: acknowledged commits; the store stays in "),
+        "{out}"
+    );
     assert!(out.contains("after the kill: a write is lost although the store promised to keep it"), "{out}");
     assert!(out.contains("lsmbench torture kill --engine forgetful --wal buffered --seed 1"), "{out}");
 }

@@ -50,7 +50,7 @@ pub fn effects(counts: &[usize], rounds: &[Vec<f64>], confidence: f64) -> Vec<Ef
     let cells: usize = counts.iter().product();
     assert!(
         !rounds.is_empty() && rounds.iter().all(|round| round.len() == cells),
-        "every combination once a round"
+        "each round has each combination exactly once"
     );
     let mains = (0..counts.len()).map(|factor| vec![factor]);
     let pairs = (0..counts.len()).flat_map(|one| (one + 1..counts.len()).map(move |other| vec![one, other]));

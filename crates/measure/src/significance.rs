@@ -31,7 +31,8 @@ pub(crate) fn paired(logs: &[f64]) -> f64 {
     if error == 0.0 || !mean.is_finite() {
         return if mean == 0.0 { 1.0 } else { 0.0 };
     }
-    let student = StudentsT::new(0.0, 1.0, logs.len() as f64 - 1.0).expect("there are two values or more");
+    let student =
+        StudentsT::new(0.0, 1.0, logs.len() as f64 - 1.0).expect("the sample has at least two values");
     2.0 * student.cdf(-(mean / error).abs())
 }
 
@@ -49,7 +50,8 @@ pub(crate) fn between_sessions(baseline: &[f64], candidate: &[f64], confidence: 
     if error == 0.0 {
         return (difference, difference, if difference == 0.0 { 1.0 } else { 0.0 });
     }
-    let student = StudentsT::new(0.0, 1.0, freedom).expect("there are three values or more");
+    let student =
+        StudentsT::new(0.0, 1.0, freedom).expect("both samples together have at least three values");
     let reach = student.inverse_cdf(f64::midpoint(1.0, confidence)) * error;
     let p_value = 2.0 * student.cdf(-(difference / error).abs());
     (difference - reach, difference + reach, p_value)

@@ -89,14 +89,15 @@ impl fmt::Display for Doubt {
                 let trials = if *blocks == 1 { "trial is" } else { "trials are" };
                 write!(f, "{blocks} {trials} too few for a verdict; run at least {FEWEST_BLOCKS} trials")
             }
-            Self::TooNoisy => {
-                f.write_str("the confidence interval (CI) includes no change; more trials may narrow the CI")
-            }
+            Self::TooNoisy => f.write_str(
+                "the confidence interval (CI) includes the ratio 1; more trials may narrow the CI",
+            ),
             Self::Chance => f.write_str("chance alone may cause this difference; more trials may decide"),
             Self::FewSessions => {
                 write!(
                     f,
-                    "sessions of one build also differ; a verdict needs at least {FEWEST_SESSIONS} sessions in total"
+                    "sessions of one build also differ from each other; a verdict needs at least \
+                     {FEWEST_SESSIONS} sessions in total"
                 )
             }
             Self::OneSeed => {

@@ -138,7 +138,7 @@ impl<A: Borrow<SharedArena>> List<A> {
                 && link != too_far
                 && place.is_none_or(|place| self.leads_before(link, place, place_hint))
             {
-                before = link.target().expect("only the end leads nowhere");
+                before = link.target().expect("only the link to the end has no target");
                 link = self.link(before, level).load();
             }
             too_far = link;

@@ -39,7 +39,7 @@ pub(crate) fn first_within(
 pub(crate) fn add(arena: &SharedArena, first: Ref<Version>, version: Ref<Version>) {
     let sequence = arena.record(version).sequence;
     loop {
-        let before = last_above(arena, first, sequence).expect("the first is above all others");
+        let before = last_above(arena, first, sequence).expect("the first version of a chain is the newest");
         let behind = arena.link(before, 0).load();
         let is_passed = behind.target().is_some_and(|behind| arena.record(behind).sequence > sequence);
         arena.link(version, 0).store(behind);

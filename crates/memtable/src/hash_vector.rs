@@ -193,9 +193,9 @@ impl Index {
             return;
         }
         // Concurrent writers may insert sequence numbers out of order.
-        let mut before = newest.target().expect("a newer version is one");
+        let mut before = newest.target().expect("a link to a newer version has a target");
         while is_newer(arena.link(before, 0).load()) {
-            before = arena.link(before, 0).load().target().expect("a newer version is one");
+            before = arena.link(before, 0).load().target().expect("a link to a newer version has a target");
         }
         arena.link(version, 0).store(arena.link(before, 0).load());
         arena.link(before, 0).store(added);

@@ -89,7 +89,7 @@ impl Index {
             self.anchors.fetch_add(1, Release);
             match self.tree.insert_sync(InlineKey::owned(key), own) {
                 Ok(()) => own,
-                Err(_) => self.anchor(key, guard).expect("another thread has just made it"),
+                Err(_) => self.anchor(key, guard).expect("another thread has just inserted the anchor"),
             }
         })
     }

@@ -176,7 +176,7 @@ impl VersionMap {
             Versions::Many(list) => {
                 let list = &self.lists[list as usize];
                 // The newest version is tested first, because most readers have the newest snapshot.
-                let newest = list.last().expect("a list has versions");
+                let newest = list.last().expect("a list has at least one version");
                 if newest.sequence <= snapshot {
                     newest.place
                 } else {

@@ -349,7 +349,7 @@ fn marks(opened: &Opened, phases: &[String]) -> Vec<Mark> {
             marks.entry((cell, phase, true)).or_insert_with(|| (text(), BTreeSet::new())).1.insert(trial);
         }
         if row.get(&c::STEADY).to_string() == "false" {
-            let text = || format!("not steady ({})", row.get(&c::UNSTEADY));
+            let text = || format!("the store was not steady ({})", row.get(&c::UNSTEADY));
             marks.entry((cell, phase, false)).or_insert_with(|| (text(), BTreeSet::new())).1.insert(trial);
         }
     }

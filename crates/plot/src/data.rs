@@ -268,7 +268,7 @@ impl Plan {
             return Err(PlotError::spec("x", format!("\"{x}\" contains names; choose a measured column")));
         }
         if spec.form() == Form::Heatmap && spec.series.is_none() {
-            return Err(PlotError::spec("series", "a heat map needs the column that gives its rows"));
+            return Err(PlotError::spec("series", "a heat map needs this column for its rows"));
         }
         if spec.theory && Expectation::of(y).next().is_none() {
             let mut known: Vec<&str> = EXPECTATIONS.iter().map(|expectation| expectation.of.name).collect();

@@ -70,7 +70,7 @@ kinds! {
     /// A line per series over the time of a phase, from `timeline.csv`.
     Timeline = "timeline", "one line per series over the time of a phase";
     /// A colour per value of `x` and series.
-    Heatmap = "heatmap", "one colour per combination of x and series";
+    Heatmap = "heatmap", "one color per combination of x and series";
     /// The ratio of each candidate to its baseline, in every round and over all, with the noise floor.
     Ratio = "ratio", "the ratio to the baseline in each round of trials, with the 95 % CI and the noise floor";
 }
@@ -81,7 +81,7 @@ impl Form {
     /// # Panics
     /// The catalog has no kind for the form.
     pub fn choice(self) -> Choice {
-        KINDS.variant(self.kind()).expect("the catalog has a kind for each form").default_choice()
+        KINDS.variant(self.kind()).expect("the catalog has a chart kind for each form").default_choice()
     }
 }
 

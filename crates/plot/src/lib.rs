@@ -369,7 +369,7 @@ fn interval_name(data: &Data, whiskers: Whiskers) -> String {
         Whiskers::Iqr => "interquartile range",
         Whiskers::Ci if least >= LEAST_FOR_INTERVAL => "95 % CI of the median",
         Whiskers::Ci if most < LEAST_FOR_INTERVAL => "range, because a 95 % CI needs 6 trials",
-        Whiskers::Ci => "95 % CI of the median, or the range of fewer than 6 trials",
+        Whiskers::Ci => "95 % CI of the median; for points with fewer than 6 trials, the range",
     };
     name.to_owned()
 }

@@ -77,7 +77,7 @@ fn whole_intervals(table: &Table, notes: &mut Vec<String>) -> Table {
         number(&SECOND) == Some(0.0) || number(&SECONDS).is_none_or(|seconds| seconds >= least)
     });
     if whole.rows().len() < table.rows().len() {
-        notes.push("last intervals that lasted less than half of one left out".to_owned());
+        notes.push("last intervals that are shorter than half of an interval left out".to_owned());
     }
     whole
 }

@@ -145,7 +145,7 @@ impl ChartSpec {
 
     /// The kind of chart as a component.
     pub(crate) fn component(&self) -> Box<dyn ChartKind> {
-        KINDS.build(&self.kind).expect("the chart was built when it was chosen")
+        KINDS.build(&self.kind).expect("a chosen kind of chart can be built")
     }
 
     /// The path of the chart's table in the results.

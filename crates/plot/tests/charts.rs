@@ -286,7 +286,7 @@ fn what_is_left_out_is_said() {
     assert_eq!(notes("zeros-on-log"), ["1 point at 0 not shown: the axis is logarithmic"]);
     assert_eq!(notes("zeros-on-log-bars"), ["1 bar at 0 not shown: the axis is logarithmic"]);
     assert_eq!(notes("empty-cells"), ["1 cell left out: no fpr measured"]);
-    assert_eq!(notes("timeline"), ["last intervals that lasted less than half of one left out"]);
+    assert_eq!(notes("timeline"), ["last intervals that are shorter than half of an interval left out"]);
     assert_eq!(notes("fpr"), [""; 0]);
 }
 

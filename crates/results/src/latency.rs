@@ -129,7 +129,7 @@ fn unseal<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a [u8], &'static str> {
     match of(SEAL, &|body| sealed(path, body)).or_else(|| of(EARLIER_SEAL, &xxh3_64)) {
         Some((body, true)) => Ok(body),
         Some((_, false)) => {
-            Err("the checksum does not match, so the log is corrupt or belongs to another measurement")
+            Err("the checksum does not match, so the log is corrupt, or is the log of another measurement")
         }
         None => Err("the log has no checksum, so it is truncated"),
     }

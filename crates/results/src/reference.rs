@@ -41,9 +41,9 @@ pub fn markdown() -> String {
     page.push_str(
         "\n## Measurements: `timeline.csv`\n\n\
          One row is one interval of a phase. An interval has the length `trials.timeline`, by default a \
-         second. The columns have the definitions above, but for the interval. `seconds` is the length of \
-         the interval. Columns of a state, such as `runs`, are sampled at the end of the interval. An \
-         operation that is not timed (`trials.sampling`) belongs to the interval of the last timed \
+         second. The columns have the definitions above, applied to the interval instead of the phase. \
+         `seconds` is the length of the interval. Columns of a state, such as `runs`, are sampled at the \
+         end of the interval. An operation that is not timed (`trials.sampling`) belongs to the interval of the last timed \
          operation before it.\n\n",
     );
     section(&mut page, &[SECOND]);
@@ -51,8 +51,8 @@ pub fn markdown() -> String {
     let _ = writeln!(page, "\nThe file also has these columns of `runs.csv`: {}.", others.join(", "));
     page.push_str(
         "\n## Measurements: `levels.csv`\n\n\
-         One row is one level of the tree in one phase. Columns of `runs.csv` have the same definition, but \
-         for one level. Their sum over all levels is the value in `runs.csv`.\n\n",
+         One row is one level of the tree in one phase. Columns of `runs.csv` have the definition above, \
+         applied to one level instead of the tree. Their sum over all levels is the value in `runs.csv`.\n\n",
     );
     section(&mut page, LEVEL_OWN);
     let own = |metric: &&Metric| !LEVEL_OWN.iter().any(|own| own.name == metric.name);

@@ -66,7 +66,7 @@ impl Column {
         match self {
             Self::Swept(_) => Ok(Value::infer(text)),
             Self::Fixed(metric) => Value::parse(text, metric.kind).ok_or_else(|| {
-                format!("column \"{}\" holds {text:?}, expected {}", metric.name, metric.kind.expected())
+                format!("column \"{}\" contains {text:?}, expected {}", metric.name, metric.kind.expected())
             }),
         }
     }
@@ -133,7 +133,7 @@ impl Schema {
                 Err(ResultsError::SweptPath { path: path.to_owned(), message: message.to_owned() })
             };
             if path.is_empty() || path.chars().any(char::is_control) {
-                return wrong("a path must consist of words joined by dots");
+                return wrong("a path must not be empty and must not contain control characters");
             }
             if metrics.iter().any(|metric| metric.name == path) {
                 return wrong("this is the name of a measured column");

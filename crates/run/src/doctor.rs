@@ -89,14 +89,15 @@ fn system(_: &Subject) -> MachineFinding {
 fn load(subject: &Subject) -> MachineFinding {
     let Some([load, ..]) = subject.machine.load_average else { return finding("load", None, None) };
     let cores = subject.machine.cores.unwrap_or(1) as f64;
-    let advice = "other programs disturb the times; end these programs, or wait";
+    let advice = "other programs use the CPUs, so measured times change; end these programs, or wait";
     let busy = load > cores * MOST_LOAD;
     finding("load", format!("{load:.1} on {cores} cores"), busy.then_some(advice))
 }
 
 fn virtual_machine(_: &Subject) -> MachineFinding {
     let is_virtual = probe::is_virtual();
-    let advice = "other virtual machines share the caches and the memory; compare only times of one run";
+    let advice =
+        "other virtual machines may share caches and memory with this machine; compare only times of one run";
     let value =
         is_virtual.map(|yes| if yes { "virtual" } else { "not virtual, according to the CPU" }.to_owned());
     finding("machine", value, (is_virtual == Some(true)).then_some(advice))
@@ -148,7 +149,8 @@ fn huge_pages(_: &Subject) -> MachineFinding {
     let mode =
         modes.as_deref().and_then(|modes| Some(modes.split_once('[')?.1.split_once(']')?.0.to_owned()));
     let never = mode.as_deref() == Some("never");
-    let advice = "large filters and fence pointers get no huge pages, so each cache miss costs a page walk; set the mode to madvise";
+    let advice = "large filters and fence pointers get no huge pages, so more of their accesses miss the \
+                  TLB; set the mode to madvise";
     finding("transparent huge pages", mode, never.then_some(advice))
 }
 
@@ -244,9 +246,9 @@ fn file_system(subject: &Subject) -> MachineFinding {
         Some("tmpfs" | "ramfs") => {
             Some("this file system is in memory, so a sync costs nothing; give --out a folder on a disk")
         }
-        Some("overlay" | "nfs" | "nfs4" | "9p" | "fuse" | "fuseblk" | "virtiofs") => {
-            Some("files pass through another software layer; give --out a folder on a local disk")
-        }
+        Some("overlay" | "nfs" | "nfs4" | "9p" | "fuse" | "fuseblk" | "virtiofs") => Some(
+            "reads and writes pass through a software layer above the disk; give --out a folder on a local disk",
+        ),
         _ => None,
     };
     finding("file system", kind, advice)
@@ -270,7 +272,7 @@ fn scheduler(subject: &Subject) -> MachineFinding {
 
 fn free_space(subject: &Subject) -> MachineFinding {
     let share = probe::free_share(&subject.folder);
-    let advice = "the disk is nearly full, which makes an SSD slow; free a fifth of the disk";
+    let advice = "the disk is nearly full, and a full SSD is slow; free a fifth of the disk";
     let value = share.map(|share| format!("{:.0} %", share * 100.0));
     finding("free space", value, share.is_some_and(|share| share < LEAST_FREE).then_some(advice))
 }

@@ -247,11 +247,11 @@ impl Site {
         };
         let record = read_record(&self.folder).map_err(changed)?;
         if record.version != VERSION || record.key != self.key {
-            return Err(changed("the key of the fixture is different".to_owned()));
+            return Err(changed("its record names another version or another key".to_owned()));
         }
         let found = files_in(&self.folder.join(TREE))?;
         if let Some(other) = record.files.iter().find(|file| !found.contains(file)) {
-            return Err(changed(format!("{} differs or is missing", other.name)));
+            return Err(changed(format!("the file {} differs or is missing", other.name)));
         }
         if found.len() != record.files.len() {
             return Err(changed("the folder has additional files".to_owned()));
@@ -282,7 +282,8 @@ impl Site {
         let Some(report) = run_trial(&spec, line, |_| {})? else { return Ok(Built::Interrupted) };
         if !report.wrong.is_empty() {
             line(&format!(
-                "  no fixture for {}, because it returned wrong answers; each trial runs all phases",
+                "  no fixture for {}, because the phases of the fixture returned wrong answers; each trial \
+                 runs all phases",
                 cell.label
             ));
             return Ok(Built::Wrong);

@@ -90,7 +90,9 @@ pub fn merge(parts: &Path, into: &Path, options: &PartsMergeOptions) -> Outcome<
 
 /// Reads the experiment from the manifest of a part.
 fn experiment_of(manifest: &Manifest) -> Outcome<Experiment> {
-    let wrong = |error: std::io::Error| Problem::doing("write the experiment of the parts", error);
+    let wrong = |error: std::io::Error| {
+        Problem::doing("write the experiment of the parts to a temporary file", error)
+    };
     let folder = tempfile::tempdir().map_err(wrong)?;
     let stem = manifest.experiment.strip_prefix("component-").unwrap_or(&manifest.experiment);
     let path = folder.path().join(format!("{stem}.toml"));

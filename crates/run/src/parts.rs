@@ -94,35 +94,45 @@ impl Parts {
     fn check_like(first: &ReadPart, part: &ReadPart) -> Outcome<()> {
         let (one, other) = (&first.manifest, &part.manifest);
         let against = |what: &str| Err(wrong(part, &format!("{what} than part {}", first.info.number)));
+        let but = |own: String, others: String| {
+            Err(wrong(part, &format!("the part {own}, but part {} {others}", first.info.number)))
+        };
         if one.experiment != other.experiment {
-            return against(&format!("the part has another experiment, {},", other.experiment));
+            let has = |name: &str| format!("has the experiment {name}");
+            return but(has(&other.experiment), has(&one.experiment));
         }
         if one.seed != other.seed {
-            return against(&format!("the part has another seed, {},", other.seed));
+            let has = |seed| format!("has the seed {seed}");
+            return but(has(other.seed), has(one.seed));
         }
         if one.mode != other.mode {
-            return against(&format!("the part ran in another mode, {},", other.mode));
+            let ran = |mode: &str| format!("ran in {mode} mode");
+            return but(ran(&other.mode), ran(&one.mode));
         }
         if one.quick != other.quick {
-            return against("the part has different sizes (--quick)");
+            let ran = |quick| format!("ran {} --quick", if quick { "with" } else { "without" });
+            return but(ran(other.quick), ran(one.quick));
         }
         if one.trials != other.trials {
-            return against(&format!("the part has another number of trials, {},", other.trials));
+            let has = |trials| format!("has trials.count = {trials}");
+            return but(has(other.trials), has(one.trials));
         }
         if one.config_hash != other.config_hash {
-            return against(
-                "the part measures something else: the design, the workload or an override is different",
-            );
+            return against("the part has another design, workload or override");
         }
         if first.info.image != part.info.image {
-            let image = part.info.image.as_deref().unwrap_or("none");
-            return against(&format!("the part ran in another container image, {image},"));
+            let ran = |image: Option<&str>| match image {
+                Some(image) => format!("ran in the container image {image}"),
+                None => "ran without a container image".to_owned(),
+            };
+            return but(ran(part.info.image.as_deref()), ran(first.info.image.as_deref()));
         }
         if one.build != other.build {
             return against("the part ran with another build of lsmbench (commit, flags or compiler)");
         }
         if first.info.program != part.info.program {
-            return against(&format!("another program ran it, {},", part.info.program));
+            let ran = |program: &str| format!("ran with the program {program}");
+            return but(ran(&part.info.program), ran(&first.info.program));
         }
         if let Some(component) = unlike(&one.components, &other.components) {
             let ComponentInfo { axis, kind, package, version } = component;
@@ -132,19 +142,17 @@ impl Parts {
             return against(&format!("the part ran another version of the engine {engine}"));
         }
         if let Some((label, phase)) = other_operations(one, other) {
-            return against(&format!("the part ran different operations in phase {phase} of {label}"));
+            return against(&format!("the part ran other operations in phase {phase} of {label}"));
         }
         if first.info.count != part.info.count {
-            return against(&format!(
-                "the part belongs to a run with {} parts, which is a different number",
-                part.info.count
-            ));
+            let belongs = |count| format!("belongs to a run with {count} parts");
+            return but(belongs(part.info.count), belongs(first.info.count));
         }
         let columns = |of: &ReadPart| -> Vec<String> {
             of.runs.schema().columns().iter().map(|column| column.name().to_owned()).collect()
         };
         if columns(first) != columns(part) {
-            return against("its runs.csv has different columns");
+            return against("the part has other columns in runs.csv");
         }
         Ok(())
     }
@@ -169,7 +177,8 @@ impl Parts {
         }
         let next = missing.iter().chain(&unfinished).min().copied().unwrap_or_default();
         Err(Problem::new(format!(
-            "of {count} parts in {} are {}; run these parts, such as: lsmbench run FILE --part {next}/{count} --out {}",
+            "{} does not contain all {count} finished parts ({}); run the other parts, such as: lsmbench run \
+             FILE --part {next}/{count} --out {}",
             self.root.display(),
             said.join("; "),
             self.root.display()
@@ -205,7 +214,9 @@ impl ReadPart {
     /// Returns an error if the number of the part exceeds the number of all parts.
     pub(super) fn part(&self) -> Outcome<Part> {
         let PartInfo { number, count, .. } = self.info;
-        Part::new(number, count).ok_or_else(|| wrong(self, &format!("no such part; there are {count} parts")))
+        Part::new(number, count).ok_or_else(|| {
+            wrong(self, &format!("part {number} does not exist, because there are only {count} parts"))
+        })
     }
 
     /// Checks that all rows belong to the part.
@@ -222,7 +233,7 @@ impl ReadPart {
                 let trial = group.map_or(0, |group| group.trial + 1);
                 return Err(wrong(
                     self,
-                    &format!("the part has a row of round {trial}, which belongs to another part"),
+                    &format!("the part has a row of round {trial}, but this row belongs to another part"),
                 ));
             }
         }

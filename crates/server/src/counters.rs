@@ -46,7 +46,7 @@ impl ServerCounters {
     pub(crate) fn all(&self) -> [(&'static str, &'static str, u64); 8] {
         [
             ("total_connections_received", "Clients that connected and were accepted", self.accepted.get()),
-            ("rejected_connections", "Clients turned away by the limit of connections", self.rejected.get()),
+            ("rejected_connections", "Clients rejected because of the connection limit", self.rejected.get()),
             (
                 "clients_disconnected",
                 "Clients disconnected by a limit or a protocol error",

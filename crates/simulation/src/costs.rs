@@ -82,7 +82,11 @@ impl Costs {
         let storage = storage::CATALOG.choose(&Value::from(format!("simulated(device={device})")));
         let storage = storage.and_then(|choice| storage::CATALOG.build(&choice));
         let storage = storage.map_err(|error| Problem::new(format!("--device {device}: {error}")))?;
-        let wrong = |error: tree::Error| Problem::new(format!("cannot sample the design: {error}"));
+        let wrong = |error: tree::Error| {
+            Problem::new(format!(
+                "cannot build the small tree from which the simulation takes its costs: {error}"
+            ))
+        };
         let options = OpenOptions::new(design).mode(Mode::Counted).identity(0).storage(Arc::from(storage));
         let tree = options.open(Path::new("sample")).map_err(wrong)?;
         Self::measure(&tree, &entries).map_err(wrong)
@@ -173,8 +177,11 @@ fn sampled(design: &Design) -> Outcome<Design> {
     let mut base = design.clone();
     base.options.memory = None;
     base.memtable_entries = None;
-    let mut design =
-        base.with(&changes).map_err(|error| Problem::new(format!("cannot sample the design: {error}")))?;
+    let mut design = base.with(&changes).map_err(|error| {
+        Problem::new(format!(
+            "cannot build the small tree from which the simulation takes its costs: {error}"
+        ))
+    })?;
     design.memtable_capacity = ByteSize(1 << 40);
     design.memtable_filter = None;
     design.options.table.capacity = ByteSize(1 << 40);

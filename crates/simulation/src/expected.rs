@@ -93,7 +93,7 @@ impl<'a> ExpectedTree<'a> {
         let flushes = bytes / capacity as f64;
         if flushes > MOST_FLUSHES {
             return Err(Problem::new(format!(
-                "the writes fill {flushes:.0} memtables, but the limit of the simulation is \
+                "the writes fill {flushes:.0} memtables, but a simulation supports at most \
                  {MOST_FLUSHES:.0}; set a larger design.memtable.capacity"
             )));
         }
@@ -102,8 +102,9 @@ impl<'a> ExpectedTree<'a> {
         let table_bytes = design.options.table.capacity.0.max(capacity.min(design.options.table.capacity.0));
         if picks_tables && all_keys * costs.entry_bytes / table_bytes as f64 > MOST_TABLES {
             return Err(Problem::new(format!(
-                "compaction \"{kind}\" picks single SSTables, and the limit of the simulation is \
-                 {MOST_TABLES:.0} SSTables; set a larger design.table.capacity, or use another policy"
+                "compaction \"{kind}\" picks single SSTables, but the tree would exceed the limit of the \
+                 simulation, {MOST_TABLES:.0} SSTables; set a larger design.table.capacity, or use another \
+                 policy"
             )));
         }
         let per_table =

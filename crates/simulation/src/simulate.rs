@@ -101,11 +101,9 @@ pub fn check(design: &Design, workload: &Workload) -> Outcome<()> {
 fn check_design(design: &Design) -> Outcome<()> {
     let index = design.index_of_all_runs();
     let (axis, reason) = match (design.keeps_values_inline(), design.moves_memory(), index) {
-        (false, ..) => ("values", "because blob files are not"),
+        (false, ..) => ("values", "because the simulation has no blob files"),
         (true, true, _) => ("arbiter", "because a simulation has no cache that the arbiter could observe"),
-        (true, false, Some((axis, _))) => {
-            (axis, "because the reads of a simulation use no index of all runs")
-        }
+        (true, false, Some((axis, _))) => (axis, "because simulated reads use no index of all runs"),
         (true, false, None) => return Ok(()),
     };
     Err(Problem::new(format!(

@@ -159,9 +159,12 @@ impl Examined<'_> {
         let length = folder.runs().metadata().map_or(0, |data| data.len());
         let sealed = self.manifest.runs.as_ref().map(|seal| seal.bytes);
         if sealed.is_none() {
-            self.fault("runs", &format!("the manifest has no seal of runs.csv; {COPY}"));
+            self.fault("runs", &format!("the manifest has no checksum of runs.csv; {COPY}"));
         } else if sealed.is_some_and(|sealed| length > sealed) {
-            self.fault("runs", &format!("runs.csv has bytes after the rows of its seal; {COPY}"));
+            self.fault(
+                "runs",
+                &format!("runs.csv has bytes after the rows that its checksum covers; {COPY}"),
+            );
         } else if let Err(error) = self.manifest.check_rows(&folder) {
             self.faults.push(error.to_string());
         }
@@ -225,7 +228,10 @@ impl Examined<'_> {
         let version = self.standard.version;
         if build.version != version {
             let own = &build.version;
-            self.fault("build.version", &format!("lsmbench {own} measured; measure with lsmbench {version}"));
+            self.fault(
+                "build.version",
+                &format!("lsmbench {own} measured the results; measure with lsmbench {version}"),
+            );
         }
         if build.git_dirty == Some(true) || build.git_commit.is_none() {
             self.fault(
@@ -234,7 +240,7 @@ impl Examined<'_> {
             );
         }
         if build.debug_assertions || build.profile.as_deref() != Some("release") {
-            self.fault("build.profile", "a debug build measured; build lsmbench with --release");
+            self.fault("build.profile", "a debug build measured the results; build lsmbench with --release");
         }
         let known = self.standard.components;
         let strange = self.manifest.components.iter().find(|component| !known.contains(component)).cloned();

@@ -58,9 +58,9 @@ use crate::storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, Write
 
 pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Simulated>(
     "simulated",
-    "files in memory with a device model; timed runs wait for the modelled time, counted runs add it up",
-    "# Class of the modelled device. Valid values: \"hdd\", \"sata-ssd\", \"nvme\", \"object-store\". With \"preset\",\n\
-     # another parameter takes the value of this device class.\n\
+    "files in memory with a device model; timed runs wait for the modeled time, and counted runs only sum it",
+    "# Class of the modeled device. Valid values: \"hdd\", \"sata-ssd\", \"nvme\", \"object-store\". With\n\
+     # \"preset\", another parameter takes the value of this device class.\n\
      device = \"nvme\"\n\
      # Time from a read request to its first byte, such as \"80us\".\n\
      read_latency = \"preset\"\n\

@@ -252,7 +252,7 @@ impl ReadFile for RingReader {
             wave.push(part);
         }
         self.read_wave(wave, end, &mut answers);
-        answers.into_iter().map(|answer| answer.expect("every part is answered")).collect()
+        answers.into_iter().map(|answer| answer.expect("each part has an answer")).collect()
     }
 
     fn queue_depth(&self) -> usize {

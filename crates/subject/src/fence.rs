@@ -379,7 +379,10 @@ impl TableView for Table {
     fn read_stored(&self, range: Range<u64>) -> Result<Bytes, TableReadError> {
         let length = self.stored.len() as u64;
         if range.start > range.end || range.end > length {
-            return Err(format!("{range:?} is outside of the {length} bytes").into());
+            return Err(format!(
+                "the fence read bytes {range:?}, but the stored index has only {length} bytes"
+            )
+            .into());
         }
         Ok(self.stored.slice(range.start as usize..range.end as usize))
     }
@@ -390,7 +393,7 @@ impl TableView for Table {
 
     fn first_key(&self, block: u32) -> Result<Bytes, TableReadError> {
         let key = self.keys.get(block as usize * KEYS_PER_BLOCK);
-        key.cloned().ok_or_else(|| format!("there is no block {block}").into())
+        key.cloned().ok_or_else(|| format!("the fence read block {block}, which does not exist").into())
     }
 }
 

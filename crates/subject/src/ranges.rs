@@ -24,7 +24,7 @@ use crate::seam::{Cost, Subject, check_count};
 
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<EmptyRanges>(
     "ranges",
-    "empty ranges on one range filter, anywhere and right after keys",
+    "lookups of empty ranges in one range filter, anywhere and right after keys",
     r#"# Number of keys in the filter.
 entries    = 1_000_000
 # Kind of keys. "integer" is eight bytes in big-endian order. "decimal" is 20 decimal digits between
@@ -267,7 +267,9 @@ impl EmptyRanges {
                 let key = ranges.numbers[next.min(ranges.numbers.len() - 1)];
                 let low = key - ranges.length.min(key) / 2;
                 slice.answers.expect(asks(&spell(low), &spell(key + 1)), || {
-                    format!("the range from {low} to {key} has a key and is reported as empty")
+                    format!(
+                        "the range from {low} to {key} contains a key, but the filter reports it as empty"
+                    )
                 });
             }
             Ok(())

@@ -102,7 +102,8 @@ impl Task {
         let (subject, reads) = (component.kind(), component.reads());
         match path {
             ["memtable", limit @ ("capacity" | "entries")] if reads.contains(&"memtable") => Some(format!(
-                "subject = \"{subject}\" sizes the memtable for component.entries; remove memtable.{limit}"
+                "subject = \"{subject}\" derives the size of the memtable from component.entries; remove \
+                 memtable.{limit}"
             )),
             [key, ..] if !reads.contains(key) => {
                 let reads = reads.iter().map(|key| format!("design.{key}")).collect::<Vec<_>>().join(" and ");

@@ -208,7 +208,9 @@ impl<'a> Exploration<'a> {
         let mut leader = StorageReplay::new(&self.life.steps, &disk);
         let mut cut = self.life.seed % stride;
         while cut <= steps && self.tally.recovered < most && !self.tally.findings.are_enough() {
-            leader.advance_to(cut as usize).expect("the disk is as it was when the steps were recorded");
+            leader
+                .advance_to(cut as usize)
+                .expect("the replay begins with the disk on which the steps were recorded");
             self.tally.cuts += 1;
             let states = disk.states();
             for number in numbers(&states, per_cut, self.life.seed ^ cut << 32) {
@@ -274,7 +276,9 @@ impl<'a> Exploration<'a> {
         let disk = states.get(place.cut.1);
         let mut leader = StorageReplay::new(&recovered.steps, &disk);
         for cut in cuts {
-            leader.advance_to(cut).expect("the disk is as it was when the recovery was recorded");
+            leader
+                .advance_to(cut)
+                .expect("the replay begins with the disk on which the recovery was recorded");
             let second = disk.states();
             let numbers = match self.only.and_then(|place| place.recovery) {
                 Some((_, number)) => vec![number],
@@ -308,14 +312,18 @@ impl<'a> Exploration<'a> {
         let promise = first.marks.promise(self.subject.wal, cut, number == states.kept());
         let judged = self.outcomes[&fingerprint].clone().and_then(|(digest, copies)| {
             let what = if copies != first.copies {
-                format!("the checkpoints were {:?} before, but are {copies:?} now", first.copies)
+                format!(
+                    "the checkpoints were {:?} before the second crash, but are {copies:?} after it",
+                    first.copies
+                )
             } else if first.digests[promise.clone()].contains(&digest) {
                 return Ok(());
             } else {
                 let commits = |digest| self.life.script.commits_with(digest, 0..=0);
                 let (before, after) = (commits(first.digest), commits(digest));
                 format!(
-                    "the store had {before:?} commits before and has {after:?} now; {promise:?} of the later commits were promised"
+                    "the store had {before:?} commits before the second crash and has {after:?} after it; \
+                     {promise:?} of the later commits were promised"
                 )
             };
             Err(Violation::new(Check::Recovery, what))

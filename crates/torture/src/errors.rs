@@ -289,7 +289,7 @@ impl Trial<'_> {
             if let Ok(found) = store.get(&key)
                 && !allowed.iter().any(|content| found.as_ref() == content.get(&key))
             {
-                let what = format!("while the disk fails: \"{}\"", String::from_utf8_lossy(&key));
+                let what = format!("a get while the disk fails: \"{}\"", String::from_utf8_lossy(&key));
                 return Err(Violation::new(Check::Reads, what));
             }
         }

@@ -342,7 +342,8 @@ fn read(store: &dyn StoreUnderTest) -> Result<[Content; WRITERS], Violation> {
     for (key, value) in store.range(Bound::Unbounded, Bound::Unbounded).map_err(wrong)? {
         let writer = (0..WRITERS).find(|writer| key.first() == Some(&letter(*writer)));
         let Some(writer) = writer else {
-            let what = format!("\"{}\", which is not a key of any writer", key.escape_ascii());
+            let what =
+                format!("the store contains \"{}\", which is not a key of any writer", key.escape_ascii());
             return Err(Violation::new(Check::Invention, what));
         };
         contents[writer].insert(key[1..].to_vec(), value);

@@ -93,21 +93,28 @@ fn notes(trace: &Statistics) -> Vec<String> {
     let mut notes = Vec::new();
     let range_deletes = trace.operations_of(TraceOperation::DeleteRange);
     if range_deletes > 0 {
-        notes.push(format!("{range_deletes} range deletes of the trace are left out"));
+        notes.push(format!("the fitted workload omits the {range_deletes} range deletes of the trace"));
     }
     let single_deletes = trace.operations_of(TraceOperation::SingleDelete);
     if single_deletes > 0 {
         notes.push(format!(
-            "{single_deletes} single deletes are deletes, which need no promise about their keys"
+            "the fitted workload has deletes instead of the {single_deletes} single deletes, because deletes \
+             do not need keys that are written only once"
         ));
     }
     let merges = trace.operations_of(TraceOperation::Merge);
     if merges > 0 {
-        notes.push(format!("{merges} merges are read-modify-writes, which need no merge operator"));
+        notes.push(format!(
+            "the fitted workload has read-modify-writes instead of the {merges} merges, because \
+             read-modify-writes need no merge operator"
+        ));
     }
     let scans = trace.operations_of(TraceOperation::Scan);
     if scans > trace.scan_entries.total() {
-        notes.push(format!("{} scans have no recorded length", scans - trace.scan_entries.total()));
+        notes.push(format!(
+            "the trace does not record the length of {} scans",
+            scans - trace.scan_entries.total()
+        ));
     }
     if trace.value_sizes.total() == 0 {
         notes.push("the trace does not record value sizes, so all values have 100 bytes".to_owned());

@@ -70,11 +70,11 @@ impl TraceWriter for OracleGeneralWriter {
                 self.losses.add("writes became requests for the object");
             }
             TraceOperation::Delete | TraceOperation::SingleDelete => {
-                self.losses.add("deletes are left out, because the format has none");
+                self.losses.add("deletes are left out, because the format has no deletes");
                 return Ok(());
             }
             TraceOperation::Scan | TraceOperation::DeleteRange => {
-                self.losses.add("operations on ranges are left out, because the format has none");
+                self.losses.add("operations on ranges are left out, because the format has no ranges");
                 return Ok(());
             }
         }

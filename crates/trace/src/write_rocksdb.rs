@@ -62,7 +62,8 @@ impl<W: Write> RocksDbWriter<W> {
             TraceOperation::SingleDelete => SINGLE_DELETION,
             TraceOperation::Merge => MERGE,
             TraceOperation::ReadModifyWrite => {
-                self.losses.add("read-modify-writes became merges, because the format has none");
+                self.losses
+                    .add("read-modify-writes became merges, because the format has no read-modify-writes");
                 MERGE
             }
             _ => VALUE,

@@ -39,7 +39,7 @@ pub enum Error {
     #[error("the batch would have {0} bytes; the limit is {MAX_BATCH_BYTES}; split the batch")]
     BatchTooLong(usize),
     /// The directory is open in another process, or as another tree of this process.
-    #[error("{} is in use by {}; close it there first", .0.display(), .1.user())]
+    #[error("{} is in use by {}; close the store in that process first", .0.display(), .1.user())]
     InUse(PathBuf, Held),
     /// The directory has files, but no file of a tree.
     #[error("{} has files, but no store; use an empty or a new directory", .0.display())]

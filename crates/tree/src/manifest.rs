@@ -276,7 +276,11 @@ pub(crate) fn read(storage: &dyn Storage, directory: &Path) -> Result<Found> {
     let file = storage.open(&path, Purpose::Manifest)?;
     let bytes = file.read(0, file.len() as usize)?;
     if !bytes.starts_with(&MAGIC) {
-        return Err(Error::damaged(&path, 0, "the file is not a manifest, or has another format version"));
+        return Err(Error::damaged(
+            &path,
+            0,
+            "the file is not a manifest, or is a manifest of another format version",
+        ));
     }
     last_state(&bytes)
         .ok_or_else(|| Error::damaged(&path, MAGIC.len() as u64, "the manifest has no intact record"))

@@ -160,7 +160,8 @@ impl Files {
             let content = wal::replay_records(storage, directory, number, seal, after, |_, _| Some(1))?;
             if content.records > 0 || content.gap.is_some() {
                 let what = format!(
-                    "the end is missing: the manifest does not name {number:08}.wal, which has writes"
+                    "the end of the manifest is missing, because the manifest does not name {number:08}.wal, \
+                     which has writes"
                 );
                 return Err(Error::damaged(&directory.join(MANIFEST), 0, what));
             }
@@ -325,7 +326,9 @@ fn set_blobs_aside(
     for blob in state.blobs.iter().filter(|blob| !used.contains(&blob.id)) {
         let name = format!("{:08}.blob", blob.id);
         set_aside(&*context.storage, &context.directory, &name)?;
-        recovery.quarantined_files.push(format!("{name}: the SSTables with its keys are in the quarantine"));
+        recovery
+            .quarantined_files
+            .push(format!("{name}: the SSTables that refer to this file are in the quarantine"));
     }
     Ok(())
 }

@@ -161,8 +161,9 @@ impl Verification {
             let referred = live.get(&blob.id).copied().unwrap_or(0);
             if found.is_empty() && are_tables_readable && referred != blob.live_bytes {
                 let stated = blob.live_bytes;
-                let what =
-                    format!("the manifest states {stated} live bytes, the SSTables refer to {referred}");
+                let what = format!(
+                    "the manifest states {stated} live bytes, but the SSTables refer to {referred} bytes"
+                );
                 found.push(file.damaged(0, what));
             }
             // Another check already reported the corrupt values to which SSTables refer.

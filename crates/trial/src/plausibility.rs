@@ -248,7 +248,7 @@ fn share(row: &Row, _: &Facts) -> Option<String> {
         metric.unit == Unit::Share && value.is_some_and(|value| !(-1e-9..=1.0 + 1e-9).contains(&value))
     };
     let metric = c::METRICS.iter().find(outside)?;
-    Some(format!("{} {} is not between 0 and 1", metric.name, shown(row, metric)?))
+    Some(format!("{} is {}, but a share is between 0 and 1", metric.name, shown(row, metric)?))
 }
 
 /// Rule: only a residual may be negative, and no value is infinite.
@@ -259,7 +259,7 @@ fn sign(row: &Row, _: &Facts) -> Option<String> {
         value.is_some_and(|value| !value.is_finite() || (value < 0.0 && !is_residual))
     };
     let metric = c::METRICS.iter().filter(|metric| metric.unit != Unit::Share).find(wrong)?;
-    Some(format!("{} {}", metric.name, shown(row, metric)?))
+    Some(format!("{} is {}, which is negative or not finite", metric.name, shown(row, metric)?))
 }
 
 /// Rule: a higher percentile is not smaller than a lower percentile, and a response time is not shorter than its
@@ -298,8 +298,9 @@ fn cycles(row: &Row, facts: &Facts) -> Option<String> {
     let rate = row.get(&c::OPS_PER_SECOND).number()?;
     let Limits { cycles_per_second, derived, .. } = facts.limits;
     let most = cycles_per_second * threads;
-    (rate > most)
-        .then(|| format!("ops_per_second {rate:.3e} > {most:.1e} of {threads} threads: {}", derived.cycles))
+    (rate > most).then(|| {
+        format!("ops_per_second {rate:.3e} > {most:.1e}, the limit for {threads} threads: {}", derived.cycles)
+    })
 }
 
 /// Rule: all bytes pass through memory or a first-level cache. If a component returns bytes in place, no bytes are
@@ -337,8 +338,9 @@ fn busy(row: &Row, _: &Facts) -> Option<String> {
     // Rows of single kinds do not have the number of threads.
     let (seconds, threads) = (number(&c::SECONDS)?, number(&c::THREADS)?);
     let busy = ops * mean / 1e9;
-    (ops >= LEAST_OPS && busy > MOST * seconds * threads)
-        .then(|| format!("{ops} operations of {mean:.0} ns exceed {seconds:.3} s of {threads} threads"))
+    (ops >= LEAST_OPS && busy > MOST * seconds * threads).then(|| {
+        format!("{ops} operations of {mean:.0} ns each take longer than {seconds:.3} s of {threads} threads")
+    })
 }
 
 /// Rule: the measured rate does not exceed the requested rate.
@@ -366,7 +368,7 @@ fn best_static_set(row: &Row, _: &Facts) -> Option<String> {
     let requests = number(&c::BLOCKS_READ).unwrap_or(0.0) + number(&c::BLOCKS_FROM_CACHE).unwrap_or(0.0);
     let chance = SIGMAS * (best * (1.0 - best) / requests.max(1.0)).max(0.0).sqrt();
     (rate > best + STATIC_SET_ALLOWANCE + chance)
-        .then(|| format!("hit rate {rate:.4} > {best:.4} of the best static set"))
+        .then(|| format!("hit rate {rate:.4} > {best:.4}, the hit rate of the best static set"))
 }
 
 /// Rule: the measured false-positive rate of a filter is close to the expected rate. The tolerance is a factor and a
@@ -409,7 +411,8 @@ fn filter_books(row: &Row, _: &Facts) -> Option<String> {
     let number = |metric| row.get(metric).number();
     let probes = number(&c::FILTER_PROBES)?;
     let answers = number(&c::FILTER_NEGATIVES)? + number(&c::FILTER_FALSE_POSITIVES)?;
-    (answers > probes).then(|| format!("{answers} answers to {probes} filter_probes"))
+    (answers > probes)
+        .then(|| format!("filter_negatives + filter_false_positives = {answers} > filter_probes {probes}"))
 }
 
 /// Rule: if each key was written once to an empty tree, all data that is not in a memtable was flushed.
@@ -422,7 +425,10 @@ fn write_amp(row: &Row, facts: &Facts) -> Option<String> {
     let flushed = (1.0 - waiting / user).max(0.0) * kept;
     let is_bound = number(&c::FLUSHES)? > 0.0;
     (is_bound && amp < flushed * (1.0 - SLACK)).then(|| {
-        format!("write_amp {amp:.3} < {flushed:.3}, the share that is not in a memtable, although flushes drop nothing")
+        format!(
+            "write_amp {amp:.3} < {flushed:.3}, the share of the user bytes that is not in a memtable, \
+             although flushes drop nothing"
+        )
     })
 }
 

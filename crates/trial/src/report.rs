@@ -52,7 +52,7 @@ pub(super) struct PhaseRows {
 impl PhaseRows {
     /// Adds the result of a rate search to the row of all operations.
     pub(super) fn set_found(&mut self, rate: Option<f64>, limit: Option<&'static str>, probes: u64) {
-        let all = self.rows.last_mut().expect("there is a row of all operations");
+        let all = self.rows.last_mut().expect("the last row covers all operations");
         // A rate that is limited only by the end of the search is no property of the store, so two such rates are not
         // equal.
         all.set_some(&c::SUSTAINED_OPS_PER_SECOND, rate.filter(|_| limit.is_some()));

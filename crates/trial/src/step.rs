@@ -88,7 +88,9 @@ impl StepContext<'_> {
                 std::thread::sleep(Duration::from_nanos(ns));
                 Ok(())
             }
-            StoreStep::Reopen => unreachable!("a reopen needs the store itself, and consists of two calls"),
+            StoreStep::Reopen => {
+                unreachable!("the caller executes the step reopen, because it replaces the store")
+            }
         }
     }
 

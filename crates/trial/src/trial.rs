@@ -327,7 +327,7 @@ impl Trial {
             wrong += rows.wrong;
             Ok(((rows, stream), search.objective.missed(&probed)))
         })?;
-        let (mut rows, stream) = found.best.expect("at least one rate is tried");
+        let (mut rows, stream) = found.best.expect("a rate search tries at least one rate");
         rows.set_found(found.rate, found.limit, found.probes);
         rows.wrong = wrong;
         self.phases.push(rows);

@@ -132,7 +132,7 @@ impl<'a> WarmingUp<'a> {
                 looks.push(self.store.stats());
             }
             let now = self.done.load(Ordering::Relaxed);
-            let end = looks.last().expect("every round has looks");
+            let end = looks.last().expect("each round has at least one sample of the counters");
             rounds.push(Round::of((now - done) as f64, [&start, end], &looks.iter().collect::<Vec<_>>()));
             (at, start, done) = (at + until.round_ns, end.clone(), now);
             if unsteady(&rounds, until.rounds as usize).is_some_and(|unsteady| unsteady.is_empty()) {

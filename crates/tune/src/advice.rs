@@ -174,7 +174,12 @@ impl Advice {
         let Some(score) = self.design().score(self.layer) else { return };
         for (limit, value) in self.objectives.limits.iter().zip(&score.limited) {
             let Some(value) = value else {
-                let _ = writeln!(text, "  limit {}: this layer cannot compute the metric", limit.text);
+                let _ = writeln!(
+                    text,
+                    "  limit {}: not checked, because this layer cannot compute the \
+                     metric",
+                    limit.text
+                );
                 continue;
             };
             let near = if limit.is_most { value / limit.bound } else { limit.bound / value };

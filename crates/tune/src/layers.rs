@@ -98,7 +98,7 @@ impl Search<'_> {
         }
         let begun = Instant::now();
         let chosen = survivors(&self.candidates, Layer::Theory, spec.simulate as usize);
-        say(&format!("simulation: the best {}", chosen.len()));
+        say(&format!("simulation of the best {} designs", chosen.len()));
         self.simulated(&chosen)?;
         self.times.push((Layer::Simulated.name(), begun.elapsed()));
         if interrupt::is_requested() || spec.count == 0 {
@@ -106,7 +106,7 @@ impl Search<'_> {
         }
         let begun = Instant::now();
         let chosen = survivors(&self.candidates, Layer::Simulated, spec.count as usize);
-        say(&format!("counted runs: the best {}", chosen.len()));
+        say(&format!("counted runs of the best {} designs", chosen.len()));
         let is_done = self.counted(&chosen)?;
         self.times.push((Layer::Counted.name(), begun.elapsed()));
         if !is_done {
@@ -254,7 +254,7 @@ impl Search<'_> {
         let ending = run_all(&[file], &options)?;
         if ending == Ending::WrongAnswers {
             return Err(Problem::new(format!(
-                "a design gave wrong answers; see {}/{name}",
+                "a design returned wrong answers; see the results in {}/{name}",
                 self.folder.display()
             )));
         }

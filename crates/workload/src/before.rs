@@ -118,8 +118,8 @@ impl UntilSteady {
         let mut spelling = Spelling::new(table);
         let until: Option<String> = spelling.read("until")?;
         if until.as_deref() != Some("steady") {
-            let message = "a warm-up that is a table lasts until = \"steady\"; a time or a number of operations \
-                           stands by itself: warm_up = \"10s\"";
+            let message = "a table for warm_up needs until = \"steady\"; for a time or a number of \
+                           operations, write no table, such as warm_up = \"10s\"";
             return Err(ChoiceError::at("until", message));
         }
         let rounds = spelling.read::<Count>("rounds")?.map_or(u64::from(DEFAULT_ROUNDS), |count| count.0);

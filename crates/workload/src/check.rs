@@ -343,8 +343,10 @@ impl Checker<'_> {
     fn describe(&self, step: &Step<'_>) -> WrongAnswer {
         let operation = step.operation();
         let expected = match operation.kind {
-            Kind::Range => format!("the {} next entries", operation.count),
-            Kind::Prefix => format!("the entries with the first {} bytes of the key", operation.count),
+            Kind::Range => format!("the next {} entries", operation.count),
+            Kind::Prefix => {
+                format!("the entries whose keys begin with the first {} bytes of this key", operation.count)
+            }
             Kind::First | Kind::Last => format!("the {} entry of the store", operation.kind),
             Kind::MultiGet => format!("the values of {} keys", operation.count),
             _ if self.contended && step.is_foreign_get() => {

@@ -61,7 +61,7 @@ impl Mixed {
         spelling: &mut Spelling,
         trace: Option<TraceFile>,
     ) -> Result<Self, ChoiceError> {
-        spelling.forbid("order", "the order of a load; choose the keys of a mix with \"keys\"")?;
+        spelling.forbid("order", "only a load has an order; for a mix, set keys")?;
         let end = End::from_spelling(spelling)?;
         if !end.is_given() && trace.is_none() {
             spelling.misspelt("a phase", &["insert", "operations", "seconds", "replay", "step"])?;
@@ -100,13 +100,13 @@ impl Mixed {
         let keys = read_keys(spelling, trace, &mix)?;
         let only_full_ranges = mix.has(Kind::Range) && range.span == 0;
         if absent > 0.0 && only_full_ranges && !mix.has(Kind::Get) && !mix.has(Kind::MultiGet) {
-            let message = "absent is about gets, and about ranges that end: range = { span = 32 }; those of this phase \
-                           have entries wherever they begin";
+            let message = "absent applies to gets, multi-gets and scans with a span, but this phase has none \
+                           of these; set a span, such as range = { span = 32 }";
             return Err(ChoiceError::at("absent", message));
         }
         if mix.has(Kind::Prefix) && range.prefix == 0 {
             let message =
-                "a prefix scan needs the length of its prefixes in bytes, as range = { prefix = 7 }";
+                "a prefix scan needs the length of its prefixes in bytes, such as range = { prefix = 7 }";
             return Err(ChoiceError::at("range.prefix", message));
         }
         let batch = batch.unwrap_or(DEFAULT_MEMBERS);

@@ -61,7 +61,7 @@ impl KeyOrder {
         let (mut below, mut not_below, mut key) = (0, self.places(keys), Vec::new());
         while below < not_below {
             let middle = below + (not_below - below) / 2;
-            let index = self.index(middle, keys).expect("a place among the keys");
+            let index = self.index(middle, keys).expect("the place is less than the number of places");
             key.clear();
             format.append(KeyId::present(index), &mut key);
             if key.as_slice() < bound {

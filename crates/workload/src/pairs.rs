@@ -69,7 +69,10 @@ impl Pairs {
         let mut line = Vec::new();
         let read = self.text.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)?;
         if read as u64 == LONGEST_LINE {
-            return Err(io::Error::other(format!("line {} is longer than any pair", self.line)));
+            return Err(io::Error::other(format!(
+                "line {} is longer than the maximum of a pair, {LONGEST_LINE} bytes",
+                self.line
+            )));
         }
         if line.last() == Some(&b'\n') {
             line.pop();
@@ -163,6 +166,6 @@ mod tests {
         let hole = File::create(folder.path().join("hole")).unwrap();
         hole.set_len(LONGEST_LINE + 1).unwrap();
         let error = Pairs::open(folder.path(), b"hole").unwrap().next().unwrap().unwrap_err();
-        assert!(error.to_string().contains("line 1 is longer than any pair"), "{error}");
+        assert!(error.to_string().contains("line 1 is longer than the maximum of a pair"), "{error}");
     }
 }

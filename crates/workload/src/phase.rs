@@ -281,7 +281,8 @@ impl Phase {
         }
         let can_repeat = matches!(self.work, Work::Mixed(_)) && self.trace().is_none();
         if !self.settle && matches!(self.rate, Rate::Sustained(_)) {
-            let message = "settle: a search for a rate begins each rate after compaction has finished; leave settle out";
+            let message = "settle: a rate search waits for compaction before it tries a rate, so settle has \
+                           no effect; remove settle";
             return Err(ChoiceError::at("settle", message));
         }
         if can_repeat || !matches!(self.rate, Rate::Sustained(_)) {
@@ -397,8 +398,10 @@ fn read_replay(replay: Value, has_mix: bool) -> Result<PhaseWork, ChoiceError> {
         return Ok(PhaseWork::Replay(Box::new(replay)));
     }
     if let Some(own) = own {
-        let message =
-            format!("{own}: with a mix, a trace supplies only its keys; remove mix to replay the operations");
+        let message = format!(
+            "{own} applies only to recorded operations, but with mix the trace supplies only keys; \
+             remove {own}, or remove mix to replay the operations"
+        );
         return Err(ChoiceError::at(own, message));
     }
     let kind = replay.trace.kind().unwrap_or_default();

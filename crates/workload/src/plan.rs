@@ -183,7 +183,8 @@ impl Builder<'_> {
         let keys = match &mixed.keys {
             KeySource::Drawn(choice) => PlannedKeys::Drawn(keys::CATALOG.build(choice)?),
             KeySource::Recorded(_) => {
-                let accesses = self.accesses.next().expect("every recorded phase had its trace read");
+                let accesses =
+                    self.accesses.next().expect("the trace of each phase with recorded keys was read before");
                 let length = accesses.len() as u64;
                 if let Some(operations) = mixed.operations.filter(|operations| *operations > length) {
                     let message = format!("operations is {operations}, but the trace has {length} accesses");
@@ -351,8 +352,8 @@ impl PhasePlan {
             return Ok(());
         }
         let message = format!(
-            "the phase may add keys up to number {keys}, but the key format tells {capacity} apart; \
-             give keys more bytes or insert fewer"
+            "the phase may add keys up to number {keys}, but the key format has only {capacity} different \
+             keys; use longer keys, or insert fewer keys"
         );
         Err(ChoiceError::at(key, message))
     }

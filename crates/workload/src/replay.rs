@@ -161,7 +161,7 @@ impl Replay<'_> {
         let (kind, file) = (self.stream.format(), self.plan.trace.file.display());
         let mut assumed = Vec::new();
         if self.plan.trace.format.is_none() {
-            assumed.push(format!("{file} is recognised as a trace of kind \"{kind}\""));
+            assumed.push(format!("{file} is recognized as a trace of kind \"{kind}\""));
         }
         if contents > 0 {
             assumed.push(format!(
@@ -189,7 +189,7 @@ impl Replay<'_> {
             ));
         }
         if self.plan.spec.miss == Miss::Fill {
-            assumed.push("a get that finds nothing is followed by a put of the key".to_owned());
+            assumed.push("after a get that finds no value, the replay puts the key".to_owned());
         }
         assumed.extend(self.stream.notes());
         assumed

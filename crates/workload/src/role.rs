@@ -81,7 +81,7 @@ impl Role {
         let mut spelling = Spelling::new(table);
         let name = read_name(&mut spelling, "a role", "readers")?;
         for key in ["value", "settle", "cache", "warm_up"] {
-            spelling.forbid(key, "a setting of the whole phase; move it above [[phase.role]]")?;
+            spelling.forbid(key, "this key applies to the whole phase; move it above [[phase.role]]")?;
         }
         let family = spelling.read("family")?;
         let mixed = Mixed::of_role(&mut spelling)?;
@@ -144,8 +144,8 @@ fn check_together(roles: &[Role], most_threads: u64) -> Result<(), ChoiceError> 
     let conflict = roles.iter().filter(does_both).find_map(|both| Some((both, other_of(both)?)));
     let Some((both, other)) = conflict else { return Ok(()) };
     let message = format!(
-        "role \"{}\" inserts and overwrites keys, and role \"{}\" does one of the two; split the first into a role \
-         that inserts and one that does not",
+        "role \"{}\" inserts and overwrites keys, and role \"{}\" does one of the two; split the first role \
+         into a role that inserts and a role that does not insert",
         both.name, other.name
     );
     Err(ChoiceError::at(format!("role.{}.mix", both.name), message))
@@ -207,7 +207,7 @@ mod tests {
                     one("mix = { insert = 1, put = 1 }\noperations = 9")
                 ),
                 "role.a.mix",
-                "split the first into a role that inserts",
+                "split the first role into a role that inserts",
             ),
             (
                 one("mix = { get = 1 }\noperations = 9\nthreads = 1025"),

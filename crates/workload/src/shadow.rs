@@ -259,7 +259,7 @@ impl Shadow {
         let mut key = std::mem::take(&mut self.key);
         let mut read = 0;
         while let Some(place) = (read < limit).then(|| next(&mut places, backward)).flatten() {
-            let index = order.index(place, u64::MAX).expect("a place among the keys");
+            let index = order.index(place, u64::MAX).expect("the place is less than the number of places");
             let version = self.version(index);
             if version != ABSENT {
                 key.clear();

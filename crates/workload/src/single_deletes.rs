@@ -92,8 +92,8 @@ pub(crate) fn check_queue(mixed: &Mixed, operations: Option<f64>, left: u64) -> 
     let needed = (operations * drift).max(0.0) + DEVIATIONS * deviation;
     if needed.ceil() > left as f64 {
         let message = format!(
-            "the single deletes of a thread may need {needed:.0} keys more than the thread inserts, but it has {left}; \
-             load more keys, or lower operations"
+            "a thread may delete {needed:.0} keys more than it inserts, but only {left} loaded keys remain \
+             for its single deletes; load more keys, or lower operations"
         );
         return Err(ChoiceError::at("operations", message));
     }

@@ -67,7 +67,9 @@ fn equal_levels_give_equal_bits(allocation: &Subject) -> Result<(), String> {
     each(|base, levels| {
         (0..levels.len()).try_for_each(|level| {
             let [once, again] = [(); 2].map(|()| allocation.0.bits_per_key(base, levels, level));
-            ensure(once.to_bits() == again.to_bits(), || format!("level {level} gets {once}, then {again}"))
+            ensure(once.to_bits() == again.to_bits(), || {
+                format!("two equal calls give level {level} {once} and {again} bits per key")
+            })
         })
     })
 }

@@ -99,7 +99,10 @@ fn no_key_is_lost(subject: &Subject) -> Result<(), String> {
             let kept = |hash: KeyHash| filter.may_contain(hash) && may_contain(&*filter, hash);
             let lost = hashes.iter().filter(|hash| !kept(**hash)).count();
             ensure(lost == 0, || {
-                format!("{lost} of {} keys are lost at {bits_per_key:?} bits", hashes.len())
+                format!(
+                    "at {bits_per_key:?} bits per key, the filter does not contain {lost} of {} keys",
+                    hashes.len()
+                )
             })?;
         }
     }
@@ -111,7 +114,9 @@ fn answers_depend_on_bytes_and_hash_alone(subject: &Subject) -> Result<(), Strin
     let keys = Keys::of(&hashes);
     let input = keys.input(None);
     let stored = subject.policy.build(&input);
-    ensure(stored == subject.policy.build(&input), || "two builds differ".to_owned())?;
+    ensure(stored == subject.policy.build(&input), || {
+        "two filters of equal keys have different bytes".to_owned()
+    })?;
     let first = subject.policy.open(Bytes::copy_from(&stored)).map_err(|e| e.to_string())?;
     let probes = random_hashes(3000, 3);
     for offset in [1, 3, 8, 17, 33] {
@@ -122,7 +127,9 @@ fn answers_depend_on_bytes_and_hash_alone(subject: &Subject) -> Result<(), Strin
         for hash in probes.iter().chain(&hashes) {
             let same = may_contain(&*first, *hash) == may_contain(&*second, *hash)
                 && may_contain(&*first, *hash) == may_contain(&*first, *hash);
-            ensure(same, || format!("answers differ at offset {offset}"))?;
+            ensure(same, || {
+                format!("the answers of a filter change if its bytes begin at offset {offset} of a buffer")
+            })?;
         }
     }
     Ok(())
@@ -138,7 +145,10 @@ fn what_grows_is_what_is_built(subject: &Subject) -> Result<(), String> {
         let built = subject.policy.build(&input);
         hashes.iter().rev().for_each(|hash| grown.insert(*hash));
         if grown.finish() != built {
-            return Err(format!("{count} keys that are added one by one give another filter"));
+            return Err(format!(
+                "the filter after {count} single insertions differs from the filter that is built in one \
+                 call"
+            ));
         }
         let together = subject
             .policy
@@ -151,7 +161,10 @@ fn what_grows_is_what_is_built(subject: &Subject) -> Result<(), String> {
             }
         });
         if together.finish() != built {
-            return Err(format!("{count} keys that threads add in batches give another filter"));
+            return Err(format!(
+                "the filter after {count} keys in batches of several threads differs from the filter that is \
+                 built in one call"
+            ));
         }
     }
     Ok(())
@@ -175,7 +188,7 @@ fn a_batch_answers_as_single_probes_do(subject: &Subject) -> Result<(), String> 
         }
     }
     let short = catch_unwind(AssertUnwindSafe(|| filter.may_contain_batch(&probes, &mut [false])));
-    ensure(short.is_err(), || "answers for fewer hashes are accepted".to_owned())
+    ensure(short.is_err(), || "a batch is accepted although the list for its answers is too short".to_owned())
 }
 
 /// Checks a filter after a report of its false positives. The filter still reports each stored key present, and a
@@ -189,11 +202,15 @@ fn reported_false_positives_lose_no_key(subject: &Subject) -> Result<(), String>
         }
     }
     let lost = hashes.iter().filter(|hash| !may_contain(&*filter, **hash)).count();
-    ensure(lost == 0, || format!("{lost} of 2000 keys are lost"))?;
+    ensure(lost == 0, || {
+        format!("after reports of false positives, the filter does not contain {lost} of 2000 keys")
+    })?;
     let mut answers = vec![false; absent.len()];
     may_contain_all(&*filter, &absent, &mut answers);
     let same = absent.iter().zip(&answers).all(|(hash, answer)| may_contain(&*filter, *hash) == *answer);
-    ensure(same, || "a batch of keys differs after reports".to_owned())
+    ensure(same, || {
+        "after reports of false positives, a batch of keys differs from single lookups".to_owned()
+    })
 }
 
 /// Checks that the measured false-positive rate is within 3 % of theory, plus the sampling error.
@@ -236,7 +253,7 @@ fn share_of_positives(filter: &dyn Filter, probes: &[KeyHash]) -> f64 {
 fn within(tolerance: f64, expected: f64, measured: f64, probes: usize) -> Result<(), String> {
     let sampling = 4.0 * (expected * (1.0 - expected).max(0.0) / probes as f64).sqrt();
     ensure((measured - expected).abs() <= tolerance * expected + sampling, || {
-        format!("the rate is {measured:.6}, expected {expected:.6}")
+        format!("the false-positive rate is {measured:.6}, expected {expected:.6}")
     })
 }
 
@@ -248,7 +265,7 @@ fn an_empty_table_has_no_keys(subject: &Subject) -> Result<(), String> {
         // Only a filter that always answers "maybe" may give this answer for an empty SSTable. The memory of such a
         // filter is 0.
         ensure(positives == 0.0 || filter.memory_bytes() == 0, || {
-            "the filter of no keys reports keys".to_owned()
+            "a filter without keys reports that a key may exist".to_owned()
         })?;
     }
     Ok(())
@@ -298,7 +315,9 @@ fn no_range_with_a_key_is_empty(subject: &Subject) -> Result<(), String> {
                     && filter.may_contain_range(Bound::Included(low), Bound::Excluded(high))
             });
             ensure(below, || {
-                "a range that includes one of two neighboring keys is reported as empty".to_owned()
+                "a range between two stored keys is reported as empty, although it includes one of the two \
+                 keys"
+                    .to_owned()
             })?;
         }
     }
@@ -315,7 +334,7 @@ fn ranges_are_answered_where_it_says_so(subject: &Subject) -> Result<(), String>
     });
     let (empty, answers) = (empty.count(), filter.answers_ranges());
     ensure(if answers { empty > 0 } else { empty == 0 }, || {
-        format!("{empty} of 1000 ranges are empty, but answers_ranges is {answers}")
+        format!("the filter reports {empty} of 1000 ranges as empty, but answers_ranges is {answers}")
     })
 }
 
@@ -325,21 +344,24 @@ fn ranges_are_answered_where_it_says_so(subject: &Subject) -> Result<(), String>
 fn the_allocation_is_spent(subject: &Subject) -> Result<(), String> {
     let Some(own) = subject.policy.bits_per_key() else {
         return ensure(!subject.spends_bits, || {
-            "the policy has the parameter bits_per_key, but its function returns None".to_owned()
+            "the policy has the parameter bits_per_key, but its function bits_per_key returns None".to_owned()
         });
     };
     let hashes = random_hashes(100_000, 10);
     let bits = |given| build(subject, &hashes, given).memory_bytes() as f64 * 8.0 / hashes.len() as f64;
     let (spent, asked) = (bits(None), bits(Some(own)));
     ensure((spent / own - 1.0).abs() <= 0.07 && (asked / own - 1.0).abs() <= 0.15, || {
-        format!("the filter takes {spent} bits per key, but {asked} with an equal allocation of {own}")
+        format!(
+            "the filter takes {spent} bits per key without an allocation, but {asked} with an allocation of \
+             its own {own} bits per key"
+        )
     })?;
     let given = if subject.spends_bits { &[0.1, 1.5, 4.0, 10.0, 16.0, 33.3][..] } else { &[9.0, 16.0, 30.0] };
     let slack = if subject.spends_bits { 0.0 } else { 1.5 };
     for given in given {
         let bits = bits(Some(*given));
         ensure(bits >= given - slack && bits <= given * 1.01 + slack + 0.02, || {
-            format!("the filter takes {bits} bits per key, but {given} are allocated")
+            format!("the filter takes {bits} bits per key, but the allocation is {given} bits per key")
         })?;
     }
     Ok(())
@@ -352,7 +374,9 @@ fn memory_is_told(subject: &Subject) -> Result<(), String> {
     let stored = subject.policy.build(&Keys::of(&hashes).input(None));
     let memory = build(subject, &hashes, None).memory_bytes();
     if subject.oracle {
-        return ensure(memory == 0, || format!("an ideal bound reports {memory} bytes"));
+        return ensure(memory == 0, || {
+            format!("an ideal bound reports {memory} bytes of memory, expected 0")
+        });
     }
     ensure(stored.len().abs_diff(memory) <= stored.len() / 10 + 64, || {
         format!("the filter reports {memory} bytes of memory for {} stored bytes", stored.len())
@@ -380,11 +404,13 @@ fn corruption_is_an_error_or_a_wrong_answer(subject: &Subject) -> Result<(), Str
         .map_err(|_| "corrupt bytes make the policy panic".to_owned())
     };
     for len in 0..stored.len() {
-        ensure(open(&stored[..len])?.is_err(), || format!("{len} of {} bytes are accepted", stored.len()))?;
+        ensure(open(&stored[..len])?.is_err(), || {
+            format!("a filter that is truncated to {len} of {} bytes is accepted", stored.len())
+        })?;
     }
     for extra in [1, 8, 64] {
         let longer = [&stored[..], &vec![0; extra]].concat();
-        ensure(open(&longer)?.is_err(), || format!("{extra} additional bytes are accepted"))?;
+        ensure(open(&longer)?.is_err(), || format!("a filter with {extra} additional bytes is accepted"))?;
     }
     for bit in 0..stored.len() * 8 {
         let mut flipped = stored.clone();

@@ -20,7 +20,9 @@ pub(crate) struct Subject(pub(crate) Box<dyn Fn() -> Box<dyn Cache> + Sync>);
 
 /// All invariants, by name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
-    ("equal calls by one thread give equal answers within the capacity", |subject| check(&*subject.0)),
+    ("equal calls by one thread give equal answers, and the capacity is never exceeded", |subject| {
+        check(&*subject.0)
+    }),
     ("a cache with more capacity keeps more blocks", |subject| check_resizing(&*subject.0())),
     ("concurrent calls return only blocks that were inserted under the requested name", |subject| {
         check_concurrent(&*subject.0())
@@ -36,7 +38,7 @@ pub(crate) fn check(make: Make<'_>) -> Result<(), String> {
     if first == second && first == elsewhere {
         Ok(())
     } else {
-        Err("invariant 3: equal calls gave different hits".to_owned())
+        Err("invariant 3: equal sequences of calls gave different hits".to_owned())
     }
 }
 
@@ -87,7 +89,7 @@ fn check_get(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>, id: BlockId)
     if inserted.get(&id).map(|block| &**block) == Some(&*block) {
         Ok(true)
     } else {
-        Err(format!("invariant 1: {id:?} returns other bytes than the last insertion"))
+        Err(format!("invariant 1: for {id:?}, the cache returns other bytes than the last insertion stored"))
     }
 }
 
@@ -106,7 +108,7 @@ fn held(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>) -> Result<Vec<Blo
         Ok(held)
     } else {
         Err(format!(
-            "invariant 2: the cached blocks have {weight} bytes, but the cache reports {}",
+            "invariant 2: the cached blocks have {weight} bytes, but the cache reports {} bytes",
             cache.weight_bytes()
         ))
     }
@@ -126,7 +128,8 @@ fn check_removal(
         Ok(())
     } else {
         Err(format!(
-            "after the removal of table {table} of tree {tree}, the cache does not contain exactly the blocks of the other tables"
+            "after the removal of table {table} of tree {tree}, the cache does not contain exactly the \
+             blocks of the other tables"
         ))
     }
 }
@@ -155,8 +158,8 @@ pub(crate) fn check_resizing(cache: &dyn Cache) -> Result<(), String> {
         let filled = cache.weight_bytes();
         if at_once.max(filled) > capacity || (capacity > before && filled <= before) {
             return Err(format!(
-                "invariant 2: the capacity changed from {before} to {capacity}, and the cache contains {at_once} bytes, \
-                 and then {filled} of 1310720 inserted bytes"
+                "invariant 2: the capacity changed from {before} to {capacity}, and the cache contains \
+                 {at_once} bytes at once, and {filled} bytes after 1310720 bytes were inserted"
             ));
         }
         before = capacity;
@@ -209,7 +212,9 @@ fn churn(cache: &dyn Cache, seed: u64, base: u64) -> Result<(), String> {
                 let mut is_shown_own = true;
                 cache.read(&id, &mut |block| is_shown_own = is_own(block));
                 if !is_shown_own || !is_own(&block) {
-                    return Err(format!("invariant 1: {id:?} returns the bytes of another block"));
+                    return Err(format!(
+                        "invariant 1: for {id:?}, the cache returns the bytes of another block"
+                    ));
                 }
             }
         }

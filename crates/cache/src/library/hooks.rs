@@ -106,7 +106,7 @@ impl Plugin {
         let data = unsafe { (hooks.init)(CacheParams { cache_size: 0 }) };
         let Some(data) = NonNull::new(data) else {
             return Err(format!(
-                "library \"{}\": its cache_init_hook returned NULL; it has no memory",
+                "library \"{}\": its cache_init_hook returned NULL, so the library could not allocate memory",
                 hooks.name
             ));
         };

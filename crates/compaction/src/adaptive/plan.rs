@@ -80,7 +80,7 @@ fn joined<'a>(tables: impl Iterator<Item = &'a TableShape>, id: TableId) -> Tabl
         smallest: one.smallest.min(other.smallest),
         largest: one.largest.max(other.largest),
     };
-    let joined = tables.cloned().reduce(both).expect("runs and jobs have SSTables");
+    let joined = tables.cloned().reduce(both).expect("each run and each job has an SSTable");
     TableShape { id, ..joined }
 }
 

@@ -127,7 +127,7 @@ fn the_bottom_is_where_nothing_older_is(subject: &Subject, history: &History) ->
         }
         let bottom = job.reaches_bottom(&levels);
         ensure(bottom != store.has_older_than(job), || {
-            format!("{job:?} has the wrong value reaches_bottom = {bottom}")
+            format!("for {job:?}, reaches_bottom is {bottom}, which is wrong")
         })
     };
     play(subject, history, check, |_| Ok(()))
@@ -152,7 +152,11 @@ fn the_policy_comes_to_rest(subject: &Subject, history: &History) -> Result<(), 
             Ok(())
         },
     )?;
-    ensure(rests == history.flushes.len() + 1, || format!("the policy stopped after {rests} of the flushes"))
+    ensure(rests == history.flushes.len() + 1, || {
+        format!(
+            "the policy stopped picking jobs {rests} times; it must stop once at the start and once per flush"
+        )
+    })
 }
 
 impl Subject {

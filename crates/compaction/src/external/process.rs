@@ -216,8 +216,8 @@ impl Running {
             Ok(answer) => answer,
             Err(RecvTimeoutError::Disconnected) => Err(ended()),
             Err(RecvTimeoutError::Timeout) => Err(Failure::silent(format!(
-                "it did not answer within {timeout:?}; it must print one line for each line it reads and flush it, and \
-                 a larger timeout waits longer"
+                "it did not answer within {timeout:?}; it must print and flush one line for each line that \
+                 it reads; if it needs more time, set a larger timeout"
             ))),
         }
     }

@@ -15,7 +15,7 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("each tag belongs to one codec", a_tag_is_one_codec),
     ("decompression restores every block, and no block grows", every_block_comes_back),
     ("corruption gives an error or other bytes, and no panic", corruption_is_an_error),
-    ("a codec with learnt dictionaries restores its blocks", what_is_learnt_is_read),
+    ("a codec with learned dictionaries restores its blocks", what_is_learnt_is_read),
     ("a codec learns nothing from blocks without common content", nothing_is_learnt_from_nothing),
     ("several threads can share one codec", threads_share_one_codec),
 ];
@@ -55,7 +55,7 @@ fn what_is_learnt_is_read(subject: &Subject) -> Result<(), String> {
     let learnt = check_learning(&*subject.0, &open, &samples, &blocks)?;
     let asks = (0..8).any(|level| subject.0.sample_bytes(level) > 0);
     ensure(asks == (learnt > 0), || {
-        format!("the codec learns at {learnt} levels, but its request for samples is: {asks}")
+        format!("the codec learns at {learnt} levels, but \"a level needs samples\" is {asks}")
     })
 }
 
@@ -136,14 +136,16 @@ pub(crate) fn check_corruption(
     for len in [block.len() + 1, block.len() * 2 + 7, block.len().saturating_sub(1)] {
         if len != block.len() && attempt(&stored, len)? {
             return Err(format!(
-                "invariant 3: a block of {} bytes was accepted with the length {len}",
+                "invariant 3: a block of {} bytes decompressed without an error to {len} bytes",
                 block.len()
             ));
         }
     }
     for cut in 0..stored.len() {
         if attempt(&stored[..cut], block.len())? {
-            return Err(format!("invariant 3: a block that was cut to {cut} bytes was accepted"));
+            return Err(format!(
+                "invariant 3: stored bytes that were truncated to {cut} bytes decompressed without an error"
+            ));
         }
     }
     for bit in 0..stored.len() * 8 {
@@ -168,7 +170,7 @@ pub(crate) fn check_learning(
         let mut dictionaries = Dictionaries::default();
         let learnt = codec.learn(level, samples, &mut dictionaries);
         if learnt.is_none() && !dictionaries.is_empty() {
-            return Err(invariant("the codec learnt a dictionary but does not use it".to_owned()));
+            return Err(invariant("the codec learned a dictionary but does not use it".to_owned()));
         }
         let Some(learnt) = learnt else { continue };
         learnt_at += 1;

@@ -163,7 +163,7 @@ fn colliding_hashes_change_nothing(subject: &Subject) -> Result<(), String> {
 fn what_is_stored_depends_on_the_input_alone(subject: &Subject) -> Result<(), String> {
     let table = Table::new(&numbered(1000), 4, Cut::Shortest);
     let same = table.build(&*subject.policy) == table.build(&*subject.policy);
-    ensure(same, || "two builds from equal input differ".to_owned())?;
+    ensure(same, || "two fences from equal input have different bytes".to_owned())?;
     ensure(subject.policy.alignment().is_power_of_two(), || "the alignment is not a power of two".to_owned())
 }
 
@@ -179,7 +179,9 @@ fn a_search_reads_no_more_than_a_binary_search(subject: &Subject) -> Result<(), 
             table.reads.set(0);
             fence.seek(key, &table).map_err(|error| error.to_string())?;
             let reads = table.reads.get();
-            ensure(reads <= most, || format!("a search made {reads} reads in a table of {keys} blocks"))?;
+            ensure(reads <= most, || {
+                format!("a search made {reads} reads in a table of {keys} blocks; the maximum is {most}")
+            })?;
         }
     }
     Ok(())
@@ -223,12 +225,12 @@ fn corruption_is_an_error_or_a_block_of_the_table(subject: &Subject) -> Result<(
     };
     for len in 0..sound.len() {
         ensure(!opens(sound[..len].to_vec())?, || {
-            format!("the first {len} of {} bytes were accepted", sound.len())
+            format!("a fence that is truncated to {len} of {} bytes is accepted", sound.len())
         })?;
     }
     for extra in [1, 4, 8, 4096] {
         let longer = [&sound[..], &vec![0; extra]].concat();
-        ensure(!opens(longer)?, || format!("{extra} additional bytes were accepted"))?;
+        ensure(!opens(longer)?, || format!("a fence with {extra} additional bytes is accepted"))?;
     }
     for bit in 0..sound.len() * 8 {
         let mut flipped = sound.clone();
@@ -252,13 +254,13 @@ fn opens_and_answers(policy: &dyn FencePolicy, table: &Table, probes: &[Vec<u8>]
     if fence.find_batch(&keys, &mut blocks, table).is_ok() {
         let most = blocks.iter().max().copied().unwrap_or(0);
         ensure((most as usize) < table.blocks.len(), || {
-            format!("a batched search of a corrupt fence returned block {most}")
+            format!("a batched search of a corrupt fence returned block {most}, which does not exist")
         })?;
     }
     for key in probes {
         for block in [fence.seek(key, table), fence.find(table.hashed(key), table)].into_iter().flatten() {
             ensure((block as usize) < table.blocks.len(), || {
-                format!("a search of a corrupt fence returned block {block}")
+                format!("a search of a corrupt fence returned block {block}, which does not exist")
             })?;
         }
     }

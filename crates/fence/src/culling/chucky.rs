@@ -26,8 +26,9 @@ use super::ranges::FileRanges;
 
 pub(super) const VARIANT: Variant<dyn Culling> = Variant::new::<Chucky>(
     "chucky",
-    "one cuckoo filter for the whole tree, which maps a key to its SSTables; replaces the filters of gets",
-    "# Bits per fingerprint, 4 to 16. With one bit more, half as many lookups of absent keys search an SSTable.\n\
+    "one cuckoo filter for the whole tree, which maps a key to its SSTables; gets use no other filters",
+    "# Bits per fingerprint, 4 to 16. Each additional bit halves the number of lookups of absent keys that\n\
+     # search an SSTable.\n\
      fingerprint_bits = 12\n",
 );
 

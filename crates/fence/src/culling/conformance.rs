@@ -22,9 +22,12 @@ struct Subject(Box<dyn Culling>);
 
 /// All invariants, by name.
 const INVARIANTS: &[Invariant<Subject>] = &[
-    ("a key is in the one file whose range has it", keys_are_in_their_file),
-    ("a range overlaps the files that reach into it", ranges_overlap_their_files),
-    ("an index of keys names every file of a key after every change", keys_are_in_all_their_files),
+    ("for a key, the method returns the only file whose key range includes the key", keys_are_in_their_file),
+    ("for a range, the method returns all files that overlap the range", ranges_overlap_their_files),
+    (
+        "after every change of the files, an index of keys returns all files of a key",
+        keys_are_in_all_their_files,
+    ),
 ];
 
 /// Checks every invariant for a culling method with its default parameters, in levels with and without overlapping
@@ -86,7 +89,12 @@ fn keys_are_in_their_file(culling: &Subject) -> Result<(), String> {
         probes(files).iter().try_for_each(|key| {
             let expected = files.iter().position(|(low, high)| low <= key && key <= high);
             let found = index.file_for(key);
-            ensure(found == expected, || format!("{key:?} is in {expected:?}, not {found:?}, of {files:?}"))
+            ensure(found == expected, || {
+                format!(
+                    "for key {key:?} in the files {files:?}, the method returns file {found:?}, expected \
+                     {expected:?}"
+                )
+            })
         })
     })
 }
@@ -125,7 +133,10 @@ fn check_range(
         (0..files.len()).filter(|file| reaches(&files[*file].1) && begins(&files[*file].0)).collect();
     let found = index.overlapping(low, high);
     ensure(found.clone().eq(expected.iter().copied()) && found.end <= files.len(), || {
-        format!("{low:?} to {high:?} overlaps {expected:?}, not {found:?}, of {files:?}")
+        format!(
+            "for the range {low:?} to {high:?} in the files {files:?}, the method returns {found:?}, \
+             expected {expected:?}"
+        )
     })
 }
 
@@ -151,7 +162,7 @@ fn keys_are_in_all_their_files(culling: &Subject) -> Result<(), String> {
         let next = index.edited(&removed, std::slice::from_ref(&added));
         files.push(added);
         let Some(next) = next.or_else(|| culling.0.key_index(&files)) else {
-            return Err("the method has an index of no files, but no index of some files".to_owned());
+            return Err("the method has an index of keys for no files, but not for some files".to_owned());
         };
         index = next;
         check_key_index(&*index, &files).map_err(|what| format!("after change {change}: {what}"))?;
@@ -164,8 +175,10 @@ fn check_key_index(index: &dyn KeyIndex, files: &[FileKeys]) -> Result<(), Strin
         for hash in &file.hashes {
             let mut is_named = false;
             index.files(*hash, &mut |found| is_named |= found == file.file);
-            ensure(is_named, || format!("file {} is not named for its key {hash:#x}", file.file))?;
+            ensure(is_named, || {
+                format!("the index does not return file {} for key hash {hash:#x} of this file", file.file)
+            })?;
         }
     }
-    ensure(index.memory_bytes() > 0, || "the index takes no memory".to_owned())
+    ensure(index.memory_bytes() > 0, || "the index reports 0 bytes of memory".to_owned())
 }

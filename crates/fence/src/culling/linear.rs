@@ -13,7 +13,7 @@ use super::ranges::FileRanges;
 
 pub(super) const VARIANT: Variant<dyn Culling> = Variant::plain(
     "linear",
-    "a check of each file in turn; the simplest search, but slow for sorted runs of many files",
+    "comparison with each file in turn; the simplest search, but slow for sorted runs of many files",
     || Box::new(Linear),
 );
 

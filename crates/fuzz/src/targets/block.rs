@@ -141,7 +141,7 @@ fn check_relaid(forward: &[Owned]) {
         );
         let mut backward = entries(&block, Direction::Backward).expect("an encoded block can be scanned");
         backward.reverse();
-        assert_eq!(backward, forward, "backward it differs");
+        assert_eq!(backward, forward, "a backward scan returns other entries than a forward scan");
         for (key, value) in forward {
             match find(&block, hashed(key)) {
                 Some(tree::block::Found::Value(range)) => assert_eq!(Some(&block[range]), value.as_deref()),

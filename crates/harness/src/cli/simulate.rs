@@ -11,7 +11,7 @@ pub(crate) struct SimulateArguments {
     /// Experiment file
     #[arg(value_name = "CONFIG")]
     pub(crate) config: PathBuf,
-    /// Simulate trees with these numbers of loaded keys, as 1e6,1e9,1e12
+    /// Simulate trees with these numbers of loaded keys, such as 1e6,1e9
     ///
     /// All phases grow in proportion. By default, the tree has the size of the experiment file.
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = keys)]

@@ -26,9 +26,9 @@ pub(crate) struct TraceInputArguments {
     /// Trace file; may be compressed with gzip, xz or zstd
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Reader [default: recognized by content].
+    /// Format of the trace [default: recognized by content].
     ///
-    /// Write parameters in parentheses, such as `raw(width=8)`. `lsmbench list trace` prints all readers.
+    /// Write parameters in parentheses, such as `raw(width=8)`. `lsmbench list trace` prints all formats.
     #[arg(long, value_name = "KIND")]
     pub(crate) kind: Option<String>,
     /// Read at most this many records

@@ -72,7 +72,7 @@ fn commands(arguments: &CheckArguments) -> Outcome<Vec<Vec<String>>> {
     let OverrideArguments { set, trials, seed, quick, design } = &arguments.overrides;
     if trials.is_some() {
         return Err(Problem::new(
-            "check has no option --trials: counters need only one trial, and --against has the option --blocks",
+            "check has no option --trials, because counters need only one trial; with --against, set --blocks",
         ));
     }
     let is_plain = set.is_empty() && seed.is_none() && !quick && design.is_none();

@@ -124,7 +124,8 @@ fn phases(experiment: &Experiment, cell: &Cell, plan: &WorkloadPlan) -> String {
             }
             None => figures(&Profile::intended(phase, from)).join(", "),
         };
-        let built = if number < fixture { "fixture, built once and not measured: " } else { "" };
+        let built =
+            if number < fixture { "part of the fixture, which is built once and not measured: " } else { "" };
         let family = phase.phase().family.as_ref();
         let of = family.map_or_else(String::new, |family| format!("family {family}, "));
         let _ = writeln!(text, "#   {}: {built}{of}{figures}", phase.phase().name);

@@ -89,7 +89,7 @@ fn folders(results: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
             return Err(Problem::at(
                 path,
                 None,
-                "no results: there is no manifest.json in this folder or one level below",
+                "no results: neither this folder nor its subfolders contain a manifest.json",
             ));
         }
         inside.sort();

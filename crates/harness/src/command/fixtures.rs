@@ -68,7 +68,7 @@ fn about(one: &Kept) -> String {
         [] => "; no results use this fixture".to_owned(),
         names => format!("; used by {}", names.join(", ")),
     };
-    let stale = if one.is_current { "" } else { "; stale, because another build of lsmbench made it" };
+    let stale = if one.is_current { "" } else { "; stale, because another build of lsmbench created it" };
     format!("{age}{made_by}{of}{stale}")
 }
 

@@ -141,7 +141,8 @@ fn destination(part: &str) -> String {
 
 /// Splits a page into the text before the gallery and the text after the gallery.
 fn place(page: &str) -> Result<(&str, &str), String> {
-    let missing = || format!("the page has no place for the gallery; add `{}` and `{END}`", BEGIN.trim());
+    let missing =
+        || format!("the page has no place for the gallery; add lines with `{}` and `{END}`", BEGIN.trim());
     let (before, rest) = page.split_once(BEGIN).ok_or_else(missing)?;
     let (_, after) = rest.split_once(END).ok_or_else(missing)?;
     Ok((before, after))

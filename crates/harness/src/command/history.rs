@@ -81,7 +81,7 @@ fn report(series: &[Series]) -> String {
         }
     }
     let most = series.iter().map(|series| series.runs.len()).max().unwrap_or(0);
-    let _ = writeln!(text, "{changes} change points in {} metrics of up to {most} runs", series.len());
+    let _ = writeln!(text, "{changes} change points in {} metrics over up to {most} runs", series.len());
     if most < 9 {
         let _ = writeln!(text, "a change point needs about nine runs; add more runs with --add RESULTS");
     }

@@ -77,7 +77,7 @@ pub(super) fn found(named: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
         let is_earlier = folder.file_name().is_some_and(|name| name == EARLIER);
         if is_earlier && named.len() > 1 {
             line(&format!(
-                "skipped {}: this folder has results of earlier runs; to draw it, name only this folder",
+                "skipped {}: this folder has results of earlier runs; to draw these results, name only this folder",
                 folder.display()
             ));
             continue;
@@ -109,7 +109,7 @@ fn search(folder: &Path, depth: usize, all: &mut Vec<PathBuf>) {
         let before = all.len();
         if path.file_name().is_some_and(|name| name == EARLIER) {
             line(&format!(
-                "skipped {}: this folder has results of earlier runs; to draw it, name only this folder",
+                "skipped {}: this folder has results of earlier runs; to draw these results, name only this folder",
                 path.display()
             ));
             continue;
@@ -143,7 +143,7 @@ fn shown_by_run(manifest: &Manifest, resolved: &Table) -> Option<Table> {
     if SHOWN.iter().all(|key| shown.get(*key) == resolved.get(*key)) {
         return None;
     }
-    line(&format!("{}: charts drawn as {} describes them now", manifest.experiment, config.display()));
+    line(&format!("{}: the charts have the current settings of {}", manifest.experiment, config.display()));
     Some(shown)
 }
 

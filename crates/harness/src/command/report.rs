@@ -156,7 +156,8 @@ fn answer_files(paths: &[PathBuf]) -> Outcome<Vec<AnswerFile>> {
                 Some(answers) => files.push(answers),
                 None if path.is_dir() => {}
                 None => {
-                    let message = "the experiment has no claims; add [source] and [[claim]] as experiments/README.md describes";
+                    let message = "the experiment has no claims; add [source] and [[claim]] as \
+                                   experiments/README.md describes";
                     return Err(Problem::at(&file, None, message));
                 }
             }
@@ -277,7 +278,7 @@ fn answered(file: &AnswerFile, found: Option<&Found<'_>>) -> Outcome<Vec<Answer>
     let facts = Settings { resolved: full.and_then(|full| full.resolved().parse().ok()) };
     let rows = found.map(|found| found.rows.as_ref());
     let runs = match &rows {
-        None => Err("no experiment, all claims are computed"),
+        None => Err("the file has no experiment, because all its claims are computed"),
         Some(Err(why)) => Err(why.as_str()),
         Some(Ok((_, table))) => Ok(table),
     };
@@ -411,7 +412,7 @@ fn check(folder: &Path, pages: &[ReportPage]) -> Outcome<bool> {
     }
     let strays = stray_figures(folder, pages);
     for path in &strays {
-        line(&format!("no chart has the name {}", path.display()));
+        line(&format!("the report has no chart {}; remove this file", path.display()));
     }
     print(&format!(
         "{} of {} files of the report match the results\n",

@@ -98,7 +98,7 @@ impl<W: Write> Shell<'_, W> {
         for (done, put) in Pairs::open(Path::new(""), file).map_err(failed)?.enumerate() {
             if interrupt::is_requested() {
                 return Err(Failure::Command(format!(
-                    "interrupted after pair {done}; completed puts are kept"
+                    "interrupted after {done} pairs, which are in the store"
                 )));
             }
             self.command(&put.map_err(failed)?)?;

@@ -69,7 +69,7 @@ fn sample(arguments: &TraceSampleArguments) -> Outcome<()> {
     })?;
     if ranges > 0 {
         output::line(&format!(
-            "note: {ranges} operations on ranges begin at a sampled key, but cover all keys of their range"
+            "note: {ranges} scans and range deletes of the sample also cover keys that are not in the sample"
         ));
     }
     Ok(())
@@ -107,7 +107,7 @@ fn record(arguments: &TraceRecordArguments) -> Outcome<()> {
     let Some(recorded) = run::record(&experiment, cell, recording, output::line)? else { return Ok(()) };
     let Recorded { records, losses } = recorded;
     output::line(&format!(
-        "{records} operations of phase \"{}\" as {} in {}",
+        "recorded {records} operations of phase \"{}\" in the format {} as {}",
         arguments.phase,
         format.name(),
         arguments.out.display()
@@ -140,7 +140,7 @@ fn copy(
     })?;
     writer.finish().map_err(failed)?;
     output::line(&format!(
-        "{written} of {read} records of kind \"{}\" as {}",
+        "wrote {written} of {read} records, from the format \"{}\" to the format {}",
         stream.format().kind(),
         to.name()
     ));

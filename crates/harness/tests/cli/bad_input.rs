@@ -151,7 +151,7 @@ const WRONG_TYPES: &[Case<'_>] = &[
     ("\"standard\"", "3", 3, &["bloom: expected a variant, not a value of type integer; write"]),
     ("\"32KiB\"", "\"32 parsecs\"", 5, &["\"32 parsecs\" is not a size; write it as"]),
     ("\"32KiB\"", "[]", 5, &["memtable.capacity", "expected a size such as"]),
-    ("count = 1", "count = \"two\"", 20, &["trials.count", "expected a whole number from 0 up"]),
+    ("count = 1", "count = \"two\"", 20, &["trials.count", "expected a whole number, 0 or more"]),
     (
         "{ size = \"4KiB\" }",
         "{ checksum = 3 }",
@@ -199,7 +199,7 @@ const WRONG_TYPES: &[Case<'_>] = &[
         9,
         &["99999999999999999999 is out of range; whole numbers in TOML are "],
     ),
-    ("mode  = \"counted\"", "seed = -1", 21, &["trials.seed", "expected a whole number from 0 up"]),
+    ("mode  = \"counted\"", "seed = -1", 21, &["trials.seed", "expected a whole number, 0 or more"]),
     (
         "[sweep]\n",
         "[sweep]\ncombine = \"zap\"\n",
@@ -213,7 +213,12 @@ const WRONG_TYPES: &[Case<'_>] = &[
 const IMPOSSIBLE: &[Case<'_>] = &[
     ("insert = 3000", "insert = 0", 9, &["insert is 0; a load adds at least 1 key"]),
     ("insert = 3000", "insert = -5", 9, &["-5 is negative"]),
-    ("{ get = 9, put = 1 }", "{ range = 1 }", 16, &["absent is about gets, and about ranges that end"]),
+    (
+        "{ get = 9, put = 1 }",
+        "{ range = 1 }",
+        16,
+        &["absent applies to gets, multi-gets and scans with a span"],
+    ),
     (
         "block      = {",
         "format = \"plain\"\nblock = { format = \"delta\",",
@@ -238,7 +243,7 @@ const IMPOSSIBLE: &[Case<'_>] = &[
         "[[phase]]\nname   = \"load\"",
         "memory = \"1KiB\"\n[[phase]]\nname   = \"load\"",
         7,
-        &["design.memory: must be above two memtables of 32KiB"],
+        &["design.memory: must be larger than two memtables of 32KiB each"],
     ),
     ("absent     = 0.5", "absent     = 1.5", 16, &["absent is 1.5; it must be a share between 0 and 1"]),
     ("put = 1", "put = -1", 14, &["the weight of put is -1"]),
@@ -516,7 +521,10 @@ fn folders_that_hold_something_else_are_left_alone() {
     for arguments in [&["run", "small.toml"][..], &["run", "small.toml", "--resume"]] {
         let error = bench.run(arguments).refusal();
         assert!(
-            error.contains("results/small contains results of another experiment, other; choose another folder with --out"),
+            error.contains(
+                "results/small contains results of another experiment, other; choose another folder with \
+                 --out"
+            ),
             "{error}"
         );
     }
@@ -625,7 +633,10 @@ fn overrides_have_no_order() {
     let shell = ["shell", "db", "--set", "memory=4MiB", "--set", "memtable.capacity=256KiB"];
     assert_eq!(bench.run_with(&shell, "p a 1\ng a\n").expect(0).out, "1\n");
     let error = bench.run(&["describe", "small.toml", "--set", "design.memory=4KiB"]).refusal();
-    assert!(error.contains("--set design.memory: must be above two memtables of 32KiB"), "{error}");
+    assert!(
+        error.contains("--set design.memory: must be larger than two memtables of 32KiB each"),
+        "{error}"
+    );
     let error =
         bench.run(&["shell", "db", "--set", "memtable.filter=1MiB", "--set", "memtable.capacity=4KiB"]);
     let error = error.refusal();

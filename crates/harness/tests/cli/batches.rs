@@ -129,7 +129,7 @@ fn batches_that_cannot_be_are_rejected_before_they_run() {
         ),
         (
             QUEUE.replace("batch_mix  = { insert = 1,", "batch_mix  = {"),
-            "the single deletes of a thread may need",
+            "keys more than it inserts, but only",
         ),
         (
             format!("engine = \"redb\"\n{}", peer.replace(", merge = 25", "")),

@@ -103,5 +103,5 @@ fn impossible_parameters_name_the_valid_values() {
     }
     bench.write("x.toml", SMALL.replace("[design]\n", "[design]\nvalues = \"blob-files\"\n"));
     let refusal = bench.run(&["simulate", "x.toml"]).refusal();
-    assert!(refusal.contains("cannot be simulated, because blob files are not"), "{refusal}");
+    assert!(refusal.contains("cannot be simulated, because the simulation has no blob files"), "{refusal}");
 }

@@ -67,7 +67,11 @@ fn a_budget_that_is_too_short_or_has_no_use_is_said() {
     let bench = Bench::new();
     bench.write("x.toml", READS);
     let answer = bench.run(&["run", "x.toml", "--allow-debug", "--set", "trials.budget=\"1ms\""]).expect(0);
-    assert!(answer.err.contains("trials.budget is over, and a verdict needs 6 rounds"), "{}", answer.err);
+    assert!(
+        answer.err.contains("trials.budget is used up before the 6 rounds that a verdict needs"),
+        "{}",
+        answer.err
+    );
     assert!(answer.out.contains("No verdict"), "{}", answer.out);
     let refusal = |set: &str| bench.run(&["run", "x.toml", "--allow-debug", "--set", set]).refusal();
     assert!(refusal("trials.precision=0.01").contains("remove one of them"));

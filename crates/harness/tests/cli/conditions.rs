@@ -438,13 +438,13 @@ metric = "blocks_read"
         (
             "\"400KiB\"",
             "\"32KiB\"",
-            "must be above two memtables of 16KiB, not 32KiB, because filters and cache need the rest",
+            "must be larger than two memtables of 16KiB each, not 32KiB, because filters and cache need memory too",
         ),
         ("memory = \"equal\"", "memory = \"same\"", "Valid: \"equal\", with the budget in design.memory"),
         (
             "[sweep]\n",
             "[sweep]\n\"design.memory\" = [\"400KiB\", \"500KiB\"]\n",
-            "has a memory budget of 500KiB, but others have 400KiB",
+            "has a memory budget of 500KiB, but other configurations have 400KiB",
         ),
     ] {
         bench.write("x.toml", experiment.replace(from, to));

@@ -199,7 +199,7 @@ fn what_has_no_place_is_refused_before_anything_is_written() {
     assert!(refused.err.contains("--into <FILE>"), "{}", refused.err);
     std::fs::create_dir_all(bench.path("empty")).unwrap();
     let error = bench.run(&["engines", "empty"]).refusal();
-    assert!(error.contains("no results: there is no manifest.json"), "{error}");
+    assert!(error.contains("no results: neither this folder nor its subfolders"), "{error}");
     // The same experiment from two folders has one place.
     bench.ok(&["engines", "runs/writes", "--keep", "kept"]);
     let error = bench.run(&["engines", "runs/writes", "kept/writes", "--keep", "again"]).refusal();

@@ -116,7 +116,7 @@ fn a_design_without_its_library_is_refused_before_anything_runs() {
         bench.write("external.toml", experiment);
         let refusal = bench.run(&["run", "external.toml"]).expect(2).refusal();
         assert!(refusal.contains(&format!("{axis}: library: library is \"./no-such.so\"")), "{refusal}");
-        assert!(refusal.contains("build it, or correct the path"), "{refusal}");
+        assert!(refusal.contains("build the library, or correct the path"), "{refusal}");
     }
 }
 

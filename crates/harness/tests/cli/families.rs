@@ -167,7 +167,8 @@ fn families_that_cannot_run_are_refused_with_their_remedy() {
         (
             "unnamed",
             swap("family = \"index\"\ninsert", "insert"),
-            "phase \"load-index\" names no family, but the design has families; set its family Valid: \"index\", \"values\"",
+            "phase \"load-index\" has no key family, but the design has families; set this key Valid: \
+             \"index\", \"values\"",
         ),
         (
             "none",
@@ -180,7 +181,7 @@ fn families_that_cannot_run_are_refused_with_their_remedy() {
         (
             "interval",
             swap("[design]\n", "[design]\nwal = \"interval\"\n").replace("\"counted\"", "\"timed\""),
-            "families cannot have wal = \"interval\"",
+            "a design with families cannot have wal = \"interval\"",
         ),
         (
             "shared",
@@ -326,7 +327,10 @@ fn families_that_do_not_exist_are_not_invented() {
     let error = refused("sweep.\"design.families.indx.bloom\"=[\"none\", \"ribbon\"]");
     assert!(error.contains(unknown), "{error}");
     let error = refused("design.families.indx={}");
-    assert!(error.contains("no phase has the family \"indx\" of the design; set the family of a"), "{error}");
+    assert!(
+        error.contains("no phase uses the family \"indx\" of the design; set the key family of a"),
+        "{error}"
+    );
     bench.write("set.toml", format!("{FAMILIES}[set]\n\"design.families.value.compression\" = \"none\"\n"));
     let error = bench.run(&["run", "set.toml"]).refusal();
     assert!(error.contains("did you mean \"values\"?"), "{error}");

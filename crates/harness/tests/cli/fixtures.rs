@@ -235,7 +235,10 @@ fn fixtures_that_cannot_be_are_refused_before_anything_runs() {
     );
     bench.write("x.toml", EXPERIMENT);
     let described = bench.ok(&["describe", "x.toml"]);
-    assert!(described.contains("#   churn: fixture, built once and not measured"), "{described}");
+    assert!(
+        described.contains("#   churn: part of the fixture, which is built once and not measured"),
+        "{described}"
+    );
     assert!(described.contains("fixture = \"churn\""), "{described}");
     bench.write("fixtures.toml", EXPERIMENT);
     let error = bench.run(&["run", "fixtures.toml"]).refusal();
@@ -262,7 +265,7 @@ fn fixtures_are_listed_and_removed() {
     bench.write("results/fixtures/0000000000000000/fixture.json", other);
     bench.write("results/fixtures/1111111111111111.begun/tree/lock", "");
     let listed = bench.ok(&["fixtures", "results"]);
-    assert!(listed.contains("; stale, because another build of lsmbench made it\n"), "{listed}");
+    assert!(listed.contains("; stale, because another build of lsmbench created it\n"), "{listed}");
     assert!(listed.contains("  stale: incomplete\n") && listed.contains("3 fixtures in "), "{listed}");
     let error = bench.run(&["fixtures", "--remove", "2222"]).refusal();
     assert!(

@@ -86,7 +86,7 @@ fn numbers_that_are_gone_fail_the_gate() {
     assert!(bench.run(&["check", "--metric", "fpr"]).expect(2).err.contains("--against"));
     for options in [&["--seed", "3"][..], &["--set", "phase.look.absent=0.1"], &["--quick"]] {
         let error = bench.run(&[&check[..], options].concat()).refusal();
-        let said = format!("goldens/my small.csv was made with no options, not with {}", options[0]);
+        let said = format!("goldens/my small.csv was created with no options, not with {}", options[0]);
         assert!(error.contains(&said) && error.contains("so the counters are not comparable"), "{error}");
     }
 }

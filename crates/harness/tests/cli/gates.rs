@@ -185,7 +185,10 @@ fn times_of_one_session_each_have_no_verdict() {
     let answer =
         bench.run(&[&compare("base/1", "new/1")[..], &["--fail-on", "inconclusive"]].concat()).expect(1).out;
     assert!(
-        answer.contains("undecided: sessions of one build also differ; a verdict needs at least 4 sessions"),
+        answer.contains(
+            "undecided: sessions of one build also differ from each other; a verdict needs at least 4 \
+             sessions"
+        ),
         "{answer}"
     );
     let answer = bench.run(&compare("base", "new")).out;

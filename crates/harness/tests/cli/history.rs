@@ -15,7 +15,7 @@ fn results_are_added_once() {
     let add = ["history", "--add", "one", "--add", "two/small", "--metric", "write_amp"];
     let answer = bench.ok(&add);
     assert!(
-        answer.starts_with("0 change points in ") && answer.contains("metrics of up to 2 runs"),
+        answer.starts_with("0 change points in ") && answer.contains("metrics over up to 2 runs"),
         "{answer}"
     );
     let again = bench.run(&add).expect(0);
@@ -47,7 +47,7 @@ fn a_change_is_told_and_drawn() {
     bench.write("h.csv", text);
     let answer = bench.ok(&["history", "h.csv", "--plots", "charts"]);
     let told = "x: leveled, phase mixed on box: ops_per_second regressed, 101 k -> 81.0 k (-19.8%), since \
-                2026-01-01T00:00:10Z, commit c0ffee0010\n1 change points in 2 metrics of up to 16 runs\n";
+                2026-01-01T00:00:10Z, commit c0ffee0010\n1 change points in 2 metrics over up to 16 runs\n";
     assert_eq!(answer, told);
     assert!(bench.path("charts/x/box/mixed-all-ops_per_second.png").is_file());
     let error = bench.run(&["history", "h.csv", "--experiment", "y"]).refusal();

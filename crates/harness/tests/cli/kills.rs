@@ -105,7 +105,7 @@ fn an_engine_whose_processes_cannot_be_killed_is_refused() {
     for (engine, saying) in [
         ("lmbd", "did you mean \"lmdb\"?"),
         ("rocksdb(library=/nowhere/librocksdb.so)", "no librocksdb.so in /nowhere"),
-        ("resp(address=\"127.0.0.1:1\")", "in the process of a server"),
+        ("resp(address=\"127.0.0.1:1\")", "keeps its stores in a server process"),
     ] {
         let error = bench.run(&["torture", "kill", "--engine", engine]).refusal();
         assert!(error.contains(saying), "{error}");

@@ -119,8 +119,10 @@ fn a_timed_run_in_parts_is_judged_by_machine() {
     assert!(answer.contains("pooled over 4 machines (95% CI "), "{answer}");
     assert!(answer.contains("; spread between machines "), "{answer}");
     assert!(answer.contains("on each machine."), "{answer}");
-    assert!(!["node1", "node2", "node4"].iter().any(|node| answer.contains(&format!("{node} is outlying"))));
-    let bad = answer.split("Machines: ").find(|line| line.contains("node3 is outlying"));
+    assert!(
+        !["node1", "node2", "node4"].iter().any(|node| answer.contains(&format!("{node} is an outlier")))
+    );
+    let bad = answer.split("Machines: ").find(|line| line.contains("node3 is an outlier"));
     let names_cause = |line: &str| line.contains("doctor: frequency governor, powersave: use performance");
     assert!(bad.is_some_and(names_cause), "{answer}");
     let manifest = Manifest::read(&bench.path("merged/small/manifest.json")).unwrap();
@@ -160,23 +162,27 @@ type Spoil = fn(&Path, &mut Manifest);
 fn wrong_parts_are_rejected_by_name() {
     let bench = in_parts();
     let cases: [(&str, Spoil); 20] = [
-        ("the part has another experiment, other, than part 1", |_, of| {
+        ("the part has the experiment other, but part 1 has the experiment ", |_, of| {
             "other".clone_into(&mut of.experiment);
         }),
-        ("the part has another seed, 7, than part 1", |_, of| of.seed = 7),
-        ("the part ran in another mode, timed,", |_, of| "timed".clone_into(&mut of.mode)),
-        ("the part has different sizes (--quick)", |_, of| of.quick = true),
-        ("the part has another number of trials, 2,", |_, of| of.trials = 2),
-        ("the part measures something else", |_, of| "0".clone_into(&mut of.config_hash)),
+        ("the part has the seed 7, but part 1 has the seed ", |_, of| of.seed = 7),
+        ("the part ran in timed mode, but part 1 ran in counted mode", |_, of| {
+            "timed".clone_into(&mut of.mode)
+        }),
+        ("the part ran with --quick, but part 1 ran without --quick", |_, of| of.quick = true),
+        ("the part has trials.count = 2, but part 1 has trials.count = ", |_, of| of.trials = 2),
+        ("the part has another design, workload or override than part 1", |_, of| {
+            "0".clone_into(&mut of.config_hash)
+        }),
         ("the part ran with another build of lsmbench", |_, of| of.build.flags = Some("-O9".to_owned())),
-        ("another program ran it, sources 0,", |_, of| {
+        ("the part ran with the program sources 0, but part 1 ran with the program ", |_, of| {
             "sources 0".clone_into(&mut of.part.as_mut().unwrap().program);
         }),
-        ("the part ran in another container image, lsmbench@sha256:0,", |_, of| {
+        ("the part ran in the container image lsmbench@sha256:0, but part 1 ran ", |_, of| {
             of.part.as_mut().unwrap().image = Some("lsmbench@sha256:0".to_owned());
         }),
         ("the part has another version of ", |_, of| "0.0.9".clone_into(&mut of.components[0].version)),
-        ("the part ran different operations in phase load", |_, of| {
+        ("the part ran other operations in phase load", |_, of| {
             for cell in &mut of.cells {
                 cell.streams = vec![results::StreamRecord {
                     phase: "load".to_owned(),
@@ -185,7 +191,7 @@ fn wrong_parts_are_rejected_by_name() {
                 }];
             }
         }),
-        ("the part belongs to a run with 3 parts, which is a different number", |_, of| {
+        ("the part belongs to a run with 3 parts, but part 1 belongs to a run with 2 parts", |_, of| {
             of.part.as_mut().unwrap().count = 3;
         }),
         ("instead of part 2", |_, of| of.part.as_mut().unwrap().number = 1),
@@ -197,7 +203,7 @@ fn wrong_parts_are_rejected_by_name() {
             let text = fs::read_to_string(&runs).unwrap();
             fs::write(&runs, text.replacen("small,1", "small,2", 1)).unwrap();
         }),
-        ("the part has a row of round 1, which belongs to another part", |path, of| {
+        ("the part has a row of round 1, but this row belongs to another part", |path, of| {
             let other = path.parent().unwrap().parent().unwrap().join("1/small");
             for name in ["runs.csv", "levels.csv", "timeline.csv", "noise.csv"] {
                 fs::copy(other.join(name), path.join(name)).unwrap();
@@ -213,7 +219,7 @@ fn wrong_parts_are_rejected_by_name() {
             first.write(&other).unwrap();
             of.build = first.build;
         }),
-        ("no such part; there are 2 parts", |path, of| {
+        ("does not exist, because there are only 2 parts", |path, of| {
             let parts = path.parent().unwrap().parent().unwrap();
             of.part.as_mut().unwrap().number = 9;
             of.write(&path.join("manifest.json")).unwrap();

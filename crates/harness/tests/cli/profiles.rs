@@ -145,7 +145,10 @@ fn a_missing_tool_and_an_unfit_experiment_are_refused_before_the_run() {
     let error = refusal(&["--set", "trials.instructions=0"]);
     assert!(error.contains("trials.instructions: 0 is too small"), "{error}");
     let error = refusal(&["--set", "verdict.metric=user_instructions_per_op"]);
-    assert!(error.contains("valgrind counts no instructions; use trials.instructions = 20_000"), "{error}");
+    assert!(
+        error.contains("only valgrind measures this metric; set trials.instructions = 20_000"),
+        "{error}"
+    );
     let error = refusal(&["--profile", "--part", "1/2"]);
     assert!(error.contains("cannot be used with"), "{error}");
 }

@@ -180,7 +180,11 @@ fn a_store_has_one_user() {
     let user = user(&first);
     for arguments in [&["shell", "db"][..], &["shell", "db", "--set", "storage=mmap"], &["verify", "db"]] {
         let error = bench.run(arguments).refusal();
-        assert_eq!(error, format!("db is in use by {user}; close it there first"), "{arguments:?}");
+        assert_eq!(
+            error,
+            format!("db is in use by {user}; close the store in that process first"),
+            "{arguments:?}"
+        );
     }
     drop(first.stdin.take());
     assert!(first.wait().unwrap().success());

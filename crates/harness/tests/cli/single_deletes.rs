@@ -106,7 +106,7 @@ fn a_workload_that_breaks_the_contract_is_refused() {
         ),
         (
             QUEUE.replace("operations = 500", "operations = 5_000"),
-            "phase.drain.operations: the single deletes of a thread may need 5000 keys more",
+            "phase.drain.operations: a thread may delete 5000 keys more than it inserts",
         ),
         (
             QUEUE.replace("operations = 500", "operations = 500\nrate = { p99 = \"1ms\" }"),

@@ -273,7 +273,7 @@ fn each_fault_of_a_contribution_has_one_error() {
         ("notes.txt: unexpected file; remove the file", |bench| {
             bench.write(&format!("{MACHINE}/sync/notes.txt"), "");
         }),
-        ("runs.csv has bytes after the rows of its seal", |bench| {
+        ("runs.csv has bytes after the rows that its checksum covers", |bench| {
             let text = bench.read(&format!("{MACHINE}/sync/runs.csv"));
             bench.write(&format!("{MACHINE}/sync/runs.csv"), text + "sync,a line without an end");
         }),

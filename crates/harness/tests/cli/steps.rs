@@ -213,7 +213,7 @@ fn what_cannot_take_a_step_is_told_before_anything_runs() {
         (
             "step = \"flush\"",
             "step = \"sleep\"\nseconds = 1",
-            "phase flush sleeps, but counters do not depend on time",
+            "phase flush has step = \"sleep\", which has no effect on counters",
         ),
         (
             "[design]",

@@ -305,7 +305,7 @@ fn what_is_set_must_be_read() {
     }
     bench.write("m.toml", experiment("memtable", "entries = 100", "[\"btree\"]", "timed"));
     let error = bench.run(&["run", "m.toml", "--set", "design.memtable.capacity=1MiB"]).refusal();
-    assert!(error.contains("sizes the memtable for component.entries"), "{error}");
+    assert!(error.contains("derives the size of the memtable from component.entries"), "{error}");
     let error = bench.run(&["workload", "x.toml"]).refusal();
     assert!(error.contains("there are no operations to print"), "{error}");
     bench.write("small.toml", crate::bench::SMALL);

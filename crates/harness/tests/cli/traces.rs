@@ -40,7 +40,7 @@ fn a_cache_trace_is_replayed_and_misses_are_filled() {
     );
     let described = bench.ok(&["describe", "x.toml"]);
     assert!(
-        described.contains("#   phase absent: cache.csv is recognised as a trace of kind \"twitter\""),
+        described.contains("#   phase absent: cache.csv is recognized as a trace of kind \"twitter\""),
         "{described}"
     );
     bench.ok(&["run", "x.toml"]);
@@ -54,8 +54,8 @@ fn a_cache_trace_is_replayed_and_misses_are_filled() {
     assert_eq!(count("fill", "put", &c::OPS), recorded + count("fill", "all", &c::MISSING));
     let assumptions = bench.manifest("x").assumptions.join("\n");
     for assumed in [
-        "phase absent: cache.csv is recognised as a trace of kind \"twitter\"",
-        "phase fill: a get that finds nothing is followed by a put of the key",
+        "phase absent: cache.csv is recognized as a trace of kind \"twitter\"",
+        "phase fill: after a get that finds no value, the replay puts the key",
         "writes are synthetic; their sizes are the recorded sizes",
     ] {
         assert!(assumptions.contains(assumed), "{assumptions}");
@@ -127,7 +127,7 @@ fn converted_and_sampled_traces_keep_their_statistics() {
         [("csv", "csv"), ("rocksdb", "rocksdb"), ("oracle-general", "oracle-general"), ("dsl", "text")]
     {
         let said = bench.run(&["trace", "convert", "cache.csv", "--to", format, "--out", kind]).expect(0).err;
-        assert!(said.contains("5000 of 5000 records of kind \"twitter\""), "{said}");
+        assert!(said.contains("wrote 5000 of 5000 records, from the format \"twitter\""), "{said}");
         let again = json(kind);
         assert_eq!(again["format"].as_str().unwrap().split('(').next(), Some(kind));
         if format == "oracle-general" {

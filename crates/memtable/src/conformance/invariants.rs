@@ -79,7 +79,7 @@ fn check_batches(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<(), S
                     let (seen, expected) =
                         (get(table, &write.key, write.sequence), model.get(&write.key, write.sequence));
                     same(
-                        || "invariant 5: a write of a batch that returned is seen".to_owned(),
+                        || "invariant 5: a get of a key after the insertion of its batch".to_owned(),
                         &seen,
                         &expected,
                     )?;
@@ -123,7 +123,11 @@ pub(crate) fn check_large_batches(policy: &dyn MemtablePolicy) -> Result<(), Str
             snapshot: SequenceNumber::MAX,
             limit: usize::MAX,
         };
-        same(|| format!("invariant 5, order {order}: the drain"), &drain(&*table), &model.scan(asked))?;
+        same(
+            || format!("invariant 5, order {order}: the entries that the drain returns"),
+            &drain(&*table),
+            &model.scan(asked),
+        )?;
     }
     Ok(())
 }
@@ -139,7 +143,7 @@ pub(crate) fn check(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<()
         model.insert(write);
         let (seen, expected) =
             (get(table, &write.key, write.sequence), model.get(&write.key, write.sequence));
-        same(|| "invariant 2: an insert that returned is seen".to_owned(), &seen, &expected)?;
+        same(|| "invariant 2: a get of a key after its insertion".to_owned(), &seen, &expected)?;
         same(|| "the number of versions".to_owned(), &table.len(), &(at + 1))?;
         if at == history.len() / 2 {
             check_answers(table, &model)?;
@@ -148,7 +152,7 @@ pub(crate) fn check(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<()
     same(|| "emptiness".to_owned(), &table.is_empty(), &history.is_empty())?;
     let shards = table.shard_lens();
     let in_shards = if shards.is_empty() { history.len() } else { shards.iter().sum() };
-    same(|| "the versions in shards".to_owned(), &in_shards, &history.len())?;
+    same(|| "the sum of the numbers of versions in all shards".to_owned(), &in_shards, &history.len())?;
     check_answers(table, &model)?;
     table.freeze();
     check_answers(table, &model).map_err(|broken| format!("invariant 4, immutable: {broken}"))?;
@@ -158,7 +162,7 @@ pub(crate) fn check(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<()
         snapshot: SequenceNumber::MAX,
         limit: usize::MAX,
     };
-    same(|| "invariant 4: the drain".to_owned(), &drain(table), &model.scan(all))?;
+    same(|| "invariant 4: the entries that the drain returns".to_owned(), &drain(table), &model.scan(all))?;
     check_batches(policy, history)
 }
 
@@ -170,10 +174,14 @@ fn check_answers(table: &dyn Memtable, model: &Model) -> Result<(), String> {
     for snapshot in &snapshots {
         for key in &probes {
             let (seen, expected) = (get(table, key, *snapshot), model.get(key, *snapshot));
-            same(|| format!("invariant 1: {key:?} at {snapshot}"), &seen, &expected)?;
+            same(|| format!("invariant 1: a get of {key:?} at snapshot {snapshot}"), &seen, &expected)?;
             let (seen, expected) =
                 (table.sequence_of(hashed(key), *snapshot), model.sequence_of(key, *snapshot));
-            same(|| format!("invariant 1: the number of {key:?} at {snapshot}"), &seen, &expected)?;
+            same(
+                || format!("invariant 1: the sequence number of {key:?} at snapshot {snapshot}"),
+                &seen,
+                &expected,
+            )?;
         }
     }
     for snapshot in [0, newest / 3, newest / 2, newest, SequenceNumber::MAX] {
@@ -185,7 +193,11 @@ fn check_answers(table: &dyn Memtable, model: &Model) -> Result<(), String> {
                     let asked = Scan { from, direction, snapshot, limit };
                     let expected = model.scan(asked);
                     same(|| format!("invariant 3: {asked:?}"), &scan(table, asked), &expected)?;
-                    same(|| format!("invariant 3, in place: {asked:?}"), &entries(table, asked), &expected)?;
+                    same(
+                        || format!("invariant 3, entries without a copy: {asked:?}"),
+                        &entries(table, asked),
+                        &expected,
+                    )?;
                 }
             }
             check_pages(table, model, direction, snapshot)?;
@@ -205,10 +217,22 @@ fn check_pages(
     for limit in [1, 2, 7] {
         let asked = Scan { from: Bound::Unbounded, direction, snapshot, limit };
         let anew = scans(table, asked, at_once.len());
-        same(|| format!("invariant 3: pages of {limit}, {direction:?} at {snapshot}"), &anew, &at_once)?;
+        same(
+            || {
+                format!(
+                    "invariant 3: a {direction:?} scan at snapshot {snapshot}, restarted after every {limit} entries"
+                )
+            },
+            &anew,
+            &at_once,
+        )?;
         let gone_on = pages(table, asked, at_once.len());
         same(
-            || format!("invariant 3: continued by {limit} entries, {direction:?} at {snapshot}"),
+            || {
+                format!(
+                    "invariant 3: a {direction:?} scan at snapshot {snapshot}, continued by {limit} entries at a time"
+                )
+            },
             &gone_on,
             &at_once,
         )?;
@@ -247,7 +271,11 @@ pub(crate) fn check_going_on(policy: &dyn MemtablePolicy) -> Result<(), String> 
             found.extend(owned(&page));
         }
         let expected = model.scan(Scan { limit: usize::MAX, ..asked });
-        same(|| format!("invariant 3: continued during inserts, {direction:?}"), &found, &expected)?;
+        same(
+            || format!("invariant 3: a {direction:?} scan that continues during inserts"),
+            &found,
+            &expected,
+        )?;
     }
     Ok(())
 }
@@ -293,18 +321,27 @@ pub(crate) fn check_sizes(policy: &dyn MemtablePolicy) -> Result<(), String> {
         for direction in [Direction::Forward, Direction::Backward] {
             let asked = Scan { from: Bound::Unbounded, direction, snapshot: 11, limit: usize::MAX };
             if scan(table, asked) != model.scan(asked) {
-                return Err(format!("invariant 3: large entries, {direction:?}"));
+                return Err(format!(
+                    "invariant 3: a {direction:?} scan of large entries returns wrong entries"
+                ));
             }
         }
         for key in model.keys() {
             if get(table, key, 11) != model.get(key, 11) || get(table, &key[1..], 11) != Known::Nothing {
-                return Err(format!("invariant 1: a key of {} bytes", key.len()));
+                return Err(format!(
+                    "invariant 1: a get returns a wrong answer for a key of {} bytes, or for this key \
+                     without its first byte",
+                    key.len()
+                ));
             }
         }
     }
     let held = table.memory_bytes();
     if !(user_bytes..user_bytes * 2).contains(&held) {
-        return Err(format!("{user_bytes} bytes of keys and values, {held} bytes of memory"));
+        return Err(format!(
+            "the memtable reports {held} bytes of memory for {user_bytes} bytes of keys and values; it must \
+             be from one to two times as much"
+        ));
     }
     Ok(())
 }

@@ -138,7 +138,7 @@ pub(crate) fn check_count(policy: &dyn MemtablePolicy) -> Result<(), String> {
     if drain(&*table) == all {
         Ok(())
     } else {
-        Err("invariant 5: the drain differs from the inserts".to_owned())
+        Err("invariant 5: the drain returns other entries than were inserted".to_owned())
     }
 }
 
@@ -169,7 +169,7 @@ impl Run<'_> {
     /// Returns the highest sequence number for which this insert and all earlier inserts have returned.
     fn published(&self) -> SequenceNumber {
         let turns = self.finished.iter().map(|finished| finished.load(Ordering::Acquire)).min();
-        turns.expect("there are writers") * WRITERS * CALL
+        turns.expect("the number of writers is above 0") * WRITERS * CALL
     }
 
     /// Calls `round` repeatedly until the writers have finished, and once more after the memtable has become
@@ -205,7 +205,9 @@ impl Run<'_> {
                 let seen = get(self.table, key, snapshot);
                 let expected = known(Self::expected(versions, snapshot));
                 if seen != expected {
-                    return Err(format!("invariant 2: at {snapshot}: {seen:?}, expected {expected:?}"));
+                    return Err(format!(
+                        "invariant 2: a get at snapshot {snapshot} returned {seen:?}, expected {expected:?}"
+                    ));
                 }
                 self.check_newest(key, versions, published)?;
             }
@@ -228,7 +230,10 @@ impl Run<'_> {
         if possible.any(|possible| possible == seen) || visible == 0 && seen == Known::Nothing {
             Ok(())
         } else {
-            Err(format!("invariant 2: with {published} published, {seen:?} was never written or is older"))
+            Err(format!(
+                "invariant 2: after {published} published versions, a get returned {seen:?}, which was never \
+                 written or is not the newest version"
+            ))
         }
     }
 
@@ -254,7 +259,9 @@ impl Run<'_> {
             if seen == expected {
                 Ok(())
             } else {
-                Err(format!("invariant 3: a scan at {snapshot} {direction:?}"))
+                Err(format!(
+                    "invariant 3: a {direction:?} scan at snapshot {snapshot} returned wrong entries"
+                ))
             }
         })
     }

@@ -67,7 +67,7 @@ fn every_canary_is_caught() {
         (Fault::ForgetsValuesInPlace, "invariant 3"),
         (Fault::LosesTheLastInsertAtFreeze, "invariant 4"),
         (Fault::DrainsOldVersions, "invariant 4"),
-        (Fault::ForgetsAShard, "the versions in shards"),
+        (Fault::ForgetsAShard, "the sum of the numbers of versions in all shards"),
         (Fault::ForgetsTheEndOfABatch, "invariant 5"),
         (Fault::NumbersTheNewest, "invariant 1"),
     ];

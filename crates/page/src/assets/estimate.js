@@ -89,7 +89,7 @@ const judge = (middle, low, high, better, delta) => {
   const margin = Math.log1p(delta);
   const equal = Math.log1p(min(delta, WIDEST_EQUIVALENCE));
   if (-equal <= low && high <= equal) return ['equivalent', ''];
-  if (!(low > 0 || high < 0)) return ['inconclusive', 'the confidence interval (CI) includes no change; more trials may narrow the CI'];
+  if (!(low > 0 || high < 0)) return ['inconclusive', 'the confidence interval (CI) includes the ratio 1; more trials may narrow the CI'];
   if (abs(middle) <= margin)
     return ['inconclusive', 'the difference is below the threshold, but the confidence interval extends beyond it'];
   if (better === 'neither') return ['inconclusive', 'the values differ, but neither direction of this metric is better'];
@@ -133,7 +133,7 @@ const compareRounds = (base, own, better, delta, page) => {
 // Compares two exact numbers.
 const compareExact = (base, own, better, delta) => {
   const log = base === null || own === null ? null : logRatio(base, own);
-  if (log === null) return doubtful(base === null || own === null ? 0 : 1, 'one side has no number');
+  if (log === null) return doubtful(base === null || own === null ? 0 : 1, 'one side has no value');
   const [verdict, doubt] = judge(log, log, log, better, delta);
   return { verdict, doubt, ratio: exp(log), low: exp(log), high: exp(log), p: null, n: 1 };
 };

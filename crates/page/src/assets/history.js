@@ -119,7 +119,7 @@ const startHistory = () => {
     const most = 60;
     box.tbody.replaceChildren(...rows.slice(0, most).map(line));
     box.note.textContent = rows.length > most ? `The ${most} largest changes of ${rows.length} series.`
-      : rows.length ? 'One value per run has no confidence interval, so this table gives no verdict.' : 'The two runs share no series.';
+      : rows.length ? 'One value per run has no confidence interval, so this table gives no verdict.' : 'The two runs have no series in common.';
   };
 
   box.controls = el('div', { class: 'controls', role: 'region', 'aria-label': 'Series' });

@@ -117,7 +117,7 @@ function* computeRows(page, run, of, chosen, keeps) {
   }
   for (const row of rows) {
     row.doubts = [...(row.of && row.of.doubt ? [row.of.doubt] : []), ...row.marks.map((mark) => mark.text)];
-    if (run.cells[row.cell].has_wrong_answers) row.doubts.push('wrong answers: its numbers do not count');
+    if (run.cells[row.cell].has_wrong_answers) row.doubts.push('wrong answers, so its measurements are ignored');
   }
   return rows;
 }

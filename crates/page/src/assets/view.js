@@ -256,12 +256,12 @@ const baselineNow = () => {
 const showStatus = () => {
   const run = runNow();
   const floor = max(0, ...rows.map((row) => row.floor));
-  const noise = floor > 0 ? ` Noise: the baseline against itself reaches ${(floor * 100).toFixed(1)}%.` : '';
+  const noise = floor > 0 ? ` Noise floor: two trials of the baseline differ by up to ${(floor * 100).toFixed(1)}%.` : '';
   const of = `${rows.length} of ${run.groups.reduce((sum, group) => sum + group.cells.length, 0)} configurations`;
   parts.title.textContent = titleNow();
   const where = state.n === null ? '' : ` on ${run.machines[state.n].name}`;
   parts.status.textContent = `${of}${where}, against ${baselineNow()}; ${betterNow()}.${noise}`;
-  const omitted = run.omitted.length ? ` Not in this page, to keep it small: ${run.omitted.join(', ')}; see runs.csv.` : '';
+  const omitted = run.omitted.length ? ` To stay small, this page omits the metrics ${run.omitted.join(', ')}; see runs.csv.` : '';
   parts.note.textContent = (run.is_counted ? 'Counters are exact and have no confidence interval.'
     : 'A ratio is the median over paired rounds; its 95 % confidence interval is a bootstrap over rounds. p-values are corrected for the rows shown (Holm), or by the run for its own comparisons.') + omitted;
 };
@@ -434,7 +434,7 @@ const showChart = () => {
       const ordered = [...points].sort((a, b) => sign(across.better) * (a.x - b.x) || sign(metric.better) * (a.y - b.y));
       let best = Infinity;
       spec.front = ordered.filter((of) => sign(metric.better) * of.y < best && ((best = sign(metric.better) * of.y), true));
-      caption += ' The line is the Pareto front: no configuration is better in both.';
+      caption += ' The line is the Pareto front: for each point on the line, no other point is better in both metrics.';
     }
   } else if (placed.length <= MOST_BARS) {
     const text = (row) => (row.heading && run.groups.length > 1 ? `${row.heading}: ${row.label}` : row.label);

@@ -131,6 +131,7 @@ fn check_table(path: &Path, schema: &Schema) -> Outcome<()> {
     if ours == theirs {
         return Ok(());
     }
-    let message = "another version of lsmbench wrote the columns of its rows; run without --resume";
+    let message =
+        "another version of lsmbench wrote this file, which has other columns; run without --resume";
     Err(Problem::at(path, Some(1), message))
 }

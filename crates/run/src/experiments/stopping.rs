@@ -60,7 +60,8 @@ impl Stopping {
         let more_rounds = (more as u64).min(self.most_rounds.saturating_sub(rounds));
         let is_last = more_rounds == 0;
         if rounds < FEWEST_BLOCKS as u64 {
-            let reason = format!("trials.budget is over, and a verdict needs {FEWEST_BLOCKS} rounds");
+            let reason =
+                format!("trials.budget is used up before the {FEWEST_BLOCKS} rounds that a verdict needs");
             return if is_last { Next::End(reason) } else { Next::GoOn };
         }
         if !is_look(rounds as usize) && !is_last {

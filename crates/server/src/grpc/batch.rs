@@ -68,7 +68,7 @@ fn decode(request: &mut impl Buf) -> Result<WriteBatch, Status> {
         let length = decode_varint(request).map_err(|error| malformed(&error))?;
         let Some(length) = usize::try_from(length).ok().filter(|length| *length <= request.remaining())
         else {
-            return Err(malformed(&format_args!("operation {number} is cut off")));
+            return Err(malformed(&format_args!("operation {number} is truncated")));
         };
         let operation =
             Operation::decode(Buf::take(&mut *request, length)).map_err(|error| malformed(&error))?;
@@ -150,7 +150,7 @@ mod tests {
             (&nothing[..], Code::InvalidArgument, "operation 2: no write is set; set put"),
             (&long, Code::InvalidArgument, "operation 2: the key has 70000 bytes; the limit is 65536"),
             (&backward, Code::InvalidArgument, "operation 1: "),
-            (cut, Code::Internal, "the request is not a BatchRequest: operation 1 is cut off"),
+            (cut, Code::Internal, "the request is not a BatchRequest: operation 1 is truncated"),
             (&[0x0a], Code::Internal, "the request is not a BatchRequest: "),
             (&[0xff; 12], Code::Internal, "the request is not a BatchRequest: "),
         ] {

@@ -56,7 +56,7 @@ pub(crate) fn queue(
         _ => {
             queue.break_off();
             return Err(Failure::error(format!(
-                "{} cannot be part of a transaction; only writes and reads of single names can",
+                "{} cannot be part of a transaction; a transaction can contain only writes, and reads of given names",
                 command.name
             )));
         }

@@ -362,7 +362,7 @@ fn a_transaction_is_one_batch() {
          GET a -> nil
          MULTI -> OK
          SET a 1 -> QUEUED
-         SCAN 0 -> !ERR SCAN cannot be part of a transaction; only writes and reads of single names can
+         SCAN 0 -> !ERR SCAN cannot be part of a transaction; a transaction can contain only writes, and reads of given names
          EXEC -> !EXECABORT Transaction discarded because of previous errors.
          MULTI -> OK
          NOTHING -> !ERR unknown command 'NOTHING'; COMMAND LIST lists all commands

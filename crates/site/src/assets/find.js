@@ -75,7 +75,7 @@
       row.hidden = !matches(row, at, chosen);
       if (!row.hidden) count++;
     });
-    status.textContent = count ? `${count} of ${rows.length} comparisons` : 'No comparison fits; choose "all" in one of the lists.';
+    status.textContent = count ? `${count} of ${rows.length} comparisons` : 'No comparison matches; choose "all" in one of the lists.';
   };
 
   addEventListener('hashchange', show);

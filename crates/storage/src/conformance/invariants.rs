@@ -38,7 +38,7 @@ type Check = fn(&Subject) -> Result<(), Broken>;
 /// All invariants, by name. Each check receives an empty directory.
 pub(crate) const INVARIANTS: &[(&str, Check)] = &[
     ("appended bytes are read back", appended_bytes_are_read_back),
-    ("appends are visible at once, in tables after a sync", what_is_appended_is_seen),
+    ("appends are visible at once; in table files, only after a sync", what_is_appended_is_seen),
     ("a read beyond the end is an error", nothing_is_read_beyond_the_end),
     ("a file may be empty", a_file_may_be_empty),
     ("file sizes are exact, also near block boundaries", sizes_are_exact_around_blocks),
@@ -116,7 +116,7 @@ fn ensure_all(file: &dyn ReadFile, expected: &[u8], what: &str) -> Result<(), Br
     ensure(file.len() == expected.len() as u64 && file.is_empty() == expected.is_empty(), || {
         format!("{what} has {} bytes, expected {}", file.len(), expected.len())
     })?;
-    ensure(*file.read(0, expected.len())? == *expected, || format!("{what} has other bytes"))
+    ensure(*file.read(0, expected.len())? == *expected, || format!("{what} has wrong bytes"))
 }
 
 /// Checks that reads of any size at any offset return the appended bytes. The bytes were appended in pieces of many

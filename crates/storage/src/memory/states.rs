@@ -93,7 +93,10 @@ impl<'a> States<'a> {
     pub fn get(&self, number: u64) -> Memory {
         let choice = match (self.count, number) {
             (Some(count), _) => {
-                assert!(number < count, "there are {count} states, none is number {number}");
+                assert!(
+                    number < count,
+                    "state {number} does not exist, because there are only {count} states"
+                );
                 Choice::Exact(number)
             }
             (None, 0..4) => Choice::Corner { names: number % 2 == 1, bytes: number == 1 || number == 2 },

@@ -125,7 +125,7 @@ impl Queue {
 
     /// Adds a request that arrives at `now`, and returns the time at which the request is complete.
     fn take(&mut self, now: u64, latency_ns: u64, transfer_ns: u64) -> u64 {
-        let lane = self.lanes.iter_mut().min().expect("there is a lane");
+        let lane = self.lanes.iter_mut().min().expect("the device has at least one lane");
         let arrived = now.max(*lane) + latency_ns;
         let done = arrived.max(self.pipe) + transfer_ns;
         (*lane, self.pipe) = (done, done);

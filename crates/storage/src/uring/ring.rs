@@ -117,7 +117,7 @@ impl Ring {
         //   itself keeps the file open for the entries that it has accepted. The other entries are dropped with the
         //   ring, which is not used again.
         unsafe { self.queues.submission().push_multiple(entries) }
-            .expect("a wave is no longer than the ring");
+            .expect("a wave has at most as many reads as the ring has entries");
     }
 }
 

@@ -104,7 +104,7 @@ impl<'a> Inspection<'a> {
         }
         damage.iter().try_for_each(|line| names_a_file(line))?;
         if self.rule.passes.is_none() && damage.is_empty() {
-            return Err(Violation::new(Check::Told, "verify finds nothing"));
+            return Err(Violation::new(Check::Told, "verify finds no corruption"));
         }
         self.names_every_corruption(&damage)?;
         Ok(damage)
@@ -161,7 +161,9 @@ impl<'a> Inspection<'a> {
             Ok(opened) => opened,
             Err(error) if manifest => return is_allowed(&error, true),
             Err(error) => {
-                return wrong(format!("the store does not open with the corrupt files moved away: {error}"));
+                return wrong(format!(
+                    "the store does not open in quarantine mode, which moves corrupt files away: {error}"
+                ));
             }
         };
         let lost = self.lost();
@@ -326,7 +328,9 @@ fn is_allowed(error: &tree::Error, is_told: bool) -> Result<(), Violation> {
     names_a_file(&text)?;
     match is_told {
         true => Ok(()),
-        false => Err(Violation::new(Check::Told, format!("verify finds nothing, but a call fails: {text}"))),
+        false => {
+            Err(Violation::new(Check::Told, format!("verify finds no corruption, but a call fails: {text}")))
+        }
     }
 }
 

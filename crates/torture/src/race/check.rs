@@ -216,6 +216,6 @@ fn narrowed(cut: Cut, span: Cut) -> Result<Cut, (Check, usize)> {
 }
 
 fn violation(check: Check, read: At<'_>, key: Key, version: Version, other: Option<At<'_>>) -> Violation {
-    let other = other.map_or_else(String::new, |commit| format!("; compared with {commit}"));
+    let other = other.map_or_else(String::new, |commit| format!("; conflicting commit: {commit}"));
     Violation::new(check, format!("key {key} is {}: {read}{other}", named(version)))
 }

@@ -204,8 +204,7 @@ impl<'a> Race<'a> {
             None => Ok(()),
             Some(Cell { key, version }) => {
                 let (held, found) = (keys::named(self.content[usize::from(*key)]), keys::named(*version));
-                let what =
-                    format!("a snapshot of a store that is closed shows {found} in key {key}, not {held}");
+                let what = format!("a snapshot of a closed store has {found} for key {key}, expected {held}");
                 Err(Violation::new(Check::Moments, what))
             }
         }

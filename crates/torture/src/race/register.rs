@@ -99,7 +99,7 @@ fn check_reads<'a>(key: Key, clusters: &[Cluster<'a>], order: &mut Order<'a>) ->
         let Some(write) = write else { continue };
         for read in reads {
             if read.operation.returned < write.operation.called {
-                let what = format!("key {key} is {}: {read}; compared with {write}", named(*version));
+                let what = format!("key {key} is {}: {read}; conflicting write: {write}", named(*version));
                 return Err(Violation::new(Check::Future, what));
             }
             order.add(*write, *read);
@@ -160,7 +160,7 @@ fn check_nothing(key: Key, clusters: &[Cluster<'_>], reads: &[At<'_>]) -> Result
         let hidden = puts.iter().find(|put| hides(time(put)));
         if last.is_none() || hidden.is_some() {
             let write = hidden.and_then(|put| put.write);
-            let other = write.map_or_else(String::new, |put| format!("; compared with {put}"));
+            let other = write.map_or_else(String::new, |put| format!("; conflicting write: {put}"));
             let what = format!("key {key} is absent: {read}{other}");
             return Err(renamed(Violation::new(Check::Missing, what), read.operation.kind));
         }

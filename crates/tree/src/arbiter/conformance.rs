@@ -37,7 +37,12 @@ const INVARIANTS: &[Invariant<Subject>] = &[
             let needed = 2 * next.memtable_bytes + observed.expected_filter_bytes(next.filter_bits_per_key);
             ensure(
                 needed <= observed.budget_bytes && next.memtable_bytes >= observed.least_memtable_bytes,
-                || format!("{next:?} in {} bytes", observed.budget_bytes),
+                || {
+                    format!(
+                        "the sizes {next:?} do not fit into the budget of {} bytes",
+                        observed.budget_bytes
+                    )
+                },
             )
         })
     }),
@@ -61,7 +66,10 @@ const INVARIANTS: &[Invariant<Subject>] = &[
             let next = subject.0.decide(observed, now);
             let moved = 2 * next.memtable_bytes.abs_diff(now.memtable_bytes);
             ensure(moved <= observed.budget_bytes / 4, || {
-                format!("{now:?} became {next:?} in {} bytes", observed.budget_bytes)
+                format!(
+                    "one decision changes {now:?} to {next:?} in a budget of {} bytes",
+                    observed.budget_bytes
+                )
             })
         })
     }),

@@ -31,12 +31,13 @@ use super::memory_arbiter::{DecisionPeriod, MemoryArbiter, MemoryObservation, Me
 
 pub(super) const VARIANT: Variant<dyn MemoryArbiter> = Variant::new::<Marginal>(
     "marginal",
-    "memory moves to memtables, filters or cache, to the part where one more byte saves the most I/O",
-    "# Bytes of flushes, compactions and requested blocks between two decisions, as a multiple of the memory\n\
-     # budget, 0.1 to 1000. With a longer period, the split follows the operations later and changes less often.\n\
+    "memory moves between memtables, filters and cache, to the part in which one more byte saves the most I/O",
+    "# Bytes of flushes, compactions and requested blocks between two decisions, as a multiple of the\n\
+     # memory budget, 0.1 to 1000. With a longer period, the split changes less often and adapts later to a\n\
+     # new workload.\n\
      period = 2.0\n\
-     # Largest part of the budget that one decision moves, in percent, 0.1 to 25. A larger step follows a change\n\
-     # of the operations faster, but a wrong step costs more.\n\
+     # Largest part of the budget that one decision moves, in percent, 0.1 to 25. With a larger step, the\n\
+     # split adapts faster to a new workload, but a wrong step costs more.\n\
      step = 10.0\n\
      # Smallest predicted saving for which memory moves, in percent of the observed I/O, 0 to 100.\n\
      margin = 2.0\n\

@@ -172,7 +172,7 @@ impl BlobFile {
             }
         }
         if records != footer.records {
-            let what = format!("the footer states {} records, the file has {records}", footer.records);
+            let what = format!("the footer states {} records, but the file has {records}", footer.records);
             report(self.damaged(footer.bytes, what));
         }
     }

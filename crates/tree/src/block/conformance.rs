@@ -106,7 +106,7 @@ fn walked(block: &[u8], direction: Direction) -> Option<Vec<OwnedEntry>> {
 
 fn a_code_is_one_format(format: &Subject) -> Result<(), String> {
     let code = format.0.code();
-    ensure(code < 16, || format!("the code is {code}; a footer has four bits for it"))?;
+    ensure(code < 16, || format!("the code {code} does not fit into the four bits of a footer"))?;
     let formats = CATALOG.all().filter_map(|choice| CATALOG.build(&choice).ok());
     let owners = formats.filter(|other| other.code() == code).count();
     ensure(owners == 1, || format!("{owners} formats of the catalog have the code {code}"))
@@ -115,10 +115,10 @@ fn a_code_is_one_format(format: &Subject) -> Result<(), String> {
 fn a_walk_gives_every_entry(format: &Subject) -> Result<(), String> {
     each(format, |block, entries| {
         let forward = walked(block, Direction::Forward).ok_or("the block is reported as corrupt")?;
-        ensure(forward == entries, || "a forward iterator returns other entries".to_owned())?;
+        ensure(forward == entries, || "a forward iterator returns wrong entries".to_owned())?;
         let backward = walked(block, Direction::Backward)
             .ok_or("the block is reported as corrupt in backward direction")?;
-        ensure(backward.iter().rev().eq(entries), || "a backward iterator returns other entries".to_owned())
+        ensure(backward.iter().rev().eq(entries), || "a backward iterator returns wrong entries".to_owned())
     })
 }
 
@@ -131,11 +131,16 @@ fn every_key_is_found(format: &Subject) -> Result<(), String> {
                 (Some(Found::Value(range)), Some(value)) => block.get(range.clone()) == Some(value),
                 _ => false,
             };
-            ensure(is_right, || format!("{:?} is found as {found:?}", key.escape_ascii().to_string()))?;
+            ensure(is_right, || {
+                format!("a lookup of the key {:?} returns {found:?}", key.escape_ascii().to_string())
+            })?;
             let absent = [key, &b"\0\x01"[..]].concat();
             let found = find(block, hashed(&absent));
             ensure(matches!(found, Some(Found::Absent)), || {
-                format!("the absent {:?} is found as {found:?}", absent.escape_ascii().to_string())
+                format!(
+                    "a lookup of the absent key {:?} returns {found:?}",
+                    absent.escape_ascii().to_string()
+                )
             })?;
         }
         Ok(())

@@ -104,7 +104,7 @@ pub fn family_entries() -> impl Iterator<Item = KeyEntry> {
             LAYOUT,
             "`\"trees\"`, `\"prefixed\"`",
             "Place of the families. With `\"trees\"`, each family is a tree of its own. With `\"prefixed\"`, all families \
-             are in one tree, and the keys of a family begin with its number in one byte. This tree has the design of \
+             are in one tree, and each key begins with one byte, the number of its family. This tree has the design of \
              the store.",
         )
         .or("\"trees\""),

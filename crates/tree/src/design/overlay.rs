@@ -130,7 +130,8 @@ impl Design {
                 "memory",
                 None,
                 format!(
-                    "memory: must be above two memtables of {}, not {memory}, because filters and cache need the rest",
+                    "memory: must be larger than two memtables of {} each, not {memory}, because filters and \
+                     cache need memory too",
                     self.memtable_capacity
                 ),
             )),

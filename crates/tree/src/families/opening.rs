@@ -76,8 +76,9 @@ fn wal_mode(design: &Design) -> Result<WalMode> {
     mode.check().map_err(Error::Misuse)?;
     if mode.period.is_some() {
         let wal = design.choice("wal");
-        let message =
-            format!("families cannot have wal = \"{wal}\"; use \"buffered\", \"sync\" or \"group\"");
+        let message = format!(
+            "a design with families cannot have wal = \"{wal}\"; use \"buffered\", \"sync\" or \"group\""
+        );
         return Err(Error::Misuse(message));
     }
     Ok(WalMode { syncs_at_rotation: mode.has_log, ..mode })
@@ -87,7 +88,8 @@ fn wal_mode(design: &Design) -> Result<WalMode> {
 fn names(design: &Design, state: &State, directory: &Path) -> Result<Vec<String>> {
     let directory = directory.display();
     if design.families().next().is_none() {
-        let message = "the design has no families; name each family, as in families.index = {}";
+        let message =
+            "the design has no column families; add a table for each family, such as families.index = {}";
         return Err(Error::Misuse(message.to_owned()));
     }
     let is_empty = state.levels.is_empty() && state.log.is_none() && state.flushed_sequence == 0;

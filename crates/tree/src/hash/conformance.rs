@@ -64,7 +64,10 @@ fn equal_keys_have_equal_hashes(subject: &Subject) -> Result<(), String> {
             let shifted = [&vec![0xaa; offset][..], &key, &[0xaa; 16]].concat();
             let again = subject.0.hash(&shifted[offset..offset + len]);
             ensure(hash == again, || {
-                format!("{len} bytes hash to {hash:?}, at offset {offset} to {again:?}")
+                format!(
+                    "a key of {len} bytes has the hash {hash:?}, but at offset {offset} of a buffer the hash \
+                     {again:?}"
+                )
             })?;
         }
     }
@@ -78,7 +81,7 @@ fn different_keys_have_different_hashes(subject: &Subject) -> Result<(), String>
     for ((form, key), keys) in FORMS.into_iter().zip([KEYS; 2]).chain([(("zeros", zeros), 300)]) {
         let hashes: HashSet<u64> = (0..keys).map(|number| subject.0.hash(&key(number)).0).collect();
         ensure(hashes.len() as u64 == keys, || {
-            format!("{keys} {form} keys have {} different hashes", hashes.len())
+            format!("{keys} {form} keys have only {} different hashes", hashes.len())
         })?;
     }
     Ok(())
@@ -89,7 +92,10 @@ fn close_keys_fall_evenly(subject: &Subject) -> Result<(), String> {
         for shift in (0..64).step_by(8) {
             let unevenness = unevenness(|number| (subject.0.hash(&key(number)).0 >> shift) as usize);
             ensure(unevenness < 5.0, || {
-                format!("{form} keys, bit {shift}: {unevenness:.1} standard deviations from an even spread")
+                format!(
+                    "the byte at bit {shift} of the hashes of {form} keys is {unevenness:.1} standard \
+                     deviations from an even spread; the maximum is 5"
+                )
             })?;
         }
     }

@@ -141,7 +141,7 @@ impl<'a> RunWriter<'a> {
             }
             self.current = Some((id, writer));
         }
-        let (_, writer) = self.current.as_mut().expect("a table was begun");
+        let (_, writer) = self.current.as_mut().expect("the writer has a current table");
         Ok(writer)
     }
 

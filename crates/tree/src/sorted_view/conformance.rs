@@ -22,11 +22,11 @@ const INVARIANTS: &[Invariant<Subject>] = &[
     ("a segment has 1 to 1024 entries", |subject| {
         let entries = subject.0.segment_entries();
         let is_valid = entries.is_none_or(|entries| (1..=MOST_SEGMENT_ENTRIES).contains(&entries));
-        ensure(is_valid, || format!("a segment has {entries:?} entries"))
+        ensure(is_valid, || format!("the largest number of entries of a segment is {entries:?}"))
     }),
     ("every call returns an equal decision", |subject| {
         let [once, again] = [(); 2].map(|()| subject.0.segment_entries());
-        ensure(once == again, || format!("{once:?}, then {again:?}"))
+        ensure(once == again, || format!("two equal calls return {once:?} and {again:?}"))
     }),
 ];
 

@@ -153,9 +153,10 @@ impl Table {
             blob_bytes: references().fold(0, |sum: u64, reference| sum.saturating_add(reference.bytes)),
         };
         if stated != seen {
-            report(
-                self.damage_in_block(0, format!("the properties are {stated:?}, the blocks have {seen:?}")),
-            );
+            report(self.damage_in_block(
+                0,
+                format!("the properties state {stated:?}, but the blocks contain {seen:?}"),
+            ));
         }
         if last_key != Some(&*properties.largest) {
             report(self.damage_in_block(

@@ -77,7 +77,10 @@ pub(super) mod tests {
         let codes: Vec<u8> = CATALOG.all().map(|choice| code(choice.kind())).collect();
         let unique: std::collections::BTreeSet<u8> = codes.iter().copied().collect();
         assert_eq!(unique.len(), codes.len(), "two formats have one code: {codes:?}");
-        assert!(codes.iter().all(|code| *code < 16), "a footer has four bits for a code: {codes:?}");
+        assert!(
+            codes.iter().all(|code| *code < 16),
+            "each code must fit into the four bits of a footer: {codes:?}"
+        );
     }
 
     #[test]

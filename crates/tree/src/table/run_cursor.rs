@@ -478,7 +478,7 @@ impl<'t> RunCursor<'t> {
             counters.local().compaction_bytes_read.add(bytes);
             self.ahead.extend(blocks);
         }
-        Ok(self.ahead.pop_front().expect("at least the block asked for was read"))
+        Ok(self.ahead.pop_front().expect("at least the requested block was read"))
     }
 
     /// Moves to the first entry of a streamed run that is not before `key`. The cursor reads the first block from its

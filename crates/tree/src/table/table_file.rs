@@ -82,7 +82,10 @@ impl TableFile {
     pub(super) fn place(&self, index: u32) -> Result<BlockPlace> {
         self.directory.place(index).ok_or_else(|| {
             let blocks = self.directory.len();
-            self.damaged(self.footer.fence.offset, format!("the fence refers to block {index} of {blocks}"))
+            self.damaged(
+                self.footer.fence.offset,
+                format!("the fence refers to block {index}, but the SSTable has only {blocks} blocks"),
+            )
         })
     }
 

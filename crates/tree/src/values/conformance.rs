@@ -29,7 +29,9 @@ const INVARIANTS: &[Invariant<Subject>] = &[
     ("equal calls return equal results", equal_answers),
     ("file size and number of partitions are above 0", |subject| {
         let (bytes, partitions) = (subject.0.file_bytes(), subject.0.partitions());
-        ensure(bytes > 0 && partitions > 0, || format!("{bytes} bytes, {partitions} partitions"))
+        ensure(bytes > 0 && partitions > 0, || {
+            format!("the file size is {bytes} bytes, and the number of partitions is {partitions}")
+        })
     }),
     ("only existing files are selected, each at most once", only_given_files),
     ("garbage collection ends", collecting_ends),
@@ -79,11 +81,13 @@ fn equal_answers(subject: &Subject) -> Result<(), String> {
     let stages = (0..9).map(|level| Writing::Compaction { level }).chain([Writing::Flush]);
     for stage in stages {
         let [once, again] = [(); 2].map(|()| subject.0.separates_from(stage));
-        ensure(once == again, || format!("{stage:?}: values from {once:?} bytes, then from {again:?}"))?;
+        ensure(once == again, || {
+            format!("at {stage:?}, two equal calls separate values from {once:?} and from {again:?} bytes on")
+        })?;
     }
     for files in pictures() {
         let [once, again] = [(); 2].map(|()| (subject.0.relocates(&files), subject.0.collects(&files)));
-        ensure(once == again, || format!("{files:?}: {once:?}, then {again:?}"))?;
+        ensure(once == again, || format!("for {files:?}, two equal calls return {once:?} and {again:?}"))?;
     }
     Ok(())
 }
@@ -94,7 +98,12 @@ fn only_given_files(subject: &Subject) -> Result<(), String> {
             let given: HashSet<u64> = files.iter().map(|file| file.id).collect();
             let mut seen = HashSet::new();
             let wrong = named.iter().find(|id| !given.contains(id) || !seen.insert(**id));
-            ensure(wrong.is_none(), || format!("{files:?}: {named:?} names {wrong:?} wrongly"))?;
+            ensure(wrong.is_none(), || {
+                format!(
+                    "of the files {files:?}, the selection {named:?} contains the file {wrong:?}, which does not \
+                     exist or occurs twice"
+                )
+            })?;
         }
     }
     Ok(())
@@ -110,7 +119,9 @@ fn collecting_ends(subject: &Subject) -> Result<(), String> {
             if collected.is_empty() {
                 break;
             }
-            ensure(round < most_rounds, || format!("files are collected after {round} rounds: {files:?}"))?;
+            ensure(round < most_rounds, || {
+                format!("garbage collection still selects files after {round} rounds: {files:?}")
+            })?;
             let next = files.last().map_or(1, |file| file.id + 1);
             let (gone, mut stays): (Vec<_>, Vec<_>) =
                 files.into_iter().partition(|file| collected.contains(&file.id));

@@ -364,7 +364,7 @@ fn notes(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Vec<String>
             let where_ =
                 if paths.is_empty() { String::new() } else { format!(" in {}{more}", paths.join(", ")) };
             notes.push(format!(
-                "{name}: the experiments of the two sides differ{where_}, and this may explain changes"
+                "{name}: the experiments of the two sides differ{where_}, which may explain changes"
             ));
         }
         let machine = |manifest: &Manifest| (manifest.machine.cpu.clone(), manifest.machine.cores);

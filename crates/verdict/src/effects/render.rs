@@ -116,12 +116,12 @@ impl Effects {
             "exact".to_owned()
         };
         let mains = match &found(false)[..] {
-            [] => "No factor has an effect that differs from chance".to_owned(),
+            [] => "No factor has a significant effect".to_owned(),
             mains => format!("Factors with an effect: {}", mains.join(", ")),
         };
         let interactions = match &found(true)[..] {
             [] if self.factors.len() < 2 => String::new(),
-            [] => "; no interaction differs from chance".to_owned(),
+            [] => "; no interaction is significant".to_owned(),
             found => format!("; factors whose effects depend on each other: {}", found.join(", ")),
         };
         format!("{mains}{interactions} ({how}).")

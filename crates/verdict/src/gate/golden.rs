@@ -125,7 +125,7 @@ impl Goldens<'_> {
             false => options.into_iter().map(String::as_str).collect::<Vec<_>>().join(" "),
         };
         Err(Problem::new(format!(
-            "the golden file {} was made with {}, not with {}, so the counters are not comparable; use the \
+            "the golden file {} was created with {}, not with {}, so the counters are not comparable; use the \
              options of the golden file, or create another golden file with --baseline DIR --update",
             path.display(),
             listed(made),
@@ -180,7 +180,7 @@ fn add(samples: &mut Samples, golden: &Golden) -> Outcome<()> {
             );
             return Err(Problem::new(message));
         };
-        let value = number.value.parse().expect("golden files hold numbers");
+        let value = number.value.parse().expect("golden files contain only numbers");
         let key = Key {
             experiment: golden.experiment.clone(),
             label: number.label.clone(),

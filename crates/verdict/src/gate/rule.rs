@@ -22,7 +22,7 @@ pub struct Tolerance(f64);
 pub enum FailOn {
     /// The gate fails only on a regression.
     Regressed,
-    /// Fail on a regression and on an undecided comparison
+    /// The gate fails on a regression and on an undecided comparison.
     Inconclusive,
 }
 

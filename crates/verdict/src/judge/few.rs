@@ -30,7 +30,7 @@ impl Judged<'_> {
         let named: Vec<String> =
             few.map(|ranked| format!("{} {}", quoted(&ranked.name), self.few(&ranked.name))).collect();
         (!named.is_empty()).then(|| {
-            format!("Small counts (below {MANY}): a difference of 1 is 1% or more: {}.", named.join("; "))
+            format!("Counts below {MANY}, in which a difference of 1 is 1% or more: {}.", named.join("; "))
         })
     }
 }

@@ -48,7 +48,7 @@ impl Gated {
         }
         let missing = match &self.missing[..] {
             [] => String::new(),
-            missing => format!("; nothing was measured of {}", missing.join(", ")),
+            missing => format!("; no measurements of {}", missing.join(", ")),
         };
         format!("{result}: {}{missing}", self.rule.counts(self.tally, "numbers"))
     }

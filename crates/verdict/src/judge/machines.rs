@@ -167,7 +167,7 @@ impl Judged<'_> {
             let known = machines.known(machine);
             if let Some(ratio) = against_others(&levels, machine) {
                 said.push(format!(
-                    "{machine} is outlying: {title} of {base} is {} there, compared with the other machines{known}.",
+                    "{machine} is an outlier: {title} of {base} is {} than on the other machines{known}.",
                     shown(ratio)
                 ));
             }
@@ -176,8 +176,8 @@ impl Judged<'_> {
             });
             if let Some((name, ratio)) = apart.next() {
                 said.push(format!(
-                    "{machine} is outlying: {title} of {name} relative to {base} is {} there, compared with the other \
-                     machines{}{known}.",
+                    "{machine} is an outlier: {title} of {name}{1} relative to {base} is {0} than on the \
+                     other machines{known}.",
                     shown(ratio),
                     and_more(apart.count())
                 ));

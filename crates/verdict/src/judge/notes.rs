@@ -15,7 +15,8 @@ impl Judged<'_> {
         notes.extend(self.difference_note());
         notes.extend(self.noise.map(|noise| {
             format!(
-                "Noise floor {} ({} vs itself); smaller changes are ignored. Detected with 80% power: {}.",
+                "Noise floor {} ({} vs itself); smaller changes are ignored. A change of {} is detected with \
+                 80% power.",
                 percent(noise.floor),
                 quoted(&self.entries[0].sample.name),
                 percent(noise.detectable)
@@ -38,7 +39,7 @@ impl Judged<'_> {
             let costs = self.prices.names();
             let differ = if costs.len() == 1 { "differs" } else { "differ" };
             notes.push(format!(
-                "Not comparable with {}, because {} {differ} too much: {}.",
+                "Configurations that are not comparable with {}, because {} {differ} too much: {}.",
                 quoted(&self.entries[0].sample.name),
                 costs.join(" and "),
                 listed(&others)
@@ -134,7 +135,8 @@ impl Judged<'_> {
         let turned = self.names(is_turned);
         (!turned.is_empty()).then(|| {
             format!(
-                "The medians of {} suggest the opposite, because a change is the median of paired ratios.",
+                "For {}, the ratio of the medians points in the opposite direction; the verdict uses the \
+                 median of the paired ratios.",
                 listed(&turned)
             )
         })
@@ -189,7 +191,7 @@ fn reason(doubt: Doubt) -> Option<String> {
     Some(match doubt {
         Doubt::TooFewBlocks { blocks: 0 } => "no trial has a value for both sides".to_owned(),
         Doubt::TooFewBlocks { .. } => return None,
-        Doubt::TooNoisy => "the 95% CI includes no change".to_owned(),
+        Doubt::TooNoisy => "the 95% CI includes the ratio 1".to_owned(),
         Doubt::Chance => "p exceeds 0.05".to_owned(),
         Doubt::TooSmall => "the 95% CI extends beyond the threshold".to_owned(),
         Doubt::OneOfMany { comparisons } => {

@@ -96,7 +96,7 @@ impl Judged<'_> {
             let (cells, pronoun) =
                 (listed(&self.dropping), if self.dropping.len() == 1 { "it" } else { "they" });
             let text = format!(
-                "{cells} dropped data that was asked for later, so {pronoun} did less work than the others."
+                "{cells} dropped data that later operations requested, so {pronoun} did less work than the others."
             );
             all.push(Statement::new("WARNING", text));
         }

@@ -13,7 +13,7 @@ pub(crate) struct Subject(pub(crate) Arc<dyn KeyFormat>);
 /// All invariants, by name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("different keys have different bytes", keys_differ),
-    ("the order of keys is as announced", order_is_as_announced),
+    ("the order of keys is the announced order", order_is_as_announced),
     ("absent keys are between present keys", absent_keys_lie_between),
     ("sums of key numbers are correct", sums_are_right),
 ];
@@ -40,10 +40,14 @@ fn keys_differ(Subject(format): &Subject) -> Result<(), String> {
         for id in [KeyId::present(index), KeyId::absent(index)] {
             let key = key(format, id);
             if key.is_empty() || key.len() > format.max_bytes() {
-                return Err(format!("{id:?} has {} bytes, announced {}", key.len(), format.max_bytes()));
+                return Err(format!(
+                    "key {id:?} has {} bytes, but the announced length is {}",
+                    key.len(),
+                    format.max_bytes()
+                ));
             }
             if !seen.insert(key) {
-                return Err(format!("{id:?} has the same bytes as another key"));
+                return Err(format!("key {id:?} has the same bytes as another key"));
             }
         }
     }
@@ -72,7 +76,7 @@ fn absent_keys_lie_between(Subject(format): &Subject) -> Result<(), String> {
     if outside <= 10 {
         Ok(())
     } else {
-        Err(format!("{outside} of 2000 absent keys are outside of the present keys"))
+        Err(format!("{outside} of 2000 absent keys are not between the smallest and the largest present key"))
     }
 }
 

@@ -78,12 +78,16 @@ fn keeps_its_share(Subject(distribution): &Subject) -> Result<(), String> {
         // Sorting by the drawn counts selects keys that were drawn too often by chance. The tolerance is therefore a
         // few standard deviations of the least popular key.
         if (share - announced).abs() > 0.015 {
-            return Err(format!("the {hottest} hottest keys: announced {announced}, drawn {share}"));
+            return Err(format!(
+                "the announced share of the {hottest} hottest keys is {announced}, but their drawn share is \
+                 {share}"
+            ));
         }
         let several = distribution.shares(KEYS, &[1, hottest]).and_then(|mut shares| shares.pop());
         if several.is_none_or(|several| (several - announced).abs() > 1e-9) {
             return Err(format!(
-                "the {hottest} hottest keys: share {announced} in a single call, {several:?} in one call for several"
+                "for the {hottest} hottest keys, a call for one share returns {announced}, but a call for \
+                 several shares returns {several:?}"
             ));
         }
     }
@@ -109,5 +113,11 @@ fn stands_where_it_says(Subject(distribution): &Subject) -> Result<(), String> {
         PopularKeys::Together => !in_turn && span < KEYS / 2,
         PopularKeys::Scattered => !in_turn && (!is_skewed || span > KEYS / 2),
     };
-    if is_right { Ok(()) } else { Err(format!("{standing:?}, and the {HOTTEST} hottest span {span} keys")) }
+    if is_right {
+        Ok(())
+    } else {
+        Err(format!(
+            "the announced positions are {standing:?}, but the {HOTTEST} hottest keys span {span} keys"
+        ))
+    }
 }

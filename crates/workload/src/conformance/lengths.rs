@@ -31,14 +31,18 @@ fn stays_within_its_bounds(subject: &Subject) -> Result<(), String> {
     let (least, max) = (subject.least, subject.lengths.max());
     bits().try_for_each(|bits| {
         let length = subject.lengths.length(bits);
-        ensure((least..=max).contains(&length), || format!("{length} is not within {least} to {max}"))
+        ensure((least..=max).contains(&length), || {
+            format!("the length {length} is not within {least} to {max}")
+        })
     })
 }
 
 fn equal_bits_give_equal_lengths(subject: &Subject) -> Result<(), String> {
     bits().try_for_each(|bits| {
         let [once, again] = [(); 2].map(|()| subject.lengths.length(bits));
-        ensure(once == again, || format!("the bits {bits:#x} give {once}, then {again}"))
+        ensure(once == again, || {
+            format!("two equal calls with the bits {bits:#x} give the lengths {once} and {again}")
+        })
     })
 }
 

@@ -255,7 +255,7 @@ fn canary_formats_are_caught() {
         let subject = formats::Subject(Arc::new(format));
         names.iter().all(|name| check_of(formats::INVARIANTS, name)(&subject).is_ok())
     }
-    let [bytes, order] = ["different keys have different bytes", "the order of keys is as announced"];
+    let [bytes, order] = ["different keys have different bytes", "the order of keys is the announced order"];
     let [absent, sums] = ["absent keys are between present keys", "sums of key numbers are correct"];
     assert!(!is_kept(WrongFormat(format("u64"), |id: KeyId| KeyId::present(id.index())), &[bytes]));
     let far = |id: KeyId| if id.is_absent() { KeyId::present(id.index() + (1 << 40)) } else { id };
@@ -272,7 +272,7 @@ fn impossible_formats_are_refused() {
     for (label, message) in [
         ("u64(bytes=0B)", "a key has 1B to 64KiB"),
         ("decimal(bytes=1MiB)", "a key has 1B to 64KiB"),
-        ("user(bytes=16B)", "it has no parameters"),
+        ("user(bytes=16B)", "this variant has no parameters"),
         ("u46", "did you mean \"u64\"?"),
     ] {
         let error = FORMATS.choose(&label.into()).unwrap_err();

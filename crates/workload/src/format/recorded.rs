@@ -24,8 +24,8 @@ impl KeyFormatPolicy for Policy {
         match recording {
             Some(recording) => Ok(Arc::new(Recorded(Arc::clone(recording)))),
             None => {
-                Err("no phase replays a raw trace whose keys could be taken; add one, or choose another \
-                         format such as \"u64\""
+                Err("this format needs the keys of a trace, but no phase replays a raw trace; add such a \
+                     phase, or choose another format, such as \"u64\""
                     .to_owned())
             }
         }

@@ -7,7 +7,7 @@ use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::plain(
     "uniform",
-    "each key with the same probability, so that a cache cannot favour popular keys",
+    "each key with the same probability, so that a cache cannot favor popular keys",
     || Box::new(Uniform),
 );
 

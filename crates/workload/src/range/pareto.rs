@@ -1,4 +1,4 @@
-//! Scan lengths with a generalised Pareto distribution. The default parameters are those of `mixgraph` in
+//! Scan lengths with a generalized Pareto distribution. The default parameters are those of `mixgraph` in
 //! `RocksDB`'s `db_bench` (Cao et al., FAST '20).
 
 use catalog::{Build, Count, Variant};
@@ -8,13 +8,13 @@ use crate::length::{LengthDistribution, Pareto, ParetoLaw};
 
 pub(crate) const VARIANT: Variant<dyn LengthDistribution> = Variant::new::<ParetoLength>(
     "pareto",
-    "mostly short scans with a heavy tail, by the generalised Pareto distribution measured in production",
-    "# Location parameter of the generalised Pareto distribution, in entries.
+    "mostly short scans with a heavy tail, by the generalized Pareto distribution measured in production",
+    "# Location parameter of the generalized Pareto distribution, in entries.
 theta = 0.0
-# Scale parameter of the generalised Pareto distribution, in entries. A larger scale gives longer
+# Scale parameter of the generalized Pareto distribution, in entries. A larger scale gives longer
 # scans.
 sigma = 14.236
-# Shape parameter of the generalised Pareto distribution. A larger shape gives more long scans.
+# Shape parameter of the generalized Pareto distribution. A larger shape gives more long scans.
 k = 2.517
 # Smallest number of entries per scan. Scans below this minimum are extended to the minimum.
 min = 1

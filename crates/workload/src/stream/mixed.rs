@@ -143,7 +143,7 @@ impl MixedStream {
         operations: &mut Vec<Operation>,
         limit: usize,
     ) -> usize {
-        let (mixed, _) = phase.mix_of(thread).expect("a mixed stream is of a phase with a mix");
+        let (mixed, _) = phase.mix_of(thread).expect("a mixed stream belongs to a phase with a mix");
         let mut scratch = std::mem::take(&mut self.scratch);
         let mut filled = self.left.min(limit as u64) as usize;
         scratch.kinds.resize(filled, Kind::Get);
@@ -401,7 +401,9 @@ impl Keys {
             Self::Drawn(drawn) => {
                 drawn.member_sampler.fill(&mut drawn.member_random, existing.max(1), keys);
             }
-            Self::Recorded { .. } => unreachable!("groups do not go with traces"),
+            Self::Recorded { .. } => {
+                unreachable!("a stream with the keys of a trace has no batches and no multi-gets")
+            }
         }
     }
 }

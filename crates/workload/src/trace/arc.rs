@@ -11,7 +11,7 @@ use super::record::{TraceOperation, TraceRecord};
 
 pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::plain(
     "arc",
-    "ranges of block numbers as text (first block, number of blocks, 0, number of the request)",
+    "requests for ranges of blocks, as text (first block, number of blocks, 0, number of the request)",
     || Box::new(Arc),
 );
 

@@ -52,8 +52,12 @@ impl Columns {
     fn of(header: &[u8]) -> Result<Self, String> {
         let place = |name: &str| split(header).position(|column| column == name.as_bytes());
         let required = |name: &str| {
-            place(name)
-                .ok_or_else(|| format!("the header has no column \"{name}\"; a trace has key, op and size"))
+            place(name).ok_or_else(|| {
+                format!(
+                    "the header has no column \"{name}\"; a CacheLib trace needs the columns key, op and \
+                     size"
+                )
+            })
         };
         Ok(Self {
             key: required("key")?,

@@ -208,7 +208,10 @@ impl LineFormat for Rows {
             get("end", params.end)?.map(|end| [prefix.as_slice(), &self.csv.unescaped(end)].concat());
         record.count = get("count", params.count)?.map(|count| field("count", count)).transpose()?;
         record.value_bytes = size
-            .map(|size| u32::try_from(size).map_err(|_| format!("the size is {size} bytes")))
+            .map(|size| {
+                u32::try_from(size)
+                    .map_err(|_| format!("the size is {size} bytes; the maximum is {}", u32::MAX))
+            })
             .transpose()?;
         if record.key.len() > MAX_KEY_BYTES {
             return Err(format!("the key has {} bytes; the maximum is {MAX_KEY_BYTES}", record.key.len()));

@@ -78,7 +78,8 @@ impl<R: Read> Read for Limited<R> {
         self.left = self.left.checked_sub(read as u64).ok_or_else(|| {
             let most = self.most;
             io::Error::other(format!(
-                "the file decompresses to more than {most} bytes, which is too much for a trace of its size; decompress the file first"
+                "the file decompresses to more than {most} bytes, which is too much for a compressed trace \
+                 of this size; decompress the file first"
             ))
         })?;
         Ok(read)

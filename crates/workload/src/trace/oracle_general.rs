@@ -88,7 +88,8 @@ impl TraceRecords for Requests {
         let fields = Fields::of(&record);
         if !fields.is_possible_at(self.next) {
             let message = format!(
-                "the next access of record {} is at {}, before the record; is this an oracleGeneral trace?",
+                "the next access of record {} is at {}, which is before the record; check that the file is \
+                 an oracleGeneral trace",
                 self.next, fields.next
             );
             return Err(RecordError::Byte { offset, message });

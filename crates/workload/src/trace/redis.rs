@@ -39,7 +39,7 @@ impl Commands {
         let Some((name, arguments)) = command.split_first() else { return Ok(()) };
         let name = name.to_ascii_uppercase();
         let found = operations(&name, arguments).map_err(|Missing| {
-            format!("{} has {} arguments; the number is too small or odd", quoted(&name), arguments.len())
+            format!("{} has {} arguments, which is too few or an odd number", quoted(&name), arguments.len())
         })?;
         if let Some(operations) = found {
             for mut record in operations {

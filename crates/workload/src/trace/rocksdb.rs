@@ -84,7 +84,9 @@ impl TraceReader for RocksDb {
         }
         let (major, minor) = version(&payload).ok_or_else(|| wrong("the header has no trace version"))?;
         if (major, minor) > (0, 2) {
-            return Err(wrong(&format!("trace version {major}.{minor} is newer than 0.2")));
+            return Err(wrong(&format!(
+                "the trace has version {major}.{minor}; the newest supported version is 0.2"
+            )));
         }
         let has_fields = (major, minor) == (0, 2);
         Ok(Box::new(Queries {
@@ -206,7 +208,7 @@ impl TraceRecords for Queries {
         let mut notes: Vec<String> = self.seeks.note().into_iter().collect();
         if self.families > 0 {
             let count = self.families;
-            notes.push(format!("{count} operations are on column families other than the default family"));
+            notes.push(format!("{count} operations belong to other column families than the default family"));
         }
         notes
     }

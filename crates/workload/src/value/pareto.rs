@@ -1,4 +1,4 @@
-//! Value sizes with a generalised Pareto distribution. Most sizes are small, and few sizes are large. The
+//! Value sizes with a generalized Pareto distribution. Most sizes are small, and few sizes are large. The
 //! distribution and its default parameters are those of `mixgraph` in `RocksDB`'s `db_bench` (Cao et al., FAST '20).
 
 use catalog::{Build, ByteSize, Variant};
@@ -8,13 +8,13 @@ use crate::length::{LengthDistribution, Pareto, ParetoLaw};
 
 pub(crate) const VARIANT: Variant<dyn LengthDistribution> = Variant::new::<ParetoSize>(
     "pareto",
-    "mostly small values, by the generalised Pareto distribution measured in production",
-    "# Location parameter of the generalised Pareto distribution, in bytes.
+    "mostly small values, by the generalized Pareto distribution measured in production",
+    "# Location parameter of the generalized Pareto distribution, in bytes.
 theta = 0.0
-# Scale parameter of the generalised Pareto distribution, in bytes. A larger scale gives larger
+# Scale parameter of the generalized Pareto distribution, in bytes. A larger scale gives larger
 # values.
 sigma = 25.45
-# Shape parameter of the generalised Pareto distribution. A larger shape gives more large values.
+# Shape parameter of the generalized Pareto distribution. A larger shape gives more large values.
 k = 0.2615
 # Smallest value size. Sizes below this minimum are raised to the minimum.
 min = \"10B\"

@@ -117,7 +117,7 @@ fn impossible_phases_name_the_key_and_what_is_accepted() {
         ("name = \"a\"\ninsert = 5\nrate = { p99 = \"1ms\" }".to_owned(), "rate", "can be repeated"),
         (format!("{mix}seconds = 0"), "seconds", "must be above 0"),
         (format!("{mix}seconds = \"5 moons\""), "seconds", "is not a time"),
-        (format!("{mix}order = \"random\""), "order", "the order of a load"),
+        (format!("{mix}order = \"random\""), "order", "only a load has an order"),
         (format!("{mix}opertions = 5"), "opertions", "did you mean \"operations\"?"),
         ("name = \"a\"\nreplay = \"x\"".to_owned(), "replay", "replay is a table"),
         ("name = \"a\"\nreplay = { kind = \"cvs\" }".to_owned(), "replay.kind", "Valid: raw, rocksdb"),

@@ -53,12 +53,12 @@ fn a_cache_is_filled_where_a_get_misses() {
     let verdict = model_check::check(replay.open().unwrap(), &record, &Model::default(), 40).unwrap();
     assert!(verdict.has_stopped && verdict.checked < 4);
     let assumed = replay.check().unwrap().join("\n");
-    assert!(assumed.contains("t is recognised as a trace of kind \"twitter\""), "{assumed}");
+    assert!(assumed.contains("t is recognized as a trace of kind \"twitter\""), "{assumed}");
     assert!(
         assumed.contains("the values of 1 writes are synthetic; their sizes are the recorded sizes"),
         "{assumed}"
     );
-    assert!(assumed.contains("a get that finds nothing is followed by a put"), "{assumed}");
+    assert!(assumed.contains("after a get that finds no value, the replay puts"), "{assumed}");
 }
 
 #[test]

@@ -45,7 +45,10 @@ fn no_library_opens_the_filter_of_another() {
 fn what_is_no_filter_library_is_refused_with_a_sentence() {
     let folder = tempfile::tempdir().unwrap();
     let missing = refused(&folder.path().join("no-such.so"));
-    assert!(missing.contains("no such file in ") && missing.contains("build it, or correct"), "{missing}");
+    assert!(
+        missing.contains("no such file in ") && missing.contains("build the library, or correct"),
+        "{missing}"
+    );
     let text = folder.path().join("text.so");
     std::fs::write(&text, "no library").unwrap();
     assert!(refused(&text).contains("cannot be loaded"), "{}", refused(&text));

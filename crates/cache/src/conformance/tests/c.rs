@@ -66,7 +66,7 @@ fn what_is_no_cache_library_is_refused_with_a_sentence() {
 }
 
 #[test]
-#[should_panic(expected = "evicted the object 99, which is not held")]
+#[should_panic(expected = "evicted the object 99, which is not in the cache")]
 fn a_library_that_evicts_what_is_not_held_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let source = "#include \"lsmbench_cache.h\"\n\
@@ -80,7 +80,7 @@ fn a_library_that_evicts_what_is_not_held_is_named() {
                       return &api;\n\
                   }\n";
     let Some(library) = compiled(&folder, source) else {
-        panic!("no C compiler, so this is said for it: evicted the object 99, which is not held");
+        panic!("no C compiler, so this is said for it: evicted the object 99, which is not in the cache");
     };
     let cache = cache(&library, ", capacity=\"100B\", shards=1");
     for offset in 0..2 {

@@ -66,7 +66,8 @@ fn experiment_file() -> String {
             &experiment::reference::verdict(),
         ),
     );
-    let about = "The gate of `lsmbench run`, which exits with status 1 if a configuration is worse than the baseline.";
+    let about =
+        "The gate of `lsmbench run`. If a comparison with the baseline does not pass, the exit status is 1.";
     derived(&mut page, sections("gate", about, &experiment::reference::gate()));
     let about = "The objective and the limits of `lsmbench tune`, which searches all designs of the sweep.";
     derived(&mut page, sections("tune", about, &experiment::reference::tune()));
@@ -76,7 +77,8 @@ fn experiment_file() -> String {
     );
     let about = "The figure of a published document that the experiment reproduces. Only `lsmbench report` reads this table.";
     derived(&mut page, sections("source", about, &schema::<FigureSource>()));
-    let about = "A rule that compares published values with results or with a computation. Only `lsmbench report` reads it.";
+    let about = "A rule that compares published values with results or with a computation. Only `lsmbench \
+                 report` reads this rule.";
     derived(&mut page, sections("claim", about, &schema::<Rule>()));
     page.push_str("\n## Computations\n\nThe valid values of `computed`. The second column lists the arguments that `with` must set.\n\n");
     let rows = COMPUTATIONS.iter().map(|one| {

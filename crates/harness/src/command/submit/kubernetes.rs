@@ -34,7 +34,7 @@ pub(super) fn manifest(jobs: &Jobs<'_>) -> String {
         pod(jobs, &name, "merge", &format!("exec {merge}"), false)
     );
     format!(
-        "# The missing parts of {}, one on each node, and their merge. Apply it, then start the merge:\n\
+        "# Runs the missing parts of {}, one on each node, and their merge. Apply this file, then start the merge:\n\
          #   kubectl wait --for=condition=complete --timeout=-1s job/{name}\n\
          #   kubectl patch job/{name}-merge --type=strategic --patch '{{\"spec\": {{\"suspend\": false}}}}'\n{parts}{merge}",
         jobs.name

@@ -154,7 +154,7 @@ impl Victim {
             seed: self.seed,
             from: self.from,
         });
-        let moment = self.moments.next().expect("there is always another moment");
+        let moment = self.moments.next().expect("the sequence of kill times never ends");
         let process = Process::start(&orders).map_err(|error| format!("cannot start a process: {error}"))?;
         let (printed, mut failure) = process.die(moment).map_err(|error| error.to_string())?;
         let (ledger, reported) = read_reports(self.from, &printed)?;

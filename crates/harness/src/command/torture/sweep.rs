@@ -119,7 +119,7 @@ impl Sweep {
             let is_begun = self.folder(BROKEN).manifest().exists();
             let mut process = self.start(BROKEN, is_begun)?;
             // A kill comes after two trials of twelve on average.
-            let share = shares.next().expect("there is always another share");
+            let share = shares.next().expect("the sequence of kill times never ends");
             if !ends_within(&mut process, self.unbroken.mul_f64(share / 3.0))? {
                 let killed = process.kill().and_then(|()| process.wait());
                 killed.map_err(|error| Problem::doing("kill a run", error))?;
@@ -147,7 +147,7 @@ impl Sweep {
         if let Some(key) = different.next() {
             let count = |rows: &Rows| rows.get(key).map_or(0, Vec::len);
             tally.wrong.push(format!(
-                "{}: {} rows, expected {}, or other counters",
+                "{}: the counters of the {} rows differ from the {} expected rows",
                 key.join(", "),
                 count(&rows),
                 count(&self.expected)

@@ -89,7 +89,7 @@ fn of_arrivals(arrivals: &Arrivals) -> String {
          coefficient of variation {variation:.2}"
     );
     if *backward > 0 {
-        let _ = write!(text, ", {backward} before the previous operation");
+        let _ = write!(text, ", {backward} times earlier than the time of the previous operation");
     }
     text
 }

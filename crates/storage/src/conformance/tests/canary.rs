@@ -51,7 +51,7 @@ impl Fault {
     /// Every fault, with the name of the invariant whose check must detect the fault.
     pub(crate) const ALL: [(Self, &'static str); 16] = [
         (Self::DropsTheTailOfAppends, "appended bytes are read back"),
-        (Self::WritesLate, "appends are visible at once, in tables after a sync"),
+        (Self::WritesLate, "appends are visible at once; in table files, only after a sync"),
         (Self::ReadsZerosBeyondTheEnd, "a read beyond the end is an error"),
         (Self::RefusesEmptyFiles, "a file may be empty"),
         (Self::LeavesPadding, "file sizes are exact, also near block boundaries"),

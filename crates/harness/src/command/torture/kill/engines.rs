@@ -108,8 +108,8 @@ fn jobs_of(choice: &Choice, arguments: &KillArguments) -> Outcome<Result<Vec<Eng
         logs.push(log);
         let Some(survival) = engine.survival(log) else {
             return Ok(Err(format!(
-                "engine {label}: its stores are in the process of a server, which the end of its clients does not end; \
-                 name another engine"
+                "engine {label} keeps its stores in a server process, which continues if lsmbench kills its \
+                 clients; name another engine"
             )));
         };
         jobs.push(EngineJob { label: label.clone(), wal, design, declared: survival.to_string() });
@@ -155,7 +155,11 @@ fn kill_often(job: &EngineJob, arguments: &KillArguments, folder: &Path) -> Resu
                 Ok(lost) => tally.lost += lost as u64,
                 Err(violation) => {
                     let kept = victim.scratch.keep();
-                    let moment = format!("declared: {}; the store stays in {}", job.declared, kept.display());
+                    let moment = format!(
+                        "declared to survive: {} commits; the store stays in {}",
+                        job.declared,
+                        kept.display()
+                    );
                     tally.findings.add(seed.to_string(), moment, violation);
                     break;
                 }
@@ -195,7 +199,7 @@ impl EngineVictim {
     /// Starts a process that writes to the store, kills it, and checks the store in another process. Returns the number
     /// of acknowledged commits that the store lost, or the violation.
     fn live_and_die(&mut self) -> Result<(Ledger, Result<usize, Violation>), String> {
-        let moment = self.moments.next().expect("there is always another moment");
+        let moment = self.moments.next().expect("the sequence of kill times never ends");
         let start = |orders: &Orders| {
             Process::start(orders).map_err(|error| format!("cannot start a process: {error}"))
         };

@@ -5,7 +5,7 @@ use crate::policy::Slot;
 /// Marks the end of a chain of slots.
 const NONE: Slot = Slot::MAX;
 
-/// The neighbours of a slot in its queue, and the slot's weight. A node has 16 bytes.
+/// The neighbors of a slot in its queue, and the slot's weight. A node has 16 bytes.
 #[derive(Clone, Copy)]
 struct Node {
     newer: Slot,

@@ -72,8 +72,8 @@ pub fn replay(cache: &dyn Cache, trace: &[BlockRequest], warm_up: usize) -> Scor
 /// miss. The algorithm keeps the blocks with which the most hits are possible.
 ///
 /// The algorithm keeps the blocks whose next request is nearest, including the incoming block (Belady, "A study of
-/// replacement algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966; proved optimal by Mattson
-/// et al., 1970, also if the cache may decline a block). The bound is exact if all blocks have the same length. For
+/// replacement algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966; proved optimal by Mattson et
+/// al., 1970, even if the cache may decline a block). The bound is exact if all blocks have the same length. For
 /// different lengths, the exact bound is NP-hard (Chrobak et al., 2012). In this case, the result is not a bound, but
 /// the score of a very good policy.
 pub fn belady(trace: &[BlockRequest], capacity: u64, warm_up: usize) -> Score {
@@ -199,7 +199,7 @@ mod tests {
         }
     }
 
-    /// Tests a warm-up whose blocks differ from the blocks of the counted requests. An algorithm that maximises the
+    /// Tests a warm-up whose blocks differ from the blocks of the counted requests. An algorithm that maximizes the
     /// hits of the whole trace would lose counted hits to gain hits in the warm-up.
     #[test]
     fn a_change_at_the_end_of_the_warm_up_leaves_the_bound_above_every_cache() {

@@ -1,4 +1,4 @@
-//! Incremental compaction divides the compaction of a full level into several jobs, each with a few neighbouring
+//! Incremental compaction divides the compaction of a full level into several jobs, each with a few neighboring
 //! SSTables. The sequence of these jobs is called a drain.
 //!
 //! If a job compacts a complete level ([`leveled`](crate::leveled)), the job takes more time and temporary space as
@@ -12,18 +12,18 @@
 //!   numbers. The newest SSTable of the next level is the last output of the previous job. If this SSTable is not the
 //!   last one in key order, the drain continues after its largest key. [`spooky`](crate::spooky) has a similar rule,
 //!   but only for the largest level.
-//! * **Size.** The inputs of a job are neighbouring SSTables and all SSTables that they overlap in the next level.
-//!   The parameter limits the total size of the inputs, but a job has at least one SSTable of the level. Every
-//!   compaction divides its output, so that no output SSTable overlaps many bytes of the next level. `LevelDB` has an
-//!   equal limit for grandparents, `kMaxGrandParentOverlapBytes`. The output of a job is also divided at the first
-//!   key of the next job, so that the next job rewrites less data.
+//! * **Size.** The inputs of a job are neighboring SSTables and all SSTables that they overlap in the next level. The
+//!   parameter limits the total size of the inputs, but a job has at least one SSTable of the level. Every compaction
+//!   divides its output, so that no output SSTable overlaps many bytes of the next level. `LevelDB` has an equal limit
+//!   for grandparents, `kMaxGrandParentOverlapBytes`. The output of a job is also divided at the first key of the next
+//!   job, so that the next job rewrites less data.
 //! * **Order.** A drain has priority over level 0, until level 0 has more than twice the number of runs that triggers
 //!   its compaction. Without this priority, level 1 would be full at every compaction of level 0.
 //!
 //! # Costs
-//! Reads cost as much as with `leveled`, because each level has one run. The policy writes about as much as
-//! `leveled`. If an SSTable of the next level overlaps the inputs of two jobs, both jobs write a part of its keys.
-//! The keys that are written twice are those from the first key of the second job on.
+//! Reads cost as much as with `leveled`, because each level has one run. The policy writes about as much as `leveled`.
+//! If an SSTable of the next level overlaps the inputs of two jobs, both jobs write a part of its keys. The keys from
+//! the first key of the second job on are then written twice.
 
 use std::sync::Arc;
 

@@ -68,7 +68,7 @@ pub(crate) struct LeveledPartial {
     /// The exponent e for the capacity of level 1, which is T^e full memtables. The capacity of each deeper level is
     /// T times as large.
     pub(crate) level1_exponent: usize,
-    /// The number of neighbouring SSTables that one job compacts.
+    /// The number of neighboring SSTables that one job compacts.
     pub(crate) tables_per_job: usize,
     /// The rule that selects the SSTables of a job.
     pub(crate) picker: Picker,

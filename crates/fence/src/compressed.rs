@@ -13,7 +13,7 @@
 //! the others:                     shared length | length of the rest | rest
 //! ```
 //! Lengths are varints with seven bits per byte. The memory equals the stored size, which is 3 to 10 bytes per
-//! separator if neighbouring separators are similar. With n separators, a search reads log2(n / interval) first
+//! separator if neighboring separators are similar. With n separators, a search reads log2(n / interval) first
 //! separators, and one group.
 
 use catalog::{Build, Variant};

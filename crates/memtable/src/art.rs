@@ -3,9 +3,9 @@
 //! A node selects a child by one byte of the key. A node has space for 4, 16, 48 or 256 children. If all keys below a
 //! node share further bytes, these bytes are stored as the prefix of the node. A leaf is the newest version of a key.
 //! Each version has a link to the next older version. A lookup among 500,000 random keys visits three nodes and one
-//! record for any key length, and compares one key. A scan searches every key from the root. An entry takes the bytes
-//! of the key and value and 24 bytes of header and link, rounded up to a multiple of 8. Nodes take about 40 bytes per
-//! entry.
+//! record for any key length, and compares one key. To find the next key, a scan searches the tree from the root. An
+//! entry takes the bytes of the key and value and 24 bytes of header and link, rounded up to a multiple of 8. Nodes
+//! take about 40 bytes per entry.
 //!
 //! Source: Leis, Kemper, Neumann, "The Adaptive Radix Tree: `ARTful` Indexing for Main-Memory Databases", ICDE 2013,
 //! but with one lock instead of the synchronization methods of the paper. Because a key may be a prefix of another
@@ -128,7 +128,7 @@ impl<const N: usize> Few<N> {
         self.bytes.into_iter().zip(self.children).filter_map(|(byte, child)| Some((byte, child?)))
     }
 
-    /// Returns the neighbour of a branch. See [`Branches::neighbour`].
+    /// Returns the neighbor of a branch. See [`Branches::neighbour`].
     fn neighbour(&self, of: Option<u8>, side: Side) -> Option<Child> {
         let bytes = &self.bytes[..self.len];
         let at = match (side, of) {
@@ -234,7 +234,7 @@ impl Branches {
     }
 }
 
-/// The direction of a search for a neighbour.
+/// The direction of a search for a neighbor.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Up,

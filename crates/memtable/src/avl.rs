@@ -215,7 +215,7 @@ impl Tree {
         if child != NONE {
             return self.outermost(path, child, 1 - side);
         }
-        // The neighbour is the first ancestor whose other child is on the path.
+        // The neighbor is the first ancestor whose other child is on the path.
         while let Some(at) = path.pop() {
             if path.last().is_some_and(|parent| self.node(parent).children[1 - side] == at) {
                 return Some(path);

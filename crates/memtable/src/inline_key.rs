@@ -3,8 +3,8 @@
 //!
 //! Ordered maps of byte strings are slow, because every comparison follows a pointer. A key of up to [`INLINE_BYTES`]
 //! bytes is stored as big-endian words with zero padding, and its length. To compare two keys, the words are compared
-//! first, and then the lengths. The words of two different keys are equal only if the keys differ in the number of
-//! trailing zero bytes.
+//! first, and then the lengths. The words of two different keys are equal only if the keys differ in nothing but the
+//! number of trailing zero bytes.
 
 use std::cmp::Ordering;
 

@@ -1,6 +1,6 @@
 //! The B+-tree of the crate `scc`. Readers take no locks, and a writer locks one leaf.
 //!
-//! `TreeIndex` maps each key to an anchor in an arena. The anchor is the begin of a chain of all versions of the key,
+//! `TreeIndex` maps each key to an anchor in an arena. The anchor is the start of a chain of all versions of the key,
 //! ordered from newest to oldest. Writers add versions to the chain by compare-and-swap. The leaves of the tree store
 //! keys of up to 30 bytes. A leaf has up to 14 entries. A lookup among 500,000 entries visits five or six nodes, the
 //! anchor and one record. An entry takes the bytes of its key and value, plus 24 bytes of header and link, rounded up

@@ -5,9 +5,9 @@
 //! the immutable buffer is sorted and flushed. Then the tree exchanges the two buffers. A lookup in the active buffer
 //! searches all entries from the newest to the oldest. A lookup in an immutable buffer is a binary search.
 //!
-//! A scan of the active buffer needs sorted entries. The scan therefore sorts the entries that were appended since
-//! the last scan, and merges these entries into the existing order. The search costs one pass over the buffer.
-//! Without inserts since the last scan, the scan has no additional cost.
+//! A scan of the active buffer needs sorted entries. The scan therefore sorts the entries that were appended since the
+//! last scan, and merges these entries into the existing order. The merge costs one pass over the buffer. Without
+//! inserts since the last scan, the scan has no additional cost.
 
 use std::cmp::{Ordering, Reverse};
 use std::ops::{Bound, Range};

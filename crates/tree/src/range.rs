@@ -472,8 +472,8 @@ impl Bounds {
         is_above(|| key, &self.low) && is_below(|| key, &self.high)
     }
 
-    /// Opens the sources of a view that can have keys between the bounds, from the newest to the oldest source. Each
-    /// source begins at its first key in `direction`.
+    /// Opens the sources of a view that can have keys between the bounds, from the newest to the oldest source. In
+    /// `direction`, each source begins at its first key within the bounds.
     fn open<'v>(
         &self,
         inner: &Inner,

@@ -4,9 +4,9 @@
 //! merge. If a flush or a compaction reads both the tombstone and its put, neither is needed any longer, so both are
 //! dropped. An ordinary tombstone must reach the last sorted run, because older versions of its key may exist there.
 //!
-//! A sorted run has one version of each key. If a newer value replaces a single delete whose put is still in an older
-//! run, the value keeps a mark. When a later single delete removes the marked value, the older single delete becomes
-//! the tombstone of the key again. Without the mark, the put in the older run would reappear.
+//! A sorted run has at most one version of each key. If a newer value replaces a single delete whose put is still in an
+//! older run, the value keeps a mark. When a later single delete removes the marked value, the older single delete
+//! becomes the tombstone of the key again. Without the mark, the put in the older run would reappear.
 //!
 //! Source: `RocksDB`, `SingleDelete` and `CompactionIterator::NextFromInput`.
 

@@ -209,8 +209,8 @@ counters! {
 pub(crate) struct Counter(AtomicU64);
 
 impl Counter {
-    /// Adds `count` to the counter. Only the thread that owns the counter calls this function, so it needs no atomic
-    /// read-modify-write instruction.
+    /// Adds `count` to the counter. Only the thread that owns the counter calls this function, so the addition needs no
+    /// atomic read-modify-write instruction.
     #[inline]
     pub(crate) fn add(&self, count: u64) {
         self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(count), Ordering::Relaxed);
@@ -327,8 +327,8 @@ pub struct Stats {
     pub expected_fpr: Option<f64>,
     /// The blob files.
     pub blobs: BlobStats,
-    /// The modelled time of the storage device so far, including the opening of the tree. `None` if the storage has
-    /// no device model.
+    /// The modeled time of the storage device so far, including the opening of the tree. `None` if the storage has no
+    /// device model.
     pub device: Option<DeviceTime>,
 }
 

@@ -41,8 +41,8 @@ fn seek_and_find_answer_rightly(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that `seek` returns the right block for present keys, their neighbours, the separators, keys below and
-/// above all keys, and the keys in `more`. Checks that `find` returns the right block for every present key.
+/// Checks that `seek` returns the right block for present keys, their neighbors, the separators, keys below and above
+/// all keys, and the keys in `more`. Checks that `find` returns the right block for every present key.
 pub(crate) fn check_answers(
     policy: &dyn FencePolicy,
     table: &mut Table,

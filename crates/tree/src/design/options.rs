@@ -203,9 +203,9 @@ pub enum TableRelease {
     /// The tree closes an SSTable when its last reader has released it.
     #[default]
     Unused,
-    /// A table is also kept open until the next compaction replaces tables or the tree is closed. The tables need
-    /// their space for a further cycle. Source: golsm, "Compaction". Unlike in golsm, a table that a reader still
-    /// uses is not closed.
+    /// The tree also keeps an input table open until the next compaction replaces tables, or until the tree is closed.
+    /// The input tables therefore occupy disk space for one more compaction. Source: golsm, "Compaction". Unlike in
+    /// golsm, a table that a reader still uses is not closed.
     NextCompaction,
 }
 

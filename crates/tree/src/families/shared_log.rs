@@ -113,7 +113,7 @@ impl SharedLog {
         operations: u64,
         reserve: impl FnOnce(&mut Vec<u8>, &mut Tally) -> R,
     ) -> Result<R> {
-        // In mode `sync`, every commit holds the segment, so no two commits share a sync.
+        // In mode `sync`, every commit holds the lock of the segment, so no two commits share a sync.
         let mut held = (self.mode.commit_sync == CommitSync::Each).then(|| self.segment.lock());
         self.failure.check()?;
         let mut queue = self.queue.lock();

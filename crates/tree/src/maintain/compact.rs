@@ -306,7 +306,7 @@ impl PartMerge<'_> {
     }
 
     /// Removes the single deletes of the current key of a merge together with their puts. Returns the tombstone that
-    /// the versions in the inputs leave.
+    /// remains of the versions in the inputs.
     #[inline(never)]
     fn remainder<'t>(
         &self,

@@ -60,7 +60,7 @@ impl<'v> ViewCursor<'v> {
     }
 
     /// Returns the position of the first entry whose key is not before the bound of a scan, and its segment or the
-    /// segment before it. `is_before` decides for a key, and must be monotone.
+    /// segment before it. `is_before` returns whether a key is before the bound, and must be monotone.
     fn search(
         &mut self,
         is_before: impl Fn(&[u8]) -> bool,

@@ -16,7 +16,7 @@ use super::properties::Properties;
 /// part page by page, which takes some milliseconds.
 const TRUSTED_PARTS: u32 = 4096;
 
-/// After [`TRUSTED_PARTS`] parts in memory, the prefetcher checks one of this number of parts.
+/// After [`TRUSTED_PARTS`] parts in memory, the prefetcher checks on average one part out of this number of parts.
 const DOUBTED: u64 = 32;
 
 /// Prefetches the parts of a table that will be read soon.

@@ -29,9 +29,9 @@ pub trait Cache: Send + Sync {
     /// If the block is cached, calls `look` with the block's bytes. Returns whether the block was cached. The call
     /// counts as a use of the block.
     ///
-    /// `look` must be short, because some caches can free memory only after `look` has returned. In return, such
-    /// caches skip the reference count that [`get`](Self::get) increments. This count is slow if several threads read
-    /// the same block.
+    /// `look` must be short, because some caches can free memory only after `look` has returned. In return, such caches
+    /// skip the reference count that [`get`](Self::get) increments. Updates of this count are slow if several threads
+    /// read the same block.
     fn read(&self, id: &BlockId, look: &mut dyn FnMut(&[u8])) -> bool {
         self.get(id).inspect(|block| look(block)).is_some()
     }

@@ -67,9 +67,10 @@ pub fn replay(cache: &dyn Cache, trace: &[BlockRequest], warm_up: usize) -> Scor
 /// Returns the ideal bound on the hits of a cache of `capacity` bytes. The score counts the requests of `trace` from
 /// number `warm_up` on.
 ///
-/// After the warm-up, the cache may contain any subset of the blocks of the warm-up, because a policy may lose hits
-/// in the warm-up to gain later hits. Only one request per block remains in the warm-up, and these requests always
-/// miss. The algorithm keeps the blocks with which the most hits are possible.
+/// After the warm-up, the cache may contain any subset of the blocks of the warm-up, because a policy may lose hits in
+/// the warm-up to gain later hits. From the warm-up, the algorithm therefore uses only one request per block, which
+/// always misses. The algorithm may keep any of these blocks, and keeps the blocks with which the most hits are
+/// possible.
 ///
 /// The algorithm keeps the blocks whose next request is nearest, including the incoming block (Belady, "A study of
 /// replacement algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966; proved optimal by Mattson et

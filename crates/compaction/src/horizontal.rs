@@ -85,12 +85,13 @@ impl Build<dyn CompactionPolicy> for Horizontal {
     }
 }
 
-/// The largest valid `flushes`. The computation per flush takes time proportional to the square root of this number.
+/// The largest valid value of the parameter `flushes`. The computation per flush takes time proportional to the square
+/// root of this number.
 const MOST_FLUSHES: u64 = 1_000_000;
 
 impl Horizontal {
-    /// Returns the number of newest runs that the schedule for a known number of flushes merges. Returns `None` if
-    /// more flushes have happened than the parameter `flushes`.
+    /// Returns the number of newest runs that the schedule for a known number of flushes merges. Returns `None` if more
+    /// flushes have happened than the parameter `flushes` states.
     fn scheduled(&self, sizes: &[f64]) -> Option<usize> {
         let flushed = sizes.iter().sum::<f64>().round() as u64;
         if flushed == 0 || flushed > self.flushes {

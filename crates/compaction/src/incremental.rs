@@ -36,8 +36,8 @@ use crate::tables::overlapping;
 /// of runs is more than this factor times the number that triggers its compaction.
 pub(crate) const DRAIN_FULLNESS: f64 = 2.0;
 
-/// A divisor for the overlap of an SSTable with the next level. The overlap is at most the size limit of a job
-/// divided by this number.
+/// The limit for the overlap of an output SSTable with the next level is the size limit of a job divided by this
+/// number.
 const OVERLAP_SHARE: u64 = 2;
 
 /// Incremental compaction with jobs of limited size.

@@ -109,8 +109,8 @@ fn lookup_otherwise(
     Ok(Lookup::Absent)
 }
 
-/// Looks up a key in the SSTables that the index of all runs names, from the newest to the oldest SSTable. Counts the
-/// lookup in the index as a probe of one filter, and each SSTable after the first searched SSTable as a further probe.
+/// Looks up a key in the SSTables that the index of all runs names, from the newest to the oldest SSTable. Counts one
+/// filter probe for each searched SSTable, and at least one filter probe.
 fn lookup_files(
     version: &Version,
     files: &[FilePlace],

@@ -41,8 +41,8 @@ pub(crate) enum Remainder {
 }
 
 impl Remainder {
-    /// Returns whether the output of a flush or a compaction marks the newest version of a key that leaves this
-    /// remainder. Returns `None` if the output omits the key.
+    /// Returns whether the output of a flush or a compaction marks the newest version of a key with this remainder.
+    /// Returns `None` if the output omits the key.
     pub(crate) fn mark(self, is_tombstone: bool) -> Option<bool> {
         match (self, is_tombstone) {
             (Self::Nothing, true) => None,

@@ -174,8 +174,8 @@ counters! {
     fence_page_bytes_read,
     /// Fence pages found in the cache.
     fence_pages_from_cache,
-    /// Filters probed by gets. A lookup in an index of all runs counts as one probe, and each further SSTable that it
-    /// names and the get searches as one more probe.
+    /// Filters probed by gets. With an index of all runs, a get counts one probe for each SSTable that the get
+    /// searches, and at least one probe.
     filter_probes,
     /// Filters that answered "absent".
     filter_negatives,

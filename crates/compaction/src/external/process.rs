@@ -117,8 +117,8 @@ impl PolicyProcess {
         }
     }
 
-    /// Ends the process, and returns an error with the reason. Returns a description of the failure with the answer,
-    /// the exit status and the standard error of the process.
+    /// Ends the process, and returns a description of the failure with the answer, the exit status and the standard
+    /// error of the process.
     pub(super) fn fail(&mut self, failure: &Failure) -> String {
         let mut message = format!("the process {:?} failed: {}", self.command, failure.what);
         if let Some(answer) = &failure.answer {

@@ -147,7 +147,7 @@ impl Families {
     /// shared cache.
     ///
     /// # Panics
-    /// Never, because a store has at least one family.
+    /// Does not panic, because a store has at least one family.
     pub fn stats(&self) -> Stats {
         let mut trees = self.trees.iter().map(Tree::stats);
         let mut stats = trees.next().expect("a store has at least one family");

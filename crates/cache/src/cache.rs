@@ -23,7 +23,7 @@ pub struct BlockId {
 /// 3. If a single thread makes the same calls in the same order again, it gets the same hits. Results do not depend
 ///    on time, memory addresses or random numbers.
 pub trait Cache: Send + Sync {
-    /// Returns the block if it is cached. The call counts as a use of the block.
+    /// Returns the block if it is cached, and `None` otherwise. The call counts as a use of the block.
     fn get(&self, id: &BlockId) -> Option<Bytes>;
 
     /// If the block is cached, calls `look` with the block's bytes. Returns whether the block was cached. The call

@@ -219,7 +219,7 @@ impl<T> Writer<'_, T> {
         self.books.live == 0
     }
 
-    /// Returns the slot and the length in bytes of the block named `id`.
+    /// Returns the slot and the length in bytes of the block named `id`. Returns `None` if the block is not cached.
     pub(crate) fn find(&self, hash: u64, id: &BlockId) -> Option<(Slot, usize)> {
         let table = self.table();
         let is_used = |place: &usize| !table.places[*place].load(Ordering::Acquire).is_null();

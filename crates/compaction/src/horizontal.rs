@@ -108,8 +108,8 @@ impl Horizontal {
         Some(runs.count())
     }
 
-    /// Returns the number of newest runs to merge if there are more than K runs. The weights of the runs determine
-    /// this number.
+    /// Returns the number of newest runs to merge if there are more than K runs, and `None` otherwise. The weights of
+    /// the runs determine this number.
     fn surplus(&self, sizes: &[f64]) -> Option<usize> {
         let extra = sizes.len().checked_sub(self.runs).filter(|extra| *extra > 0)?;
         // Among the K oldest runs, the newest run has rank 1.

@@ -243,8 +243,8 @@ mod tests {
         let (a, b) = (whole.write_amp(), parts.write_amp());
         assert!(b < a * 1.15, "{b} and {a} writes");
         assert_eq!(parts.worst_runs, whole.worst_runs);
-        // A merge takes all of level 0 and level 1. These are 4 + 6 memtables of 100 kB, and the part of level 1
-        // above its capacity.
+        // A merge takes all of level 0 and level 1. The two levels have 4 + 6 memtables of 100 kB, and the part of
+        // level 1 above its capacity.
         assert!(parts.largest_merge_bytes <= 1_500_000, "{}", parts.largest_merge_bytes);
         assert!(whole.largest_merge_bytes > 10_000_000, "{}", whole.largest_merge_bytes);
     }

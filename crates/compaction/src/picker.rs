@@ -95,16 +95,16 @@ impl Picker {
     }
 }
 
-/// Returns the number of the newest SSTable. Pickers use the next SSTable number as the current time, because a shape
-/// has no other clock.
+/// Returns the number of the newest SSTable. Policies use this number as the current time, because a shape has no other
+/// clock.
 pub(crate) fn now(shape: &Shape) -> u64 {
     shape.levels.tables().map(|(_, table)| table.id).max().unwrap_or(0)
 }
 
 /// Returns the approximate time at which the oldest tombstone of an SSTable arrived at its level. Times are SSTable
-/// numbers. The result is the last time at which the key range of the SSTable was compacted into the next level. If
-/// the SSTable was created earlier, or overlaps no SSTable of the next level, the result is the creation of the
-/// SSTable. Returns `None` for an SSTable without tombstones.
+/// numbers. The result is the last time at which the key range of the SSTable was compacted into the next level. If the
+/// SSTable was created earlier, is in level 0, or overlaps no SSTable of the next level, the result is the creation of
+/// the SSTable. Returns `None` for an SSTable without tombstones.
 pub(crate) fn tombstones_since(shape: &Shape, level: usize, table: &TableShape) -> Option<u64> {
     if table.tombstones == 0 {
         return None;

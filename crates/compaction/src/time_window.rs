@@ -87,7 +87,7 @@ impl TimeWindow {
     }
 
     /// Returns the job that merges neighboring runs of similar size in the open window. If there are several such
-    /// groups, the group with the fewest bytes is merged.
+    /// groups, the group with the fewest bytes is merged. Returns `None` if there is no such group.
     fn merge_inside(&self, shape: &Shape) -> Option<Job> {
         let runs: Vec<_> = shape.runs_of(0).iter().map(|run| (0, run)).collect();
         let bytes = |group: &[(usize, &Run<_>)]| group.iter().map(|(_, run)| run.bytes()).sum::<u64>();

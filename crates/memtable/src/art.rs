@@ -128,7 +128,7 @@ impl<const N: usize> Few<N> {
         self.bytes.into_iter().zip(self.children).filter_map(|(byte, child)| Some((byte, child?)))
     }
 
-    /// Returns the neighbor of a branch. See [`Branches::neighbour`].
+    /// Returns the neighbor of a branch, or `None` if there is no neighbor. See [`Branches::neighbour`].
     fn neighbour(&self, of: Option<u8>, side: Side) -> Option<Child> {
         let bytes = &self.bytes[..self.len];
         let at = match (side, of) {
@@ -209,7 +209,7 @@ impl Branches {
     }
 
     /// Returns the child with the smallest byte above `of`, or with the largest byte below `of`. If `of` is `None`,
-    /// returns the first or the last child.
+    /// returns the first or the last child. Returns `None` if there is no such child.
     fn neighbour(&self, of: Option<u8>, side: Side) -> Option<Child> {
         match self {
             Self::Four(few) => few.neighbour(of, side),
@@ -254,8 +254,8 @@ impl Node {
         }
     }
 
-    /// Returns the first or the last entry of the node: a child, or the key that ends at this node. This key is
-    /// before the keys of all children of the node.
+    /// Returns the first or the last entry of the node: a child, or the key that ends at this node. This key is before
+    /// the keys of all children of the node. Returns `None` if the node is empty.
     fn outermost(&self, side: Side) -> Option<Child> {
         let end = self.end.map(Child::Leaf);
         match side {
@@ -366,7 +366,7 @@ impl Tree {
         version
     }
 
-    /// Returns the newest version of `key`.
+    /// Returns the newest version of `key`. Returns `None` if the key is absent.
     #[inline]
     fn find(&self, key: &[u8]) -> Option<Ref<Version>> {
         let mut place = self.root?;
@@ -397,7 +397,8 @@ impl Tree {
         }
     }
 
-    /// Returns the newest version of the first key above `key`, or of the last key below `key`.
+    /// Returns the newest version of the first key above `key`, or of the last key below `key`. Returns `None` if there
+    /// is no such key.
     fn neighbour(&self, key: &[u8], side: Side) -> Option<Ref<Version>> {
         let wanted = if side == Side::Up { Ordering::Greater } else { Ordering::Less };
         // The branches that the search has taken so far, for backtracking.

@@ -199,8 +199,8 @@ impl Tree {
         self.nodes[at as usize].height = left.max(right) + 1;
     }
 
-    /// Returns the path to the first or the last node in the subtree `at`. The argument `side` selects the first or
-    /// the last node. `path` is the path to the parent of `at`.
+    /// Returns the path to the first or the last node in the subtree `at`. The argument `side` selects the first or the
+    /// last node. `path` is the path to the parent of `at`. Returns `None` if both `path` and the subtree are empty.
     fn outermost(&self, mut path: Path, mut at: u32, side: usize) -> Option<Path> {
         while at != NONE {
             path.push(at);
@@ -209,7 +209,8 @@ impl Tree {
         Some(path).filter(|path| path.len > 0)
     }
 
-    /// Returns the path to the previous or the next node in key order, depending on `side`.
+    /// Returns the path to the previous or the next node in key order, depending on `side`. Returns `None` if there is
+    /// no such node.
     fn neighbour(&self, mut path: Path, side: usize) -> Option<Path> {
         let child = self.node(path.last()?).children[side];
         if child != NONE {

@@ -95,7 +95,7 @@ impl<'a> InlineKey<'a> {
     }
 }
 
-/// Returns the bytes after the head, if the key is short enough to be inline.
+/// Returns the bytes after the head, if the key is short enough to be inline. Returns `None` for a longer key.
 #[inline]
 fn short_rest(key: &[u8]) -> Option<Rest<'static>> {
     if key.len() > INLINE_BYTES {

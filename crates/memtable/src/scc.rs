@@ -129,7 +129,8 @@ impl<'t> Open<'t> {
         self.index.tree.range((Bound::Unbounded, to), self.guard)
     }
 
-    /// Returns a cursor at the newest version of the next key in an ascending range. Skips anchors without a version.
+    /// Returns a cursor at the newest version of the next key in an ascending range, or `None` at the end of the range.
+    /// Skips anchors without a version.
     fn up(&self, mut rest: Range<'t>) -> Option<Cursor<'t>> {
         loop {
             let (_, anchor) = rest.next()?;
@@ -139,7 +140,8 @@ impl<'t> Open<'t> {
         }
     }
 
-    /// Returns a cursor at the oldest version of the next key in a descending range.
+    /// Returns a cursor at the oldest version of the next key in a descending range, or `None` at the end of the range.
+    /// Skips anchors without a version.
     fn down(&self, mut rest: Range<'t>) -> Option<Cursor<'t>> {
         let arena = &self.index.arena;
         loop {
@@ -151,14 +153,15 @@ impl<'t> Open<'t> {
         }
     }
 
-    /// Returns the last version before `probe` that has the key of `probe`.
+    /// Returns the last version before `probe` that has the key of `probe`, or `None` if there is no such version.
     fn newer(&self, probe: Probe<'_>) -> Option<Ref<Version>> {
         let anchor = self.index.anchor(probe.key, self.guard)?;
         let newest = chain::older(&self.index.arena, anchor)?;
         chain::last_above(&self.index.arena, newest, probe.sequence)
     }
 
-    /// Returns the first version at or after `probe` that has the key of `probe`.
+    /// Returns the first version at or after `probe` that has the key of `probe`, or `None` if there is no such
+    /// version.
     #[inline]
     fn within(&self, probe: Probe<'_>) -> Option<Ref<Version>> {
         let anchor = self.index.anchor(probe.key, self.guard)?;

@@ -105,7 +105,7 @@ impl LookupPool {
     }
 
     /// Searches at least two candidates with several threads. Returns the answer of the newest candidate that has an
-    /// answer.
+    /// answer, or `None` if no candidate has an answer.
     fn search_together(
         &self,
         candidates: Vec<Candidate<'_>>,

@@ -171,8 +171,8 @@ impl<S: Source> Merge<S> {
         superseded.filter(move |source| current.is_some_and(|current| current.key() == source.key()))
     }
 
-    /// Returns the source of a merge with only one source. The caller may advance this source, but must stop before
-    /// its end.
+    /// Returns the source of a merge with only one source. Returns `None` if the merge has another number of sources.
+    /// The caller may advance this source, but must stop before its end.
     #[inline]
     pub fn only_source(&mut self) -> Option<&mut S> {
         match &mut self.sources[..] {

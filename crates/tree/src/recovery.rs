@@ -35,8 +35,8 @@ pub(crate) fn lock(storage: &dyn Storage, directory: &Path) -> Result<Box<dyn Se
     storage.lock(&directory.join(LOCK)).map_err(|error| refused(directory, error))
 }
 
-/// Keeps writers out of a tree's directory until the guard is dropped, and creates nothing. A directory without a
-/// lock file is not in use by any process.
+/// Keeps writers out of a tree's directory until the guard is dropped, and creates nothing. Returns `None` if the
+/// directory has no lock file. Such a directory is not in use by any process.
 pub(crate) fn lock_existing(storage: &dyn Storage, directory: &Path) -> Result<Option<Box<dyn Send + Sync>>> {
     storage.lock_existing(&directory.join(LOCK)).map_err(|error| refused(directory, error))
 }
@@ -226,7 +226,8 @@ impl Files {
 }
 
 /// Parses the number at the start of a file name. The function accepts a number only in the form that the tree writes,
-/// with at least eight digits. Numbers from [`MOST_NUMBERS`] on are never in use.
+/// with at least eight digits. Returns `None` for all other forms, and for numbers from [`MOST_NUMBERS`] on, which are
+/// never in use.
 fn file_number(digits: &str) -> Option<u64> {
     let number = digits.parse().ok().filter(|number| *number < MOST_NUMBERS)?;
     (format!("{number:08}") == digits).then_some(number)

@@ -1,8 +1,8 @@
 //! Single deletes: tombstones that leave the tree together with the one put that they delete.
 //!
-//! The caller promises that each key has exactly one put since its previous single delete, and no delete and no
-//! merge. If a flush or a compaction reads both the tombstone and its put, neither is needed any longer, so both are
-//! dropped. An ordinary tombstone must reach the last sorted run, because older versions of its key may exist there.
+//! The caller promises that each key has at most one put since its previous single delete, and no delete and no merge.
+//! If a flush or a compaction reads both the tombstone and its put, neither is needed any longer, so both are dropped.
+//! An ordinary tombstone must reach the last sorted run, because older versions of its key may exist there.
 //!
 //! A sorted run has at most one version of each key. If a newer value replaces a single delete whose put is still in an
 //! older run, the value keeps a mark. When a later single delete removes the marked value, the older single delete

@@ -87,8 +87,8 @@ impl Tree {
         self.inner.merge_entry(key, operand)
     }
 
-    /// Deletes a key that has exactly one put since its previous single delete, and no merge and no other delete. If
-    /// a flush or a compaction reads both the tombstone and the put, both are dropped. The tombstone of
+    /// Deletes a key that has at most one put since its previous single delete, and no merge and no other delete. If a
+    /// flush or a compaction reads both the tombstone and the put, both are dropped. The tombstone of
     /// [`delete`](Self::delete) must reach the last sorted run.
     ///
     /// If the key has other writes, an older value of the key may reappear after a flush or a compaction. Until then,

@@ -122,7 +122,7 @@ impl Inner {
         )
     }
 
-    /// Deletes a key that has exactly one put since its previous single delete.
+    /// Deletes a key that has at most one put since its previous single delete.
     pub(crate) fn single_delete(&self, key: &[u8]) -> Result<()> {
         check_limits(&Entry { key, value: None })?;
         let delete = Operation::SingleDelete(key);

@@ -223,7 +223,8 @@ impl Running {
     }
 
     /// Closes the input of the process. If the process does not end, kills the process and all its child processes.
-    /// Returns the exit status if the process ended before the kill.
+    /// Returns the exit status if the process ended before the kill. Returns `None` after a kill, and for all further
+    /// calls.
     fn end(&mut self) -> Option<std::process::ExitStatus> {
         self.questions = None;
         if std::mem::replace(&mut self.has_ended, true) {

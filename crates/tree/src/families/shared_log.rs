@@ -139,9 +139,9 @@ impl SharedLog {
         reserve(&mut self.queue.lock().tally)
     }
 
-    /// Makes the active memtable of a family immutable with `rotate`. Returns whether `rotate` has made the memtable
-    /// immutable. Before the flush of the memtable can begin, all its commits are durable in the WAL. Later commits
-    /// go to a new segment.
+    /// Makes the active memtable of a family immutable with `rotate`, which returns whether `rotate` has made the
+    /// memtable immutable. Before the flush of the memtable can begin, all its commits are durable in the WAL. Later
+    /// commits go to a new segment.
     pub(crate) fn freeze(&self, family: usize, rotate: impl FnOnce() -> Result<bool>) -> Result<()> {
         let mut segment = self.segment.lock();
         self.failure.check()?;

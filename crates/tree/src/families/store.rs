@@ -23,8 +23,8 @@ use crate::tree::Tree;
 use crate::write::WorkAfterCommit;
 
 /// The limit of the total size of the old WAL segments, as a multiple of the memtable budget. If the old segments are
-/// larger, the families that need the oldest segment are flushed. `RocksDB` has the same default for its option
-/// `max_total_wal_size`.
+/// larger, the families that need the oldest segment are flushed. `RocksDB` has the same factor in the default of its
+/// option `max_total_wal_size`.
 const MOST_LOG: u64 = 4;
 
 /// A store of several column families: ordered maps that share one WAL, one cache and one memory budget.

@@ -39,13 +39,13 @@ impl Tally {
     /// bytes.
     pub(crate) fn fullest(&self, budget: u64) -> Option<usize> {
         let is_over = self.charged.iter().sum::<u64>() >= budget;
-        // If two memtables have equal sizes, the memtable of the first family is returned.
+        // If the active memtables of several families have equal sizes, the result is the first of these families.
         let largest = (0..self.charged.len()).rev().max_by_key(|family| self.charged[*family]);
         largest.filter(|_| is_over)
     }
 
     /// Returns a family whose active memtable contains an operation of the WAL up to `last`, the last sequence number
-    /// of each family.
+    /// of each family. Returns `None` if there is no such family.
     pub(crate) fn lagging(&self, last: &[SequenceNumber]) -> Option<usize> {
         self.frozen.iter().zip(last).position(|(frozen, last)| frozen < last)
     }

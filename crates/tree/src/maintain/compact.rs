@@ -232,8 +232,8 @@ impl PartMerge<'_> {
         }
     }
 
-    /// Writes the entries of a merge whose keys are below `high`. The compiler generates this function for each merge
-    /// kernel.
+    /// Writes the entries of a merge whose keys are below `high`. Returns `None` if the compaction stopped early. The
+    /// compiler generates this function for each merge kernel.
     fn write<'t>(
         &self,
         mut merge: impl Kernel<RankedRun<'t>>,

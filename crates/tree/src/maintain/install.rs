@@ -124,8 +124,8 @@ impl Inner {
         manifest.record(&*self.storage, state).map_err(|error| self.fail(error))
     }
 
-    /// Returns the oldest WAL that is still needed after the flush of `flushed`. The oldest memtable is always
-    /// flushed first.
+    /// Returns the oldest WAL that is still needed after the flush of `flushed`, or `None` without a WAL. The oldest
+    /// memtable is always flushed first.
     fn oldest_log_without(&self, view: &View, flushed: &Arc<Slot>) -> Option<u64> {
         let kept = view.memtables().filter(|slot| !Arc::ptr_eq(slot, flushed));
         if self.wal_mode.has_log { kept.map(|slot| slot.log).min() } else { None }

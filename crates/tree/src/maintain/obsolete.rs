@@ -19,7 +19,7 @@ impl Inner {
         !self.compacts_inline()
     }
 
-    /// Removes obsolete SSTables when no view and no scan uses them.
+    /// Plans the removal of obsolete SSTables for the time when no view and no scan uses them.
     pub(super) fn remove_tables_later(&self, tables: &[&Arc<Table>]) {
         if self.has_remover() {
             self.obsolete.lock().tables.extend(tables.iter().copied().cloned());

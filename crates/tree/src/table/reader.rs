@@ -675,7 +675,7 @@ fn codec_of_first_block(file: &dyn ReadFile, directory: &Directory) -> Result<Op
 }
 
 /// Decodes the block directory, the checksums of the fence chunks, and the references to blob files if the table has
-/// any.
+/// any. Returns `None` if the bytes are corrupt.
 fn decode_directory(
     bytes: &[u8],
     footer: &Footer,

@@ -280,7 +280,7 @@ impl<'t> RunCursor<'t> {
     }
 
     /// Returns the position of the current entry: the number of its table, the number of its block, and the number of
-    /// the entry in the block. The cursor must be [streaming](Self::stream).
+    /// the entry in the block. Returns `None` at the end of the run. The cursor must be [streaming](Self::stream).
     pub(crate) fn position(&self) -> Option<(u64, u32, u32)> {
         let table = self.tables.get(self.table?)?;
         Some((table.id(), self.block, self.cursor.number() as u32))

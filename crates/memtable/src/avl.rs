@@ -55,7 +55,8 @@ const LEFT: usize = 0;
 /// The index of the right child in a node.
 const RIGHT: usize = 1;
 
-/// The largest number of nodes on a path in a tree of 2^32 nodes: 1.44 times 32, rounded up.
+/// The largest number of nodes on a path. In a tree of 2^32 nodes, a path has at most 1.44 times 32 nodes, which is
+/// less.
 const MAX_DEPTH: usize = 48;
 
 /// A node of the tree with one version of a key.

@@ -69,8 +69,8 @@ impl Buffer {
         order
     }
 
-    /// Returns the position of the newest version of `key` whose sequence number is not above `snapshot`. Returns `None`
-    /// if there is no such version.
+    /// Returns the position of the newest version of `key` whose sequence number is not above `snapshot`. Returns
+    /// `None` if there is no such version.
     fn position(&self, log: &Log, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<usize> {
         match self.frozen.get() {
             Some(order) => order.visible(log, key.bytes, snapshot),

@@ -123,7 +123,7 @@ impl Alphabet {
         number
     }
 
-    /// Returns the difference between the numbers of two neighbouring keys of `length` bytes. Returns `None` if the
+    /// Returns the difference between the numbers of two neighboring keys of `length` bytes. Returns `None` if the
     /// bytes of such a key do not all fit into one number.
     pub(crate) fn unit(&self, start: usize, length: usize) -> Option<u64> {
         let end = start + self.positions(start).count();

@@ -10,8 +10,8 @@ use crate::packed::MOST_WIDTH;
 /// The smallest memory, in bits per key, for which a sorted set has a lower false-positive rate than a bit array.
 const SPARSE_FROM: f64 = 4.0;
 
-/// In the header of a stored filter, the number that means the encoding "bit array". For a sorted set, the stored
-/// number is the number of low bits plus one.
+/// The encoding number of a bit array in the header of a stored filter. The encoding number of a sorted set is the
+/// number of low bits plus one.
 const DENSE: u32 = 0;
 
 /// Returns the number of possible codes for `keys` keys in `bits` bits of memory, and the number of the encoding.

@@ -32,8 +32,9 @@ pub fn check(variant: &'static Variant<dyn FilterPolicy>) -> Result<(), String> 
     laws::check_component(CATALOG.axis, variant, subject, invariants::INVARIANTS)
 }
 
-/// Checks every invariant of the axis for an allocation with its default parameters. For example, the bits per key
-/// are finite and not negative. If the allocation declares that it keeps the memory budget, this is checked.
+/// Checks every invariant of the axis for an allocation with its default parameters. For example, the bits per key are
+/// finite and not negative. If the allocation declares that it keeps the memory budget, the function checks this
+/// declaration.
 ///
 /// # Errors
 /// Returns one line per broken invariant, as [`check`] does.

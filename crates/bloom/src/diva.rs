@@ -255,7 +255,7 @@ struct Place {
     number: u64,
     /// The difference between the numbers of the second sample and of the first sample.
     most: u64,
-    /// The difference between the numbers of two neighbouring keys.
+    /// The difference between the numbers of two neighboring keys.
     unit: u64,
 }
 

@@ -1,13 +1,13 @@
 //! Grafite, a range filter with an upper bound on the false-positive rate that holds for every workload.
 //!
-//! A [`Universe`] maps keys to numbers. The hash h(x) = (q(⌊x / r⌋) + x) mod r maps a number x to a code below r,
-//! where q is another hash function. Neighbouring numbers in an aligned group of r numbers have neighbouring codes,
-//! so a range of numbers becomes one or two ranges of codes. The filter stores the codes of all keys as a sorted set.
-//! A range without any stored code is empty. If the filter has n keys, an empty range of ℓ numbers is a false
-//! positive with probability at most nℓ/r. With B bits per key, the false-positive rate is ε ≤ ℓ / 2^(B − 2) for any
-//! keys and ranges. The samples that speed up the search in the set take at most an eighth of a bit per key. A point
-//! lookup is a range of one number. If r is larger than all numbers of an SSTable, different numbers have different
-//! codes, and the filter is exact for numbers.
+//! A [`Universe`] maps keys to numbers. The hash h(x) = (q(⌊x / r⌋) + x) mod r maps a number x to a code below r, where
+//! q is another hash function. Neighboring numbers in an aligned group of r numbers have neighboring codes, so a range
+//! of numbers becomes one or two ranges of codes. The filter stores the codes of all keys as a sorted set. A range
+//! without any stored code is empty. If the filter has n keys, an empty range of ℓ numbers is a false positive with
+//! probability at most nℓ/r. With B bits per key, the false-positive rate is ε ≤ ℓ / 2^(B − 2) for any keys and ranges.
+//! The samples that speed up the search in the set take at most an eighth of a bit per key. A point lookup is a range
+//! of one number. If r is larger than all numbers of an SSTable, different numbers have different codes, and the filter
+//! is exact for numbers.
 //!
 //! The mapping from strings to numbers loses information. A number depends only on the eight bytes after the common
 //! prefix of the SSTable's keys, without the low bits that all keys share. Keys that differ only in later bytes have

@@ -9,7 +9,7 @@
 //!
 //! Long ranges need a small b or a large exact set, and ranges next to keys need a small b. The builder draws random
 //! ranges according to the parameters, and chooses the lengths with the lowest expected false-positive rate for the
-//! memory (see `design.rs`). A range that would need more than 256 probes is reported as not empty.
+//! memory (see `design.rs`). A range that would need more than 256 probes at one of its ends is reported as not empty.
 //!
 //! Source: Knorr, Lemaire, Lim, Luo, Zhang, Idreos, Mitzenmacher, "Proteus: A Self-Designing Range Filter" (SIGMOD
 //! 2022), sections 3 and 4. The filter of the paper samples the ranges of the workload. This filter draws ranges of

@@ -105,8 +105,8 @@ fn mask(hash: KeyHash, probes: u32) -> u64 {
     (1..=probes).fold(0, |mask, probe| mask | 1 << (derived >> (WORD_BITS - PLACE_BITS * probe) & 63))
 }
 
-/// A register-blocked Bloom filter in memory. The compiler creates a lookup for each number of probes. A lookup with
-/// this type has fewer instructions, so the cache misses of more lookups overlap.
+/// A register-blocked Bloom filter in memory. The compiler creates a lookup for each number of probes. Such a lookup
+/// has fewer instructions than a lookup for a variable number of probes, so the cache misses of more lookups overlap.
 struct RegisterFilter<const PROBES: u32> {
     words: Vec<u64>,
     keys: u64,

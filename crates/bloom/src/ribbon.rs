@@ -22,9 +22,9 @@
 //!   construction takes 1.1 to 1.2 · r bits per key, and the factor grows with the logarithm of the number of keys.
 //!   Source: Dillinger & Walzer, "Ribbon filter: practically smaller than Bloom and Xor" (2021).
 //!
-//! The filter takes `bits_per_key` / 8 bytes per key. A probe reads two adjacent blocks of r words each, in two to
-//! four neighbouring cache lines. With the construction `balanced`, a probe of a bumped key also reads two blocks of
-//! the next system.
+//! The filter takes `bits_per_key` / 8 bytes per key. A probe reads two adjacent blocks of r words each, in two to four
+//! neighboring cache lines. With the construction `balanced`, a probe of a bumped key also reads two blocks of the next
+//! system.
 #![allow(clippy::inline_always)] // The lookup is compiled for three CPU feature sets.
 
 use catalog::{Build, Variant};

@@ -7,11 +7,11 @@
 //! lower level, down to single numbers ("doubting"). A range is reported as not empty only if a single number in the
 //! range is reported present. Point lookups probe only level 0.
 //!
-//! The levels above level 0 save probes, and level 0 determines the false-positive rate. At such a rate, each upper
-//! level needs just enough bits for a false-positive rate of 1/(2 − ε), where ε is the rate of level 0. About half of
-//! the two children of a false positive are then reported absent, so false positives do not multiply. The filter
-//! reports a range as not empty if the range has more than a few times 2^`range_bits` numbers. A range costs up to
-//! two probes per number in the range.
+//! The levels above level 0 save probes, and level 0 determines the false-positive rate. If ε is the rate of level 0,
+//! each upper level needs only enough bits for a false-positive rate of 1/(2 − ε). About half of the two children of a
+//! false positive are then reported absent, so false positives do not multiply. The filter reports a range as not empty
+//! if the range has more than a few times 2^`range_bits` numbers. A range costs up to two probes per number in the
+//! range.
 //!
 //! Source: Luo, Chatterjee, Ketsetsidis, Dayan, Qin, Idreos, "Rosetta: A Robust Space-Time Optimized Range Filter for
 //! Key-Value Stores" (SIGMOD 2020), sections 3 and 4, with the "first-cut" allocation of memory to levels. If the
@@ -211,7 +211,7 @@ impl RosettaFilter {
     /// Whether a key may have a number from `first` to `last`, inclusive. At level `level`, all these numbers have
     /// the prefix `prefix`.
     fn doubt(&self, prefix: u64, level: usize, first: u64, last: u64) -> bool {
-        // The Bloom filter has the prefix of the whole interval, also if only a part of the interval is in the range.
+        // The Bloom filter has the prefix of the whole interval, even if only a part of the interval is in the range.
         if !self.has_at(prefix, level) {
             return false;
         }

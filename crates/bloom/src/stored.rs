@@ -85,8 +85,8 @@ impl Head {
     /// Decodes the header and words of a filter that probes units of `unit_words` words.
     ///
     /// # Errors
-    /// Returns every error that [`decode`](Self::decode) can return. The number of words is 0 or not a multiple of
-    /// `unit_words`. An invalid number of probes is also an error.
+    /// Returns the errors of [`decode`](Self::decode). Also returns an error if the number of words is 0 or not a
+    /// multiple of `unit_words`, or if the number of probes is invalid.
     pub(crate) fn decode_probed(
         stored: &[u8],
         tag: [u8; 4],

@@ -10,8 +10,8 @@
 //! The nodes of the trie are stored in level order, as a list of labels. A label is a byte of a key or the end of a
 //! key, so it takes nine bits. A first bit vector marks the labels that have a child node. A second bit vector marks
 //! the first label of each node. The child of label i is node number c + 1, where c is the number of earlier labels
-//! with children. The n-th one bit of the second bit vector marks the begin of node n. The operations rank and select
-//! of `rank.rs` find the child of a label and the begin of a node. Bytes that all keys share are stored once.
+//! with children. The n-th one bit of the second bit vector marks the start of node n. The operations rank and select
+//! of `rank.rs` find the child of a label and the start of a node. Bytes that all keys share are stored once.
 //!
 //! Source: Zhang, Lim, Leis, Andersen, Kaminsky, Keeton, Pavlo, "`SuRF`: Practical Range Query Filtering with Fast
 //! Succinct Tries" (SIGMOD 2018), sections 2 and 3. All levels have the sparse encoding of the paper (LOUDS-Sparse).

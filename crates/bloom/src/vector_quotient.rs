@@ -108,7 +108,8 @@ struct Geometry {
     fingerprint_bits: u32,
     buckets: usize,
     slots: usize,
-    /// The fraction of slots that have a fingerprint.
+    /// The load factor: the fraction of slots that have a fingerprint after construction. The number of blocks follows
+    /// from this factor.
     load: f64,
 }
 

@@ -30,8 +30,8 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Xor>(
 const TAG: [u8; 4] = *b"xorf";
 const OVERHEAD: f64 = 1.23;
 
-/// The number of entries that is added to the length of every array. Without these entries, peeling fails for few
-/// keys.
+/// The number of entries that is added to the length of every array. Without these entries, peeling often fails if the
+/// filter has few keys.
 const SPARE: f64 = 32.0;
 
 /// Builds xor filters.

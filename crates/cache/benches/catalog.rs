@@ -15,8 +15,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use toml::Value;
 use types::Bytes;
 
-/// The number of blocks in the workload. The next constant is the number of blocks that fit a cache.
+/// The number of blocks in the workload.
 const BLOCKS: u64 = 65_536;
+/// The number of blocks that fit into a cache.
 const HELD: u64 = BLOCKS / 8;
 const BLOCK_BYTES: u64 = 64;
 const REQUESTS: usize = 1 << 16;

@@ -23,15 +23,15 @@ pub struct BlockId {
 /// 3. If a single thread makes the same calls in the same order again, it gets the same hits. Results do not depend
 ///    on time, memory addresses or random numbers.
 pub trait Cache: Send + Sync {
-    /// Returns the block if it is cached. The call counts as a use of the block.
+    /// Returns the block if it is cached, and `None` otherwise. The call counts as a use of the block.
     fn get(&self, id: &BlockId) -> Option<Bytes>;
 
     /// If the block is cached, calls `look` with the block's bytes. Returns whether the block was cached. The call
     /// counts as a use of the block.
     ///
-    /// `look` must be short, because some caches can free memory only after `look` has returned. In return, such
-    /// caches skip the reference count that [`get`](Self::get) increments. This count is slow if several threads read
-    /// the same block.
+    /// `look` must be short, because some caches can free memory only after `look` has returned. In return, such caches
+    /// skip the reference count that [`get`](Self::get) increments. Updates of this count are slow if several threads
+    /// read the same block.
     fn read(&self, id: &BlockId, look: &mut dyn FnMut(&[u8])) -> bool {
         self.get(id).inspect(|block| look(block)).is_some()
     }

@@ -2,12 +2,12 @@
 //! circle and searches a block to evict. The hand passes a block once for each counted use of the block before it
 //! evicts the block.
 //!
-//! A hit increments the use counter of the block, at most to `uses`, and moves no block. The hand points to the
-//! oldest block. If the counter of this block is above 0, the hand decrements the counter and advances. When the hand
-//! passes a block, this is like moving the block to the newest end of a queue. If the counter is 0, the block is
-//! evicted. Memory per block: 16 bytes of links and 1 byte of counter. A hit reads one cache line in addition to the
-//! cache lines that the sharded cache reads. Sources: Corbató, "A Paging Experiment with the Multics System" (MIT,
-//! 1968); with more than one use, GCLOCK of Smith (ACM TODS 3(3), 1978).
+//! A hit increments the use counter of the block, at most to `uses`, and moves no block. The hand points to the oldest
+//! block. If the counter of this block is above 0, the hand decrements the counter and advances. Passing a block has
+//! the same effect as moving the block to the newest end of a queue. If the counter is 0, the block is evicted. Memory
+//! per block: 16 bytes of links and 1 byte of counter. A hit reads one cache line in addition to the cache lines that
+//! the sharded cache reads. Sources: Corbató, "A Paging Experiment with the Multics System" (MIT, 1968); with more than
+//! one use, GCLOCK of Smith (ACM TODS 3(3), 1978).
 
 use catalog::Variant;
 use serde::{Deserialize, Serialize};

@@ -35,9 +35,9 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
     ),
 );
 
-/// Maximum number of shards. Each shard has a lock. The next constant is the minimum number of 4-KiB blocks per
-/// shard. If a block is larger than its shard, the block is not cached.
+/// Maximum number of shards. Each shard has a lock. If a block is larger than its shard, the block is not cached.
 const SHARDS: u64 = 16;
+/// Minimum capacity of a shard in bytes: 32 blocks of 4 KiB.
 const SHARD_BYTES: u64 = 32 << 12;
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -116,7 +116,7 @@ struct Foyer<S: BuildHasher + Send + Sync + 'static> {
     /// The capacity in bytes. A thread locks this value while it changes the capacity, so two changes never happen at
     /// the same time.
     capacity: Mutex<u64>,
-    /// The offsets of the blocks that may be cached, by tree and SSTable.
+    /// The offsets of the inserted blocks, by tree and SSTable. The cache may have evicted some of these blocks.
     offered: Mutex<HashMap<(u64, u64), HashSet<u64>>>,
 }
 

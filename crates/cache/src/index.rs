@@ -30,9 +30,9 @@ struct Entry {
 /// The content of a position: null, the address of an entry with its tag and uses, or [`GONE`].
 type Word = *mut Entry;
 
-/// The bits of a word that count uses. The next constant has the bits of the tag. The address of an entry has zeros
-/// at the positions of all these bits.
+/// The bits of a word that count uses. The address of an entry has zeros at the positions of these bits.
 const USES: usize = 0b11;
+/// The bits of a word that contain the tag. The address of an entry has zeros at the positions of these bits.
 const TAG: usize = 0b11_1100;
 
 /// Tombstone, which marks the position of a removed entry. A reader must continue its search after a tombstone. The
@@ -162,8 +162,8 @@ fn count_use(place: &AtomicPtr<Entry>, word: Word) {
 impl<T> Drop for Index<T> {
     fn drop(&mut self) {
         let table = *self.table.get_mut();
-        // SAFETY: the index is not shared any more, so only this function accesses its table and its entries.
-        // Retired tables and entries are in neither of them.
+        // SAFETY: the index is not shared any more, so only this function accesses its table and its entries. The table
+        // and its entries contain no retired tables or entries.
         let table = unsafe { Box::from_raw(table) };
         for mut place in table.places {
             let word = *place.get_mut();
@@ -219,7 +219,7 @@ impl<T> Writer<'_, T> {
         self.books.live == 0
     }
 
-    /// Returns the slot and the length in bytes of the block named `id`.
+    /// Returns the slot and the length in bytes of the block named `id`. Returns `None` if the block is not cached.
     pub(crate) fn find(&self, hash: u64, id: &BlockId) -> Option<(Slot, usize)> {
         let table = self.table();
         let is_used = |place: &usize| !table.places[*place].load(Ordering::Acquire).is_null();

@@ -5,7 +5,7 @@ use crate::policy::Slot;
 /// Marks the end of a chain of slots.
 const NONE: Slot = Slot::MAX;
 
-/// The neighbours of a slot in its queue, and the slot's weight. A node has 16 bytes.
+/// The neighbors of a slot in its queue, and the slot's weight. A node has 16 bytes.
 #[derive(Clone, Copy)]
 struct Node {
     newer: Slot,
@@ -33,7 +33,7 @@ impl Default for Queue {
 }
 
 impl Queue {
-    /// Returns the slot that was added first.
+    /// Returns the slot that was added first. Returns `None` if the queue is empty.
     pub(crate) fn oldest(&self) -> Option<Slot> {
         (self.oldest != NONE).then_some(self.oldest)
     }
@@ -94,7 +94,7 @@ impl Links {
         }
     }
 
-    /// Returns the slot that was added directly after `slot`.
+    /// Returns the slot that was added directly after `slot`. Returns `None` if `slot` is the newest slot.
     pub(crate) fn newer(&self, slot: Slot) -> Option<Slot> {
         let newer = self.nodes[slot as usize].newer;
         (newer != NONE).then_some(newer)

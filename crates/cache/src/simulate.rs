@@ -67,13 +67,14 @@ pub fn replay(cache: &dyn Cache, trace: &[BlockRequest], warm_up: usize) -> Scor
 /// Returns the ideal bound on the hits of a cache of `capacity` bytes. The score counts the requests of `trace` from
 /// number `warm_up` on.
 ///
-/// After the warm-up, the cache may contain any subset of the blocks of the warm-up, because a policy may lose hits
-/// in the warm-up to gain later hits. Only one request per block remains in the warm-up, and these requests always
-/// miss. The algorithm keeps the blocks with which the most hits are possible.
+/// After the warm-up, the cache may contain any subset of the blocks of the warm-up, because a policy may lose hits in
+/// the warm-up to gain later hits. From the warm-up, the algorithm therefore uses only one request per block, which
+/// always misses. The algorithm may keep any of these blocks, and keeps the blocks with which the most hits are
+/// possible.
 ///
 /// The algorithm keeps the blocks whose next request is nearest, including the incoming block (Belady, "A study of
-/// replacement algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966; proved optimal by Mattson
-/// et al., 1970, also if the cache may decline a block). The bound is exact if all blocks have the same length. For
+/// replacement algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966; proved optimal by Mattson et
+/// al., 1970, even if the cache may decline a block). The bound is exact if all blocks have the same length. For
 /// different lengths, the exact bound is NP-hard (Chrobak et al., 2012). In this case, the result is not a bound, but
 /// the score of a very good policy.
 pub fn belady(trace: &[BlockRequest], capacity: u64, warm_up: usize) -> Score {
@@ -199,7 +200,7 @@ mod tests {
         }
     }
 
-    /// Tests a warm-up whose blocks differ from the blocks of the counted requests. An algorithm that maximises the
+    /// Tests a warm-up whose blocks differ from the blocks of the counted requests. An algorithm that maximizes the
     /// hits of the whole trace would lose counted hits to gain hits in the warm-up.
     #[test]
     fn a_change_at_the_end_of_the_warm_up_leaves_the_bound_above_every_cache() {

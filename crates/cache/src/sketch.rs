@@ -14,8 +14,8 @@ const SCRAMBLERS: [u64; 4] =
 /// Maximum value of a counter.
 const MAX_COUNT: u64 = 15;
 
-/// The bits that a word of counters keeps after a shift to the right by one bit. All other bits come from
-/// neighbouring counters.
+/// The bits that a word of counters keeps after a shift to the right by one bit. All other bits come from neighboring
+/// counters.
 const HALVED: u64 = 0x7777_7777_7777_7777;
 
 /// Number of counters in one word of a row.

@@ -102,7 +102,8 @@ impl WTinyLfu {
         self.probation.weight() + self.protected.weight()
     }
 
-    /// Returns the oldest block of the window, if the window is too large after `more` additional bytes.
+    /// Returns the oldest block of the window, if the window is too large after `more` additional bytes. Returns `None`
+    /// otherwise.
     fn candidate(&self, more: u64) -> Option<Slot> {
         self.window.oldest().filter(|_| self.window.weight() + more > self.window_share)
     }

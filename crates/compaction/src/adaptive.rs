@@ -1,9 +1,10 @@
 //! A policy that adapts the size ratio and the numbers of runs to the operations that the tree receives.
 //!
-//! The policy compacts like [`fluid`](crate::fluid), which has the parameters T, K and Z. A setting is a combination
-//! of values for these parameters. The policy observes the operations since the first of the latest `window` flushes.
-//! For these operations, a cost model computes the cost of every setting (see [`costs`](self::costs)). The policy
-//! changes its setting only if the predicted saving is larger than the cost of the change:
+//! The policy compacts like [`fluid`](crate::fluid), which has the parameters T, K and Z. A setting is a combination of
+//! values for these parameters. The policy observes the operations in a window over the latest `window` flushes (see
+//! [`OperationWindow`](crate::OperationWindow)). For these operations, a cost model computes the cost of every setting
+//! (see [`costs`](self::costs)). The policy changes its setting only if the predicted saving is larger than the cost of
+//! the change:
 //!
 //! > cost(new) + bytes of the change ≤ (1 − margin) · cost(current)
 //!

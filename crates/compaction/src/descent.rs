@@ -38,8 +38,8 @@ fn is_free(table: &TableShape, runs: &[Run<TableShape>], at: usize, below: Optio
     others.all(|run| overlapping(run, &table.smallest, &table.largest).is_empty())
 }
 
-/// Returns whether an SSTable has tombstones for keys that `level` or a deeper level may contain. A compaction must
-/// keep the tombstones of such SSTables.
+/// Returns whether `level` or a deeper level may contain keys of an SSTable. A compaction must then keep the tombstones
+/// of the SSTable.
 pub(crate) fn hides_something(shape: &Shape, level: usize, table: &TableShape) -> bool {
     let mut runs = shape.levels.runs().filter(|(at, _)| *at >= level).map(|(_, run)| run);
     runs.any(|run| !overlapping(run, &table.smallest, &table.largest).is_empty())

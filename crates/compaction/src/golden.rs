@@ -7,12 +7,12 @@
 //! would request jobs without end, because level i−1 is empty right after its compaction. The SSTables are picked
 //! round-robin in key order. Level 0 is compacted when it has two runs.
 //!
-//! The policy equals [`leveled-partial`](crate::leveled_partial) with other parameters. The ratio has its own
-//! parameter `growth`, so that a `size_ratio` for another policy is not applied by mistake. The tree has about 4.8
-//! times as many levels as with T = 10. Lookups search all these levels, and each entry passes through all these
-//! levels. If complete levels are compacted, the number of writes is proportional to T/(2·log₂ T). This expression is
-//! lowest near T = e, where its value is 0.94. The term is 1.17 at T = φ, and 1.00 at T = 2 and at T = 4. The
-//! advantage of the policy is that each of its compactions is short.
+//! The policy equals [`leveled-partial`](crate::leveled_partial) with other parameters. The ratio has its own parameter
+//! `growth`, so that a `size_ratio` for another policy is not applied by mistake. The tree has about 4.8 times as many
+//! levels as with T = 10. Lookups search all these levels, and each entry passes through all these levels. If complete
+//! levels are compacted, the number of writes is proportional to T/(2·log₂ T). This expression is lowest near T = e,
+//! where its value is 0.94. Its value is 1.17 at T = φ, and 1.00 at T = 2 and at T = 4. The advantage of the policy is
+//! that each of its compactions is short.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};

@@ -243,7 +243,8 @@ mod tests {
         assert_eq!(policy(3).cuts(&shape, &within).len(), 0);
     }
 
-    /// Tests that the first key of one in T groups of a level is a guard of the level above.
+    /// Tests that guards of a level are also guards of all deeper levels. For one in T groups of a level, the first key
+    /// is a guard of the level above.
     #[test]
     fn guards_of_a_level_are_guards_of_all_deeper_levels() {
         let tables: Vec<(u8, u8)> = (0..=120).map(|at| (2 * at, 2 * at)).collect();

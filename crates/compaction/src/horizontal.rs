@@ -85,18 +85,19 @@ impl Build<dyn CompactionPolicy> for Horizontal {
     }
 }
 
-/// The largest valid `flushes`. The computation per flush takes time proportional to the square root of this number.
+/// The largest valid value of the parameter `flushes`. The computation per flush takes time proportional to the square
+/// root of this number.
 const MOST_FLUSHES: u64 = 1_000_000;
 
 impl Horizontal {
-    /// Returns the number of newest runs that the schedule for a known number of flushes merges. Returns `None` if
-    /// more flushes have happened than the parameter `flushes`.
+    /// Returns the number of newest runs that the schedule for a known number of flushes merges. Returns `None` if more
+    /// flushes have happened than the parameter `flushes` states.
     fn scheduled(&self, sizes: &[f64]) -> Option<usize> {
         let flushed = sizes.iter().sum::<f64>().round() as u64;
         if flushed == 0 || flushed > self.flushes {
             return None;
         }
-        // Only runs that are needed for the newest run are merged. The tolerance is half a buffer.
+        // Only the runs that form the newest run of the schedule are merged. The tolerance is half a buffer.
         let newest = newest_run(flushed, self.flushes, self.runs as u64) as f64 - 0.5;
         let mut covered = 0.0;
         let runs = sizes.iter().take_while(|size| {
@@ -107,8 +108,8 @@ impl Horizontal {
         Some(runs.count())
     }
 
-    /// Returns the number of newest runs to merge if there are more than K runs. The weights of the runs determine
-    /// this number.
+    /// Returns the number of newest runs to merge if there are more than K runs, and `None` otherwise. The weights of
+    /// the runs determine this number.
     fn surplus(&self, sizes: &[f64]) -> Option<usize> {
         let extra = sizes.len().checked_sub(self.runs).filter(|extra| *extra > 0)?;
         // Among the K oldest runs, the newest run has rank 1.
@@ -166,10 +167,10 @@ fn newest_run(mut flushed: u64, mut total: u64, mut runs: u64) -> u64 {
 /// at least one.
 ///
 /// The schedule is a binary tree of buffers. The root is the buffer whose flush wrote the oldest run. The buffers
-/// before the root form the left subtree. `flushes` must be at least one. The buffers after the root form the right
-/// subtree, and have one run less. Let w be the largest weight. All possible nodes with a weight below w exist. The
-/// possible nodes with weight w form chains of one left step and several right steps. A chain is longer if fewer
-/// right steps lead to it, and the longest chains are filled first.
+/// before the root form the left subtree. The buffers after the root form the right subtree, and have one run less. Let
+/// w be the largest weight. All possible nodes with a weight below w exist. The possible nodes with weight w form
+/// chains of one left step and several right steps. A chain is longer if fewer right steps lead to it, and the longest
+/// chains are filled first.
 fn oldest_run(flushes: u64, runs: u64) -> u64 {
     let last = (1..=flushes).find(|weight| binomial(weight + runs, runs) > flushes).unwrap_or(1);
     if last == 1 {

@@ -12,18 +12,18 @@
 //!   numbers. The newest SSTable of the next level is the last output of the previous job. If this SSTable is not the
 //!   last one in key order, the drain continues after its largest key. [`spooky`](crate::spooky) has a similar rule,
 //!   but only for the largest level.
-//! * **Size.** The inputs of a job are neighboring SSTables and all SSTables that they overlap in the next level.
-//!   The parameter limits the total size of the inputs, but a job has at least one SSTable of the level. Every
-//!   compaction divides its output, so that no output SSTable overlaps many bytes of the next level. `LevelDB` has an
-//!   equal limit for grandparents, `kMaxGrandParentOverlapBytes`. The output of a job is also divided at the first
-//!   key of the next job, so that the next job rewrites less data.
+//! * **Size.** The inputs of a job are neighboring SSTables and all SSTables that they overlap in the next level. The
+//!   parameter limits the total size of the inputs, but a job has at least one SSTable of the level. Every compaction
+//!   divides its output, so that no output SSTable overlaps many bytes of the next level. `LevelDB` has an equal limit
+//!   for grandparents, `kMaxGrandParentOverlapBytes`. The output of a job is also divided at the first key of the next
+//!   job, so that the next job rewrites less data.
 //! * **Order.** A drain has priority over level 0, until level 0 has more than twice the number of runs that triggers
 //!   its compaction. Without this priority, level 1 would be full at every compaction of level 0.
 //!
 //! # Costs
-//! Reads cost as much as with `leveled`, because each level has one run. The policy writes about as much as
-//! `leveled`. If an SSTable of the next level overlaps the inputs of two jobs, both jobs write a part of its keys.
-//! The keys that are written twice are those from the first key of the second job on.
+//! Reads cost as much as with `leveled`, because each level has one run. The policy writes about as much as `leveled`.
+//! If an SSTable of the next level overlaps the inputs of two jobs, both jobs write a part of its keys. The keys from
+//! the first key of the second job on are then written twice.
 
 use std::sync::Arc;
 
@@ -36,8 +36,8 @@ use crate::tables::overlapping;
 /// of runs is more than this factor times the number that triggers its compaction.
 pub(crate) const DRAIN_FULLNESS: f64 = 2.0;
 
-/// A divisor for the overlap of an SSTable with the next level. The overlap is at most the size limit of a job
-/// divided by this number.
+/// The limit for the overlap of an output SSTable with the next level is the size limit of a job divided by this
+/// number.
 const OVERLAP_SHARE: u64 = 2;
 
 /// Incremental compaction with jobs of limited size.
@@ -243,8 +243,8 @@ mod tests {
         let (a, b) = (whole.write_amp(), parts.write_amp());
         assert!(b < a * 1.15, "{b} and {a} writes");
         assert_eq!(parts.worst_runs, whole.worst_runs);
-        // A merge takes all of level 0 and level 1. These are 4 + 6 memtables of 100 kB, and the part of level 1
-        // above its capacity.
+        // A merge takes all of level 0 and level 1. The two levels have 4 + 6 memtables of 100 kB, and the part of
+        // level 1 above its capacity.
         assert!(parts.largest_merge_bytes <= 1_500_000, "{}", parts.largest_merge_bytes);
         assert!(whole.largest_merge_bytes > 10_000_000, "{}", whole.largest_merge_bytes);
     }

@@ -239,7 +239,7 @@ fn passes_nothing<T: Placed>(
     }
 }
 
-/// Returns the smallest and the largest key of all inputs together.
+/// Returns the smallest and the largest key of all inputs together. Returns `None` without inputs.
 fn hull<'a, T: Placed>(
     runs: &[(usize, &'a Run<T>)],
     inputs: &HashSet<TableId>,

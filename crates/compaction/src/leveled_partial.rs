@@ -153,6 +153,7 @@ impl LeveledPartial {
     }
 
     /// Returns the job for the first SSTable, from level 0 on, that must be compacted because of its tombstones.
+    /// Returns `None` if there is no such SSTable.
     fn delete_job(&self, shape: &Shape) -> Option<Job> {
         let trigger = self.deletes.as_ref()?;
         let (now, bottom) = (now(shape), shape.last_level());

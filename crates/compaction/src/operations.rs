@@ -54,7 +54,7 @@ impl Operations {
     }
 }
 
-/// The operations of a tree since one of the latest flushes.
+/// The operations of a tree during its latest flushes, up to the current operation.
 #[derive(Clone, Debug)]
 pub struct OperationWindow {
     flushes: usize,
@@ -63,8 +63,8 @@ pub struct OperationWindow {
 }
 
 impl OperationWindow {
-    /// Creates a window that contains the operations since the first of the latest `flushes` flushes began. A window
-    /// of 0 flushes contains no operations.
+    /// Creates a window over the latest `flushes` flushes. The window begins after the flush before these flushes, or
+    /// with the first operation of the tree. A window of 0 flushes contains no operations.
     pub fn new(flushes: usize) -> Self {
         Self { flushes, marks: VecDeque::from([Operations::default()]) }
     }

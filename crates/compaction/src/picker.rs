@@ -1,13 +1,12 @@
 //! Pickers for partial compaction. If a level exceeds its capacity, a picker selects the next SSTable to compact.
 //!
 //! Sources: the data movement policies of Sarkar, Staratzis, Zhu, Athanassoulis, "Constructing and Analyzing the LSM
-//! Compaction Design Space" (VLDB 2021), section 3.4, and the `CompactionPri`s of `RocksDB`. A picker has no state
-//! and no clock, so pickers use SSTable numbers as times. A tree numbers its SSTables in the order of their creation,
-//! and a moved SSTable keeps its number. The number of an SSTable is therefore the time at which a compaction last
-//! wrote its data. Consider the SSTables of the next level that overlap a given SSTable. Among the SSTables of the
-//! next level that overlap an SSTable, the lowest number is the time at which the key range of this SSTable was last
-//! compacted into the next level. This time is approximate, because a compaction of a neighbouring SSTable can also
-//! replace SSTables of the next level that overlap both neighbours.
+//! Compaction Design Space" (VLDB 2021), section 3.4, and the `CompactionPri`s of `RocksDB`. A picker has no state and
+//! no clock, so pickers use SSTable numbers as times. A tree numbers its SSTables in the order of their creation, and a
+//! moved SSTable keeps its number. The number of an SSTable is therefore the time at which a compaction last wrote its
+//! data. Among the SSTables of the next level that overlap an SSTable, the lowest number is the time at which the key
+//! range of this SSTable was last compacted into the next level. This time is approximate, because a compaction of a
+//! neighboring SSTable can also replace SSTables of the next level that overlap both neighbors.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,8 +32,8 @@ pub(crate) enum Picker {
     /// (`kOldestSmallestSeqFirst`).
     Oldest,
     /// Selects the SSTable that received no new data for the longest time (`kOldestLargestSeqFirst`), so that
-    /// frequently written data remains in upper levels. Neighbouring SSTables with consecutive numbers are the output
-    /// of one compaction, and count as equally cold. Without this rule, the SSTable with the smallest keys would be
+    /// frequently written data remains in upper levels. Neighboring SSTables with consecutive numbers are the output of
+    /// one compaction, and count as equally cold. Without this rule, the SSTable with the smallest keys would be
     /// selected every time.
     Coldest,
     /// Selects the SSTable with the most bytes.
@@ -96,16 +95,16 @@ impl Picker {
     }
 }
 
-/// Returns the number of the newest SSTable. Pickers use the next SSTable number as the current time, because a shape
-/// has no other clock.
+/// Returns the number of the newest SSTable. Policies use this number as the current time, because a shape has no other
+/// clock.
 pub(crate) fn now(shape: &Shape) -> u64 {
     shape.levels.tables().map(|(_, table)| table.id).max().unwrap_or(0)
 }
 
 /// Returns the approximate time at which the oldest tombstone of an SSTable arrived at its level. Times are SSTable
-/// numbers. The result is the last time at which the key range of the SSTable was compacted into the next level. If
-/// the SSTable was created earlier, or overlaps no SSTable of the next level, the result is the creation of the
-/// SSTable. Returns `None` for an SSTable without tombstones.
+/// numbers. The result is the last time at which the key range of the SSTable was compacted into the next level. If the
+/// SSTable was created earlier, is in level 0, or overlaps no SSTable of the next level, the result is the creation of
+/// the SSTable. Returns `None` for an SSTable without tombstones.
 pub(crate) fn tombstones_since(shape: &Shape, level: usize, table: &TableShape) -> Option<u64> {
     if table.tombstones == 0 {
         return None;
@@ -166,7 +165,7 @@ mod tests {
         // SSTable 8 is the newest and ends at key 4, within SSTable 2. The next SSTable is 3.
         assert_eq!(pick(Picker::RoundRobin, &shape), 3);
         assert_eq!(pick(Picker::LeastOverlap, &shape), 4);
-        // Only SSTable 1 overlaps level 3. Of the other SSTables, only SSTable 4 overlaps no SSTable of level 2.
+        // Only SSTable 1 overlaps level 3. Among the other SSTables, only SSTable 4 overlaps no SSTable of level 2.
         assert_eq!(pick(Picker::LeastOverlapGrandparent, &shape), 4);
         assert_eq!(pick(Picker::Oldest, &shape), 4);
         assert_eq!(pick(Picker::Coldest, &shape), 1);

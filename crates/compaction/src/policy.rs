@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::job::Job;
 use crate::shape::Shape;
 
-/// A policy that selects the next compaction job. The result of a policy depends only on the shape. The following
-/// case is the only exception. If a policy observes operations, the result may also depend on earlier results of the
-/// policy, and therefore on the sequence of shapes.
+/// A policy that selects the next compaction job. The result of a policy depends only on the shape, with one exception.
+/// If a policy observes operations, the result may also depend on earlier results of the policy, and therefore on the
+/// sequence of shapes.
 ///
 /// Invariants:
 /// 1. Every job is valid: the job changes no lookup result (see [`Job::validate`]). A policy that declares

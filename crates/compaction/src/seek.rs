@@ -37,7 +37,7 @@ impl RangeWork {
         }
     }
 
-    /// Returns the cost of all additional sources of scans. The unit is a byte that a compaction writes. To open an
+    /// Returns the cost of all additional sources of scans. The unit is a byte that a compaction writes. Opening an
     /// additional source costs `seek_price` bytes.
     fn rent(&self, seek_price: u64) -> u64 {
         let entries = self.extra_entries.saturating_mul(ENTRY_BYTES);

@@ -31,14 +31,16 @@ pub(crate) fn push_down(shape: &Shape, level: usize, tables: &[TableShape], from
     Job { inputs, level: level + 1, run: below.map(|run| run.id), action }
 }
 
-/// Merges all runs of level 0 with the overlapping SSTables of the single run of level 1.
+/// Returns the job that merges all runs of level 0 with the overlapping SSTables of the single run of level 1. A single
+/// run that overlaps no such SSTable is moved.
 pub(crate) fn push_level_0(shape: &Shape) -> Job {
     let runs = shape.runs_of(0);
     let tables: Vec<TableShape> = runs.iter().flat_map(|run| &run.tables).cloned().collect();
     push_down(shape, 0, &tables, runs.len() == 1)
 }
 
-/// Rewrites an SSTable in its run. The job drops all tombstones if no older data overlaps the SSTable.
+/// Returns the job that rewrites an SSTable in its run. The job drops all tombstones if no older data overlaps the
+/// SSTable.
 pub(crate) fn rewrite(level: usize, run: &Run<TableShape>, table: &TableShape) -> Job {
     Job { inputs: vec![table.id], level, run: Some(run.id), action: Action::Merge }
 }

@@ -64,7 +64,7 @@ mod tests {
         assert_eq!(pick(&[&[1, 1], &[3, 3]]), None);
         assert_eq!(pick(&[&[1, 1, 1], &[3, 3]]), Some((vec![1, 2, 3], 1)));
         assert_eq!(pick(&[&[1], &[3, 3, 3]]), Some((vec![2, 3, 4], 2)));
-        // The level with the highest fill ratio is compacted first. Of two equally full levels, the deeper level is
+        // The level with the highest fill ratio is compacted first. If two levels are equally full, the deeper level is
         // compacted first.
         assert_eq!(pick(&[&[1, 1, 1, 1], &[3, 3, 3]]), Some((vec![1, 2, 3, 4], 1)));
         assert_eq!(pick(&[&[1, 1, 1], &[3, 3, 3]]), Some((vec![4, 5, 6], 2)));

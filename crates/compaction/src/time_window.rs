@@ -1,10 +1,10 @@
 //! Time-window compaction merges the data of one time window into one run, and never merges runs of different
 //! windows.
 //!
-//! Source: the time-window compaction strategy of Cassandra (Jirsa, CASSANDRA-9666, 2016), for data that is written
-//! and read in the order of time. A policy has no clock, so this policy measures time in written bytes. A window has
+//! Source: the time-window compaction strategy of Cassandra (Jirsa, CASSANDRA-9666, 2016), for data that is written and
+//! read in the order of time. A policy has no clock, so this policy measures time in written bytes. A window has
 //! `window` full memtables of data. Level 0 has the runs of the current window, called the open window. In the open
-//! window, the policy merges `min_runs` neighbouring runs of similar size into one run, and prefers small runs. When
+//! window, the policy merges `min_runs` neighboring runs of similar size into one run, and prefers small runs. When
 //! level 0 has `window` full memtables, the policy closes the window: all runs are merged into one run of level 1.
 //! After a time window ends, its run is not compacted again. If keys are overwritten within a window, more writes fit
 //! into the window. Cassandra can drop windows that have expired. This policy drops no data, so lookup results do not
@@ -38,8 +38,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<TimeWin
      min_runs = 4\n",
 );
 
-/// The limit for the ratio of the largest run to the smallest run of a group of similar runs. Several runs are
-/// similar in size if the largest run is smaller than this number times the smallest run.
+/// Runs are similar in size if the largest run is smaller than this number times the smallest run.
 const LIKE: u64 = 2;
 
 /// The policy `time-window` with its parameters.
@@ -87,8 +86,8 @@ impl TimeWindow {
         Job { inputs, level: 1, run: None, action }
     }
 
-    /// Returns the job that merges neighbouring runs of similar size in the open window. If there are several such
-    /// groups, the group with the fewest bytes is merged.
+    /// Returns the job that merges neighboring runs of similar size in the open window. If there are several such
+    /// groups, the group with the fewest bytes is merged. Returns `None` if there is no such group.
     fn merge_inside(&self, shape: &Shape) -> Option<Job> {
         let runs: Vec<_> = shape.runs_of(0).iter().map(|run| (0, run)).collect();
         let bytes = |group: &[(usize, &Run<_>)]| group.iter().map(|(_, run)| run.bytes()).sum::<u64>();

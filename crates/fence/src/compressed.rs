@@ -13,7 +13,7 @@
 //! the others:                     shared length | length of the rest | rest
 //! ```
 //! Lengths are varints with seven bits per byte. The memory equals the stored size, which is 3 to 10 bytes per
-//! separator if neighbouring separators are similar. With n separators, a search reads log2(n / interval) first
+//! separator if neighboring separators are similar. With n separators, a search reads log2(n / interval) first
 //! separators, and one group.
 
 use catalog::{Build, Variant};
@@ -128,7 +128,7 @@ fn take_varint(bytes: &mut &[u8]) -> Option<usize> {
 }
 
 /// Removes a separator from the start of `bytes`. Returns the number of bytes that the separator shares with the
-/// previous separator, and the separator's remaining bytes.
+/// previous separator, and the separator's remaining bytes. Returns `None` if the bytes are corrupt.
 #[inline]
 fn take_separator<'a>(bytes: &mut &'a [u8], is_first: bool) -> Option<(usize, &'a [u8])> {
     let shared = if is_first { 0 } else { take_varint(bytes)? };
@@ -199,14 +199,15 @@ impl CompressedFence {
         }
     }
 
-    /// Returns the offset of a group, relative to the start of all groups.
+    /// Returns the offset of a group, relative to the start of all groups. Returns `None` if the group does not exist.
     #[inline]
     fn group_start(&self, group: u32) -> Option<usize> {
         let starts = &self.stored[HEAD_BYTES..self.coded];
         Some(u32::from_le_bytes(*starts.as_chunks().0.get(group as usize)?) as usize)
     }
 
-    /// Returns the bytes from the start of a group to the end of all groups.
+    /// Returns the bytes from the start of a group to the end of all groups. Returns `None` if the group does not
+    /// exist, or if its offset is corrupt.
     #[inline]
     fn group(&self, group: u32) -> Option<&[u8]> {
         self.stored.get(self.coded + self.group_start(group)?..)
@@ -232,7 +233,7 @@ impl CompressedFence {
 }
 
 /// Returns the number of separators of a group that are at or below `key`. The first separator of the group is at or
-/// below `key`.
+/// below `key`. Returns `None` if the bytes are corrupt.
 fn rank_in_group(mut group: &[u8], members: u32, key: &[u8]) -> Option<u32> {
     let (_, first) = take_separator(&mut group, true)?;
     // The number of bytes that the key shares with the previous separator. The previous separator is at or below the

@@ -83,7 +83,7 @@ pub trait Fence: Send + Sync {
     /// Returns an error if a page cannot be read or is corrupt.
     fn seek(&self, key: &[u8], table: &dyn TableView) -> Result<u32, FenceError>;
 
-    /// Returns the only block that can contain `key`. No other block can contain the key.
+    /// Returns the only block that can contain `key`. If the SSTable lacks the key, the result may be any block.
     ///
     /// # Errors
     /// Returns the errors that [`seek`](Self::seek) describes.

@@ -226,9 +226,8 @@ struct Point {
 }
 
 impl Point {
-    /// Returns the cross product of the lines from this point to `a` and to `b`. The result is positive if both `a`
-    /// and `b` are to the right of this point. The product is positive if the line to `b` is steeper than the line to
-    /// `a`.
+    /// Returns the cross product of the lines from this point to `a` and to `b`. If `a` and `b` are to the right of
+    /// this point, the result is positive if the line to `b` is steeper than the line to `a`.
     fn turn(self, a: Self, b: Self) -> i128 {
         (a.x - self.x) * (b.y - self.y) - (b.x - self.x) * (a.y - self.y)
     }

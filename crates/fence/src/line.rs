@@ -4,7 +4,7 @@
 //! When a fence is opened, the fastest comparison that the CPU supports is selected. The code of a search is generic
 //! (see [`Search`]), and is compiled for each method of comparison.
 #![cfg_attr(target_arch = "x86_64", allow(unsafe_code))]
-#![allow(clippy::inline_always)] // a search is compiled for a processor only where all of it is inlined
+#![allow(clippy::inline_always)] // a search is compiled for CPU features only if all its code is inlined
 
 /// Number of heads per cache line.
 pub(crate) const LINE: usize = 8;

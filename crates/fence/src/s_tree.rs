@@ -16,7 +16,7 @@
 //! key's head.
 
 #![allow(clippy::inline_always)] // see `line`
-#![allow(unsafe_code)] // without it a search takes a fifth longer
+#![allow(unsafe_code)] // without unsafe code, a search takes 20 % longer
 
 use catalog::Variant;
 

@@ -3,9 +3,9 @@
 //! A node selects a child by one byte of the key. A node has space for 4, 16, 48 or 256 children. If all keys below a
 //! node share further bytes, these bytes are stored as the prefix of the node. A leaf is the newest version of a key.
 //! Each version has a link to the next older version. A lookup among 500,000 random keys visits three nodes and one
-//! record for any key length, and compares one key. A scan searches every key from the root. An entry takes the bytes
-//! of the key and value and 24 bytes of header and link, rounded up to a multiple of 8. Nodes take about 40 bytes per
-//! entry.
+//! record for any key length, and compares one key. To find the next key, a scan searches the tree from the root. An
+//! entry takes the bytes of the key and value and 24 bytes of header and link, rounded up to a multiple of 8. Nodes
+//! take about 40 bytes per entry.
 //!
 //! Source: Leis, Kemper, Neumann, "The Adaptive Radix Tree: `ARTful` Indexing for Main-Memory Databases", ICDE 2013,
 //! but with one lock instead of the synchronization methods of the paper. Because a key may be a prefix of another
@@ -128,7 +128,7 @@ impl<const N: usize> Few<N> {
         self.bytes.into_iter().zip(self.children).filter_map(|(byte, child)| Some((byte, child?)))
     }
 
-    /// Returns the neighbour of a branch. See [`Branches::neighbour`].
+    /// Returns the neighbor of a branch, or `None` if there is no neighbor. See [`Branches::neighbour`].
     fn neighbour(&self, of: Option<u8>, side: Side) -> Option<Child> {
         let bytes = &self.bytes[..self.len];
         let at = match (side, of) {
@@ -209,7 +209,7 @@ impl Branches {
     }
 
     /// Returns the child with the smallest byte above `of`, or with the largest byte below `of`. If `of` is `None`,
-    /// returns the first or the last child.
+    /// returns the first or the last child. Returns `None` if there is no such child.
     fn neighbour(&self, of: Option<u8>, side: Side) -> Option<Child> {
         match self {
             Self::Four(few) => few.neighbour(of, side),
@@ -234,7 +234,7 @@ impl Branches {
     }
 }
 
-/// The direction of a search for a neighbour.
+/// The direction of a search for a neighbor.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Up,
@@ -254,8 +254,8 @@ impl Node {
         }
     }
 
-    /// Returns the first or the last entry of the node: a child, or the key that ends at this node. This key is
-    /// before the keys of all children of the node.
+    /// Returns the first or the last entry of the node: a child, or the key that ends at this node. This key is before
+    /// the keys of all children of the node. Returns `None` if the node is empty.
     fn outermost(&self, side: Side) -> Option<Child> {
         let end = self.end.map(Child::Leaf);
         match side {
@@ -366,7 +366,7 @@ impl Tree {
         version
     }
 
-    /// Returns the newest version of `key`.
+    /// Returns the newest version of `key`. Returns `None` if the key is absent.
     #[inline]
     fn find(&self, key: &[u8]) -> Option<Ref<Version>> {
         let mut place = self.root?;
@@ -397,7 +397,8 @@ impl Tree {
         }
     }
 
-    /// Returns the newest version of the first key above `key`, or of the last key below `key`.
+    /// Returns the newest version of the first key above `key`, or of the last key below `key`. Returns `None` if there
+    /// is no such key.
     fn neighbour(&self, key: &[u8], side: Side) -> Option<Ref<Version>> {
         let wanted = if side == Side::Up { Ordering::Greater } else { Ordering::Less };
         // The branches that the search has taken so far, for backtracking.

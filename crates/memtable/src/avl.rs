@@ -55,7 +55,8 @@ const LEFT: usize = 0;
 /// The index of the right child in a node.
 const RIGHT: usize = 1;
 
-/// The largest number of nodes on a path in a tree of 2^32 nodes: 1.44 times 32, rounded up.
+/// The largest number of nodes on a path. In a tree of 2^32 nodes, a path has at most 1.44 times 32 nodes, which is
+/// less.
 const MAX_DEPTH: usize = 48;
 
 /// A node of the tree with one version of a key.
@@ -199,8 +200,8 @@ impl Tree {
         self.nodes[at as usize].height = left.max(right) + 1;
     }
 
-    /// Returns the path to the first or the last node in the subtree `at`. The argument `side` selects the first or
-    /// the last node. `path` is the path to the parent of `at`.
+    /// Returns the path to the first or the last node in the subtree `at`. The argument `side` selects the first or the
+    /// last node. `path` is the path to the parent of `at`. Returns `None` if both `path` and the subtree are empty.
     fn outermost(&self, mut path: Path, mut at: u32, side: usize) -> Option<Path> {
         while at != NONE {
             path.push(at);
@@ -209,13 +210,14 @@ impl Tree {
         Some(path).filter(|path| path.len > 0)
     }
 
-    /// Returns the path to the previous or the next node in key order, depending on `side`.
+    /// Returns the path to the previous or the next node in key order, depending on `side`. Returns `None` if there is
+    /// no such node.
     fn neighbour(&self, mut path: Path, side: usize) -> Option<Path> {
         let child = self.node(path.last()?).children[side];
         if child != NONE {
             return self.outermost(path, child, 1 - side);
         }
-        // The neighbour is the first ancestor whose other child is on the path.
+        // The neighbor is the first ancestor whose other child is on the path.
         while let Some(at) = path.pop() {
             if path.last().is_some_and(|parent| self.node(parent).children[1 - side] == at) {
                 return Some(path);

@@ -322,8 +322,8 @@ impl Tree {
         self.root.store(Some(self.arena.place(root)));
     }
 
-    /// Returns a cursor at entry `at` of a leaf. If the leaf has no such entry, the cursor is at the first entry of
-    /// the following leaves.
+    /// Returns a cursor at entry `at` of a leaf. If the leaf has no such entry, the cursor is at the first entry of the
+    /// following leaves. Returns `None` at the end of the tree.
     #[inline]
     fn cursor<'a>(&'a self, mut leaf: Visited<'a>, mut at: usize) -> Optimistic<Option<Cursor>> {
         loop {
@@ -339,8 +339,8 @@ impl Tree {
         }
     }
 
-    /// Returns the cursor after `cursor`. Callers use this function if `cursor` is at the last entry of its leaf, or
-    /// if the leaf has changed.
+    /// Returns the cursor after `cursor`, or `None` at the end of the tree. Callers use this function if `cursor` is at
+    /// the last entry of its leaf, or if the leaf has changed.
     fn behind(&self, cursor: &Cursor) -> Option<Cursor> {
         Self::retry(|| {
             let node = self.arena.node(cursor.leaf);

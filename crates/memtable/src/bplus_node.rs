@@ -98,7 +98,7 @@ impl Node {
     #[inline]
     pub(crate) fn lock(&self, version: u64) -> Optimistic<Locked<'_>> {
         self.version.compare_exchange(version, version + 1, Acquire, Relaxed).map_err(|_| Changed)?;
-        // The fence prevents that a reader sees later writes together with the earlier version number.
+        // The fence prevents a reader from seeing later writes together with the earlier version number.
         fence(Release);
         Ok(Locked(self))
     }

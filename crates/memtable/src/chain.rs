@@ -13,7 +13,8 @@ pub(crate) fn older(arena: &SharedArena, version: Ref<Version>) -> Option<Ref<Ve
     arena.link(version, 0).load().target()
 }
 
-/// Returns the oldest version whose sequence number is above `sequence`. The search begins at `newest`.
+/// Returns the oldest version whose sequence number is above `sequence`, or `None` if there is no such version. The
+/// search begins at `newest`.
 pub(crate) fn last_above(
     arena: &SharedArena,
     newest: Ref<Version>,
@@ -23,7 +24,8 @@ pub(crate) fn last_above(
     iter::successors(Some(newest), |version| older(arena, *version)).take_while(is_above).last()
 }
 
-/// Returns the newest version whose sequence number is not above `snapshot`. The search begins at `newest`.
+/// Returns the newest version whose sequence number is not above `snapshot`, or `None` if there is no such version. The
+/// search begins at `newest`.
 #[inline]
 pub(crate) fn first_within(
     arena: &SharedArena,

@@ -215,7 +215,8 @@ impl Index {
         }
     }
 
-    /// Returns the newest version of `key` whose sequence number is not above `snapshot`.
+    /// Returns the newest version of `key` whose sequence number is not above `snapshot`. Returns `None` if there is no
+    /// such version.
     #[inline]
     fn visible<'a>(
         &self,

@@ -3,8 +3,8 @@
 //!
 //! Ordered maps of byte strings are slow, because every comparison follows a pointer. A key of up to [`INLINE_BYTES`]
 //! bytes is stored as big-endian words with zero padding, and its length. To compare two keys, the words are compared
-//! first, and then the lengths. The words of two different keys are equal only if the keys differ in the number of
-//! trailing zero bytes.
+//! first, and then the lengths. The words of two different keys are equal only if the keys differ in nothing but the
+//! number of trailing zero bytes.
 
 use std::cmp::Ordering;
 
@@ -95,7 +95,7 @@ impl<'a> InlineKey<'a> {
     }
 }
 
-/// Returns the bytes after the head, if the key is short enough to be inline.
+/// Returns the bytes after the head, if the key is short enough to be inline. Returns `None` for a longer key.
 #[inline]
 fn short_rest(key: &[u8]) -> Option<Rest<'static>> {
     if key.len() > INLINE_BYTES {

@@ -38,8 +38,8 @@ impl<'a, V: Versions> Part<'a, V> {
     }
 }
 
-/// Returns the first visible version at or after the cursor `at`. Moves the cursor to the position after this
-/// version.
+/// Returns the first visible version at or after the cursor `at`, or `None` if there is no such version. Moves the
+/// cursor to the position after this version.
 fn visible<'a, V: Versions>(
     versions: &'a V,
     at: &mut Option<V::Cursor>,

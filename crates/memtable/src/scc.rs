@@ -1,6 +1,6 @@
 //! The B+-tree of the crate `scc`. Readers take no locks, and a writer locks one leaf.
 //!
-//! `TreeIndex` maps each key to an anchor in an arena. The anchor is the begin of a chain of all versions of the key,
+//! `TreeIndex` maps each key to an anchor in an arena. The anchor is the start of a chain of all versions of the key,
 //! ordered from newest to oldest. Writers add versions to the chain by compare-and-swap. The leaves of the tree store
 //! keys of up to 30 bytes. A leaf has up to 14 entries. A lookup among 500,000 entries visits five or six nodes, the
 //! anchor and one record. An entry takes the bytes of its key and value, plus 24 bytes of header and link, rounded up
@@ -129,7 +129,8 @@ impl<'t> Open<'t> {
         self.index.tree.range((Bound::Unbounded, to), self.guard)
     }
 
-    /// Returns a cursor at the newest version of the next key in an ascending range. Skips anchors without a version.
+    /// Returns a cursor at the newest version of the next key in an ascending range, or `None` at the end of the range.
+    /// Skips anchors without a version.
     fn up(&self, mut rest: Range<'t>) -> Option<Cursor<'t>> {
         loop {
             let (_, anchor) = rest.next()?;
@@ -139,7 +140,8 @@ impl<'t> Open<'t> {
         }
     }
 
-    /// Returns a cursor at the oldest version of the next key in a descending range.
+    /// Returns a cursor at the oldest version of the next key in a descending range, or `None` at the end of the range.
+    /// Skips anchors without a version.
     fn down(&self, mut rest: Range<'t>) -> Option<Cursor<'t>> {
         let arena = &self.index.arena;
         loop {
@@ -151,14 +153,15 @@ impl<'t> Open<'t> {
         }
     }
 
-    /// Returns the last version before `probe` that has the key of `probe`.
+    /// Returns the last version before `probe` that has the key of `probe`, or `None` if there is no such version.
     fn newer(&self, probe: Probe<'_>) -> Option<Ref<Version>> {
         let anchor = self.index.anchor(probe.key, self.guard)?;
         let newest = chain::older(&self.index.arena, anchor)?;
         chain::last_above(&self.index.arena, newest, probe.sequence)
     }
 
-    /// Returns the first version at or after `probe` that has the key of `probe`.
+    /// Returns the first version at or after `probe` that has the key of `probe`, or `None` if there is no such
+    /// version.
     #[inline]
     fn within(&self, probe: Probe<'_>) -> Option<Ref<Version>> {
         let anchor = self.index.anchor(probe.key, self.guard)?;

@@ -128,17 +128,18 @@ impl<'a> VersionedKey<'a> {
 }
 
 impl SkipList {
-    /// Returns the first node at or after a bound.
+    /// Returns the first node at or after a bound, or `None` if there is no such node.
     fn lower(&self, bound: Bound<&VersionedKey<'_>>) -> Option<Node<'_>> {
         self.map.lower_bound(bound.map(|key| key as &dyn Versioned))
     }
 
-    /// Returns the last node at or before a bound.
+    /// Returns the last node at or before a bound, or `None` if there is no such node.
     fn upper(&self, bound: Bound<&VersionedKey<'_>>) -> Option<Node<'_>> {
         self.map.upper_bound(bound.map(|key| key as &dyn Versioned))
     }
 
-    /// Returns the newest version of `key` whose sequence number is not above `snapshot`.
+    /// Returns the newest version of `key` whose sequence number is not above `snapshot`. Returns `None` if there is no
+    /// such version.
     fn visible(&self, key: InlineKey<'_>, snapshot: SequenceNumber) -> Option<Node<'_>> {
         let sought = VersionedKey { key, sequence: snapshot };
         self.lower(Bound::Included(&sought)).filter(|node| node.key().key == sought.key)

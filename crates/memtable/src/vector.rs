@@ -5,9 +5,9 @@
 //! the immutable buffer is sorted and flushed. Then the tree exchanges the two buffers. A lookup in the active buffer
 //! searches all entries from the newest to the oldest. A lookup in an immutable buffer is a binary search.
 //!
-//! A scan of the active buffer needs sorted entries. The scan therefore sorts the entries that were appended since
-//! the last scan, and merges these entries into the existing order. The search costs one pass over the buffer.
-//! Without inserts since the last scan, the scan has no additional cost.
+//! A scan of the active buffer needs sorted entries. The scan therefore sorts the entries that were appended since the
+//! last scan, and merges these entries into the existing order. The merge costs one pass over the buffer. Without
+//! inserts since the last scan, the scan has no additional cost.
 
 use std::cmp::{Ordering, Reverse};
 use std::ops::{Bound, Range};
@@ -69,7 +69,8 @@ impl Buffer {
         order
     }
 
-    /// Returns the position of the newest version of `key` whose sequence number is not above `snapshot`.
+    /// Returns the position of the newest version of `key` whose sequence number is not above `snapshot`. Returns
+    /// `None` if there is no such version.
     fn position(&self, log: &Log, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<usize> {
         match self.frozen.get() {
             Some(order) => order.visible(log, key.bytes, snapshot),
@@ -193,8 +194,8 @@ impl Log {
         self.entry(position).key
     }
 
-    /// Returns the position of the newest version of `key` whose sequence number is not above `snapshot`. The
-    /// function searches from the newest entry to the oldest.
+    /// Returns the position of the newest version of `key` whose sequence number is not above `snapshot`. Returns
+    /// `None` if there is no such version. The function searches from the newest entry to the oldest.
     fn visible(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<usize> {
         let mut best: Option<usize> = None;
         let mut end = self.len();
@@ -298,8 +299,8 @@ impl Order {
         })
     }
 
-    /// Returns the position, in the log, of the newest version of `key` whose sequence number is not above
-    /// `snapshot`.
+    /// Returns the position, in the log, of the newest version of `key` whose sequence number is not above `snapshot`.
+    /// Returns `None` if there is no such version.
     fn visible(&self, log: &Log, key: &[u8], snapshot: SequenceNumber) -> Option<usize> {
         let found = position(self.sorted.get(self.rank(log, key, snapshot))?);
         (log.key(found) == key).then_some(found)

@@ -168,7 +168,8 @@ impl VersionMap {
         (slots as f64 * NODE_FILL) as usize + lists + self.key_heap_bytes + self.records.memory_bytes()
     }
 
-    /// Returns the newest version whose sequence number is not above `snapshot`.
+    /// Returns the newest version whose sequence number is not above `snapshot`. Returns `None` if there is no such
+    /// version.
     #[inline]
     fn visible(&self, versions: Versions, snapshot: SequenceNumber) -> Option<StoredVersion<'_>> {
         let place = match versions {
@@ -189,8 +190,8 @@ impl VersionMap {
     }
 }
 
-/// Returns the versions of `key`. This function is not a method, so that the compiler can shorten the lifetime of the
-/// keys in the map to the lifetime of the probe.
+/// Returns the versions of `key`, or `None` if the key is absent. This function is not a method, so that the compiler
+/// can shorten the lifetime of the keys in the map to the lifetime of the probe.
 fn find<'k>(keys: &BTreeMap<InlineKey<'k>, Versions>, key: &'k [u8]) -> Option<Versions> {
     keys.get(&InlineKey::probe(key)).copied()
 }

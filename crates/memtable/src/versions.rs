@@ -77,7 +77,8 @@ pub(crate) trait Versions {
         let _ = (cursor, direction, versions);
     }
 
-    /// Returns the newest version of `key` whose sequence number is not above `snapshot`.
+    /// Returns the newest version of `key` whose sequence number is not above `snapshot`. Returns `None` if there is no
+    /// such version.
     #[inline]
     fn visible(&self, key: &[u8], snapshot: SequenceNumber) -> Option<VersionRecord<'_>> {
         let cursor = self.seek(Some(Probe { key, sequence: snapshot }))?;
@@ -118,7 +119,7 @@ pub(crate) fn drain<V: Versions, S: FnMut(VersionRecord<'_>) + ?Sized>(versions:
     go_on(versions, &mut at, Direction::Forward, SequenceNumber::MAX, usize::MAX, sink);
 }
 
-/// Returns the cursor at the start of a scan.
+/// Returns the cursor at the start of a scan, or `None` if no version is in the range of the scan.
 pub(crate) fn begin<V: Versions>(
     versions: &V,
     from: Bound<&[u8]>,

@@ -42,7 +42,7 @@ impl Arbitration {
         let limit_bytes =
             design.options.memory.map_or(memtables.saturating_add(cache.capacity()), |memory| memory.0);
         let cache = SampledCache::new(Arc::clone(cache), period.sampled_blocks, limit_bytes);
-        // Without a memory limit, filters are apart from the budget.
+        // Without a memory limit, the budget does not include the memory of filters.
         let allocation = bloom::ALLOCATIONS.build(design.choice("allocation")).map_err(misuse)?;
         let has_own_size = design.options.memory.is_some() && allocation.table_bits().is_none();
         let filter_bits_per_key = design.filter_bits_per_key().filter(|_| has_own_size);
@@ -92,7 +92,7 @@ impl Arbitration {
         tree: impl FnOnce() -> TreeSizes,
     ) -> bool {
         let mut observed = self.observed.lock();
-        // The lock orders the readings of the counters, so no reading is older than the reading before.
+        // This thread holds the lock, so its reading of the counters is not older than the previous reading.
         let counts = counts();
         let period = counts.since(&observed.last);
         let io = ObservedIo::of(&period, block_bytes);
@@ -168,7 +168,7 @@ impl ObservedIo {
     fn of(counts: &Counts, block_bytes: u64) -> Self {
         let read = counts.data_blocks_read + counts.fence_pages_read;
         let cached = counts.data_blocks_from_cache + counts.fence_pages_from_cache;
-        // A part of the blocks of false positives is cached, like the part of all blocks.
+        // The share of blocks that are cached is assumed to be equal for false positives and for all reads.
         let read_share = read as f64 / (read + cached).max(1) as f64;
         let fetched = counts.data_block_bytes_read + counts.fence_page_bytes_read + counts.blob_read_bytes;
         Self {

@@ -44,7 +44,7 @@ pub(crate) enum Operation<'a> {
     DeleteRange { low: &'a [u8], high: &'a [u8] },
     /// A put that has an effect only if its key is absent.
     PutIfAbsent(Entry<'a>),
-    /// The delete of a key that has exactly one put since its previous single delete.
+    /// The delete of a key that has at most one put since its previous single delete.
     SingleDelete(&'a [u8]),
     /// The merge of an operand into the value of a key.
     Merge { key: &'a [u8], operand: &'a [u8] },
@@ -134,7 +134,7 @@ impl WriteBatch {
         self.add(Entry { key, value: None })
     }
 
-    /// Adds a single delete to the batch. The key must have exactly one put since its previous single delete, as in
+    /// Adds a single delete to the batch. The key must have at most one put since its previous single delete, as in
     /// [`Tree::single_delete`](crate::Tree::single_delete).
     ///
     /// # Errors
@@ -233,7 +233,7 @@ impl WriteBatch {
         Ok(())
     }
 
-    /// Returns an error if `more` user bytes would make the batch longer than its limit.
+    /// Returns an error if `more` additional bytes would make the batch longer than its limit.
     fn check_len(&self, more: usize) -> Result<()> {
         match self.operations.len() + more {
             bytes if bytes > MAX_BATCH_BYTES => Err(Error::BatchTooLong(bytes)),

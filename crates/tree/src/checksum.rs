@@ -90,7 +90,7 @@ mod tests {
         }
         // The XXH64 of no bytes with the seed 0, as the reference implementation computes it.
         assert_eq!(block_checksum(Checksum::Xxh64, 0, 0, b""), 0x51d8_e999);
-        // The check value of CRC-32/ISO-HDLC in Greg Cook's catalogue.
+        // The check value of CRC-32/ISO-HDLC in Greg Cook's catalog.
         assert_eq!(crc_fast::checksum(CrcAlgorithm::Crc32IsoHdlc, b"123456789"), 0xcbf4_3926);
     }
 }

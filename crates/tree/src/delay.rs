@@ -10,7 +10,7 @@ use crate::inner::{Inner, Mode};
 use crate::pacing::{Pacer, Payment, Room};
 use crate::version::View;
 
-/// The share of the level-0 run limit from which runs delay writers, as a divisor.
+/// Writers are delayed if level 0 has at least the run limit divided by this number, and a compaction is due.
 const LEVEL0_SHARE: usize = 2;
 
 /// Returns the delays of a tree. Returns `None` if the writers stop at limits instead, or if the writers run the
@@ -43,7 +43,8 @@ impl Inner {
         let mut rule = pacer.rule.lock();
         let now_ns = pacer.now_ns();
         if has_flushed {
-            // The lock on the rule orders events: a memtable that becomes immutable now arrives after this release.
+            // This thread holds the lock on the rule. If a memtable becomes immutable now, the rule sees its arrival
+            // after this release.
             rule.memory.release(now_ns, self.view.load().frozen.is_empty());
         }
         if level0_runs < before.version.levels.runs_of(0).len() {

@@ -32,10 +32,10 @@ pub enum Error {
     /// The key is longer than the limit.
     #[error("the key has {0} bytes; the limit is {MAX_KEY_BYTES}")]
     KeyTooLong(usize),
-    /// The value is above the limit.
+    /// The value is longer than the limit.
     #[error("the value has {0} bytes; the limit is {MAX_VALUE_BYTES}")]
     ValueTooLong(usize),
-    /// The batch is above the limit.
+    /// The batch is longer than the limit.
     #[error("the batch would have {0} bytes; the limit is {MAX_BATCH_BYTES}; split the batch")]
     BatchTooLong(usize),
     /// The directory is open in another process, or as another tree of this process.

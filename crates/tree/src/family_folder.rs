@@ -24,7 +24,8 @@ pub fn family_names(storage: &dyn Storage, directory: &Path) -> Result<Vec<Strin
 /// so the family cannot be opened without its store.
 pub(crate) fn check_not_family(storage: &dyn Storage, directory: &Path) -> Result<()> {
     let Some((store, name)) = place_of(directory) else { return Ok(()) };
-    // Usually, the parent has no manifest. An unreadable manifest belongs to something else.
+    // Usually, the parent has no manifest. If a manifest in the parent is unreadable, the parent does not count as a
+    // store.
     if manifest::read(storage, &store).is_ok_and(|found| found.state.families.contains(&name)) {
         let (directory, store) = (directory.display(), store.display());
         let message = format!(

@@ -23,7 +23,7 @@ pub(crate) struct FileIndex {
 /// The place of an SSTable in a version. Newer runs come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FilePlace {
-    /// The number of the run, from the newest to the oldest run.
+    /// The position of the run in the list of all runs, where the newest run has the position 0.
     pub(crate) run: usize,
     /// The position of the SSTable in the run.
     pub(crate) table: usize,
@@ -33,8 +33,8 @@ impl FileIndex {
     /// Builds the index of `runs` from the index of the previous version. Counts the bytes of the blocks that the
     /// construction reads as compaction reads in `counters`.
     ///
-    /// Returns `None` if the culling has no index of keys, or if a block cannot be read. Gets then search one run after
-    /// another, so the get that reads the block returns the error.
+    /// Returns `None` if the culling variant has no index of keys, or if a block cannot be read. Gets then search one
+    /// run after another, so the get that reads the block returns the error.
     pub(crate) fn build(
         previous: Option<&Self>,
         runs: &[Arc<[Arc<Table>]>],

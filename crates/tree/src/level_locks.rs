@@ -8,7 +8,7 @@ use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::stats::Counters;
 
-/// The number of locks. The levels from the last lock on share a lock.
+/// The number of locks. All levels from level `LOCKS` − 1 on share the last lock.
 const LOCKS: usize = 16;
 
 /// The locks of all levels. A thread that holds several locks has taken them from level 0 down.

@@ -17,8 +17,8 @@
 //!   numbers ([`Tree::put`], [`WriteBatch`]).
 //! - A read loads one pointer to an immutable view of memtables and sorted runs, and takes no lock ([`Tree::get`],
 //!   [`Range`], [`Snapshot`]).
-//! - Flushes and compactions write new SSTables and replace the view. A sorted run contains one version of each key.
-//!   The order of the runs determines which of two versions is newer.
+//! - Flushes and compactions write new SSTables and replace the view. A sorted run contains at most one version of each
+//!   key. The order of the runs determines which of two versions is newer.
 
 mod approximate;
 pub mod arbiter;

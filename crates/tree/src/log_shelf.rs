@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use crate::wal::LogFile;
 
-/// The number of WALs that exist in advance. With two, a writer that replaces a memtable while the flush thread creates
-/// a WAL needs not wait for the flush thread.
+/// The number of WALs that exist in advance. With two WALs, a writer can replace a memtable while the flush thread
+/// creates a WAL. The writer then does not wait for the flush thread.
 pub(crate) const NEXT_LOGS: usize = 2;
 
 /// The WAL files to which no memtable writes.

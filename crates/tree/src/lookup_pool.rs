@@ -1,10 +1,10 @@
 //! A pool of threads that search several sorted runs for one key at the same time.
 //!
 //! The caller of a get first probes the filters, because filters are in memory. If at least two runs can contain the
-//! key, the caller and the threads of the pool search these runs one after another, from the newest run to the oldest
-//! run. No thread begins to search a run that is older than a run with an answer. The answer of the newest run with
-//! an answer is the result, as in a search that reads one run after another. A get therefore searches at most as many
-//! unnecessary runs as it has helpers.
+//! key, the caller and the threads of the pool search these runs at the same time. Each thread repeatedly takes the
+//! newest run that no thread has taken. No thread begins to search a run that is older than a run with an answer. The
+//! answer of the newest run with an answer is the result, as in a search that reads one run after another. A get
+//! therefore searches at most as many unnecessary runs as it has helpers.
 //!
 //! Source: byron (section 1.4 B and the experiment "Mixed 1M" of section 2.1), which searches all SSTables with
 //! `rayon`.
@@ -105,7 +105,7 @@ impl LookupPool {
     }
 
     /// Searches at least two candidates with several threads. Returns the answer of the newest candidate that has an
-    /// answer.
+    /// answer, or `None` if no candidate has an answer.
     fn search_together(
         &self,
         candidates: Vec<Candidate<'_>>,
@@ -130,7 +130,8 @@ impl LookupPool {
 }
 
 impl Search<'_, '_> {
-    /// Searches one candidate after another, until no further candidate can change the result.
+    /// Repeatedly searches the next candidate that no thread has taken, until no further candidate can change the
+    /// result.
     fn run(&self, counters: &AllCounters) {
         let (counters, mut value) = (counters.local(), Vec::new());
         loop {

@@ -102,7 +102,7 @@ pub struct Merge<S> {
     /// last node. The number of leaves is a power of two, so every source has the same number of comparisons.
     losers: Vec<Contender>,
     winner: Contender,
-    /// The number of consecutive wins of one source after which the merge repeated all comparisons of this source.
+    /// The number of consecutive keys for which the same source won a full repetition of its comparisons.
     wins: u32,
     /// The prefix of the second best key while one source [leads](WINS_TO_LEAD). If no source leads, the prefix is 0,
     /// because no prefix is below 0.
@@ -171,8 +171,8 @@ impl<S: Source> Merge<S> {
         superseded.filter(move |source| current.is_some_and(|current| current.key() == source.key()))
     }
 
-    /// Returns the source of a merge with only one source. The caller may advance this source, but must stop before
-    /// its end.
+    /// Returns the source of a merge with only one source. Returns `None` if the merge has another number of sources.
+    /// The caller may advance this source, but must stop before its end.
     #[inline]
     pub fn only_source(&mut self) -> Option<&mut S> {
         match &mut self.sources[..] {

@@ -1,10 +1,11 @@
 //! Creation and closing of WAL files outside of the write path. The next WALs are created before a writer needs them,
 //! and old WALs are closed later.
 //!
-//! Creating and closing a WAL takes some time, because the kernel reserves and releases space. A writer that replaces
-//! a full memtable delays all other writers meanwhile. Background threads therefore do this work, if they exist. If
-//! the design requests it, the flush thread also reserves space for as many bytes as the previous WAL had. A writer
-//! then appends to the WAL without a system call and without a page fault, so a busy device does not delay the writer.
+//! Creating and closing a WAL takes some time, because the kernel reserves and releases space. All other writers wait
+//! while a writer replaces a full memtable. Background threads therefore do this work, if they exist. With
+//! `stall.reserve_wal`, the flush thread also reserves space for slightly more bytes than the previous WAL had. A
+//! writer then appends to the WAL without a system call and without a page fault, so a busy device does not delay the
+//! writer.
 
 use crate::error::Result;
 use crate::inner::Inner;
@@ -14,8 +15,8 @@ use crate::wal::{LogFile, log_path};
 /// The largest number of bytes for which a WAL reserves space in advance.
 const MOST_RESERVED_BYTES: u64 = 64 << 20;
 
-/// The additional space of a new WAL, as a divisor of the size of the previous WAL. Two WALs of full memtables differ
-/// slightly, because the sizes of keys and values differ.
+/// A new WAL reserves more space than the size of the previous WAL. The additional space is the size divided by this
+/// number. WALs of full memtables differ slightly in size, because the sizes of keys and values differ.
 const MARGIN: u64 = 16;
 
 impl Inner {
@@ -25,7 +26,8 @@ impl Inner {
         let next = if let Some(next) = shelved {
             next
         } else {
-            // A WAL that another thread creates now has a lower number, so it must be used before a further WAL.
+            // If another thread is creating a WAL now, that WAL has a lower number, so the tree must use it before a
+            // further WAL.
             let _creating = self.creating_log.lock();
             let shelved = self.shelf.lock().next.pop_front();
             shelved.map_or_else(|| self.new_log(), Ok)?

@@ -252,8 +252,8 @@ impl<'t> Range<'t> {
         self.current(Direction::Backward)
     }
 
-    /// Returns the current entry of the end that is read in `direction`. If the value cannot be read, the scan is at
-    /// its end.
+    /// Returns the current entry of the end that is read in `direction`, or `None` if there is no current entry. If the
+    /// value cannot be read, the scan is at its end.
     #[inline]
     fn current(&mut self, direction: Direction) -> Result<Option<(&[u8], &[u8])>> {
         let Self { inner, walk, snapshot, has_deletes, has_blobs, value, combined, is_done, .. } = self;
@@ -472,8 +472,8 @@ impl Bounds {
         is_above(|| key, &self.low) && is_below(|| key, &self.high)
     }
 
-    /// Opens the sources of a view that can have keys between the bounds, from the newest to the oldest source. Each
-    /// source begins at its first key in `direction`.
+    /// Opens the sources of a view that can have keys between the bounds, from the newest to the oldest source. In
+    /// `direction`, each source begins at its first key within the bounds.
     fn open<'v>(
         &self,
         inner: &Inner,
@@ -624,8 +624,8 @@ struct ValueView<'v> {
 }
 
 impl ValueView<'_> {
-    /// Returns the current entry of a merge with its value. A value in a blob file is read into `value`. If the entry
-    /// is an operand, its combined value is written to `combined`.
+    /// Returns the current entry of a merge with its value, or `None` at the end of the merge. A value in a blob file
+    /// is read into `value`. If the entry is an operand, its combined value is written to `combined`.
     fn current<'m>(
         &self,
         merge: &'m Merge<Cursor<'_>>,

@@ -1,7 +1,7 @@
 //! Range tombstones of SSTables: disjoint ranges of keys that are deleted in all older runs.
 //!
-//! A run has one version of each key. When a run is written, its range tombstones remove the deleted entries of that
-//! run. The tombstones therefore hide only older runs and need no sequence numbers. Ranges that overlap or touch
+//! A run has at most one version of each key. When a run is written, its range tombstones remove the deleted entries of
+//! that run. The tombstones therefore hide only older runs and need no sequence numbers. Ranges that overlap or touch
 //! become one range.
 
 use std::sync::Arc;

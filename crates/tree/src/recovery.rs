@@ -35,8 +35,8 @@ pub(crate) fn lock(storage: &dyn Storage, directory: &Path) -> Result<Box<dyn Se
     storage.lock(&directory.join(LOCK)).map_err(|error| refused(directory, error))
 }
 
-/// Keeps writers out of a tree's directory until the guard is dropped, and creates nothing. A directory without a
-/// lock file is not in use by any process.
+/// Keeps writers out of a tree's directory until the guard is dropped, and creates nothing. Returns `None` if the
+/// directory has no lock file. Such a directory is not in use by any process.
 pub(crate) fn lock_existing(storage: &dyn Storage, directory: &Path) -> Result<Option<Box<dyn Send + Sync>>> {
     storage.lock_existing(&directory.join(LOCK)).map_err(|error| refused(directory, error))
 }
@@ -104,8 +104,8 @@ impl Files {
         Ok(files)
     }
 
-    /// Records the names of all tables in `names`. If a table has a file with another name, this name leads to the
-    /// missing file, so that an error can contain it.
+    /// Records the names of all tables in `names`. If the file of a table is missing, the name of a companion file of
+    /// the table determines the name of the missing file. An error can then contain this name.
     pub(crate) fn record_names(&self, names: &Names) {
         self.companions.iter().for_each(|companion| names.record(companion.number, &companion.table));
         self.tables.iter().for_each(|(number, name)| names.record(*number, name));
@@ -226,8 +226,9 @@ impl Files {
     }
 }
 
-/// Parses the number at the start of a file name. Only the tree's own spelling, with at least eight digits, is
-/// accepted. Numbers from [`MOST_NUMBERS`] on are never in use.
+/// Parses the number at the start of a file name. The function accepts a number only in the form that the tree writes,
+/// with at least eight digits. Returns `None` for all other forms, and for numbers from [`MOST_NUMBERS`] on, which are
+/// never in use.
 fn file_number(digits: &str) -> Option<u64> {
     let number = digits.parse().ok().filter(|number| *number < MOST_NUMBERS)?;
     (format!("{number:08}") == digits).then_some(number)

@@ -1,8 +1,8 @@
 //! Corrects the checksums of changed files, if the places of the checksums can be determined.
 //!
-//! Only fuzz tests use this module. If a test changes a random byte of a file, its checksums become wrong. Without
-//! this module, fuzz tests would never reach the code after the checksum verification. An attacker can write files
-//! with correct checksums.
+//! Only fuzz tests use this module. If a test changes a random byte of a file, its checksums become wrong. Without this
+//! module, fuzz tests would never reach the code after the checksum verification. The code after the verification must
+//! be tested, because an attacker can write files with correct checksums.
 
 use std::path::Path;
 

@@ -109,8 +109,8 @@ fn lookup_otherwise(
     Ok(Lookup::Absent)
 }
 
-/// Looks up a key in the SSTables that the index of all runs names, from the newest to the oldest SSTable. Counts the
-/// lookup in the index as a probe of one filter, and each SSTable after the first searched SSTable as a further probe.
+/// Looks up a key in the SSTables that the index of all runs names, from the newest to the oldest SSTable. Counts one
+/// filter probe for each searched SSTable, and at least one filter probe.
 fn lookup_files(
     version: &Version,
     files: &[FilePlace],
@@ -119,7 +119,8 @@ fn lookup_files(
     counters: &Counters,
 ) -> Result<Lookup> {
     let table = |file: &FilePlace| &*version.runs[file.run].tables[file.table];
-    // A key outside of the range of an SSTable only has a hash that is similar to a hash in the SSTable.
+    // The index compares only a part of each hash. It can therefore name an SSTable whose key range does not include
+    // the key.
     let mut files = files.iter().filter(|file| table(file).covers(key.bytes)).peekable();
     if files.peek().is_none() {
         counters.filter_probes.bump();

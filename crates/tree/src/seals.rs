@@ -1,10 +1,9 @@
 //! File seals. A seal is a number in every checksum that distinguishes the files of different stores.
 //!
-//! A checksum covers the place of the checked bytes (see [`checksum`](crate::checksum)). In a place, the *seal*
-//! identifies the file: the file number combined with the identity of the store that wrote the file. The tree
-//! therefore detects a file of another store, even if its number, offsets and checksums are correct in that store. A
-//! checkpoint keeps the tables of its store with their seals. A checkpoint gets its own identity for the files that
-//! it writes.
+//! A checksum covers the place of the checked bytes (see [`checksum`](crate::checksum)). A place contains the *seal* of
+//! the file: the file number combined with the identity of the store that wrote the file. The tree therefore detects a
+//! file of another store, even if its number, offsets and checksums are correct in that store. A checkpoint keeps the
+//! tables of its store with their seals. A checkpoint gets its own identity for the files that it writes.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -30,7 +29,8 @@ impl Seals {
         number ^ holds.map_or(0, |(_, identity)| *identity)
     }
 
-    /// From file number `number` on, files get this identity. Has no effect if the store already has an identity.
+    /// Gives this identity to all files from file number `number` on. Has no effect if the store already has an
+    /// identity.
     pub(crate) fn begin(&mut self, number: u64, identity: u64) {
         if self.since.is_empty() {
             self.since.push((number, identity));

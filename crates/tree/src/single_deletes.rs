@@ -1,12 +1,12 @@
 //! Single deletes: tombstones that leave the tree together with the one put that they delete.
 //!
-//! The caller promises that each key has exactly one put since its previous single delete, and no delete and no
-//! merge. If a flush or a compaction reads both the tombstone and its put, neither is needed any longer, so both are
-//! dropped. An ordinary tombstone must reach the last sorted run, because older versions of its key may exist there.
+//! The caller promises that each key has at most one put since its previous single delete, and no delete and no merge.
+//! If a flush or a compaction reads both the tombstone and its put, neither is needed any longer, so both are dropped.
+//! An ordinary tombstone must reach the last sorted run, because older versions of its key may exist there.
 //!
-//! A sorted run has one version of each key. If a newer value replaces a single delete whose put is still in an older
-//! run, the value keeps a mark. When a later single delete removes the marked value, the older single delete becomes
-//! the tombstone of the key again. Without the mark, the put in the older run would reappear.
+//! A sorted run has at most one version of each key. If a newer value replaces a single delete whose put is still in an
+//! older run, the value keeps a mark. When a later single delete removes the marked value, the older single delete
+//! becomes the tombstone of the key again. Without the mark, the put in the older run would reappear.
 //!
 //! Source: `RocksDB`, `SingleDelete` and `CompactionIterator::NextFromInput`.
 
@@ -41,8 +41,8 @@ pub(crate) enum Remainder {
 }
 
 impl Remainder {
-    /// Returns whether the output of a flush or a compaction marks the newest version of a key that leaves this
-    /// remainder. Returns `None` if the output omits the key.
+    /// Returns whether the output of a flush or a compaction marks the newest version of a key with this remainder.
+    /// Returns `None` if the output omits the key.
     pub(crate) fn mark(self, is_tombstone: bool) -> Option<bool> {
         match (self, is_tombstone) {
             (Self::Nothing, true) => None,

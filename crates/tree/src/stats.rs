@@ -174,8 +174,8 @@ counters! {
     fence_page_bytes_read,
     /// Fence pages found in the cache.
     fence_pages_from_cache,
-    /// Filters probed by gets. A lookup in an index of all runs counts as one probe, and each further SSTable that it
-    /// names and the get searches as one more probe.
+    /// Filters probed by gets. With an index of all runs, a get counts one probe for each SSTable that the get
+    /// searches, and at least one probe.
     filter_probes,
     /// Filters that answered "absent".
     filter_negatives,
@@ -209,8 +209,8 @@ counters! {
 pub(crate) struct Counter(AtomicU64);
 
 impl Counter {
-    /// Adds `count` to the counter. Only the thread that owns the counter calls this function, so it needs no atomic
-    /// read-modify-write instruction.
+    /// Adds `count` to the counter. Only the thread that owns the counter calls this function, so the addition needs no
+    /// atomic read-modify-write instruction.
     #[inline]
     pub(crate) fn add(&self, count: u64) {
         self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(count), Ordering::Relaxed);
@@ -327,8 +327,8 @@ pub struct Stats {
     pub expected_fpr: Option<f64>,
     /// The blob files.
     pub blobs: BlobStats,
-    /// The modelled time of the storage device so far, including the opening of the tree. `None` if the storage has
-    /// no device model.
+    /// The modeled time of the storage device so far, including the opening of the tree. `None` if the storage has no
+    /// device model.
     pub device: Option<DeviceTime>,
 }
 

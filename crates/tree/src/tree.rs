@@ -77,7 +77,8 @@ impl Tree {
         self.inner.put_if_absent(key, value)
     }
 
-    /// Merges an operand into the value of a key with the operator of the design. An absent key has an empty value.
+    /// Merges an operand into the value of a key with the operator of the design. The operator treats an absent key as
+    /// an empty value.
     ///
     /// # Errors
     /// If the key or the operand is longer than its limit, if writing the WAL fails, or if the design has no merge
@@ -86,8 +87,8 @@ impl Tree {
         self.inner.merge_entry(key, operand)
     }
 
-    /// Deletes a key that has exactly one put since its previous single delete, and no merge and no other delete. If
-    /// a flush or a compaction reads both the tombstone and the put, both are dropped. The tombstone of
+    /// Deletes a key that has at most one put since its previous single delete, and no merge and no other delete. If a
+    /// flush or a compaction reads both the tombstone and the put, both are dropped. The tombstone of
     /// [`delete`](Self::delete) must reach the last sorted run.
     ///
     /// If the key has other writes, an older value of the key may reappear after a flush or a compaction. Until then,
@@ -196,8 +197,8 @@ impl Tree {
     }
 
     /// Returns the approximate size of the entries from `low`, inclusive, to `high`, exclusive, in bytes. The size
-    /// covers the data blocks of SSTables, and keys and values in memtables. Values in blob files are left out. The
-    /// call visits each entry of the range in memtables, and searches the fence pointers of SSTables.
+    /// covers the data blocks of SSTables, and keys and values in memtables. The size excludes values in blob files.
+    /// The call visits each entry of the range in memtables, and searches the fence pointers of SSTables.
     ///
     /// # Errors
     /// If fence pointers are on storage and cannot be read.

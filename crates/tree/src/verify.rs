@@ -166,7 +166,7 @@ impl Verification {
                 );
                 found.push(file.damaged(0, what));
             }
-            // Another check already reported the corrupt values to which SSTables refer.
+            // The check of the SSTables has already reported the corrupt values to which SSTables refer.
             found.retain(|error| !self.damage.iter().any(|known| known.to_string() == error.to_string()));
             self.damage.append(&mut found);
         }

@@ -102,7 +102,7 @@ pub(crate) struct Version {
 /// The means by which reads find and protect the runs of a version.
 #[derive(Clone)]
 pub(crate) struct ReadAccess {
-    /// The culling of the design.
+    /// The culling method of the design.
     pub(crate) culling: Arc<dyn Culling>,
     /// The largest number of entries in a segment of the sorted view. `None` if scans merge the runs.
     pub(crate) segment_entries: Option<usize>,
@@ -125,7 +125,7 @@ fn indexes(
     counters: &AllCounters,
 ) -> (Option<SortedView>, Option<FileIndex>) {
     let tables: Vec<Arc<[Arc<Table>]>> = runs.iter().map(|run| Arc::clone(&run.tables)).collect();
-    // The reads of the construction are neither reads of compactions nor of gets and scans.
+    // The construction has separate counters, because its reads belong neither to compactions nor to gets and scans.
     let reads = AllCounters::default();
     let sorted_view = access.segment_entries.and_then(|entries| {
         let previous = previous.and_then(|previous| previous.sorted_view.as_ref());

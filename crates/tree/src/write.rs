@@ -33,8 +33,7 @@ const ATTEMPTS: u32 = 64;
 /// writer sleeps until the WAL is free. Waking a sleeping thread takes tens of microseconds.
 const MOST_YIELDING: Duration = Duration::from_micros(500);
 
-/// The divisor of the time for which a group-commit leader waits for followers: a quarter of the duration of the last
-/// sync.
+/// A group-commit leader waits for followers at most for the duration of the last sync divided by this number.
 const WAIT_SHARE: u32 = 4;
 
 /// The largest backoff. After this number of waits without followers, 2⁷ − 1 syncs pass before the next wait.
@@ -123,7 +122,7 @@ impl Inner {
         )
     }
 
-    /// Deletes a key that has exactly one put since its previous single delete.
+    /// Deletes a key that has at most one put since its previous single delete.
     pub(crate) fn single_delete(&self, key: &[u8]) -> Result<()> {
         check_limits(&Entry { key, value: None })?;
         let delete = Operation::SingleDelete(key);
@@ -355,7 +354,8 @@ impl Inner {
     }
 
     /// Returns the WAL if this thread becomes the leader, which writes the records of all waiting threads and, with
-    /// group commit, syncs the WAL. Returns `None` if another thread has done this for the record.
+    /// group commit, syncs the WAL. Returns `None` if another thread has already written the record, and synced the
+    /// record if necessary.
     fn lead(&self, is_logged: impl Fn() -> bool) -> Option<MutexGuard<'_, Log>> {
         let mut spins = 0;
         let mut sleeps_at = None;

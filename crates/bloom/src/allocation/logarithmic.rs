@@ -8,8 +8,8 @@ use super::policy::LevelLoad;
 /// Whether small or large sorted runs get more bits per key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Favour {
-    /// Small runs get more bits. The false-positive rate is proportional to the size of a run, which minimises the
-    /// sum of the rates.
+    /// Small runs get more bits. The false-positive rate is proportional to the size of a run, which minimizes the sum
+    /// of the rates.
     Small,
     /// Large runs get more bits. The false-positive rate is inversely proportional to the size of a run.
     Large,

@@ -101,7 +101,7 @@ pub(super) fn prefixes_of(largest: u64, bits: u32) -> u64 {
 /// of the result is for prefixes without the last i bits.
 pub(super) fn different_prefixes(numbers: &[u64]) -> [u64; 65] {
     let mut counts = [0; 65];
-    // Two neighbouring numbers have different prefixes if the prefixes include the highest bit in which the numbers
+    // Two neighboring numbers have different prefixes if the prefixes include the highest bit in which the numbers
     // differ.
     for pair in numbers.windows(2) {
         counts[(pair[0] ^ pair[1]).ilog2() as usize] += 1;

@@ -4,10 +4,11 @@ use types::{Bytes, SplitMix64};
 
 use crate::BlockId;
 
-/// The number of trees in the calls. The next constants are the number of SSTables per tree, and of blocks per
-/// SSTable.
+/// The number of trees in the calls.
 const TREES: u64 = 2;
+/// The number of SSTables per tree.
 const TABLES: u64 = 4;
+/// The number of blocks per SSTable.
 const BLOCKS: u64 = 40;
 
 /// One call to a cache.

@@ -6,7 +6,7 @@ mod tiny_lfu;
 
 /// A model of a cache. All entries have the same size, and a number identifies each entry.
 pub(crate) trait Model {
-    /// Requests an entry, and inserts the entry if it is not cached. Returns whether it was cached.
+    /// Requests an entry, and inserts the entry if it is not cached. Returns whether the entry was already cached.
     fn request(&mut self, name: u64) -> bool;
 }
 

@@ -124,7 +124,7 @@ mod tests {
             let job = merge_newest(&tree, runs, 4);
             assert_eq!((job.inputs.len(), job.level, job.validate(&tree.levels)), (runs, level, Ok(())));
         }
-        // All data takes the level with room for it.
+        // A merge of all data writes to the first level with room for all data.
         for (size_ratio, level) in [(2, 4), (4, 2), (10, 1)] {
             let (after, bytes) = after_merge(&tree, 5, size_ratio);
             assert_eq!(

@@ -22,8 +22,8 @@ fn part(flushes: u64, scans: u64) -> Part {
     Part { flushes, reads: Operations { scans, ..Operations::default() } }
 }
 
-/// Simulates the parts of a day on a tree. Returns the write counters, and the total number of runs that all scans
-/// have read.
+/// Simulates the workload `day` on a tree. Returns the write counters, and the total number of runs that all scans have
+/// read.
 fn play(policy: &dyn CompactionPolicy, day: &[Part]) -> (SimulatedWrites, u64) {
     let mut simulator = Simulator::new(policy, LOAD).unwrap();
     let (mut reads, mut scanned) = (Operations::default(), 0);
@@ -42,7 +42,7 @@ fn play(policy: &dyn CompactionPolicy, day: &[Part]) -> (SimulatedWrites, u64) {
     (simulator.report(), scanned)
 }
 
-/// Returns the cost of a day in bytes, with scans that read 4 KiB per run.
+/// Returns the cost of the workload `day` in bytes, with scans that read 4 KiB per run.
 fn cost(policy: &dyn CompactionPolicy, day: &[Part]) -> f64 {
     let (report, scanned) = play(policy, day);
     (report.flush_bytes + report.compaction_bytes_written) as f64 + scanned as f64 * 4096.0
@@ -83,8 +83,8 @@ fn a_drifting_day_costs_less_than_every_single_setting() {
     assert!(own < best, "{own:.0}, best {best:.0}");
 }
 
-/// Tests the upper bound on changes. Merges that reads trigger write at most as many bytes as the reads would have
-/// cost without these merges.
+/// Tests the upper bound on the cost of changes. Merges that reads trigger write at most as many bytes as the reads
+/// would have cost without these merges.
 #[test]
 fn reads_pay_for_the_merges_that_they_trigger() {
     let policy = adaptive();

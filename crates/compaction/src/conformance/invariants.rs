@@ -26,7 +26,7 @@ pub(crate) struct History {
 }
 
 impl History {
-    /// Returns a random store of up to four levels with up to eleven runs each, and up to forty flushes.
+    /// Returns a random store of up to three levels with up to eleven runs each, and up to 39 flushes.
     pub(crate) fn random(random: &mut SplitMix64) -> Self {
         let run = |random: &mut SplitMix64| -> RunPlan {
             let entries = 1 + random.below(13);

@@ -229,7 +229,7 @@ fn the_simulator_stops_with_the_failure_of_a_policy() {
     );
 }
 
-/// Generates random histories: stores of up to four levels with up to twelve runs each, and up to forty flushes.
+/// Generates random histories: stores of up to three levels with up to eleven runs each, and up to 39 flushes.
 fn histories() -> impl Strategy<Value = History> {
     let run = || proptest::collection::btree_map(0..KEYS, any::<bool>(), 1..14);
     let level = proptest::collection::vec(run(), 0..12);

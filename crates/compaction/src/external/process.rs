@@ -117,8 +117,8 @@ impl PolicyProcess {
         }
     }
 
-    /// Ends the process, and returns an error with the reason. Returns a description of the failure with the answer,
-    /// the exit status and the standard error of the process.
+    /// Ends the process, and returns a description of the failure with the answer, the exit status and the standard
+    /// error of the process.
     pub(super) fn fail(&mut self, failure: &Failure) -> String {
         let mut message = format!("the process {:?} failed: {}", self.command, failure.what);
         if let Some(answer) = &failure.answer {
@@ -223,7 +223,8 @@ impl Running {
     }
 
     /// Closes the input of the process. If the process does not end, kills the process and all its child processes.
-    /// Returns the exit status if the process ended before the kill.
+    /// Returns the exit status if the process ended before the kill. Returns `None` after a kill, and for all further
+    /// calls.
     fn end(&mut self) -> Option<std::process::ExitStatus> {
         self.questions = None;
         if std::mem::replace(&mut self.has_ended, true) {

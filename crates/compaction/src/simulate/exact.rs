@@ -27,7 +27,8 @@ impl ExactEntry {
     }
 }
 
-/// The exact entries of each SSTable. An SSTable has at most the size that SSTables of the tree have.
+/// The exact entries of each SSTable. As in the tree, an SSTable is complete when its entries have reached the table
+/// capacity.
 #[derive(Debug)]
 pub struct ExactKeys {
     table_capacity: u64,

@@ -41,8 +41,8 @@ fn seek_and_find_answer_rightly(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that `seek` returns the right block for present keys, their neighbours, the separators, keys below and
-/// above all keys, and the keys in `more`. Checks that `find` returns the right block for every present key.
+/// Checks that `seek` returns the right block for present keys, their neighbors, the separators, keys below and above
+/// all keys, and the keys in `more`. Checks that `find` returns the right block for every present key.
 pub(crate) fn check_answers(
     policy: &dyn FencePolicy,
     table: &mut Table,
@@ -168,7 +168,7 @@ fn what_is_stored_depends_on_the_input_alone(subject: &Subject) -> Result<(), St
 }
 
 /// Checks the number of reads in a search. Reads of pages and reads of first keys are counted together. For n blocks,
-/// the limit is log2(n) + 1 reads.
+/// the limit is ⌈log₂ n⌉ + 1 reads.
 fn a_search_reads_no_more_than_a_binary_search(subject: &Subject) -> Result<(), String> {
     for keys in [1, 2, 3, 4, 5, 100, 5000] {
         let mut table = Table::new(&numbered(keys), 1, Cut::FirstKeys);
@@ -187,7 +187,8 @@ fn a_search_reads_no_more_than_a_binary_search(subject: &Subject) -> Result<(), 
     Ok(())
 }
 
-/// Checks that a fence whose searches read no pages reports its memory. An ideal bound must report 0.
+/// Checks that the memory that a fence reports is plausible. The memory is at most about three times the memory of the
+/// separators. If a search reads no pages, the memory is at least four bytes per block. An ideal bound must report 0.
 fn memory_is_told(subject: &Subject) -> Result<(), String> {
     let mut table = Table::new(&numbered(5000), 1, Cut::FirstKeys);
     table.store(&*subject.policy);

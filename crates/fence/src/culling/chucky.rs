@@ -38,7 +38,7 @@ const BUCKET_ENTRIES: u64 = 4;
 /// The largest share of used entries. Above this share, cuckoo hashing with buckets of four entries often fails.
 const MOST_LOAD: f64 = 0.95;
 
-/// The room for more keys in a new filter, as a multiple of its keys.
+/// The number of keys for which a new filter is sized, divided by the number of its keys.
 const ROOM: f64 = 1.25;
 
 /// The smallest number of buckets.
@@ -132,7 +132,7 @@ impl CuckooIndex {
         Home { bucket, fingerprint: 1 + (((mix(mixed) >> 32) * range) >> 32) }
     }
 
-    /// Returns the place of a key with its other bucket. The other place of the other place is the place itself.
+    /// Returns the place of a key with its other bucket. A second call with the result returns the first place again.
     fn other(&self, home: Home) -> Home {
         let shift = mix(home.fingerprint) % self.buckets;
         Home { bucket: (shift + self.buckets - home.bucket) % self.buckets, ..home }

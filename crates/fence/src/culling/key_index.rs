@@ -5,7 +5,7 @@
 /// creates the next index from the current index.
 ///
 /// Invariants:
-/// 1. [`files`](Self::files) visits every file that contains a key with the hash. It may visit further files.
+/// 1. [`files`](Self::files) visits every file that contains a key with the hash. The function may visit further files.
 /// 2. [`edited`](Self::edited) returns an index of the remaining and the added files, or `None`.
 pub trait KeyIndex: Send + Sync {
     /// Calls `visit` with the number of each file that may contain a key with this hash. A number may occur twice.

@@ -166,7 +166,7 @@ pub(crate) fn check(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<()
     check_batches(policy, history)
 }
 
-/// Looks up every key and its neighbours at every snapshot, and starts scans at all these keys.
+/// Looks up every key and its neighbors at every snapshot, and starts scans at all these keys.
 fn check_answers(table: &dyn Memtable, model: &Model) -> Result<(), String> {
     let probes = probes(model);
     let newest = model.0.keys().map(|(_, sequence)| sequence.0).max().unwrap_or(0);
@@ -280,7 +280,7 @@ pub(crate) fn check_going_on(policy: &dyn MemtablePolicy) -> Result<(), String> 
     Ok(())
 }
 
-/// Returns all keys of the model, and the closest neighbours of each key. The neighbours may be absent.
+/// Returns all keys of the model, and the closest neighbors of each key. The neighbors may be absent.
 fn probes(model: &Model) -> Vec<Vec<u8>> {
     let mut probes = vec![Vec::new(), vec![0xff; 40]];
     for key in model.keys() {

@@ -166,7 +166,7 @@ impl Run<'_> {
         }
     }
 
-    /// Returns the highest sequence number for which this insert and all earlier inserts have returned.
+    /// Returns a sequence number up to which all inserts have returned. A few later inserts may also have returned.
     fn published(&self) -> SequenceNumber {
         let turns = self.finished.iter().map(|finished| finished.load(Ordering::Acquire)).min();
         turns.expect("the number of writers is above 0") * WRITERS * CALL

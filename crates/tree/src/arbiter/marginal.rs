@@ -1,14 +1,15 @@
-//! Moves memory to the use in which one more byte saves most I/O.
+//! Moves memory to the component in which one more byte saves the most I/O.
 //!
-//! The arbiter predicts the I/O of the observed operations for a grid of memtable sizes. In the optimum, one more byte
-//! saves as much in the memtables as in the cache, and as much in the filters.
+//! The arbiter predicts the I/O of the observed operations for a grid of memtable sizes. At the optimum, one more byte
+//! saves the same amount of I/O in the memtables, in the cache and in the filters.
 //!
 //! - **Memtables.** An entry is rewritten about once per level, and N bytes of SSTables over memtables of M bytes have
 //!   log(N / M) levels. Compactions with memtables of M′ bytes therefore transfer W · log(N / M′) / log(N / M) bytes,
-//!   where W was observed with M. The derivative is the white-box form −W / (M · ln(N / M)) of the source.
+//!   where W is the I/O of compactions that was observed with memtables of M bytes. The derivative is the white-box
+//!   form −W / (M · ln(N / M)) of the source.
 //! - **Cache.** The misses of a cache of any size follow from the reuse distances of a sample of the requests. The
-//!   source instead simulates a ghost cache of one fixed size. The curve also shows savings beyond the next step, such as the
-//!   hits of a working set that only fits into a much larger cache.
+//!   source instead simulates a ghost cache of one fixed size. The reuse distances also show savings beyond the next
+//!   step, such as the hits of a working set that only fits into a much larger cache.
 //! - **Filters.** A false positive reads a block. One more bit per key multiplies the false positives by 0.6185, as
 //!   in a Bloom filter. Only new filters get the new size.
 //!
@@ -52,7 +53,7 @@ pub(super) const VARIANT: Variant<dyn MemoryArbiter> = Variant::new::<Marginal>(
 /// The number of steps of the grid of memtable sizes, from no memory to the whole budget.
 const GRID: u64 = 64;
 
-/// The part of the budget that two memtables and the cache keep, as a divisor.
+/// The minimum memory of two memtables, and of the cache, is the budget divided by this number.
 const KEPT: u64 = 32;
 
 /// The false-positive rate after one more bit per key, as a multiple of the rate before: 2^(−ln 2).
@@ -186,8 +187,8 @@ fn has_room(observed: &MemoryObservation<'_>, sizes: MemorySizes) -> bool {
     2 * sizes.memtable_bytes + filters + observed.budget_bytes / KEPT <= observed.budget_bytes
 }
 
-/// Returns a number of levels that is proportional to the logarithm of a ratio, and at least 1. The logarithm is
-/// linear between powers of two.
+/// Returns the binary logarithm of a ratio as a number of levels, and at least 1. Between powers of two, the function
+/// interpolates linearly.
 fn levels(ratio: f64) -> f64 {
     let (mut exponent, mut mantissa) = (0.0, ratio);
     while mantissa >= 2.0 {
@@ -197,7 +198,8 @@ fn levels(ratio: f64) -> f64 {
     f64::max(exponent + mantissa - 1.0, 1.0)
 }
 
-/// Returns the factor by which `more` bits per key change the false positives. The factor is linear between whole bits.
+/// Returns the factor by which `more` bits per key change the number of false positives. Between whole bits, the
+/// function interpolates linearly.
 fn fpr_factor(more: f64) -> f64 {
     let whole = more.floor();
     let exponent = whole.clamp(-64.0, 64.0) as i32;

@@ -72,6 +72,7 @@ impl Deprecation {
     }
 
     /// Returns the position of the deprecated name as a parameter in a label, such as `l0-tiered(seek_price=4KiB)`.
+    /// Returns `None` if the label lacks this parameter.
     fn place_in(self, label: &str) -> Option<usize> {
         let mut places = label.match_indices(self.old).map(|(at, _)| at);
         places.find(|at| {

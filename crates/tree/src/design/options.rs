@@ -203,9 +203,9 @@ pub enum TableRelease {
     /// The tree closes an SSTable when its last reader has released it.
     #[default]
     Unused,
-    /// A table is also kept open until the next compaction replaces tables or the tree is closed. The tables need
-    /// their space for a further cycle. Source: golsm, "Compaction". Unlike in golsm, a table that a reader still
-    /// uses is not closed.
+    /// The tree also keeps an input table open until the next compaction replaces tables, or until the tree is closed.
+    /// The input tables therefore occupy disk space for one more compaction. Source: golsm, "Compaction". Unlike in
+    /// golsm, a table that a reader still uses is not closed.
     NextCompaction,
 }
 
@@ -232,8 +232,8 @@ pub struct RangeOptions {
     /// The time at which a scan creates the readers of a run's tables.
     pub readers: TableReaders,
     /// Maximum number of bytes that each end of a scan reads at once from a sorted run without memory-mapped tables.
-    /// With 0, a scan reads one block at a time. The first read covers the number of entries that the caller
-    /// announced. Each further read is twice as large as the previous read.
+    /// With 0, a scan reads one block at a time. The first read covers the number of entries that the caller announced.
+    /// The next read covers one block, and each further read covers twice as many blocks as the previous read.
     pub read_ahead: ByteSize,
 }
 

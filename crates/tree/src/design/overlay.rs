@@ -297,8 +297,8 @@ fn carried_over(axis: &dyn Axis, old: &Choice, new: &Choice) -> Value {
     Value::Table(table)
 }
 
-/// Returns a parameter value in the type that another variant uses for this parameter. For an integer, `3.0` becomes
-/// `3`.
+/// Returns a parameter value in the type that another variant uses for this parameter. If that type is an integer,
+/// `3.0` becomes `3`.
 fn spelt_like(value: &Value, like: &Value) -> Value {
     match (value, like) {
         (Value::Float(number), Value::Integer(_)) if number.fract() == 0.0 => Value::Integer(*number as i64),

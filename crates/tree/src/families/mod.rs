@@ -8,7 +8,8 @@
 //! - The manifest of a family states the sequence number up to which the family is flushed. Recovery applies only the
 //!   parts of a record above this number, so it can replay a record twice without an effect.
 //! - The store syncs the WAL before a memtable becomes immutable. A family is therefore never ahead of the durable WAL,
-//!   and recovery restores each batch completely or not at all, whatever the families had flushed.
+//!   and recovery restores each batch completely or not at all. The result does not depend on which families have
+//!   flushed the batch.
 //! - A segment of the WAL is removed when every family has flushed the operations that the segment contains.
 
 mod batch;

@@ -1,4 +1,4 @@
-//! The shared WAL as the opening of a store finds it.
+//! The content of the shared WAL at the time at which a store is opened.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::recovered::Recovery;
 use crate::recovery::{is_lost, set_aside, with_hint};
 use crate::wal::{self, LogContent};
 
-/// The shared WAL as the opening of a store finds it.
+/// The content of the shared WAL at the time at which a store is opened.
 pub(super) struct RecoveredLog {
     /// The segments, from the oldest to the newest.
     pub(super) segments: Vec<RetiredSegment>,
@@ -66,8 +66,8 @@ impl RecoveredLog {
     }
 }
 
-/// Reads one segment and passes its parts to `visit`, which returns `None` if no store can have such a part. The first
-/// operation of the segment must follow the operation `after`.
+/// Reads one segment and passes its parts to `visit`, which returns `None` if a part is invalid. The first operation of
+/// the segment must be the operation directly after the operation `after`.
 pub(crate) fn read_segment(
     storage: &dyn Storage,
     directory: &Path,

@@ -15,7 +15,7 @@ use crate::wal::log_path;
 pub(super) struct RetiredSegment {
     /// The number of the file.
     pub(super) number: u64,
-    /// The last sequence number of each family up to the end of the segment.
+    /// For each family, its last sequence number in this segment or an older segment.
     pub(super) last: Vec<SequenceNumber>,
     /// The number of the last operation in the WAL up to the end of the segment.
     pub(super) end: SequenceNumber,
@@ -54,14 +54,14 @@ impl Retired {
         self.current = Some(current);
     }
 
-    /// Returns the progress of the families at the end of the oldest segment, if all segments together have more than
-    /// `limit` bytes.
+    /// Returns the last sequence number of each family in the oldest segment or before it, if all retired segments
+    /// together have more than `limit` bytes.
     pub(super) fn oldest_above(&self, limit: u64) -> Option<&[SequenceNumber]> {
         let bytes: u64 = self.segments.iter().map(|segment| segment.bytes).sum();
         self.segments.front().filter(|_| bytes > limit).map(|segment| &*segment.last)
     }
 
-    /// Records the families of the store and the oldest segment, with all operations that each family has flushed.
+    /// Records the families of the store in the manifest, and the sequence number up to which each family is flushed.
     /// Removes the segments that no family needs.
     pub(super) fn begin(
         &mut self,
@@ -83,7 +83,7 @@ impl Retired {
         family: usize,
         sequence: SequenceNumber,
     ) -> Result<()> {
-        // While the families are being opened, `begin` follows with the progress of all of them.
+        // If the families are still being opened, `begin` records the flushed sequence numbers of all families later.
         let Some(flushed) = self.flushed.get_mut(family) else { return Ok(()) };
         *flushed = sequence;
         self.release(storage, directory)

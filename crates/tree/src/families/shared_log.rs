@@ -113,7 +113,7 @@ impl SharedLog {
         operations: u64,
         reserve: impl FnOnce(&mut Vec<u8>, &mut Tally) -> R,
     ) -> Result<R> {
-        // In mode `sync`, every commit holds the segment, so no two commits share a sync.
+        // In mode `sync`, every commit holds the lock of the segment, so no two commits share a sync.
         let mut held = (self.mode.commit_sync == CommitSync::Each).then(|| self.segment.lock());
         self.failure.check()?;
         let mut queue = self.queue.lock();
@@ -139,9 +139,9 @@ impl SharedLog {
         reserve(&mut self.queue.lock().tally)
     }
 
-    /// Makes the active memtable of a family immutable with `rotate`. Returns whether `rotate` has made the memtable
-    /// immutable. Before the flush of the memtable can begin, all its commits are durable in the WAL. Later commits
-    /// go to a new segment.
+    /// Makes the active memtable of a family immutable with `rotate`, which returns whether `rotate` has made the
+    /// memtable immutable. Before the flush of the memtable can begin, all its commits are durable in the WAL. Later
+    /// commits go to a new segment.
     pub(crate) fn freeze(&self, family: usize, rotate: impl FnOnce() -> Result<bool>) -> Result<()> {
         let mut segment = self.segment.lock();
         self.failure.check()?;

@@ -22,8 +22,9 @@ use crate::stats::Stats;
 use crate::tree::Tree;
 use crate::write::WorkAfterCommit;
 
-/// The limit of the old segments of the WAL, as a multiple of the memtable budget. If the WAL is larger, the families
-/// that need the oldest segment are flushed. `RocksDB` has the same default for its option `max_total_wal_size`.
+/// The limit of the total size of the old WAL segments, as a multiple of the memtable budget. If the old segments are
+/// larger, the families that need the oldest segment are flushed. `RocksDB` has the same factor in the default of its
+/// option `max_total_wal_size`.
 const MOST_LOG: u64 = 4;
 
 /// A store of several column families: ordered maps that share one WAL, one cache and one memory budget.
@@ -146,7 +147,7 @@ impl Families {
     /// shared cache.
     ///
     /// # Panics
-    /// Never, because a store has at least one family.
+    /// Does not panic, because a store has at least one family.
     pub fn stats(&self) -> Stats {
         let mut trees = self.trees.iter().map(Tree::stats);
         let mut stats = trees.next().expect("a store has at least one family");
@@ -210,8 +211,8 @@ impl Families {
         self.work_after(work, self.most_log())
     }
 
-    /// Commits the parts of a batch. Returns the work that the commit owes in each family. The caller must hold the
-    /// lock `commits`.
+    /// Commits the parts of a batch. Returns the work that each family must do after the commit. The caller must hold
+    /// the lock `commits`.
     fn commit(&self, parts: &[(usize, &WriteBatch)]) -> Result<Vec<(usize, WorkAfterCommit)>> {
         self.log.check()?;
         parts.iter().try_for_each(|(family, batch)| {
@@ -262,7 +263,8 @@ impl Families {
         inner.apply_uncounted(&slot, counts, |memtable, first| {
             inner.insert_batch(memtable, first, &part.batch);
         })?;
-        // The families do not contain all operations of the old segments yet.
+        // The families do not contain all operations of the old segments yet, so this call does not limit the size of
+        // the WAL.
         self.work_after(vec![(part.family, slot.work_after())], u64::MAX)
     }
 
@@ -271,7 +273,7 @@ impl Families {
         self.work_after(Vec::new(), self.most_log())
     }
 
-    /// Does the work that a commit owes in each family. Makes further memtables immutable if the memtables of all
+    /// Does the work that each family must do after a commit. Makes further memtables immutable if the memtables of all
     /// families are above their limit, or if the old segments of the WAL have more than `most_log` bytes.
     fn work_after(&self, work: Vec<(usize, WorkAfterCommit)>, most_log: u64) -> Result<()> {
         let budget = self.design.memtable_capacity.0;

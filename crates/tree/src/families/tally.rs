@@ -2,7 +2,7 @@
 
 use types::SequenceNumber;
 
-/// The progress of each family in the shared WAL, by the number of the family.
+/// The sequence numbers and the memtable sizes of each family of a shared WAL, by the number of the family.
 pub(crate) struct Tally {
     /// The last sequence number of each family in the WAL.
     last: Vec<SequenceNumber>,
@@ -13,7 +13,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Creates the progress of families that have flushed all operations up to the numbers in `flushed`.
+    /// Creates the state for families that have flushed all operations up to the sequence numbers in `flushed`.
     pub(crate) fn new(flushed: &[SequenceNumber]) -> Self {
         Self { last: flushed.to_vec(), frozen: flushed.to_vec(), charged: vec![0; flushed.len()] }
     }
@@ -39,12 +39,13 @@ impl Tally {
     /// bytes.
     pub(crate) fn fullest(&self, budget: u64) -> Option<usize> {
         let is_over = self.charged.iter().sum::<u64>() >= budget;
-        // Of two memtables of one size, the one of the first family is taken.
+        // If the active memtables of several families have equal sizes, the result is the first of these families.
         let largest = (0..self.charged.len()).rev().max_by_key(|family| self.charged[*family]);
         largest.filter(|_| is_over)
     }
 
-    /// Returns a family whose active memtable has an operation up to the numbers in `last`.
+    /// Returns a family whose active memtable contains an operation of the WAL up to `last`, the last sequence number
+    /// of each family. Returns `None` if there is no such family.
     pub(crate) fn lagging(&self, last: &[SequenceNumber]) -> Option<usize> {
         self.frozen.iter().zip(last).position(|(frozen, last)| frozen < last)
     }

@@ -35,6 +35,7 @@ impl Inner {
 }
 
 /// Returns the job that rewrites the first consecutive tables of a run with references to the `collected` blob files.
+/// Returns `None` if no table refers to these blob files.
 fn referring(version: &Version, collected: &HashSet<u64>) -> Option<Job> {
     let refers = |table: &Table| {
         table.references().is_some_and(|references| references.any(|file| collected.contains(&file)))

@@ -232,8 +232,8 @@ impl PartMerge<'_> {
         }
     }
 
-    /// Writes the entries of a merge whose keys are below `high`. The compiler generates this function for each merge
-    /// kernel.
+    /// Writes the entries of a merge whose keys are below `high`. Returns `None` if the compaction stopped early. The
+    /// compiler generates this function for each merge kernel.
     fn write<'t>(
         &self,
         mut merge: impl Kernel<RankedRun<'t>>,
@@ -306,7 +306,7 @@ impl PartMerge<'_> {
     }
 
     /// Removes the single deletes of the current key of a merge together with their puts. Returns the tombstone that
-    /// the versions in the inputs leave.
+    /// remains of the versions in the inputs.
     #[inline(never)]
     fn remainder<'t>(
         &self,

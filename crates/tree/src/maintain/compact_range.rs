@@ -36,7 +36,7 @@ fn job_of_range(version: &Version, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Opt
         return None;
     }
     let level = version.levels.levels.len().saturating_sub(1).max(1);
-    // The output joins the SSTables of the oldest run that stay.
+    // The output joins the remaining SSTables of the oldest input run.
     let taken = inputs.last().map_or(0, Vec::len);
     let oldest = version.levels.runs().last();
     let joined = oldest.filter(|(at, run)| *at == level && run.tables.len() > taken);

@@ -12,8 +12,8 @@ pub(super) struct InputDeletes {
     /// The range tombstones of each input run, from the newest to the oldest run. Empty if no input has range
     /// tombstones.
     of_runs: Vec<RangeTombstones>,
-    /// The range tombstones of the output: the union of all inputs, or none if no hidden entry can remain in the
-    /// tree.
+    /// The range tombstones of the output: the union of all inputs, or none if the tree cannot contain an entry that
+    /// they hide.
     pub(super) kept: RangeTombstones,
 }
 

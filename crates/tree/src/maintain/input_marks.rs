@@ -57,8 +57,9 @@ impl InputMarks {
     }
 }
 
-/// Returns the value of an entry if the SSTable contains the value. If stored values in the SSTable begin with a mark
-/// (see `blob`), `source` lists the blob files of the SSTable.
+/// Returns the value of an entry if the SSTable contains the value. Returns `None` for a tombstone, for a value in a
+/// blob file and for corrupt bytes. If stored values in the SSTable begin with a mark (see `blob`), `source` lists the
+/// blob files of the SSTable.
 pub(super) fn inline_value<'e>(entry: &Entry<'e>, source: Option<&References>) -> Option<&'e [u8]> {
     match (source, entry.value?) {
         (None, value) => Some(value),

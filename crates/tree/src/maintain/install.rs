@@ -83,7 +83,7 @@ impl Inner {
         gone.iter().for_each(|table| table.set_obsolete());
         self.remove_tables_later(&gone);
         if self.design.options.table.release == TableRelease::NextCompaction && !gone.is_empty() {
-            // This drops the references to the inputs of the previous compaction.
+            // The assignment drops the references to the inputs of the previous compaction.
             *self.stale_tables.lock() = gone.into_iter().cloned().collect();
         }
         if view.version.has_blobs() {
@@ -107,8 +107,8 @@ impl Inner {
         self.install(&Change { removed: &[], place, added, flushed: None })
     }
 
-    /// Makes all writes durable. Records the number and the length of the WAL with the writes that are in no SSTable
-    /// in the manifest. No thread may write after this call.
+    /// Makes all writes durable. The last WAL contains the writes that no SSTable contains. The function records the
+    /// number and the length of this WAL in the manifest. No thread may write after this call.
     pub(crate) fn close(&self) -> Result<()> {
         self.stop_merges_for_ranges();
         self.sync()?;
@@ -124,8 +124,8 @@ impl Inner {
         manifest.record(&*self.storage, state).map_err(|error| self.fail(error))
     }
 
-    /// Returns the oldest WAL that is still needed after the flush of `flushed`. The oldest memtable is always
-    /// flushed first.
+    /// Returns the oldest WAL that is still needed after the flush of `flushed`, or `None` without a WAL. The oldest
+    /// memtable is always flushed first.
     fn oldest_log_without(&self, view: &View, flushed: &Arc<Slot>) -> Option<u64> {
         let kept = view.memtables().filter(|slot| !Arc::ptr_eq(slot, flushed));
         if self.wal_mode.has_log { kept.map(|slot| slot.log).min() } else { None }

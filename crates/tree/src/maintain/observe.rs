@@ -60,7 +60,8 @@ impl Inner {
         }
     }
 
-    /// Returns the operations in the window of the policy. Without operations if the policy observes no operations.
+    /// Returns the operations in the window of the policy. The result has no operations if the policy observes no
+    /// operations.
     pub(crate) fn observed_operations(&self) -> Operations {
         match self.observes_operations {
             true => self.observed.lock().operations(&self.operations()),

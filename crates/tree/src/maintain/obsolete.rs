@@ -1,10 +1,10 @@
 //! Removal of obsolete files on a separate thread.
 //!
-//! The last owner of an obsolete SSTable unmaps and removes its file. On a file system that discards freed blocks, this
-//! takes some milliseconds. A put that another thread interrupts may own a view for a long time, and would then remove
-//! all inputs of a compaction. The tree therefore keeps its own reference to each obsolete SSTable. A separate thread
-//! drops the reference when no view and no scan uses the SSTable. This thread also closes and removes WALs, so flushes
-//! and compactions do not wait for removals.
+//! The last owner of an obsolete SSTable unmaps and removes its file. On a file system that discards freed blocks, the
+//! removal takes some milliseconds. If the kernel interrupts a put, the put may own an old view for a long time. The
+//! put would then be the last owner, and would remove all inputs of a compaction. The tree therefore keeps its own
+//! reference to each obsolete SSTable. A separate thread drops the reference when no view and no scan uses the SSTable.
+//! This thread also closes and removes WALs, so flushes and compactions do not wait for removals.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ impl Inner {
         !self.compacts_inline()
     }
 
-    /// Removes obsolete SSTables when no view and no scan uses them.
+    /// Plans the removal of obsolete SSTables for the time when no view and no scan uses them.
     pub(super) fn remove_tables_later(&self, tables: &[&Arc<Table>]) {
         if self.has_remover() {
             self.obsolete.lock().tables.extend(tables.iter().copied().cloned());

@@ -65,15 +65,15 @@ impl<'a> RunWriter<'a> {
         }
     }
 
-    /// Appends an entry with its value. The key must be larger than the previous key. `is_marked` marks the entry
-    /// because of a single delete.
+    /// Appends an entry with its value. The key must be larger than the previous key. If `is_marked` is set, the entry
+    /// gets the mark of a single delete (see `single_deletes`).
     pub(super) fn add(&mut self, entry: Entry<'_>, is_marked: bool) -> Result<()> {
         self.add_stored(entry, None, is_marked).map(|_| ())
     }
 
-    /// Appends an entry of a table that refers to the blob files in `source`. Without `source`, the entry contains
-    /// its value without a mark. The key must be larger than the previous key. `is_marked` marks the entry because of
-    /// a single delete. Returns `false` if the value is corrupt.
+    /// Appends an entry of a table that refers to the blob files in `source`. Without `source`, the entry contains its
+    /// value without a mark. The key must be larger than the previous key. If `is_marked` is set, the entry gets the
+    /// mark of a single delete. Returns `false` if the value is corrupt.
     pub(super) fn add_stored(
         &mut self,
         entry: Entry<'_>,

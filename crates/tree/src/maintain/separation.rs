@@ -131,7 +131,8 @@ impl<'a> Separation<'a> {
         Ok(Some((&self.stored, reference)))
     }
 
-    /// Writes a value to a blob file, or to `stored` if the value stays in the SSTable.
+    /// Writes a value to a blob file, or to `stored` if the value stays in the SSTable. Returns the reference to the
+    /// record in the blob file, or `None` if the value stays in the SSTable.
     fn place(&mut self, key: &[u8], value: &[u8]) -> Result<Option<RecordReference>> {
         // A compaction combines operands, so operands stay in the SSTable with their keys.
         let is_operand = self.inner.merge_operator().is_some() && is_operand(value);

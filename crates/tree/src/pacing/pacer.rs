@@ -27,8 +27,7 @@ impl Payment {
     /// The delay state of a memtable whose writes are not delayed.
     pub(crate) const FREE: Self = Self { due_from: u64::MAX, paid_bytes: 0 };
 
-    /// The delay state of a new memtable, which asks the first write to compute the delay. The first write to the
-    /// memtable computes the delay.
+    /// The delay state of a new memtable. The first write to the memtable computes the delay.
     pub(crate) const ASK: Self = Self { due_from: 0, paid_bytes: 0 };
 }
 

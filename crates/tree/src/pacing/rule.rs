@@ -16,9 +16,9 @@
 //! not depend on the compaction policy or on the size of the tree.
 //!
 //! The second term of W is Lindy's rule: the expected remaining time of an overdue release equals the time since the
-//! last release. Writers then use the room as R(t) = R(s) · s / t. If a release takes ten times as long as usual, a
-//! tenth of the room is left. With room for 16 MiB and flushes of 100 ms, a put of 150 bytes waits 0.8 ms when a
-//! flush has taken 1.5 s.
+//! last release. From half of the expected time on (s = T / 2), writers therefore leave the room R(t) = R(s) · s / t.
+//! If a release takes ten times as long as expected, a tenth of the room at the expected time is left. With room for 16
+//! MiB and flushes of 100 ms, a put of 150 bytes waits 0.8 ms when a flush has taken 1.5 s.
 //!
 //! The rule does not lower the sustained rate of a queue with two or more steps. If writers are faster than the
 //! releases, the room after a release converges to 4/3 of a step. If the release comes on time, one third of a step
@@ -36,10 +36,10 @@
 //! - Sears, Ramakrishnan, "bLSM: a general purpose log structured merge tree" (SIGMOD 2012), section 4: the fill of
 //!   the first component links the progress of writers to the progress of merges ("spring and gear").
 //!
-//! The methods of these papers need a rate or a gain that a user must choose. The rule of this module needs no such
+//! The methods of these sources need a rate or a gain that a user must choose. The rule of this module needs no such
 //! parameter.
 
-/// The weight of the newest interval between releases in the smoothed interval, as a divisor.
+/// The newest interval between releases has the weight 1 / `SMOOTHING` in the smoothed interval.
 const SMOOTHING: u64 = 4;
 
 /// The time between two computations of the delay, in nanoseconds. A shorter time would cause more sleeps, and the
@@ -52,7 +52,7 @@ const MOST_WAIT_NS: u64 = 4_000_000;
 /// The shortest wait of one write, in nanoseconds. A shorter wait is postponed and added to the next wait.
 const LEAST_WAIT_NS: u64 = 60_000;
 
-/// A divisor: after writes of the free room divided by this number, the delay is computed again.
+/// After writers have used 1 / `ROOM_SHARE` of the free room, the delay is computed again.
 const ROOM_SHARE: u64 = 8;
 
 /// A queue that writers fill, and that background work empties in steps.
@@ -114,7 +114,7 @@ pub(crate) struct DelayRule {
     pub(crate) memory: StepQueue,
     /// The queue of level-0 runs that wait for a compaction.
     pub(crate) level0: StepQueue,
-    /// The time at which the written bytes may be complete according to the rule, in nanoseconds.
+    /// The earliest time at which the rule allows the bytes written so far to be complete, in nanoseconds.
     paid_until_ns: u64,
     /// The time of the last computation, in nanoseconds.
     charged_at_ns: u64,

@@ -190,7 +190,8 @@ impl<'v> Construction<'v> {
                 continue;
             }
             let is_anchor = start == self.old.segment(segment).start;
-            // A new segment at the start of an old segment needs no read. Half-full segments bound the memory.
+            // The first key of an old segment is known without a read. The new view begins a segment at this key if the
+            // current segment is at least half full. This condition limits the number of segments, and so the memory.
             let is_free = is_anchor && self.in_segment >= self.segment_entries.div_ceil(2);
             if is_free || self.needs_segment(versions.len()) {
                 let anchor = match is_anchor {

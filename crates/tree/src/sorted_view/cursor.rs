@@ -59,8 +59,9 @@ impl<'v> ViewCursor<'v> {
         Ok(is_standing.then_some(cursor))
     }
 
-    /// Returns the position of the first entry whose key is not before the bound of a scan, and its segment or the
-    /// segment before it. `is_before` decides for a key, and must be monotone.
+    /// Returns a segment and a position. The position is that of the first entry whose key is not before the bound of a
+    /// scan. The segment contains this entry, or ends directly before this entry. `is_before` returns whether a key is
+    /// before the bound, and must be monotone.
     fn search(
         &mut self,
         is_before: impl Fn(&[u8]) -> bool,

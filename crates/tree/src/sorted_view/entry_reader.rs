@@ -8,7 +8,8 @@ use crate::merge::Source;
 use crate::stats::AllCounters;
 use crate::table::{BlockReads, RunCursor};
 
-/// The largest number of entries over which a cursor moves. For a longer way, the reader opens a new cursor.
+/// The largest number of entries over which a cursor moves. If the entry is farther away, the reader opens a new
+/// cursor.
 const MOST_STEPS: u32 = 32;
 
 /// One cursor for each sorted run of a view. A cursor is opened when its run is first read.

@@ -32,8 +32,8 @@ impl Layout {
         }
     }
 
-    /// Returns the last of the given restart points whose key is not above `target`. Returns the first restart point
-    /// if the keys of all restart points are above `target`.
+    /// Returns the last of the given restart points whose key is not above `target`. Returns the first restart point if
+    /// the keys of all restart points are above `target`. Returns `None` if the block is corrupt.
     #[inline]
     pub(super) fn seek_restart(&self, bytes: &[u8], among: Range<usize>, target: &[u8]) -> Option<usize> {
         match self.entries {
@@ -55,7 +55,7 @@ pub fn find(block: &[u8], key: HashedKey<'_>) -> Option<Found> {
 /// the block has no index, `note` is not called.
 ///
 /// The index answers a lookup if it shows that the key is absent, or if it shows which entries or which restart point
-/// to compare. If the index has no answer, the lookup searches the block.
+/// to compare. If the index has no answer, the lookup searches the block. Returns `None` if the block is corrupt.
 #[inline]
 pub fn find_noting(block: &[u8], key: HashedKey<'_>, note: impl FnOnce(bool)) -> Option<Found> {
     let Some(footer) = BlockFooter::of(block) else { return find_without_footer(block, key) };
@@ -84,7 +84,7 @@ fn find_without_footer(block: &[u8], key: HashedKey<'_>) -> Option<Found> {
     find_by(&layout_without_footer(block)?, block, key, |_| {})
 }
 
-/// Looks up a key in a block that has this layout.
+/// Looks up a key in a block that has this layout. Returns `None` if the block is corrupt.
 #[inline]
 fn find_by(layout: &Layout, block: &[u8], key: HashedKey<'_>, note: impl FnOnce(bool)) -> Option<Found> {
     match layout.entries {

@@ -87,8 +87,8 @@ pub(crate) struct Component<T: ?Sized> {
 }
 
 impl<T: ?Sized> Component<T> {
-    /// Returns this component if it has the given label, or else the component of `catalog` with this label. A table
-    /// is always read with the components that wrote the table, even if the current design has others.
+    /// Returns this component if it has the given label, or else the component of `catalog` with this label. A table is
+    /// always read with the components that wrote the table, even if the current design has other components.
     pub(super) fn named(&self, label: &str, catalog: &Catalog<T>) -> Result<Arc<T>, String> {
         if self.label == label {
             return Ok(Arc::clone(&self.component));

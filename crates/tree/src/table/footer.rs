@@ -129,7 +129,8 @@ impl Footer {
         file[end..end + 4].copy_from_slice(&sum.to_le_bytes());
     }
 
-    /// Reads the places of the parts from a whole footer, without verification.
+    /// Reads the places of the parts from a whole footer, without verification. Returns `None` if `bytes` are too
+    /// short.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let optional = version_of(bytes) - VERSION;
         let mut reader = Reader::new(bytes);

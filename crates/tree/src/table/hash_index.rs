@@ -23,7 +23,7 @@ pub(super) enum Bucket {
     Collision,
 }
 
-/// Appends the buckets for keys with these hashes. There are `keys_per_bucket` keys per bucket, and every
+/// Appends the buckets for keys with these hashes. There are `keys_per_bucket` keys per bucket on average, and every
 /// `interval`-th key is a restart point. Appends nothing if the block has too many restart points.
 pub(super) fn build(hashes: &[KeyHash], interval: usize, keys_per_bucket: f64, out: &mut Vec<u8>) {
     if hashes.len().div_ceil(interval) > MAX_RESTARTS {

@@ -67,8 +67,8 @@ pub(super) trait EntryCodec {
     /// `None` if the entry extends beyond the end of `entries`.
     fn head(entries: &[u8], at: usize) -> Option<EntryHead>;
 
-    /// Searches for `target` in the entries from a restart point at `at` to `end`. This default implementation works
-    /// only if entries contain full keys.
+    /// Searches for `target` in the entries from a restart point at `at` to `end`. Returns `None` if the block is
+    /// corrupt. This default implementation works only if entries contain full keys.
     #[inline]
     fn find_between(entries: &[u8], mut at: usize, end: usize, target: &[u8]) -> Option<Found> {
         while at < end {
@@ -146,8 +146,8 @@ impl Layout {
         0..self.restart_count
     }
 
-    /// Returns the last of the given restart points whose key is not above `target`. Returns the first restart point
-    /// if the keys of all restart points are above `target`.
+    /// Returns the last of the given restart points whose key is not above `target`. Returns the first restart point if
+    /// the keys of all restart points are above `target`. Returns `None` if the block is corrupt.
     pub(super) fn seek_among<E: EntryCodec>(
         &self,
         bytes: &[u8],
@@ -167,7 +167,7 @@ impl Layout {
 
 impl Layout {
     /// Looks up a key in a data block with the hash index of the block, or with a binary search. If the block has a
-    /// hash index, passes to `note` whether the hash index answered the lookup.
+    /// hash index, passes to `note` whether the hash index answered the lookup. Returns `None` if the block is corrupt.
     pub(super) fn find<E: EntryCodec>(
         &self,
         block: &[u8],
@@ -193,7 +193,7 @@ impl Layout {
         self.find_behind::<E>(block, restart, key.bytes)
     }
 
-    /// Looks up a key in one part of the block.
+    /// Looks up a key in one part of the block. Returns `None` if the block is corrupt.
     #[inline]
     pub(super) fn find_in_part<E: EntryCodec>(
         &self,
@@ -215,7 +215,8 @@ impl Layout {
     }
 
     /// Searches for a key in the entries that have its fingerprint. The search begins with the entry `first` and
-    /// continues with the entries in `others`. Every `interval`-th entry is a restart point.
+    /// continues with the entries in `others`. Every `interval`-th entry is a restart point. Returns `None` if the
+    /// block is corrupt.
     #[inline]
     pub(super) fn find_matching<E: EntryCodec>(
         &self,
@@ -246,7 +247,8 @@ impl Layout {
         }
     }
 
-    /// Searches for a key in the entries from a restart point to the next restart point.
+    /// Searches for a key in the entries from a restart point to the next restart point. Returns `None` if the block is
+    /// corrupt.
     #[inline]
     fn find_behind<E: EntryCodec>(&self, block: &[u8], restart: usize, target: &[u8]) -> Option<Found> {
         let end = match restart + 1 < self.restart_count {

@@ -21,7 +21,7 @@ use crate::design::BlockOptions;
 /// The restart points and the hash indexes of all blocks of a table.
 #[derive(Default)]
 pub(super) struct MemoryIndex {
-    /// The index of each block. `None` for a corrupt block, whose corruption is reported when a lookup reads it.
+    /// The index of each block. `None` for a corrupt block. A lookup that reads the block reports the corruption.
     blocks: Vec<Option<IndexOfBlock>>,
 }
 
@@ -33,7 +33,7 @@ struct IndexOfBlock {
     buckets: Box<[u8]>,
 }
 
-/// The knowledge of the index about a key.
+/// The answer of the index for a key.
 pub(super) enum Hint {
     /// The block does not contain the key.
     Absent,

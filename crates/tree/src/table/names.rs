@@ -65,7 +65,7 @@ pub(crate) fn table_number(name: &str, number: fn(&str) -> Option<u64>) -> Optio
         (TableNames::LevelRun, stem.split_once("_R")?)
     };
     let number = number(&format!("{:08}", digits.parse::<u64>().ok()?))?;
-    // Only the tree's own spelling is accepted.
+    // A name is accepted only in the form that the tree writes.
     (spelling(form, number, level.parse().ok()?) == name).then_some(number)
 }
 

@@ -16,7 +16,7 @@ use super::properties::Properties;
 /// part page by page, which takes some milliseconds.
 const TRUSTED_PARTS: u32 = 4096;
 
-/// After [`TRUSTED_PARTS`] parts in memory, the prefetcher checks one of this number of parts.
+/// After [`TRUSTED_PARTS`] parts in memory, the prefetcher checks on average one part out of this number of parts.
 const DOUBTED: u64 = 32;
 
 /// Prefetches the parts of a table that will be read soon.
@@ -57,8 +57,9 @@ impl Prefetcher {
     }
 }
 
-/// Returns whether a part that begins at `offset` is one of the few parts that are always checked. A scan checks
-/// parts at equal distances. Each part has the same probability of a check, whatever the distance between parts is.
+/// Returns whether a part that begins at `offset` is one of the few parts that are always checked. The parts of a scan
+/// begin at equal distances, so a hash of the offset decides. Each part therefore has the same probability of a check,
+/// for any distance between parts.
 fn is_doubted(offset: u64) -> bool {
     avalanche(offset).is_multiple_of(DOUBTED)
 }

@@ -7,15 +7,15 @@ use types::{ENTRY_CHARGE_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES};
 use crate::checksum::Checksum;
 use crate::codec::{Reader, put_bytes, put_varint};
 
-/// The limit for the number of entries in a table, for its key bytes and for its value bytes. The limit is this low
-/// because positions in the file are 32-bit numbers.
+/// The limit for the number of entries in a table, for its key bytes and for its value bytes. The tree rejects larger
+/// numbers as corrupt, so that sums over several tables do not overflow.
 const MOST_BYTES: u64 = 1 << 40;
 
 /// The maximum size of a block before compression, in bytes. A block has either one entry of any size, or several
 /// entries and less than 64 KiB. The lengths of an entry take less space than one more key.
 const LARGEST_BLOCK_BYTES: u64 = (MAX_VALUE_BYTES + 3 * MAX_KEY_BYTES) as u64;
 
-/// The bit of the code of the checksum that marks a table whose filter has a file of its own.
+/// The bit in the checksum code that marks a table whose filter has a file of its own.
 const FILTER_APART: u8 = 0x80;
 
 /// The properties of a table.

@@ -200,7 +200,7 @@ impl Table {
         self.bounds.range_tombstones.as_ref().is_some_and(|tombstones| tombstones.cover(key))
     }
 
-    /// Returns whether the table has range tombstones, but its entries do not extend to the key.
+    /// Returns whether the table has range tombstones, and the key is outside the key range of its entries.
     #[inline]
     pub(crate) fn has_only_range_tombstones_at(&self, key: &[u8]) -> bool {
         self.bounds.range_tombstones.is_some() && !self.covers(key)
@@ -675,7 +675,7 @@ fn codec_of_first_block(file: &dyn ReadFile, directory: &Directory) -> Result<Op
 }
 
 /// Decodes the block directory, the checksums of the fence chunks, and the references to blob files if the table has
-/// any.
+/// any. Returns `None` if the bytes are corrupt.
 fn decode_directory(
     bytes: &[u8],
     footer: &Footer,

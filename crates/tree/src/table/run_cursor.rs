@@ -71,7 +71,7 @@ pub(crate) struct RunCursor<'t> {
     tables: &'t [Arc<Table>],
     /// References to some of the tables, for a design in which scans count their references.
     _references: Vec<Arc<Table>>,
-    /// The number of blocks of the last table that the cursor may read.
+    /// In the last table of the run, the number of blocks that the cursor may read.
     last_blocks: u32,
     direction: Direction,
     reads: BlockReads,
@@ -280,7 +280,7 @@ impl<'t> RunCursor<'t> {
     }
 
     /// Returns the position of the current entry: the number of its table, the number of its block, and the number of
-    /// the entry in the block. The cursor must be [streaming](Self::stream).
+    /// the entry in the block. Returns `None` at the end of the run. The cursor must be [streaming](Self::stream).
     pub(crate) fn position(&self) -> Option<(u64, u32, u32)> {
         let table = self.tables.get(self.table?)?;
         Some((table.id(), self.block, self.cursor.number() as u32))

@@ -45,7 +45,7 @@ struct Params {
 enum Relocation {
     /// Values are relocated when a compaction reads their keys.
     Compaction,
-    /// Values are relocated as soon as the file reaches the stale share.
+    /// Values are relocated as soon as the share of stale bytes in the file is at least `stale_share`.
     Apart,
 }
 

@@ -40,7 +40,7 @@ const INVARIANTS: &[Invariant<Subject>] = &[
 /// The number of sets of blob files, each with its own seed.
 const PICTURES: u64 = 200;
 
-/// The maximum number of rounds of garbage collection, for each file at the start.
+/// The maximum number of rounds of garbage collection, per blob file in the initial set.
 const MOST_ROUNDS: usize = 20;
 
 /// Checks every invariant of the axis for a value policy with its default parameters. Also checks that a tree with

@@ -1,11 +1,11 @@
 //! Values by size: small values in SSTables, large values in blob files. Flushes write large values to blob files.
-//! Compactions write medium values to blob files from a deeper level on.
+//! Compactions to deeper levels also write medium values to blob files.
 //!
-//! Sources: Li et al., "Differentiated Key-Value Storage Management for Balanced I/O Performance" (`DiffKV`, USENIX
-//! ATC 2021), with three size classes of values. Xanthakis et al., "Parallax" (`SoCC` 2021), with late separation of
-//! medium values. A medium value stays next to its key while compactions merge the upper levels. There, newer
-//! versions replace many medium values before they reach a blob file. In the deeper levels, compactions copy only
-//! pointers.
+//! Sources: Li et al., "Differentiated Key-Value Storage Management for Balanced I/O Performance" (`DiffKV`, USENIX ATC
+//! 2021), with three size classes of values. Xanthakis et al., "Parallax" (`SoCC` 2021), with late separation of medium
+//! values. A medium value stays next to its key while compactions merge the upper levels. In the upper levels, newer
+//! versions replace many medium values before these values reach a blob file. In the deeper levels, compactions copy
+//! only pointers.
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};

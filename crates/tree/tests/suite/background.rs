@@ -257,8 +257,8 @@ fn writers_create_no_wal_after_the_first_flush() {
     });
 }
 
-/// A WAL that the flush thread creates has the space of the WAL before it, if the design requests it and the WAL is not
-/// synced.
+/// If the design reserves space for WALs and the WAL is not synced, a WAL that the flush thread creates has as much
+/// space as the previous WAL.
 #[test]
 fn next_wals_have_space_in_advance() {
     for (wal, reserves, is_reserved) in

@@ -1,11 +1,11 @@
 //! Many threads use one tree, and the test checks their reads at the same time.
 //!
-//! Three groups of keys have invariants that hold at all times. Each *register* has one writer, which counts up. A
-//! read must not return a version older than the last version acknowledged before the read. It must not return a
-//! version newer than the last version begun before the end of the read (linearizability of one key). The *cycle* is
-//! a list of keys that one writer writes in order, round after round. Every snapshot contains a prefix of the writes,
-//! so no key is ahead of the previous key. Batches move money between *accounts*, so the accounts have the same sum
-//! in every snapshot.
+//! Three groups of keys have invariants that hold at all times. Each *register* has one writer, which counts up. A read
+//! must not return a version older than the last version acknowledged before the read. A read must also not return a
+//! version newer than the last version begun before the end of the read (linearizability of one key). The *cycle* is a
+//! list of keys that one writer writes in order, round after round. Every snapshot contains a prefix of the writes, so
+//! no key is ahead of the previous key. Batches move money between *accounts*, so the accounts have the same sum in
+//! every snapshot.
 
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ const DIRECTORY: &str = "tree";
 const REGISTERS: usize = 24;
 const REGISTER_WRITERS: usize = 2;
 const REGISTER_VERSIONS: u64 = 120;
-/// One of `DELETE_PERIOD` versions of a register is a delete.
+/// One of every `DELETE_PERIOD` versions of a register is a delete.
 const DELETE_PERIOD: u64 = 5;
 const CYCLE: usize = 24;
 const ROUNDS: u64 = 60;

@@ -394,7 +394,8 @@ fn the_largest_memtable_is_flushed_first_and_old_segments_go() {
     fill(&|| flushes() != [0; 3]);
     assert_eq!(flushes(), [0, 0, 1]);
     assert!(values.stats().counts.user_bytes_written < 8 << 10);
-    // The cold family needs the first segment until the WAL is too long. Then it is flushed, and old segments go.
+    // The cold family needs the first segment until the WAL is too long. Then the family is flushed, and the old
+    // segments are removed.
     let first = segments(&*storage)[0].clone();
     fill(&|| flushes()[0] > 0);
     assert!(flushes()[2] > 3, "{:?}", flushes());

@@ -25,8 +25,8 @@ fn storage_of(design: &Design) -> Arc<dyn Storage> {
     }
 }
 
-/// Returns the error of a storage that this machine does not support. Some kernels reject `io_uring`, and some file
-/// systems reject `O_DIRECT`.
+/// Returns the error of a storage that this machine does not support, or `None` if the machine supports the storage.
+/// Some kernels reject `io_uring`, and some file systems reject `O_DIRECT`.
 fn refusal(design: &Design) -> Option<StorageError> {
     let home = tempfile::tempdir().unwrap();
     let storage = storage_of(design);

@@ -22,8 +22,8 @@ fn free() -> Design {
     small_design(&PRICES.replace("1KiB", "0B"))
 }
 
-/// Fills three runs and a memtable. If `interleaved` is set, each run and the memtable contain every key, otherwise a
-/// quarter of the key space.
+/// Fills three runs and a memtable with different keys. If `interleaved` is set, each of the four has every fourth key.
+/// Otherwise, each of the four has a quarter of the key space.
 fn fill(tree: &Tree, interleaved: bool) -> Model {
     let mut model = Model::new();
     for source in 0..4u32 {

@@ -11,7 +11,8 @@ use crate::common::{memory, open, small_design};
 /// A policy that compacts nothing by itself, so each test chooses the sorted runs of its compactions.
 const MANUAL: &str = "compaction = \"none\"";
 
-/// A policy that compacts three runs of a level, so that runs meet before they meet the oldest run.
+/// A policy that compacts three runs of a level, so that newer runs are merged before they are merged with the oldest
+/// run.
 const TIERED: &str = "compaction = { kind = \"tiered\", size_ratio = 3 }";
 
 fn tree(design: &str) -> Tree {
@@ -77,8 +78,8 @@ fn a_pair_of_two_runs_leaves_together_and_a_delete_stays() {
     assert_eq!(snapshot.get(b"single").unwrap(), None);
 }
 
-/// The put of the first life is in an old run while the newer runs meet. The mark of the second put keeps the first
-/// single delete.
+/// The first put of the key is in an old run while a compaction merges the newer runs. The mark of the second put keeps
+/// the information about the first single delete.
 #[test]
 fn a_key_with_several_lives_never_returns_to_an_older_one() {
     let tree = tree(TIERED);
@@ -124,8 +125,8 @@ fn lives_within_a_memtable_leave_the_oldest_single_delete() {
     assert_eq!((tree.get(b"key").unwrap(), counts(&tree).0), (None, 0));
 }
 
-/// A single delete of a key with two puts is safe where both puts are seen. Where only the newer put is seen, the older
-/// put reappears, as in `RocksDB`.
+/// If one flush reads both puts of a key, a single delete of the key is safe. If the flush reads only the newer put,
+/// the older put reappears, as in `RocksDB`.
 #[test]
 fn a_broken_promise_is_safe_only_where_it_is_seen() {
     let tree = tree(MANUAL);

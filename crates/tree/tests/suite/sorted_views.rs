@@ -63,7 +63,7 @@ fn a_scan_compares_no_keys_after_its_seek() {
     assert_eq!(entries, live.range(b"key00700".to_vec()..).count());
     let counts = tree.stats().counts.since(&before);
     assert_eq!(counts.range_sources, 1);
-    // The binary searches over at most 128 segments of 32 entries.
+    // Two binary searches: over at most 128 segments, and over the 32 entries of a segment.
     assert!((1..=12).contains(&counts.range_comparisons), "{}", counts.range_comparisons);
 }
 

@@ -35,7 +35,7 @@ pub(crate) enum Fault {
     AnswersRangesUnasked,
     /// Fault: no range is ever reported empty, although the filter answers ranges.
     AnswersNoRange,
-    /// Fault: lookups by key use something else than the hash.
+    /// Fault: lookups by key do not use the hash of the key.
     LosesKeysByName,
     /// Fault: the filter ignores the bits per key of an allocation.
     IgnoresItsAllocation,

@@ -64,8 +64,8 @@ impl WTinyLfu {
         self.probation.len() + self.protected.len()
     }
 
-    /// Returns whether the window is too large if it has this number of entries. The capacity of the window is in
-    /// hundredths of entries, and is at least one entry.
+    /// Returns whether the window is too large if it has this number of entries. The capacity of the window is 1 % of
+    /// the capacity of the cache, and is not rounded to whole entries.
     fn overflows(&self, entries: usize) -> bool {
         entries * 100 > self.capacity
     }

@@ -76,9 +76,9 @@ fn absent_keys_lie_between(Subject(format): &Subject) -> Result<(), String> {
     }
 }
 
-/// Checks the sum of a key and a span: the key whose number exceeds the number of the first key by the span. The sum
-/// must never be smaller than the first key. With a span of 0, the sum must equal the first key. In an ordered
-/// format, the sum must be one of the next keys.
+/// Checks the key that [`append_above`](KeyFormat::append_above) writes for a key and a span. The result for a larger
+/// span must never be a smaller key. With a span of 0, the result must be the key itself. With a span of 2 in an
+/// ordered format, the result must be the next present key.
 fn sums_are_right(Subject(format): &Subject) -> Result<(), String> {
     let format = &**format;
     if !format.has_numbers() {

@@ -16,7 +16,7 @@ use crate::charts::charts;
 use crate::cli::GalleryArguments;
 use crate::output::print;
 
-/// The markers at the start and at the end of the gallery in its page.
+/// The marker before the gallery in its page. The next constant is the marker after the gallery.
 const BEGIN: &str = "<!-- gallery -->\n";
 const END: &str = "<!-- end of the gallery -->";
 

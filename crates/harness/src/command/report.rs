@@ -233,7 +233,8 @@ pub(super) fn missing_run(
     }
 }
 
-/// Finds the results of an experiment. If the experiment could not run, `absent` is the reason.
+/// Returns the results of an experiment. If the experiment could not run, `absent` is the reason, and the result
+/// contains this reason.
 fn find<'a>(
     file: &AnswerFile,
     experiment: &'a Experiment,

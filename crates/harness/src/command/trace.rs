@@ -150,7 +150,7 @@ fn copy(
     Ok(())
 }
 
-/// Calls `visit` with each record of a trace, and returns the stream at its end.
+/// Calls `visit` with each record of a trace. Returns the stream after its last record.
 fn each(
     input: &TraceInputArguments,
     mut visit: impl FnMut(TraceRecord) -> Outcome<()>,

@@ -14,8 +14,8 @@ use crate::cli::RaceArguments;
 use crate::output::{line, print};
 use types::{Outcome, Problem};
 
-/// The axes whose variants several threads use at the same time. The test runs separately for each variant of these
-/// axes.
+/// Axes whose variants are accessed by several threads at the same time. The test runs separately for each variant of
+/// these axes.
 const AXES: [&str; 3] = ["memtable", "cache", "wal"];
 
 /// The columns of the printed table.

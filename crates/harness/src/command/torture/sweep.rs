@@ -44,11 +44,12 @@ x    = "design.bloom"
 y    = "fpr"
 "#;
 
-/// The name of the experiment file, and the name of the experiment.
+/// The name of the experiment file. The next constant is the name of the experiment.
 const CONFIG: &str = "sweep.toml";
 const NAME: &str = "sweep";
 
-/// The names of the results folders of the uninterrupted run and of the killed runs.
+/// The name of the results folder of the uninterrupted run. The next constant is the name of the results folder of the
+/// killed runs.
 const UNBROKEN: &str = "unbroken";
 const BROKEN: &str = "broken";
 
@@ -91,7 +92,8 @@ struct Sweep {
     unbroken: Duration,
 }
 
-/// The reproducible values of the rows. The key consists of the cell, the trial, the phase and the operation.
+/// The reproducible values of the rows. The key of the map consists of the cell, the trial, the phase and the operation
+/// of a row.
 type Rows = BTreeMap<[String; 4], Vec<Vec<String>>>;
 
 impl Sweep {

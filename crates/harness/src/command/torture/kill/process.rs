@@ -12,10 +12,10 @@ use torture::kill::{Commits, Ledger, Moment};
 
 use crate::cli::WRITER_COMMAND;
 
-/// The prefix of the error message of a process.
+/// The prefix of a printed line that contains the failure of a process.
 pub(super) const FAILURE: &str = "! ";
 
-/// The time limits for the output of a process: one for its first line, and one for all of its lines.
+/// The time limit for the first output line of a process. The next constant is the time limit for the remaining output.
 const FIRST_PATIENCE: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -86,7 +86,8 @@ impl Process {
         Ok((String::from_utf8_lossy(&printed).into_owned(), failure))
     }
 
-    /// Returns the output of a process that ends by itself. An error is the exit status, or the time limit.
+    /// Returns the output of a process that ends by itself. The inner error is the exit status of a process without a
+    /// result, or a message about the time limit.
     pub(super) fn output(mut self) -> io::Result<Result<String, String>> {
         let (mut printed, deadline) = (Vec::new(), Instant::now() + CHECK_PATIENCE);
         loop {

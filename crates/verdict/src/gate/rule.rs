@@ -259,7 +259,7 @@ mod tests {
         assert_eq!(toml::to_string(&rule("5%")).unwrap(), "tolerance = \"5%\"\n");
     }
 
-    /// A comparison passes only if its confidence interval excludes a regression above the tolerance.
+    /// Tests that a comparison passes only if its confidence interval excludes a regression above the tolerance.
     #[test]
     fn an_interval_decides_by_its_worse_end() {
         let outcome = |verdict, ends, better| rule("5%").outcome(&comparison(verdict, ends), better);

@@ -33,7 +33,7 @@ pub(crate) struct Ground {
     pub(crate) copy: PathBuf,
 }
 
-/// The result of the maintenance thread of a round.
+/// The result that the maintenance thread returns at the end of a round.
 pub(crate) struct Kept {
     pub(crate) log: Log,
     /// Number of maintenance calls, and number of copies that were opened while the store was open.

@@ -53,7 +53,7 @@ pub trait SharedMaker: Send + Sync {
     fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn Shared>>;
 }
 
-/// A kind of store on which a race can run.
+/// A kind of store under test in races.
 pub struct Contestant {
     /// Name of the kind.
     pub name: String,

@@ -13,8 +13,8 @@ const HEADROOM: f64 = 2.0;
 /// The number of bytes of one copy. Source and target together fit into the first-level cache of every supported CPU.
 const COPIED_BYTES: usize = 8 << 10;
 
-/// The numbers of copies and of steps in one measurement. A measurement takes a few tens of microseconds, so most
-/// measurements are not interrupted.
+/// The number of copies in one measurement. The next constant is the number of steps in one measurement. A measurement
+/// takes a few tens of microseconds, so most measurements are not interrupted.
 const COPIES: usize = 64;
 const STEPS: u64 = 4096;
 

@@ -157,12 +157,12 @@ pub struct Slice {
     pub is_last: bool,
 }
 
-/// The way in which a trial process uses a fixture. The process builds the fixture or starts from a copy of the
+/// The way in which a trial process uses a fixture. The process either builds the fixture, or starts from a copy of the
 /// fixture.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FixtureStep {
-    /// The process runs only the phases of the fixture. The result is the fixture.
+    /// The process runs only the phases of the fixture. The files of the store then become the fixture.
     Build {
         /// The number of phases in the fixture.
         phases: usize,

@@ -196,7 +196,7 @@ columns! {
     /// blocks and index pages, from storage or the block cache. A value in a blob file counts as a block. Only phases
     /// without writes have a value. In contrast to this column, `blocks_per_get` does not count index pages.
     READ_AMP = "read_amp", "read amplification", Ratio, Number, Lower, ForSeed;
-    /// Time of a modelled device (`storage = "simulated"`) for the requests of the phase, as if each request ran in
+    /// Time of a modeled device (`storage = "simulated"`) for the requests of the phase, as if each request ran in
     /// isolation. `device_seconds` is the sum of `device_read_seconds` and `device_write_seconds`. In `timed` mode,
     /// the threads that made the requests waited for this time. Empty for real devices.
     DEVICE_SECONDS = "device_seconds", "time of the device", Seconds, Number, Lower, ForSeed;

@@ -9,7 +9,7 @@ use crate::{ResultsError, Row, Schema};
 columns! {
     /// The columns of `effects.csv`, in order.
     EFFECTS
-    /// The column of `runs.csv` that is analysed.
+    /// The column of `runs.csv` that is analyzed.
     METRIC = "metric", "metric", Plain, Text, Neither, Exact;
     /// Name of the phase.
     PHASE = "phase", "phase", Plain, Text, Neither, Exact;

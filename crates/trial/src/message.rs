@@ -222,7 +222,7 @@ pub struct TrialReport {
     /// The rows of `levels.csv`, without the columns of configuration and trial.
     #[serde(default)]
     pub levels: Vec<Measurements>,
-    /// The intended and the realised operations of each phase.
+    /// The intended and the realized operations of each phase.
     pub streams: Vec<StreamRecord>,
     /// Descriptions of wrong answers.
     pub wrong: Vec<String>,

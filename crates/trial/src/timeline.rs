@@ -129,7 +129,7 @@ impl Timeline {
 }
 
 impl State {
-    /// Summarises the intervals that all threads have left.
+    /// Summarizes the intervals that all threads have left.
     fn close(&mut self, interval_ns: u64) {
         let least = self.reached.iter().copied().min().unwrap_or(u64::MAX);
         while let Some(entry) = self.open.first_entry().filter(|entry| *entry.key() < least) {

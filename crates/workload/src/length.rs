@@ -61,7 +61,7 @@ impl LengthDistribution for Uniform {
     }
 }
 
-/// The generalised Pareto distribution of `mixgraph` in `db_bench`: ⌈θ + σ (u⁻ᵏ − 1) / k⌉. A result above the largest
+/// The generalized Pareto distribution of `mixgraph` in `db_bench`: ⌈θ + σ (u⁻ᵏ − 1) / k⌉. A result above the largest
 /// length is replaced by its remainder modulo the largest length. A result below the smallest length is replaced by
 /// the smallest length (Cao et al., FAST '20). For k = 0, the distribution is the exponential distribution θ − σ ln
 /// u.
@@ -74,7 +74,7 @@ pub(crate) struct Pareto {
     by_upper_bits: Vec<u32>,
 }
 
-/// Location, scale and shape of a generalised Pareto distribution.
+/// Location, scale and shape of a generalized Pareto distribution.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ParetoLaw {
     /// θ, the location.

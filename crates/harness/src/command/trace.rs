@@ -1,4 +1,4 @@
-//! `lsmbench trace` analyses, converts, samples, fits and records traces.
+//! `lsmbench trace` analyzes, converts, samples, fits and records traces.
 
 mod table;
 

@@ -11,7 +11,7 @@ use crate::trial_rows::TrialRows;
 /// The metrics, the phase and the operation that `lsmbench effects` analyzes.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// The analysed metrics. If the list is empty, the metrics of the experiment's verdict are analysed.
+    /// The analyzed metrics. If the list is empty, the metrics of the experiment's verdict are analyzed.
     pub metrics: Vec<String>,
     /// The analyzed phase. With `None`, the phase of the experiment's verdict. If the verdict names no phase, the last
     /// phase.

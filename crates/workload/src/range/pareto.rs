@@ -1,4 +1,4 @@
-//! Scan lengths with a generalised Pareto distribution. The default parameters are those of `mixgraph` in
+//! Scan lengths with a generalized Pareto distribution. The default parameters are those of `mixgraph` in
 //! `RocksDB`'s `db_bench` (Cao et al., FAST '20).
 
 use catalog::{Build, Count, Variant};

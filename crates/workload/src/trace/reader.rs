@@ -89,7 +89,7 @@ pub enum TraceError {
         /// The path of the file.
         path: PathBuf,
     },
-    /// No reader recognises the file.
+    /// No reader recognizes the file.
     #[error("trace {path}: unknown trace format; set kind. Valid: {kinds}")]
     Unknown {
         /// The path of the file.

@@ -1,4 +1,4 @@
-//! Value sizes with a generalised Pareto distribution. Most sizes are small, and few sizes are large. The
+//! Value sizes with a generalized Pareto distribution. Most sizes are small, and few sizes are large. The
 //! distribution and its default parameters are those of `mixgraph` in `RocksDB`'s `db_bench` (Cao et al., FAST '20).
 
 use catalog::{Build, ByteSize, Variant};

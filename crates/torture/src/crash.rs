@@ -24,10 +24,11 @@ const ACTIONS: usize = 160;
 /// The test also interrupts the recovery of one disk state out of this number of disk states.
 const RECOVERIES: u128 = 16;
 
-/// Number of crash points within a recovery. The next constant is the number of crash points in the operations after
-/// the recovery. The constant after it is the number of disk states per crash point.
+/// Number of crash points within a recovery.
 const RECOVERY_CUTS: usize = 4;
+/// Number of crash points in the operations after a recovery.
 const NEXT_LIFE_CUTS: usize = 2;
+/// Number of disk states per crash point of a second power failure.
 const RECOVERY_STATES: u64 = 3;
 
 /// Maximum number of disk states that are tried per power failure of one history.

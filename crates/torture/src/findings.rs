@@ -2,9 +2,9 @@
 
 use crate::violation::Violation;
 
-/// The number of violations at which an exploration ends. The next constant is the maximum number of recorded
-/// violations per check.
+/// The number of violations at which an exploration ends.
 const MOST_VIOLATIONS: u64 = 100;
+/// The maximum number of recorded violations per check.
 const MOST_OF_ONE_CHECK: usize = 3;
 
 /// A violation with the coordinates that reproduce it.

@@ -35,14 +35,14 @@ pub const WRITERS: usize = 3;
 /// Number of actions per writer, more than a writer completes before the last kill.
 const ACTIONS: usize = 6000;
 
-/// Share of the processes that are killed while the store opens. The next constant is the longest delay before such a
-/// kill.
+/// Share of the processes that are killed while the store opens.
 const OPENINGS: f64 = 0.2;
+/// The longest delay before a process is killed while the store opens.
 const OPENING: Duration = Duration::from_millis(20);
 
-/// The maximum number of reports before a kill. The next constant is the longest delay between the last of these
-/// reports and the kill.
+/// The maximum number of reports before a kill.
 const MOST_EVENTS: f64 = 1500.0;
+/// The longest delay between the last report before a kill and the kill.
 const LONGEST_WAIT: Duration = Duration::from_micros(300);
 
 /// The time at which a process is killed: after a number of reports, and after a delay since the last of these

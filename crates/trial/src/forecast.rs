@@ -225,8 +225,8 @@ impl Forecast {
     }
 }
 
-/// Returns the number of data blocks that gets requested from the cache. Returns `None` if many of these blocks did not
-/// contain the key.
+/// Returns the number of requests for data blocks that the cache received from gets. Returns `None` if many of these
+/// blocks did not contain the key.
 fn requests_by_law(before: &EngineStats, burst: &EngineStats) -> Option<f64> {
     let done = |metric| burst.whole.counted(metric, &before.whole);
     let pages = done(&n::INDEX_PAGES_FROM_CACHE)? + done(&c::BLOCKS_READ_INDEX)?;

@@ -199,7 +199,8 @@ impl Facts {
 /// expected false positives, the standard deviation of the measured number is 10.
 const FEWEST_EXPECTED: f64 = 100.0;
 
-/// Returns whether the gets requested enough different keys to make the measured false-positive rate significant.
+/// Returns whether the number of different keys in gets is large enough to make the measured false-positive rate
+/// significant.
 fn tells_false_positives(row: &Row, facts: &Facts) -> bool {
     let expected = row.get(&c::EXPECTED_FPR).number().unwrap_or(0.0);
     expected * independent_probes(row, facts) >= FEWEST_EXPECTED
@@ -427,7 +428,7 @@ fn write_amp(row: &Row, facts: &Facts) -> Option<String> {
     })
 }
 
-/// Rule: a compaction writes at most the entries that it read, plus filters, index pages and footers.
+/// Rule: a compaction writes at most the entries that the compaction read, plus filters, index pages and footers.
 fn merges(row: &Row, facts: &Facts) -> Option<String> {
     // Blocks and filters of other runs are filled differently.
     const MOST: f64 = 1.25;

@@ -1,5 +1,5 @@
 //! A text form of operations, called the DSL. `lsmbench shell` reads this text language, and `lsmbench workload` prints
-//! it. Each line contains one command.
+//! operations in this language. Each line contains one command.
 //!
 //! | line | meaning |
 //! |---|---|

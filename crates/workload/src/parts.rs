@@ -53,8 +53,8 @@ impl PhasePlan {
         parts
     }
 
-    /// Returns the keys and versions of each family after all operations of the phase. Generates all operations of the
-    /// phase to find them.
+    /// Returns the keys and versions of each family after all operations of the phase. The function generates all
+    /// operations of the phase to find these numbers.
     pub fn extents_after(self: &Arc<Self>, from: &Extents) -> Extents {
         let mut after = from.clone();
         for part in self.parts() {

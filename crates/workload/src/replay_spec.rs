@@ -9,7 +9,7 @@ use toml::{Table, Value};
 use crate::spelling::{self, Spelling};
 use crate::trace::{TRACES, TraceFile};
 
-/// The keys of a replay, in addition to the parameters of the trace reader.
+/// The TOML keys of a replay, in addition to the parameters of the trace reader.
 const OWN_KEYS: [&str; 4] = ["kind", "file", "miss", "speed"];
 
 /// Replay of the recorded operations of a trace.

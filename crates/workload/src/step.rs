@@ -4,7 +4,7 @@ use catalog::{ChoiceError, suggestion};
 
 use crate::spelling::Spelling;
 
-/// The keys that only a phase with operations may have. A phase with a step must not have these keys.
+/// The TOML keys that only a phase with operations may have. A phase with a step must not have these keys.
 const OF_OPERATIONS: [&str; 14] = [
     "insert",
     "replay",

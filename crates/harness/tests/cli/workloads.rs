@@ -8,8 +8,9 @@ use toml::{Table, Value};
 
 use crate::bench::{Bench, of, text};
 
-/// The number of keys of a load, and the number of operations of a phase or a role.
+/// The largest number of keys of a load in the small experiment.
 const KEYS: i64 = 1_000;
+/// The largest number of operations of a phase or a role in the small experiment.
 const OPERATIONS: i64 = 300;
 
 fn in_repository(path: &str) -> PathBuf {

@@ -111,8 +111,8 @@ impl<'a> Inspection<'a> {
     }
 
     /// Checks that `verify` reports each corruption with its file. For a changed manifest, a report about a file that
-    /// the manifest names is sufficient. `verify` does not read the filter of a corrupt SSTable, so it need not report
-    /// this filter.
+    /// the manifest names is sufficient. `verify` does not read the filter of a corrupt SSTable, so `verify` need not
+    /// report this filter.
     fn names_every_corruption(&self, damage: &[String]) -> Result<(), Violation> {
         let kind = |corruption: &Corruption| self.store_image.files[corruption.file].kind;
         let is_table_corrupt = self.corruptions.iter().any(|corruption| kind(corruption) == FileKind::Table);

@@ -10,9 +10,9 @@ use std::collections::{HashMap, VecDeque};
 use super::history::{At, History, OperationKind};
 use crate::violation::{Check, Violation};
 
-/// Maximum number of operations in a printed cycle. The next constant is the maximum number of nodes from which the
-/// check searches for a cycle.
+/// Maximum number of operations in a printed cycle.
 const MOST_TOLD: usize = 6;
+/// Maximum number of nodes from which the check searches for a cycle.
 const MOST_STARTS: usize = 64;
 
 /// The known order of the operations of a history, as a graph with operations and timestamps as nodes.

@@ -14,8 +14,9 @@ use crate::violation::Check;
 const KEYS: Keys = Keys { writers: 2 };
 const ROUND: u32 = 1;
 
-/// Two keys of writer 0 and two keys of writer 1. The next constant contains two shared keys.
+/// Two keys of writer 0, and two keys of writer 1.
 const OWN: [[Key; 2]; 2] = [[0, 3], [1, 4]];
+/// Two keys that the writers share.
 const SHARED: [Key; 2] = [2, 5];
 
 /// An operation as a tuple: thread, kind, times of the call and the return, and cells.

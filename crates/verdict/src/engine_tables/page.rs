@@ -12,11 +12,13 @@ use super::{EngineTables, Line, Targets, ratio};
 use crate::markdown::{self, plain};
 use crate::trial_rows::TrialRows;
 
-/// The title of the column with the largest memory of an engine over the run. The following constants are the titles of
-/// the other columns about costs.
+/// The title of the column with the largest memory of an engine over the run.
 const MOST_MEMORY: &str = "most memory";
+/// The title of the column with the largest disk space of an engine over the run.
 const MOST_DISK: &str = "most disk";
+/// The title of the column with the write amplification that the operating system reports.
 const WRITTEN: &str = "write amplification";
+/// The title of the column with the write amplification that the engine reports.
 const BY_ENGINE: &str = "write amplification by the engine";
 
 /// The text before the list of mismatched settings.

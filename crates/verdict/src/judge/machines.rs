@@ -11,10 +11,10 @@ use super::judged::{Entry, Judged};
 use crate::change::Change;
 use crate::words::{and_more, counted, listed, percent, quoted};
 
-/// A sentence names a machine if it differs from the other machines by more than this fraction.
+/// A sentence names a machine whose values differ by more than this fraction from the values of the other machines.
 const OUTLYING: f64 = 0.1;
 
-/// The largest number of configurations that each get a sentence.
+/// The largest number of configurations whose comparison over all machines gets a sentence.
 const MOST_SENTENCES: usize = 8;
 
 /// The largest number of machines whose ratios one sentence contains.

@@ -102,9 +102,9 @@ fn briefs(further: &[&Judged<'_>], first: &[&Judged<'_>], is_quick: bool) -> Str
 }
 
 /// Returns a paragraph with the verdict on a further metric, and its cautions. `first` is the judged first metric of
-/// the same group. The paragraph omits the phase and the warnings if `first` has them too. It also omits all cautions
-/// that `noted` contains, and the verdict of a quick run. The function adds the printed cautions to `noted`. If nothing
-/// remains, the text is empty.
+/// the same group. The paragraph omits the phase and the warnings that `first` also has. The paragraph also omits all
+/// cautions that `noted` contains, and the verdict of a quick run. The function adds the printed cautions to `noted`.
+/// If nothing remains, the text is empty.
 fn brief(judged: &Judged<'_>, first: &Judged<'_>, noted: &mut Vec<String>, is_quick: bool) -> String {
     let warned = first.warnings();
     let (said, mut statements) = (first.statements(), judged.statements());

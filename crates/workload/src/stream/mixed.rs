@@ -86,7 +86,7 @@ struct Scratch {
     members: Vec<u64>,
     /// The kinds of the members of all batches, batch after batch.
     member_kinds: Vec<Kind>,
-    /// For each member of a batch that adds a key or takes a key from the queue, this key.
+    /// The keys of the members that add a key or take a key from the queue, batch after batch.
     member_keys: Vec<u64>,
 }
 
@@ -220,7 +220,7 @@ impl MixedStream {
         self.keys.fill(&kinds[start..], (&mut self.growth, &mut self.queue), &mut keys[start..]);
     }
 
-    /// Returns the number of operations that the stream can execute before it has used all keys or versions. The
+    /// Returns the number of operations that the stream can execute before all keys or all versions are used. The
     /// stream ends after these operations. `members` are the kinds of the members of all batches.
     fn within_bounds(&mut self, kinds: &[Kind], members: &[Kind]) -> usize {
         let writes = kinds.len() as u64 * u64::from(self.members.max(1));

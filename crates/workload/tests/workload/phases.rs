@@ -1,4 +1,4 @@
-//! Tests of phases in TOML: all valid forms, and the errors of invalid ones.
+//! Tests of phases in TOML: all valid forms, and the errors for invalid forms.
 
 use std::path::Path;
 

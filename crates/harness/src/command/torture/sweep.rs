@@ -44,13 +44,14 @@ x    = "design.bloom"
 y    = "fpr"
 "#;
 
-/// The name of the experiment file. The next constant is the name of the experiment.
+/// The name of the experiment file.
 const CONFIG: &str = "sweep.toml";
+/// The name of the experiment.
 const NAME: &str = "sweep";
 
-/// The name of the results folder of the uninterrupted run. The next constant is the name of the results folder of the
-/// killed runs.
+/// The name of the results folder of the uninterrupted run.
 const UNBROKEN: &str = "unbroken";
+/// The name of the results folder of the killed runs.
 const BROKEN: &str = "broken";
 
 /// The columns of the printed table.

@@ -160,7 +160,8 @@ impl StoreUnderTest for EngineStore {
         Ok(is_found.then_some(value))
     }
 
-    /// Returns the entries between two bounds. `low` is included or missing, and `high` is excluded or missing.
+    /// Returns the entries between two bounds. A low bound is included, and a high bound is excluded. Without a bound,
+    /// the range has no limit on this side.
     fn range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Content> {
         match (low, high) {
             (Bound::Included(low), Bound::Excluded(high)) => self.entries(low, Some(high)),

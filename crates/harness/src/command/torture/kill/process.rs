@@ -15,8 +15,9 @@ use crate::cli::WRITER_COMMAND;
 /// The prefix of a printed line that contains the failure of a process.
 pub(super) const FAILURE: &str = "! ";
 
-/// The time limit for the first output line of a process. The next constant is the time limit for the remaining output.
+/// The time limit for the first output line of a process.
 const FIRST_PATIENCE: Duration = Duration::from_secs(10);
+/// The time limit for the output of a process after its first line.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The time limit for a check.

@@ -1,4 +1,4 @@
-//! Tests of the steps between operations: flush, compact, settle, reopen, checkpoint, drop_caches and sleep.
+//! Tests of the steps between operations: flush, compact, settle, reopen, checkpoint, `drop_caches` and sleep.
 
 use results::{Row, Table, columns as c};
 

@@ -13,7 +13,7 @@ columns! {
     LEVEL = "level", "level", Plain, Integer, Neither, Exact;
     /// Number of SSTables in the level at the end of the phase's last operation.
     TABLES = "tables", "tables", Count, Integer, Neither, Exact;
-    /// SSTable bytes that compactions into this level read. The sum over all levels is `compaction_bytes_read`.
+    /// SSTable bytes that were read by compactions into this level. The sum over all levels is `compaction_bytes_read`.
     BYTES_READ = "bytes_read", "bytes read by compactions into the level", Bytes, Integer, Lower, Exact;
     /// SSTable bytes that flushes and compactions wrote to the level. A trivial move writes nothing. The sum over all
     /// levels is `flush_bytes` + `compaction_bytes_written`.

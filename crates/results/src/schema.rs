@@ -176,7 +176,7 @@ impl Schema {
         Self::build(&rest[..swept], &measured)
     }
 
-    /// Returns the columns, in order.
+    /// Returns the columns in the order of the file.
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }

@@ -53,7 +53,7 @@ pub struct CrashBudget {
 /// A crash point: the coordinates that reproduce one explored crash state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CrashPoint {
-    /// Seed of the history.
+    /// Seed of the history to which the crash point belongs.
     pub seed: u64,
     /// The number of storage steps before the power failure, and the number of the disk state after the power
     /// failure.
@@ -104,7 +104,7 @@ pub struct CrashSummary {
     /// Number of disk states in `recovered` that come from a crash during a recovery, or during the operations after
     /// the recovery.
     pub second: u64,
-    /// The violations found.
+    /// The violations that the exploration found.
     pub findings: Findings<CrashPoint>,
 }
 
@@ -184,7 +184,7 @@ impl Life {
 /// The cached result for one disk state, so that each disk state is recovered only once.
 type Outcome = Result<(u128, Vec<Copy>), Violation>;
 
-/// The exploration of one history.
+/// The exploration of all crash points of one history.
 struct Exploration<'a> {
     subject: &'a StoreKind,
     life: &'a Life,

@@ -56,7 +56,7 @@ pub struct CorruptionBudget {
 /// Coordinates that reproduce one corrupted store image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CorruptionPoint {
-    /// Seed of the history.
+    /// Seed of the history that left the store.
     pub seed: u64,
     /// The state in which the history ended.
     pub ending: Ending,
@@ -96,7 +96,7 @@ pub struct CorruptionSummary {
     pub told: u64,
     /// Number of images with harmless corruption, for each class in [`Class::ALL`].
     pub harmless: [u64; Class::ALL.len()],
-    /// Violations that were found.
+    /// Violations that the exploration found.
     pub findings: Findings<CorruptionPoint>,
 }
 

@@ -36,7 +36,7 @@ pub struct FaultBudget {
 /// Coordinates that reproduce one injected fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultPoint {
-    /// Seed of the history.
+    /// Seed of the history into which the fault is injected.
     pub seed: u64,
     /// Number of the fault among all faults of the history.
     pub fault: usize,
@@ -67,14 +67,14 @@ pub struct FaultSummary {
     pub lives: u64,
     /// Number of faults that were injected and reached.
     pub faults: u64,
-    /// Number of calls that failed.
+    /// Number of storage calls that failed because of a fault.
     pub failed_calls: u64,
     /// Number of faults that the caller received as an error. All other faults affected removals of files, whose
     /// errors are not reported. The next opening of the store removes these files.
     pub reported: u64,
     /// Number of reopened stores: after a process death and after a power failure.
     pub reopened: u64,
-    /// Violations that were found.
+    /// Violations that the exploration found.
     pub findings: Findings<FaultPoint>,
 }
 

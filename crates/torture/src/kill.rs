@@ -92,7 +92,7 @@ pub fn shares(seed: u64) -> impl Iterator<Item = f64> {
 pub enum Event {
     /// A commit of the writer begins.
     Begun(usize, usize),
-    /// A commit was acknowledged.
+    /// The commit of the writer was acknowledged.
     Acknowledged(usize, usize),
     /// The writer is about to request a flush or a sync.
     Settling(usize),
@@ -129,7 +129,7 @@ impl FromStr for Event {
     }
 }
 
-/// Number of commits of each writer.
+/// Number of commits of each writer, by the number of the writer.
 pub type Commits = [usize; WRITERS];
 
 /// The commits of each writer that a store contains after its process died. The two numbers of a writer differ if its

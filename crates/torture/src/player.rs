@@ -12,10 +12,10 @@ use crate::store_kind::StoreKind;
 use crate::subject::StoreUnderTest;
 use crate::violation::{Check, Violation};
 
-/// Directory of the store.
+/// Directory of the store on the disk of a history.
 pub(crate) const DIRECTORY: &str = "store";
 
-/// Returns the directory of a checkpoint.
+/// Returns the directory of checkpoint number `number`.
 pub(crate) fn copy_directory(number: usize) -> PathBuf {
     PathBuf::from(format!("copy-{number}"))
 }
@@ -52,7 +52,7 @@ impl Marks {
 
 /// Reason why a script ended early.
 pub(crate) enum Stop {
-    /// A call of the store failed.
+    /// A call of the store returned an error.
     Failed(tree::Error),
     /// The store gave a wrong answer.
     Wrong(Violation),

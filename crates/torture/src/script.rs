@@ -84,7 +84,7 @@ pub enum StoreAction {
 /// Every value contains the number of its commit, so the content is different after each commit. The exception is a
 /// delete of an absent key.
 pub struct Script {
-    /// The actions, in order.
+    /// The actions of the script, in order.
     pub actions: Vec<StoreAction>,
     commits: Vec<Vec<ScriptWrite>>,
     /// Digest of the content after 0, 1, 2 … commits.
@@ -92,7 +92,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// Creates the actions for a seed.
+    /// Creates the script that a seed determines, with `length` actions.
     pub fn new(seed: u64, length: usize) -> Self {
         Self::within(seed, length, CommitLimits::default())
     }
@@ -126,7 +126,7 @@ impl Script {
         Self { actions, commits, digests }
     }
 
-    /// Returns the commits, in order.
+    /// Returns the commits of the script, in order.
     pub fn commits(&self) -> &[Vec<ScriptWrite>] {
         &self.commits
     }
@@ -178,7 +178,7 @@ pub(crate) fn apply(content: &mut Content, commit: &[ScriptWrite]) {
     }
 }
 
-/// Returns a hash of all entries.
+/// Returns a hash of all entries of a content.
 pub(crate) fn digest(content: &Content) -> u128 {
     let mut hash = Xxh3::new();
     for (key, value) in content {

@@ -13,8 +13,8 @@ use workload::{CacheState, Scan, TargetError};
 /// The suffix of the value in the column `cache_state` if the storage bypasses the page cache.
 const PAST_PAGE_CACHE: &str = ", direct";
 
-/// Sets the caches of a store to a state, outside of the measured time. `families` contains the column families of the
-/// store.
+/// Sets the caches of a store to a state, outside of the measured time. `families` contains the names of the column
+/// families of the store.
 pub(super) fn set<'f>(
     state: CacheState,
     store: OpenStore,

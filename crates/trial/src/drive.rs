@@ -46,7 +46,7 @@ pub(super) struct Drive {
 /// The operations of a phase in one column family.
 #[derive(Clone, Copy)]
 pub(super) struct DrivePart<'a> {
-    /// The operations of the family.
+    /// The store or the column family that executes the operations.
     pub(super) target: &'a dyn Target,
     pub(super) part: &'a PhasePart,
     /// The keys and versions of the family that were used before the phase.

@@ -165,7 +165,7 @@ struct Trial {
     /// The outcome of the recording, if the trial records a phase. The outcome is set at the end of the recorded
     /// phase.
     recorded: OnceLock<Recorded>,
-    /// The disk space of the store.
+    /// The measurements of the disk space of the store.
     disk: DiskWatch,
 }
 

@@ -10,7 +10,7 @@ use workload::{AnswerDigests, Extent, KeyFormat, Model, PhasePlan, Shadow, Targe
 /// answers are not checked.
 const MOST_MODEL_BYTES: u64 = 256 << 20;
 
-/// The expected content of the store.
+/// The expected content of a store or a column family.
 pub(super) enum Truth {
     /// The newest version of each generated key.
     Shadow(Shadow),

@@ -14,7 +14,7 @@ use types::{Outcome, Problem};
 use crate::calibration_table::{CalibrationSeries, CalibrationTable, JudgedRun, Method};
 use crate::runner::Runner;
 
-/// The experiment with two equal trees.
+/// The experiment that compares two equal trees, as TOML.
 const EXPERIMENT: &str = include_str!("calibration.toml");
 
 /// The latency of a read in the experiment, in nanoseconds. The latency must be longer than the computations of the
@@ -41,9 +41,9 @@ pub struct Calibration<'a> {
     pub options: Vec<String>,
     /// Folder for the results of the calibration runs.
     pub work: &'a Path,
-    /// Runs the comparisons.
+    /// The runner of the comparisons.
     pub runner: &'a dyn Runner,
-    /// Judges a run.
+    /// The function that judges a run.
     pub judge: &'a JudgeRun<'a>,
     /// Receives the table after each pass over all plans and slowdowns.
     pub keep: &'a dyn Fn(&CalibrationTable) -> Outcome<()>,

@@ -23,11 +23,11 @@ pub struct Method {
 /// The comparisons of one method with one slowdown.
 #[derive(Clone, Debug)]
 pub struct CalibrationSeries {
-    /// The method.
+    /// The method of the comparisons.
     pub method: Method,
     /// The requested slowdown as a fraction; 0 for equal trees.
     pub slowdown: f64,
-    /// The comparisons, in order.
+    /// The comparisons in the order of execution.
     pub runs: Vec<JudgedRun>,
 }
 

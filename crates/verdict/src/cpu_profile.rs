@@ -22,11 +22,11 @@ const LEAST_ERRORS: f64 = 3.0;
 pub struct CpuProfile {
     /// The name of the configuration.
     pub name: String,
-    /// The sampled stacks.
+    /// The sampled stacks with their CPU times.
     pub stacks: FoldedStacks,
     /// The number of operations of the phase.
     pub operations: u64,
-    /// The number of samples.
+    /// The number of samples in the profile.
     pub samples: u64,
 }
 

@@ -64,7 +64,7 @@ impl CacheState {
     /// All cache states.
     const ALL: [Self; 3] = [Self::AsIs, Self::Warm, Self::Cold];
 
-    /// Returns the name in TOML and results.
+    /// Returns the name of the cache state in TOML and in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::AsIs => "as-is",

@@ -44,7 +44,7 @@ pub struct WorkloadPlan {
     format: Arc<dyn KeyFormat>,
 }
 
-/// A planned phase.
+/// A phase of a planned workload.
 pub struct PhasePlan {
     pub(crate) phase: Phase,
     pub(crate) seed: u64,

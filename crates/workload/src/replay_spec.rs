@@ -39,7 +39,7 @@ pub enum Miss {
 }
 
 impl Miss {
-    /// Returns the name in TOML.
+    /// Returns the name of the effect in TOML.
     fn name(self) -> &'static str {
         match self {
             Self::Absent => "absent",

@@ -38,7 +38,7 @@ pub enum StoreStep {
     Checkpoint,
     /// Evicts the files of the store from the page cache.
     DropCaches,
-    /// Waits for this number of nanoseconds.
+    /// Waits for this number of nanoseconds without operations.
     Sleep(u64),
 }
 

@@ -105,7 +105,7 @@ pub struct Scan<'a> {
     pub high: Option<&'a [u8]>,
     /// Whether the scan begins at the smallest key or at the largest key.
     pub direction: Direction,
-    /// The maximum number of entries.
+    /// The maximum number of entries that the scan reads.
     pub limit: usize,
 }
 
@@ -138,9 +138,9 @@ pub enum Write<'a> {
     },
     /// Deletes all keys of a range, whose exclusive end is above its first key.
     DeleteRange {
-        /// The first key.
+        /// The first key of the range.
         low: &'a [u8],
-        /// The exclusive end key.
+        /// The exclusive end key of the range.
         high: &'a [u8],
     },
 }

@@ -234,7 +234,7 @@ fn survivors(subject: &StoreKind, script: &Script, stopped: &Memory) -> Result<u
         .ok_or_else(|| Violation::new(Check::Order, "the content does not match the state after any commit"))
 }
 
-/// Returns the commits in WAL `name`.
+/// Returns the records of commits in the WAL with the name `name`.
 fn records_in(
     name: &str,
     script: &Script,

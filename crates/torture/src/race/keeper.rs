@@ -41,7 +41,7 @@ pub(crate) struct Kept {
     pub(crate) copies: u64,
 }
 
-/// Maintenance thread of a round.
+/// The maintenance thread of a round.
 pub(crate) struct Keeper<'a> {
     arena: &'a Arena<'a>,
     contestant: &'a Contestant,
@@ -87,7 +87,7 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    /// Makes a checkpoint and reads it.
+    /// Makes a checkpoint and reads all its entries.
     fn checkpoint(&mut self) -> Result<(), Violation> {
         let ((), moments) = self.arena.timed(|| self.arena.store.checkpoint(&self.ground.copy))?;
         let cells = self.read(&self.ground.storage, &self.ground.copy)?;

@@ -24,12 +24,12 @@ pub(crate) const MOST_COMMITS: usize = (1 << 24) - 1;
 /// The keys of a race with a given number of writers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keys {
-    /// Number of writers.
+    /// Number of writers of the race.
     pub(crate) writers: usize,
 }
 
 impl Keys {
-    /// Number of keys.
+    /// Returns the number of keys of the race, including the shared keys.
     pub(crate) fn len(self) -> usize {
         (self.writers + 1) * KEYS_EACH
     }

@@ -55,11 +55,11 @@ pub trait SharedMaker: Send + Sync {
 
 /// A kind of store under test in races.
 pub struct Contestant {
-    /// Name of the kind.
+    /// Name of the kind of store.
     pub name: String,
     /// WAL mode, which determines when a write is acknowledged.
     pub wal: WalMode,
-    /// Opens the store.
+    /// The maker that opens stores of this kind.
     pub maker: Box<dyn SharedMaker>,
 }
 

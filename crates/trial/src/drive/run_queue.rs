@@ -18,12 +18,12 @@ const MOST_READINGS: usize = 8;
 pub(super) struct RunQueueReading {
     /// Time for which the thread had waited for a CPU, in nanoseconds. `None` if the kernel does not report this time.
     pub(super) waited_ns: Option<u64>,
-    /// The time of the reading.
+    /// The time at which the reading was taken.
     pub(super) at: Stamp,
 }
 
 impl RunQueueReading {
-    /// Reads the waits of this thread.
+    /// Reads the time for which this thread has waited for a CPU.
     pub(super) fn take(clock: &Clock) -> Self {
         Self::settled(clock, || Self { waited_ns: probe::thread_run_queue_wait_ns(), at: clock.now() })
     }

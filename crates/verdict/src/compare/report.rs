@@ -171,7 +171,7 @@ impl ComparisonReport {
         self.differences.iter().filter_map(|difference| self.outcome(difference)).collect()
     }
 
-    /// Returns the differences with this verdict.
+    /// Returns the differences whose verdict is `verdict`.
     pub(crate) fn with(&self, verdict: Verdict) -> impl Iterator<Item = &Difference> {
         self.differences.iter().filter(move |difference| difference.verdict() == verdict)
     }

@@ -21,7 +21,7 @@ pub struct MarkdownPage {
 }
 
 struct Place {
-    /// The name of the experiment.
+    /// The name of the experiment to which the tables belong.
     name: String,
     /// The range of the tables in the text of the page.
     content: Range<usize>,

@@ -45,7 +45,7 @@ pub struct GateRule {
 pub(crate) enum GateOutcome {
     /// The metric regressed. If the gate has a tolerance, the metric regressed by more than the tolerance.
     Failed,
-    /// The trials do not decide the comparison.
+    /// The trials are not sufficient to decide the comparison.
     Undecided,
     /// The metric did not regress. If the gate has a tolerance, the metric regressed by at most the tolerance.
     Passed,

@@ -90,7 +90,7 @@ struct Rows<'a> {
     judged: TrialRows<'a>,
     /// Rows of all operations of the phase.
     whole: TrialRows<'a>,
-    /// Rows of baselines that ran twice, for the judged phase and kind of operation.
+    /// Rows of the second trials of baselines, for the judged phase and kind of operation.
     again: TrialRows<'a>,
 }
 
@@ -139,7 +139,7 @@ impl Entry<'_> {
 }
 
 impl<'a> Judged<'a> {
-    /// Judges the configurations of a group by one metric. `noise` contains the rows of baselines that ran twice.
+    /// Judges the configurations of a group by one metric. `noise` contains the rows of the second trials of baselines.
     pub(super) fn new(
         experiment: &'a ExperimentFacts<'a>,
         (runs, noise, looks): (&Table, &Table, &[Look]),

@@ -61,7 +61,7 @@ impl Statement {
         ["Verdict", "No verdict"].contains(&self.word)
     }
 
-    /// Returns the lines for a terminal.
+    /// Returns the lines of the statement for a terminal.
     pub(super) fn lines(&self) -> String {
         let rest = " ".repeat(self.word.len() + 2);
         let mut first = format!("{}: ", self.word);

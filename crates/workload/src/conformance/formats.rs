@@ -10,7 +10,7 @@ use crate::{KeyFormat, KeyId};
 /// A key format that is ready to encode keys.
 pub(crate) struct Subject(pub(crate) Arc<dyn KeyFormat>);
 
-/// All invariants, by name.
+/// All invariants of key formats, each with its name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("different keys have different bytes", keys_differ),
     ("the order of keys is as announced", order_is_as_announced),

@@ -34,7 +34,7 @@ pub(super) struct MixedStream {
     scratch: Scratch,
 }
 
-/// Source of the keys.
+/// Source of the keys of a stream of mixed operations.
 enum Keys {
     Drawn(Box<DrawnKeys>),
     Recorded { accesses: Accesses, next: usize, step: usize },
@@ -72,7 +72,7 @@ struct Queue {
     step: u64,
     /// The exclusive end of the indexes in the queue. `None` if the thread adds keys, because the queue then grows.
     end: Option<u64>,
-    /// Whether the mix has single deletes.
+    /// Whether the mix has single deletes, so that the queue is in use.
     is_used: bool,
     /// Single deletes of this thread have taken all keys of the thread with an index below this number.
     retired: u64,

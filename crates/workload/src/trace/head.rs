@@ -19,7 +19,7 @@ impl<'a> TraceHead<'a> {
         Self { bytes, is_whole }
     }
 
-    /// Returns the bytes.
+    /// Returns the first bytes of the trace.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }

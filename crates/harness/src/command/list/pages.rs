@@ -1,4 +1,4 @@
-//! The pages of the reference.
+//! Generates the pages of the reference.
 
 use std::fmt::Write as _;
 

@@ -18,7 +18,7 @@ use types::{Outcome, Problem};
 /// these axes.
 const AXES: [&str; 3] = ["memtable", "cache", "wal"];
 
-/// The columns of the printed table.
+/// The titles of the columns of the printed table.
 const COLUMNS: [&str; 6] = ["rounds", "operations", "commits", "keys read", "opened", "violations"];
 
 /// The small sizes that the tested tree has. With these sizes, a few thousand operations cause flushes, compactions

@@ -19,7 +19,7 @@ use crate::cli::SoakArguments;
 use crate::output::{line, print};
 use types::{Outcome, PlatformPart, Problem};
 
-/// The columns of each sample.
+/// The titles of the columns of the printed samples.
 const COLUMNS: [&str; 7] =
     ["seconds", "operations", "opened", "memory KiB", "files open", "threads", "disk KiB"];
 

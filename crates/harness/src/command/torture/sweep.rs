@@ -54,7 +54,7 @@ const UNBROKEN: &str = "unbroken";
 /// The name of the results folder of the killed runs.
 const BROKEN: &str = "broken";
 
-/// The columns of the printed table.
+/// The titles of the columns of the printed table.
 const COLUMNS: [&str; 4] = ["sweeps", "kills", "rows", "violations"];
 
 /// The results of all kills in one mode.

@@ -7,7 +7,7 @@ use trace::{AccessSkew, Arrivals, Sizes, TraceStatistics};
 /// Maximum number of printed rows of the miss-ratio curve, and of the list of windows.
 const ROWS: usize = 10;
 
-/// Returns the statistics as text.
+/// Formats the statistics of a trace as text.
 pub(super) fn of(summary: &TraceStatistics) -> String {
     let mut text = String::new();
     let mut row = |name: &str, value: &str| {

@@ -19,7 +19,7 @@ use workload::{Scan, TargetError, Write};
 use super::orders::EngineOrders;
 use super::process::{read_reports, tell};
 
-/// The result of a check.
+/// The result of a check of a store after kills.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Checked {
     /// The content of the store is the content after a certain number of commits of each writer. Several numbers may

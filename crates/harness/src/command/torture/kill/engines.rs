@@ -25,7 +25,7 @@ const ALL: &str = "all";
 /// The sizes of memtable and cache for engines other than our own tree, as TOML.
 const OTHER_SIZES: &str = "memtable = { capacity = \"128KiB\" }\ncache = { capacity = \"1MiB\" }";
 
-/// An engine in one WAL mode.
+/// A job of the test: an engine in one WAL mode.
 struct EngineJob {
     label: String,
     wal: String,

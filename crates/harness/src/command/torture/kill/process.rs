@@ -38,7 +38,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts a process with its orders.
+    /// Starts a process of this program, and sends its orders to its standard input.
     pub(super) fn start(orders: &impl Serialize) -> io::Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg(WRITER_COMMAND).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());

@@ -1,4 +1,5 @@
-//! Passes the commit, the compiler and the flags to the program, for its description in results.
+//! Build script that passes the commit, the compiler and the compiler flags to the program. The program writes these
+//! values to its results.
 
 use std::env;
 use std::path::PathBuf;
@@ -28,8 +29,9 @@ fn main() {
     }
 }
 
-/// Returns the name of the build profile. `PROFILE` names only the built-in profile that a custom one inherits from,
-/// so the name is read from the output folder: `target/PROFILE/build/CRATE/out`.
+/// Returns the name of the build profile. The variable `PROFILE` contains only the built-in profile from which a custom
+/// profile inherits. The function therefore reads the name from the path of the output folder:
+/// `target/PROFILE/build/CRATE/out`.
 fn profile() -> Option<String> {
     let folder = PathBuf::from(env::var_os("OUT_DIR")?);
     Some(folder.ancestors().nth(3)?.file_name()?.to_string_lossy().into_owned())

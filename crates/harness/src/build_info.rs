@@ -1,4 +1,4 @@
-//! The description of this program in results.
+//! Describes this program for the manifests of results.
 
 use results::BuildInfo;
 

@@ -54,8 +54,8 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// The help of the program. The help lists all subcommands in groups. The help shows the first line of the help of
-/// each subcommand.
+/// The help of the program. The help lists all subcommands in groups. For each subcommand, the help shows the first
+/// line of the subcommand's help.
 const OVERVIEW: &str = "\
 lsmbench - build LSM-trees from interchangeable components and benchmark them
 

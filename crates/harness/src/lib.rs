@@ -45,7 +45,7 @@ const BAD_REQUEST: u8 = 2;
 /// The exit code after the user interrupted the program. Shells use the same exit code for an interrupted program.
 const INTERRUPTED: u8 = 130;
 
-/// Executes the command of the command line, and returns the exit code. Prints errors to standard error.
+/// Parses the command line, executes its command, and returns the exit code. Prints errors to standard error.
 fn obey_command_line() -> ExitCode {
     let cli = Cli::parse();
     match run_command(cli.command) {

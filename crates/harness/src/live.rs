@@ -21,8 +21,8 @@ pub(crate) const LAST_LOOK: Duration = Duration::from_secs(2);
 /// The maximum number of bytes that the server reads of a request.
 const MOST_BYTES: u64 = 16 << 10;
 
-/// A script that reloads the page when there are new results. The hash of the address contains the selection of the
-/// user, so a reload does not change the selection.
+/// A script that reloads the page when there are new results. The hash of the address contains the selections of the
+/// user on the page, so a reload keeps these selections.
 const RELOAD: &str = "<script>(() => { let known = null; setInterval(async () => { try { \
     const now = await (await fetch('state')).text(); if (known !== null && now !== known) location.reload(); known = now; \
     } catch {} }, 1000); })();</script>\n</body>";

@@ -16,7 +16,7 @@ pub(crate) fn print(text: &str) -> Outcome<()> {
     answered(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// Converts the outcome of a write to standard output. A closed pipe is not an error.
+/// Converts the result of a write to standard output to an outcome. A closed pipe is not an error.
 pub(crate) fn answered(written: std::io::Result<()>) -> Outcome<()> {
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {

@@ -27,7 +27,7 @@ use crate::output;
 #[derive(Debug, Default)]
 #[must_use = "nothing happens until `main` is called"]
 pub struct Workbench {
-    /// Variants that could not be added.
+    /// Errors about variants that could not be added.
     rejected: Vec<AdditionError>,
 }
 

@@ -1,5 +1,5 @@
-//! A filter of another crate in the complete program. The filter is listed, swept together with built-in filters, and
-//! used in trial processes.
+//! Tests of a filter from another crate in the complete program. The program lists the filter, sweeps it together with
+//! built-in filters, and uses it in trial processes.
 
 use std::io::Write;
 use std::process::{Command, ExitCode, Output};
@@ -11,7 +11,8 @@ use lsmbench::types::{Bytes, KeyHash};
 use results::{Folder, Table, columns as c};
 use serde::{Deserialize, Serialize};
 
-/// The variable that makes this program `lsmbench` with the filter; trial processes inherit it.
+/// If this environment variable is set, the test program runs as `lsmbench` with the filter. Trial processes inherit
+/// the variable.
 const AS_PROGRAM: &str = "LSMBENCH_TEST_AS_PROGRAM";
 
 static BYTE_MAP: Variant<dyn FilterPolicy> = Variant::new::<ByteMap>(
@@ -21,11 +22,11 @@ static BYTE_MAP: Variant<dyn FilterPolicy> = Variant::new::<ByteMap>(
 )
 .from(origin!());
 
-/// A name that a built-in filter has.
+/// A filter with the name of a built-in filter, which lsmbench must reject.
 static SECOND_BLOCKED: Variant<dyn FilterPolicy> =
     Variant::new::<ByteMap>("blocked", "a name twice", "slots_per_key = 8\n").from(origin!());
 
-/// An engine that declares more durability than it has.
+/// An engine that declares more durability than the engine has.
 static FORGETFUL: Variant<dyn Engine> = Variant::<dyn Engine>::plain(
     "forgetful",
     "our tree without a WAL, which declares that it has one",
@@ -74,7 +75,7 @@ impl Build<dyn FilterPolicy> for ByteMap {
     }
 }
 
-/// The two slots of a key among `slots`.
+/// Returns the two slots that belong to a key, among `slots` slots.
 fn slots_of(hash: KeyHash, slots: usize) -> [usize; 2] {
     [hash.0 as u32, (hash.0 >> 32) as u32].map(|half| half as usize % slots)
 }
@@ -165,7 +166,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs this program as `lsmbench` in a folder.
+/// Runs this test program as `lsmbench` in a folder.
 fn lsmbench(form: &str, folder: &std::path::Path, arguments: &[&str]) -> Output {
     let program = std::env::current_exe().expect("the test knows where it is");
     let mut command = Command::new(program);

@@ -6,7 +6,7 @@
 
 use crate::metric::{Better, Metric, Repeats, Unit, ValueType, columns};
 
-/// Name of the operation in rows about all operations of a phase together.
+/// Value of the column `operation` in a row about all operations of a phase together.
 pub const ALL: &str = "all";
 
 /// Path of the engine in a sweep. The column with the swept engines has this path as its name.
@@ -59,8 +59,8 @@ columns! {
     /// Mean service time. The service time of an operation is the time from its call to its return. In a closed loop,
     /// lsmbench measures no other latency. The high percentiles of a closed loop are too low (coordinated omission).
     /// The reason is that the operation after a stalled operation starts late, and its service time does not include
-    /// this delay. In an open loop, use `response_mean_ns`. In component runs, the value is the time of all slices /
-    /// `ops`. In component experiments, the time includes the time of the loop (`loop_ns`).
+    /// this delay. In an open loop, use `response_mean_ns`. In component experiments, the value is the time of all
+    /// slices / `ops`, including the time of the loop (`loop_ns`).
     MEAN_NS = "mean_ns", "mean service time", Nanoseconds, Number, Lower, Varies;
     /// Median service time over all threads, from a histogram with 3 significant digits.
     P50_NS = "p50_ns", "median service time", Nanoseconds, Integer, Lower, Varies;
@@ -102,21 +102,21 @@ columns! {
     CACHE_HIT_RATE = "cache_hit_rate", "cache hit rate", Share, Number, Higher, ForSeed;
     /// Number of filter lookups for a key.
     FILTER_PROBES = "filter_probes", "filter probes", Count, Integer, Neither, ForSeed;
-    /// Filter lookups for a key that answered "not here".
+    /// Number of filter lookups for a key with the answer "not here".
     FILTER_NEGATIVES = "filter_negatives", "filter negatives", Count, Integer, Neither, ForSeed;
-    /// Filter lookups for a key that answered "maybe" although the sorted run did not have the key.
+    /// Number of filter lookups for a key with the answer "maybe", although the sorted run did not contain the key.
     FILTER_FALSE_POSITIVES = "filter_false_positives", "false positives", Count, Integer, Lower, ForSeed;
     /// `filter_false_positives` / (`filter_false_positives` + `filter_negatives`).
     FPR = "fpr", "false-positive rate", Share, Number, Lower, ForSeed;
     /// Number of fence pointer searches for the block of a key.
     FENCE_SEARCHES = "fence_searches", "fence searches", Count, Integer, Lower, ForSeed;
-    /// Memtables flushed.
+    /// Number of flushed memtables.
     FLUSHES = "flushes", "flushes", Count, Integer, Neither, Exact;
     /// Number of completed compactions.
     COMPACTIONS = "compactions", "compactions", Count, Integer, Neither, Exact;
     /// Number of levels with SSTables at the end of the phase's last operation.
     LEVELS = "levels", "levels", Count, Integer, Neither, Exact;
-    /// Sorted runs on storage at the end of the phase's last operation.
+    /// Number of sorted runs on storage at the end of the phase's last operation.
     RUNS = "runs", "sorted runs", Count, Integer, Neither, Exact;
     /// Bytes of all live SSTables and blob files at the end of the phase's last operation.
     TABLE_BYTES = "table_bytes", "bytes of all tables", Bytes, Integer, Lower, Exact;
@@ -196,7 +196,7 @@ columns! {
     /// blocks and index pages, from storage or the block cache. A value in a blob file counts as a block. Only phases
     /// without writes have a value. In contrast to this column, `blocks_per_get` does not count index pages.
     READ_AMP = "read_amp", "read amplification", Ratio, Number, Lower, ForSeed;
-    /// Time of a modelled device (`storage = "simulated"`) for the requests of the phase, as if each request ran in
+    /// Time of a modeled device (`storage = "simulated"`) for the requests of the phase, as if each request ran in
     /// isolation. `device_seconds` is the sum of `device_read_seconds` and `device_write_seconds`. In `timed` mode,
     /// the threads that made the requests waited for this time. Empty for real devices.
     DEVICE_SECONDS = "device_seconds", "time of the device", Seconds, Number, Lower, ForSeed;
@@ -262,7 +262,7 @@ columns! {
     BEST_STATIC_HIT_RATE = "best_static_hit_rate", "hit rate of the best static set", Share, Number, Neither, Varies;
     /// Number of filter lookups for a range between two keys.
     RANGE_FILTER_PROBES = "range_filter_probes", "range filter probes", Count, Integer, Neither, ForSeed;
-    /// Filter lookups for a range that answered "empty".
+    /// Number of filter lookups for a range with the answer "empty".
     RANGE_FILTER_NEGATIVES = "range_filter_negatives", "range filter negatives", Count, Integer, Neither, ForSeed;
     /// False positives / (false positives + negatives) of filter lookups for ranges. A false positive is the answer
     /// "maybe" although the sorted run had no key in the range.
@@ -490,8 +490,8 @@ columns! {
     /// included.
     ROTATION_SECONDS = "rotation_seconds", "time to replace memtables", Seconds, Number, Lower, Varies;
     /// SSTable bytes that flushes and compactions wrote after the last operation of the phase, until no flush and no
-    /// compaction was due. Of two equal throughputs, the throughput with less debt is better. The value is 0 if no
-    /// work is pending at the end of the phase.
+    /// compaction was due. If two stores have equal throughput, the store with less debt is better. The value is 0 if
+    /// no work is pending at the end of the phase.
     DEBT_BYTES = "debt_bytes", "compaction debt", Bytes, Integer, Lower, Exact;
     /// Bytes that the store has written and read on storage since the store was opened. The sum ends when the pending
     /// flushes and compactions of the phase have finished. The sum includes `wal_bytes`, `flush_bytes`,
@@ -502,8 +502,8 @@ columns! {
     /// Number of gets that searched several sorted runs with several threads. Empty if the design has
     /// `threads.per_lookup` = 1. The column is also empty in `counted` mode.
     PARALLEL_GETS = "parallel_gets", "gets with several threads", Count, Integer, Neither, Varies;
-    /// Pairs of a single delete and its put that flushes and compactions have removed together since the store was
-    /// opened. Empty if there are no such pairs.
+    /// Number of pairs of a single delete and its put that flushes and compactions have removed together since the
+    /// store was opened. Empty if there are no such pairs.
     SINGLE_DELETE_PAIRS = "single_delete_pairs", "removed single deletes", Count, Integer, Neither, Exact;
     /// Size at which a new memtable becomes immutable, at the end of the phase. The columns from here to `memory_moves`
     /// are empty unless the design has a memory budget (`memory`) or an arbiter that moves memory.

@@ -10,38 +10,39 @@ use crate::metric::{Better, Metric, Repeats, Unit, ValueType, columns};
 columns! {
     /// The list of all counters.
     COUNTERS
-    /// Keys looked up, by single gets and multi-gets.
+    /// Number of keys that single gets and multi-gets looked up.
     GETS = "gets", "gets", Count, Integer, Neither, Exact;
-    /// Lookups that found a value.
+    /// Number of lookups that found a value.
     GETS_FOUND = "gets_found", "gets that found a value", Count, Integer, Neither, Exact;
-    /// Gets that a memtable answered.
+    /// Number of gets that a memtable answered.
     GETS_FROM_MEMTABLE = "gets_from_memtable", "gets that a memtable answered", Count, Integer, Neither, Exact;
     /// Number of gets in a phase that contains only gets. The counter is empty in every other phase.
     GETS_ALONE = "gets_alone", "gets of a phase with only gets", Count, Integer, Neither, Exact;
     /// Number of gets and scans in a phase that contains only reads. A multi-get counts once for each of its keys.
     /// The counter is empty in every other phase.
     READS_ALONE = "reads_alone", "reads of a phase with only reads", Count, Integer, Neither, Exact;
-    /// Puts, both single puts and puts in batches.
+    /// Number of puts, both single puts and puts in batches.
     PUTS = "puts", "puts", Count, Integer, Neither, Exact;
     /// Number of scans.
     RANGES = "ranges", "scans", Count, Integer, Neither, Exact;
     /// Number of memtables and sorted runs with keys in the range of a scan, summed over all scans.
     RANGE_SOURCES = "range_sources", "memtables and sorted runs of scans", Count, Integer, Neither, Exact;
-    /// Entries that scans returned.
+    /// Number of entries that scans returned.
     RANGE_ENTRIES = "range_entries", "entries of scans", Count, Integer, Neither, Exact;
-    /// Comparisons of two keys in the merges of scans, and in the searches of scans in sorted views.
+    /// Number of comparisons of two keys in the merges of scans, and in the searches of scans in sorted views.
     RANGE_COMPARISONS = "range_comparisons", "key comparisons of scans", Count, Integer, Lower, Exact;
-    /// Number of data blocks that gets searched, from storage or from the block cache.
+    /// Number of data blocks, from storage or from the block cache, that were searched by gets.
     BLOCKS_SEARCHED = "blocks_searched", "data blocks that gets searched", Count, Integer, Lower, Exact;
     /// Bytes that gets and scans fetched from storage: data blocks, index pages and values of blob files.
     FETCHED_BYTES = "fetched_bytes", "bytes fetched from storage", Bytes, Integer, Lower, Exact;
     /// Number of searched data blocks that contain a hash index (`block.index`).
     BLOCK_INDEX_PROBES = "block_index_probes", "block index probes", Count, Integer, Neither, Exact;
-    /// Number of searched data blocks whose hash index answered the search.
+    /// Number of searched data blocks whose hash index answered the lookup.
     BLOCK_INDEX_HITS = "block_index_hits", "block index answers", Count, Integer, Higher, Exact;
-    /// Index pages found in the block cache.
+    /// Number of index pages that were found in the block cache.
     INDEX_PAGES_FROM_CACHE = "index_pages_from_cache", "index pages found in the cache", Count, Integer, Neither, Exact;
-    /// Filter lookups for a range that answered "maybe" although the sorted run had no key in the range.
+    /// Number of filter lookups for a range with the answer "maybe", although the sorted run contained no key in the
+    /// range.
     RANGE_FILTER_FALSE_POSITIVES = "range_filter_false_positives", "false positives of range filters", Count, Integer, Lower, Exact;
     /// `wal_bytes`, including bytes written until pending flushes and compactions finished.
     WAL_BYTES_SETTLED = "wal_bytes_settled", "settled bytes written to the WAL", Bytes, Integer, Lower, Exact;
@@ -57,7 +58,7 @@ columns! {
     DEVICE_READ_NS = "device_read_ns", "time the device read", Nanoseconds, Integer, Lower, Exact;
     /// Time that a simulated device took for writes and syncs.
     DEVICE_WRITE_NS = "device_write_ns", "time the device wrote", Nanoseconds, Integer, Lower, Exact;
-    /// Allocations by the threads that issue operations.
+    /// Number of memory allocations by the threads that issue operations.
     ALLOCATIONS = "allocations", "allocations", Count, Integer, Lower, Varies;
     /// Entries in the SSTables of a level, including tombstones.
     ENTRIES = "entries", "entries", Count, Integer, Neither, Exact;

@@ -9,7 +9,7 @@ use crate::{ResultsError, Row, Schema};
 columns! {
     /// The columns of `effects.csv`, in order.
     EFFECTS
-    /// The column of `runs.csv` that is analysed.
+    /// The column of `runs.csv` that is analyzed.
     METRIC = "metric", "metric", Plain, Text, Neither, Exact;
     /// Name of the phase.
     PHASE = "phase", "phase", Plain, Text, Neither, Exact;
@@ -18,9 +18,8 @@ columns! {
     /// The value of the factor. For an interaction, the column contains the values of both factors, separated by ` ×
     /// `.
     LEVEL = "level", "level", Plain, Text, Neither, Exact;
-    /// For a factor, the ratio is the metric at this value of the factor, divided by the geometric mean of the metric
-    /// over all configurations. For an interaction, the ratio is the rest after the main effects of both factors are
-    /// removed.
+    /// For a factor, the metric at this value of the factor, divided by the geometric mean of the metric over all
+    /// configurations. For an interaction, the ratio that remains after the main effects of both factors are removed.
     RATIO = "ratio", "ratio to the mean", Ratio, Number, Neither, Varies;
     /// Lower end of the 95 % confidence interval of `ratio` over rounds.
     RATIO_LOW = "ratio_low", "ratio, lower end", Ratio, Number, Neither, Varies;

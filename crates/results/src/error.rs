@@ -39,7 +39,7 @@ pub enum ResultsError {
     OtherShape {
         /// The path of the file.
         path: PathBuf,
-        /// The first difference between the header of the file and the header of the appended rows.
+        /// The first column name in which the header of the file and the header of the appended rows differ.
         difference: String,
     },
     /// The file has a header that no version of this schema has written.
@@ -70,7 +70,7 @@ pub enum ResultsError {
     Changed {
         /// The path of the file.
         path: PathBuf,
-        /// The difference from the written file.
+        /// Description of the change.
         message: String,
     },
     /// A requested column does not exist in the table.

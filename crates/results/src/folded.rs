@@ -11,7 +11,7 @@ use std::path::Path;
 use crate::ResultsError;
 use crate::whole::write_whole;
 
-/// The separator of functions.
+/// The separator between two functions of a stack.
 const SEPARATOR: char = ';';
 
 /// The distinct stacks of a CPU profile, with the CPU time of each stack.
@@ -32,7 +32,7 @@ impl FoldedStacks {
         }
     }
 
-    /// Adds all samples of other stacks.
+    /// Adds all samples that `other` contains.
     pub fn merge(&mut self, other: &Self) {
         for (stack, ns) in &other.stacks {
             *self.stacks.entry(stack.clone()).or_default() += ns;

@@ -27,11 +27,11 @@ columns! {
     PHASE = "phase", "phase", Plain, Text, Neither, Exact;
     /// The kind of operation, or `all`.
     OPERATION = "operation", "operation", Plain, Text, Neither, Exact;
-    /// The column of `runs.csv`.
+    /// Name of the column of `runs.csv` that contains the metric.
     METRIC = "metric", "metric", Plain, Text, Neither, Exact;
     /// Median over the trials, in the metric's unit.
     MEDIAN = "median", "median", Plain, Number, Neither, Varies;
-    /// Number of trials.
+    /// Number of trials from which the median is computed.
     TRIALS = "trials", "trials", Count, Integer, Neither, Varies;
 }
 

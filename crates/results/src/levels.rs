@@ -13,8 +13,7 @@ columns! {
     LEVEL = "level", "level", Plain, Integer, Neither, Exact;
     /// Number of SSTables in the level at the end of the phase's last operation.
     TABLES = "tables", "tables", Count, Integer, Neither, Exact;
-    /// SSTable bytes that were read by compactions that write to this level. The sum over all levels is
-    /// `compaction_bytes_read`.
+    /// SSTable bytes that were read by compactions into this level. The sum over all levels is `compaction_bytes_read`.
     BYTES_READ = "bytes_read", "bytes read by compactions into the level", Bytes, Integer, Lower, Exact;
     /// SSTable bytes that flushes and compactions wrote to the level. A trivial move writes nothing. The sum over all
     /// levels is `flush_bytes` + `compaction_bytes_written`.
@@ -25,11 +24,11 @@ columns! {
     BYTES_READ_SETTLED = "bytes_read_settled", "settled bytes read by compactions into the level", Bytes, Integer, Lower, Exact;
     /// `bytes_written`, including bytes written until pending flushes and compactions finished.
     BYTES_WRITTEN_SETTLED = "bytes_written_settled", "settled bytes written to the level", Bytes, Integer, Lower, Exact;
-    /// Number of data blocks of the level that gets searched, from storage or from the block cache. If no values are
-    /// in blob files, the sum over all levels is `blocks_per_get` × the number of looked-up keys.
+    /// Number of data blocks of the level, from storage or from the block cache, that were searched by gets. If no
+    /// values are in blob files, the sum over all levels is `blocks_per_get` × the number of looked-up keys.
     GET_BLOCKS_SEARCHED = "get_blocks_searched", "data blocks searched by gets", Count, Integer, Lower, ForSeed;
-    /// Blocks of the level that gets read from storage, both data blocks and index pages. In a phase of gets, the sum
-    /// over all levels is `blocks_read`.
+    /// Number of blocks of the level, both data blocks and index pages, that were read from storage by gets. In a phase
+    /// of gets, the sum over all levels is `blocks_read`.
     GET_BLOCKS_READ = "get_blocks_read", "blocks read from storage by gets", Count, Integer, Lower, ForSeed;
 }
 

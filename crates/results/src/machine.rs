@@ -34,7 +34,7 @@ pub struct MachineInfo {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MachineFinding {
-    /// Name of the check.
+    /// Name of the check that looked for this source.
     pub check: String,
     /// Result of the check; `null` if the operating system does not report it.
     pub value: Option<String>,

@@ -11,7 +11,7 @@ use crate::{Metric, Value};
 
 /// The measured values of one row, keyed by metric. Values that were not measured are absent.
 ///
-/// The values are serialised as a map from column names to values. Reading rejects a name that is not a column of any
+/// The values are serialized as a map from column names to values. Reading rejects a name that is not a column of any
 /// file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measurements(Vec<(&'static Metric, Value)>);

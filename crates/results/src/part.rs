@@ -71,7 +71,7 @@ impl PartInfo {
         sorted.collect()
     }
 
-    /// Returns whether only the current machine ran trials of a round.
+    /// Returns whether no machine other than the current machine ran trials of a round.
     pub fn is_own(&self, round: u64) -> bool {
         let earlier = self.nodes.split_last().map_or(&[][..], |(_, earlier)| earlier);
         !earlier.iter().any(|node| node.rounds.contains(&round))

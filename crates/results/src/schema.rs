@@ -36,8 +36,8 @@ impl Column {
         }
     }
 
-    /// Returns the unit of the column. A column of swept values has no unit, because the text of each value contains
-    /// its unit.
+    /// Returns the unit of the column. A column of swept values has no unit of its own, because each value contains its
+    /// unit in its text.
     pub fn unit(&self) -> Unit {
         match self {
             Self::Fixed(metric) => metric.unit,
@@ -117,7 +117,7 @@ impl Schema {
         Self { columns: metrics.iter().map(|metric| Column::Fixed(*metric)).collect(), swept: 0 }
     }
 
-    /// Reads the header of a file with fixed columns.
+    /// Reads the header of a file that must have exactly the columns `metrics`.
     pub(crate) fn read_fixed(path: &Path, header: &[&str], metrics: &[Metric]) -> Result<Self, ResultsError> {
         begins_with(path, header, metrics)?;
         match header.get(metrics.len()) {
@@ -176,7 +176,7 @@ impl Schema {
         Self::build(&rest[..swept], &measured)
     }
 
-    /// Returns the columns, in order.
+    /// Returns the columns in the order of the file.
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
@@ -220,7 +220,7 @@ impl Schema {
         self.columns.iter().map(Column::name).collect()
     }
 
-    /// Returns the first difference from another schema, as a message.
+    /// Returns a message about the first difference from another schema. Returns `None` if the schemas are equal.
     pub(crate) fn difference(&self, theirs: &Self) -> Option<String> {
         let (ours, theirs) = (self.header(), theirs.header());
         let at = (0..ours.len().max(theirs.len())).find(|at| ours.get(*at) != theirs.get(*at))?;

@@ -23,9 +23,9 @@ pub struct Table {
 /// line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Torn {
-    /// The number of the line, from 1.
+    /// The number of the incomplete line, from 1.
     pub line: u64,
-    /// The length of the line in bytes.
+    /// The length of the incomplete line in bytes.
     pub bytes: usize,
 }
 
@@ -72,7 +72,7 @@ impl Table {
         &self.schema
     }
 
-    /// Returns the rows, in order.
+    /// Returns the rows in the order of the file.
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }

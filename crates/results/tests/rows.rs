@@ -17,7 +17,8 @@ fn schema() -> Schema {
     Schema::runs(SWEPT).unwrap()
 }
 
-/// The rows of one cell in one trial: two phases, two operations each, `all` last.
+/// Returns the rows of one configuration in one trial. There are two phases with two operations each, and the operation
+/// `all` comes last in each phase.
 fn group(cell: u64, trial: u64) -> Vec<Row> {
     let mut rows = Vec::new();
     for (phase, operations) in [("load", ["put", "all"]), ("look, up", ["get", "all"])] {
@@ -200,7 +201,7 @@ fn timelines_have_the_same_shape() {
     assert_eq!((table.schema(), table.rows()), (&schema, &[row][..]));
 }
 
-/// The seal of the sample, and its bytes.
+/// Writes the rows of the sample to a file. Returns the seal and the bytes of the file.
 fn sealed(path: &Path) -> (results::Seal, Vec<u8>) {
     let mut writer = RowWriter::create(path, &schema()).unwrap();
     for Group { cell, trial } in GROUPS {

@@ -21,13 +21,14 @@ use crate::violation::{Check, Violation};
 /// Number of actions in one history.
 const ACTIONS: usize = 160;
 
-/// For one of this number of disk states, the test also interrupts the recovery.
+/// The test also interrupts the recovery of one disk state out of this number of disk states.
 const RECOVERIES: u128 = 16;
 
-/// Number of crash points within a recovery. The same limit applies to the crash points in the operations after the
-/// recovery, and to the number of disk states per crash point.
+/// Number of crash points within a recovery.
 const RECOVERY_CUTS: usize = 4;
+/// Number of crash points in the operations after a recovery.
 const NEXT_LIFE_CUTS: usize = 2;
+/// Number of disk states per crash point of a second power failure.
 const RECOVERY_STATES: u64 = 3;
 
 /// Maximum number of disk states that are tried per power failure of one history.
@@ -39,19 +40,20 @@ const LEAST_STATES: u64 = 64;
 /// The text that replaces the last step, for a violation that was found before any power failure.
 const WHILE_ALIVE: &str = "before any power failure";
 
-/// The first seed and the number of disk states of an exploration of crashes.
+/// Limits of an exploration of crashes: the seed of its first history, and the number of its disk states.
 #[derive(Clone, Copy, Debug)]
 pub struct CrashBudget {
     /// Seed of the first history; later histories use the next numbers.
     pub seed: u64,
-    /// Number of disk states to recover from. The exploration ends with the first history that reaches this number.
+    /// Number of disk states from which the exploration recovers. The exploration ends with the first history that
+    /// reaches this number.
     pub states: u64,
 }
 
 /// A crash point: the coordinates that reproduce one explored crash state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CrashPoint {
-    /// Seed of the history.
+    /// Seed of the history to which the crash point belongs.
     pub seed: u64,
     /// The number of storage steps before the power failure, and the number of the disk state after the power
     /// failure.
@@ -95,18 +97,18 @@ pub struct CrashSummary {
     pub lives: u64,
     /// Number of power failures.
     pub cuts: u64,
-    /// Number of derived disk states.
+    /// Number of disk states that were derived from the power failures, including duplicates.
     pub states: u64,
-    /// Number of disk states on which recovery ran. All other disk states that the test derived were duplicates.
+    /// Number of disk states on which recovery ran. Duplicates of earlier disk states are not recovered again.
     pub recovered: u64,
     /// Number of disk states in `recovered` that come from a crash during a recovery, or during the operations after
     /// the recovery.
     pub second: u64,
-    /// The violations found.
+    /// The violations that the exploration found.
     pub findings: Findings<CrashPoint>,
 }
 
-/// Explores crashes of a store. `budget` is the first seed and the number of disk states.
+/// Explores crashes of a store within the limits `budget`.
 pub fn explore(subject: &StoreKind, budget: CrashBudget) -> CrashSummary {
     let mut tally = CrashSummary::default();
     let mut seed = budget.seed;
@@ -182,7 +184,7 @@ impl Life {
 /// The cached result for one disk state, so that each disk state is recovered only once.
 type Outcome = Result<(u128, Vec<Copy>), Violation>;
 
-/// The exploration of one history.
+/// The exploration of all crash points of one history.
 struct Exploration<'a> {
     subject: &'a StoreKind,
     life: &'a Life,
@@ -221,7 +223,8 @@ impl<'a> Exploration<'a> {
         }
     }
 
-    /// Recovers from disk state `number` after a power failure at step `cut`, and checks the recovered content.
+    /// Recovers from disk state `number` of the states that a power failure after step `cut` can leave. Checks the
+    /// recovered content.
     fn state(&mut self, cut: usize, states: &States<'_>, number: u64) {
         let disk = Arc::new(states.get(number));
         let fingerprint = disk.fingerprint();
@@ -267,7 +270,8 @@ impl<'a> Exploration<'a> {
         self.outcomes.insert(fingerprint, outcome);
     }
 
-    /// Fails the power during the recovery that led to `recovered`, and during the operations after this recovery.
+    /// Lets the power fail a second time: during the recovery that led to `recovered`, and during the operations after
+    /// this recovery.
     fn stop_recovery(&mut self, place: CrashPoint, states: &States<'_>, recovered: &Recovered) {
         let cuts = match self.only.and_then(|place| place.recovery) {
             Some((cut, _)) => vec![cut.min(recovered.steps.len())],
@@ -290,8 +294,8 @@ impl<'a> Exploration<'a> {
         }
     }
 
-    /// Recovers from disk state `number` after a second power failure. The second failure follows step `cut` of a
-    /// recovery and the operations after the recovery.
+    /// Recovers from disk state `number` of the states that a second power failure can leave. Step `cut` is the last
+    /// step before the second failure, counted from the start of the recovery.
     fn second_state(
         &mut self,
         place: CrashPoint,
@@ -331,7 +335,7 @@ impl<'a> Exploration<'a> {
         self.note(CrashPoint { recovery: Some((cut, number)), ..place }, judged);
     }
 
-    /// Checks checkpoints against the promises at a power failure after step `cut`.
+    /// Checks the states of checkpoints against the promises for a power failure after step `cut`.
     fn judge_copies(&self, cut: usize, found: &[Copy]) -> Result<(), Violation> {
         for (number, (copy, (_, done, commits))) in found.iter().zip(&self.life.marks.copies).enumerate() {
             let is_done = done.is_some_and(|done| done <= cut);

@@ -44,7 +44,7 @@ const LONGEST_IMAGE: Duration = Duration::from_mins(1);
 /// The text that replaces the corruption, for a violation that was found before any corruption.
 const BEFORE: &str = "before any corruption";
 
-/// The first seed and the number of images of an exploration of corruptions.
+/// Limits of an exploration of corruptions: the seed of its first history, and the number of its images.
 #[derive(Clone, Copy, Debug)]
 pub struct CorruptionBudget {
     /// Seed of the first history; later histories use the next numbers.
@@ -56,7 +56,7 @@ pub struct CorruptionBudget {
 /// Coordinates that reproduce one corrupted store image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CorruptionPoint {
-    /// Seed of the history.
+    /// Seed of the history that left the store.
     pub seed: u64,
     /// The state in which the history ended.
     pub ending: Ending,
@@ -96,11 +96,11 @@ pub struct CorruptionSummary {
     pub told: u64,
     /// Number of images with harmless corruption, for each class in [`Class::ALL`].
     pub harmless: [u64; Class::ALL.len()],
-    /// Violations that were found.
+    /// Violations that the exploration found.
     pub findings: Findings<CorruptionPoint>,
 }
 
-/// Explores corruptions of a store. `budget` is the first seed and the number of images.
+/// Explores corruptions of a store within the limits `budget`.
 pub fn explore(subject: &StoreKind, budget: CorruptionBudget) -> CorruptionSummary {
     let mut tally = CorruptionSummary::default();
     let watch = Watch::default();
@@ -138,7 +138,8 @@ pub fn replay(subject: &StoreKind, place: CorruptionPoint) -> Result<CorruptionS
     Ok(tally)
 }
 
-/// Corrupts the stores of one history, at most `most` images per store.
+/// Corrupts the stores of one history. The exploration has at most `most` images per store, and at most `all` images in
+/// total.
 fn life(subject: &StoreKind, seed: u64, most: usize, all: u64, watch: &Watch, tally: &mut CorruptionSummary) {
     let stores = match live(subject, seed) {
         Ok(stores) => stores,
@@ -161,7 +162,8 @@ fn life(subject: &StoreKind, seed: u64, most: usize, all: u64, watch: &Watch, ta
     }
 }
 
-/// Returns the corrupted images of a store. The order of the images depends on the design.
+/// Returns the corruptions of each image of a store. The name of the design and the seed determine the order of the
+/// images.
 fn images_of(subject: &StoreKind, seed: u64, store_image: &StoreImage) -> Vec<Vec<Corruption>> {
     let name = format!("{} {:?} {}", subject.name, subject.wal, store_image.ending);
     images(store_image, &mut Xoshiro256PlusPlus::seed_from_u64(seed ^ xxh3_64(name.as_bytes())))
@@ -188,7 +190,7 @@ fn one(
     }
 }
 
-/// Ends the process if the inspection of an image takes too long.
+/// A watch that ends the process if the inspection of an image takes too long.
 #[derive(Default)]
 struct Watch {
     current: Mutex<Option<(String, CorruptionPoint)>>,
@@ -203,8 +205,8 @@ impl Watch {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Checks the time until the exploration has ended. Ends the process if an image hangs, because a thread cannot
-    /// be forced out of a loop.
+    /// Watches the inspections until the exploration has ended. Ends the process if an image hangs, because a thread
+    /// cannot be forced out of a loop.
     fn until(&self, is_done: &mpsc::Receiver<()>) {
         let mut last = None;
         while is_done.recv_timeout(LONGEST_IMAGE) == Err(RecvTimeoutError::Timeout) {

@@ -24,7 +24,7 @@ use crate::violation::{Check, Violation};
 /// Number of actions in one history.
 const ACTIONS: usize = 80;
 
-/// The first seed and the number of faults of an exploration of I/O errors.
+/// Limits of an exploration of I/O errors: the seed of its first history, and the number of its faults.
 #[derive(Clone, Copy, Debug)]
 pub struct FaultBudget {
     /// Seed of the first history; later histories use the next numbers.
@@ -36,7 +36,7 @@ pub struct FaultBudget {
 /// Coordinates that reproduce one injected fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultPoint {
-    /// Seed of the history.
+    /// Seed of the history into which the fault is injected.
     pub seed: u64,
     /// Number of the fault among all faults of the history.
     pub fault: usize,
@@ -67,18 +67,18 @@ pub struct FaultSummary {
     pub lives: u64,
     /// Number of faults that were injected and reached.
     pub faults: u64,
-    /// Number of calls that failed.
+    /// Number of storage calls that failed because of a fault.
     pub failed_calls: u64,
     /// Number of faults that the caller received as an error. All other faults affected removals of files, whose
     /// errors are not reported. The next opening of the store removes these files.
     pub reported: u64,
     /// Number of reopened stores: after a process death and after a power failure.
     pub reopened: u64,
-    /// Violations that were found.
+    /// Violations that the exploration found.
     pub findings: Findings<FaultPoint>,
 }
 
-/// Explores I/O errors of a store. `budget` is the first seed and the number of faults.
+/// Explores I/O errors of a store within the limits `budget`.
 pub fn explore(subject: &StoreKind, budget: FaultBudget) -> FaultSummary {
     let mut tally = FaultSummary::default();
     for seed in budget.seed.. {
@@ -124,8 +124,8 @@ pub fn replay(subject: &StoreKind, place: FaultPoint) -> Result<FaultSummary, St
     Ok(tally)
 }
 
-/// Returns every fault of a history. A fault is an error of one storage call. Each error that the call can return
-/// occurs once or permanently, and with every effect.
+/// Returns every fault of a history. A fault is an error of one storage call. For each call and each error that the
+/// call can return, there is a fault that occurs once and a permanent fault, with every possible effect.
 fn all_faults(subject: &StoreKind, script: &Script, seed: u64) -> Result<Vec<InjectedFault>, Violation> {
     let faulty = Arc::new(Faulty::new(Arc::new(disk_of(seed))));
     let mut player = Player::new(subject, Arc::clone(&faulty) as _, &|| 0);
@@ -154,7 +154,7 @@ fn effects(call: &Call, error: DiskError) -> Vec<FaultEffect> {
     }
 }
 
-/// Runs the history with one fault and records the outcome.
+/// Runs the history with one fault, and records the outcome in the summary.
 fn one(
     subject: &StoreKind,
     script: &Script,
@@ -190,7 +190,7 @@ struct Trial<'a> {
     faulty: Arc<Faulty>,
 }
 
-/// The state after a history with a fault.
+/// The state of a store after a history with a fault.
 struct Ending {
     /// The numbers of commits that the store may contain after a process death, and after a power failure.
     promises: [RangeInclusive<usize>; 2],
@@ -198,7 +198,7 @@ struct Ending {
     taken: bool,
 }
 
-/// Returns the write that is tried after an error.
+/// Returns the write that the test tries after an error.
 fn probe() -> ScriptWrite {
     ScriptWrite { key: b"probe".to_vec(), value: Some(b"behind the error".to_vec()), end: None }
 }
@@ -220,7 +220,7 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Runs the actions until the error, and checks the reported error. The function then checks the operations that
+    /// Runs the actions of the history until the first error, and checks this error. Then checks the operations that
     /// must still work after the fault.
     fn live(&self, tally: &mut FaultSummary) -> Result<Ending, Violation> {
         let mut player = Player::new(self.subject, Arc::clone(&self.faulty) as _, &|| 0);
@@ -247,7 +247,8 @@ impl Trial<'_> {
         Ok(Ending { promises: [promise(true), promise(false)], taken })
     }
 
-    /// Checks that a fault is harmless if no caller received the fault as an error.
+    /// If no caller received the fault as an error, checks that only a removal of a file failed. The next opening of
+    /// the store removes this file.
     fn check_silence(&self) -> Result<(), Violation> {
         // The next opening removes a file that cannot be removed now.
         match self.faulty.failed().into_iter().find(|call| call.operation != FileOperation::Remove) {

@@ -15,13 +15,13 @@ use crate::store_kind::StoreKind;
 use crate::subject::StoreUnderTest;
 use crate::violation::{Check, Violation};
 
-/// The result of the recovery of a store.
+/// The result of a successful recovery of a store.
 pub(crate) struct Recovered {
     /// Digest of the recovered content.
     pub(crate) digest: u128,
-    /// Storage steps of the opening and of the operations after the opening.
+    /// Storage steps of the opening, followed by the storage steps of the operations after the opening.
     pub(crate) steps: Vec<StorageChange>,
-    /// Number of these steps that belong to the opening.
+    /// Number of steps in `steps` that belong to the opening.
     pub(crate) opening: usize,
     /// Promises of the operations after the recovery, by step.
     pub(crate) marks: Marks,
@@ -34,16 +34,16 @@ pub(crate) struct Recovered {
 /// State of a checkpoint after a crash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Copy {
-    /// The store does not exist, or is an empty directory.
+    /// The directory of the checkpoint does not exist, or is empty.
     Absent,
-    /// The directory exists and is rejected as a store, with this error.
+    /// The directory exists, but the store in the directory cannot be opened. Contains the error.
     Refused(String),
     /// The checkpoint is complete, and its content has this digest.
     Whole(u128),
 }
 
-/// Opens the store on `disk`, compares all read paths, then writes to the store and opens it again. `copies` is the
-/// number of checkpoints to examine.
+/// Opens the store on `disk`, and checks that all read paths agree. Then writes to the store, and opens the store
+/// again. `copies` is the number of checkpoints to examine.
 pub(crate) fn recover(
     subject: &StoreKind,
     disk: &Arc<Memory>,
@@ -93,8 +93,8 @@ impl Examination<'_> {
         }
     }
 
-    /// Writes to the store, opens the store again, and compares the content. Returns the promises, and the expected
-    /// content after each commit.
+    /// Writes to the store, opens the store again, and compares its content with the expected content. Returns the
+    /// promises of the writes, and the digest of the expected content after each commit.
     fn go_on(
         &self,
         store: Box<dyn StoreUnderTest>,
@@ -191,7 +191,8 @@ pub(crate) fn judge(
     }
 }
 
-/// Creates the violation that explains why no number of commits produces `content`.
+/// Creates the violation for a `content` that no number of commits in the range `promise` produces. The violation
+/// explains the difference.
 fn explain(script: &Script, promise: &RangeInclusive<usize>, content: &Content) -> Violation {
     // The newest commit with a visible write determines the rest of the content.
     let mut newest = 0;

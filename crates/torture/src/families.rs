@@ -44,7 +44,7 @@ impl Maker for FamiliesMaker {
     }
 }
 
-/// Returns the place of the family that has a key. Neighboring keys have different families.
+/// Returns the index of the column family to which a key belongs. Neighboring keys belong to different families.
 fn place_of(key: &[u8], families: usize) -> usize {
     key.iter().map(|byte| usize::from(*byte)).sum::<usize>() % families
 }

@@ -2,9 +2,9 @@
 
 use crate::violation::Violation;
 
-/// The number of violations at which an exploration ends. The maximum number of findings per check has the same
-/// value.
+/// The number of violations at which an exploration ends.
 const MOST_VIOLATIONS: u64 = 100;
+/// The maximum number of recorded violations per check.
 const MOST_OF_ONE_CHECK: usize = 3;
 
 /// A violation with the coordinates that reproduce it.
@@ -57,7 +57,7 @@ impl<P> Findings<P> {
         Findings { violations: self.violations, kept: self.kept.into_iter().map(spelt).collect() }
     }
 
-    /// Whether further violations would add no information.
+    /// Returns whether further violations would add no information.
     pub(crate) fn are_enough(&self) -> bool {
         self.violations >= MOST_VIOLATIONS
     }

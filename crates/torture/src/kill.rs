@@ -35,12 +35,14 @@ pub const WRITERS: usize = 3;
 /// Number of actions per writer, more than a writer completes before the last kill.
 const ACTIONS: usize = 6000;
 
-/// Share of the processes that are killed while the store opens, and the longest delay until then.
+/// Share of the processes that are killed while the store opens.
 const OPENINGS: f64 = 0.2;
+/// The longest delay before a process is killed while the store opens.
 const OPENING: Duration = Duration::from_millis(20);
 
-/// The maximum number of reports before a kill, and the longest delay between the last of these reports and the kill.
+/// The maximum number of reports before a kill.
 const MOST_EVENTS: f64 = 1500.0;
+/// The longest delay between the last report before a kill and the kill.
 const LONGEST_WAIT: Duration = Duration::from_micros(300);
 
 /// The time at which a process is killed: after a number of reports, and after a delay since the last of these
@@ -77,7 +79,8 @@ impl Iterator for Moments {
     }
 }
 
-/// Returns seeded uniform random numbers from 0 to 1. Callers convert these numbers to times of kills.
+/// Returns uniform random numbers from 0 to 1, which the seed determines. Callers convert these numbers to times of
+/// kills.
 pub fn shares(seed: u64) -> impl Iterator<Item = f64> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     std::iter::repeat_with(move || random.random())
@@ -87,13 +90,13 @@ pub fn shares(seed: u64) -> impl Iterator<Item = f64> {
 /// from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A commit is about to be written.
+    /// A commit of the writer begins.
     Begun(usize, usize),
-    /// A commit was acknowledged.
+    /// The commit of the writer was acknowledged.
     Acknowledged(usize, usize),
-    /// The writer is about to call a flush or a sync.
+    /// The writer is about to request a flush or a sync.
     Settling(usize),
-    /// The flush or the sync of this writer has returned.
+    /// The flush or the sync that this writer requested has returned.
     Settled(usize),
 }
 
@@ -126,32 +129,33 @@ impl FromStr for Event {
     }
 }
 
-/// Number of commits of each writer.
+/// Number of commits of each writer, by the number of the writer.
 pub type Commits = [usize; WRITERS];
 
 /// The commits of each writer that a store contains after its process died. The two numbers of a writer differ if its
 /// last commits change nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeptCommits {
-    /// The smallest number of commits that leaves this content.
+    /// For each writer, the smallest number of commits after which the store has this content.
     pub fewest: Commits,
-    /// The largest number of commits that leaves this content.
+    /// For each writer, the largest number of commits after which the store has this content.
     pub most: Commits,
 }
 
 /// The reports of one process, from its start to its end, and the numbers of commits that follow from these reports.
 #[derive(Clone, Debug)]
 pub struct Ledger {
-    /// Number of commits of each writer in the store when the process started.
+    /// Number of commits of each writer that the store contained when the process started.
     from: Commits,
     begun: Commits,
     acknowledged: Commits,
     /// Number of commits of each writer that a flush, a sync or an opening has made durable.
     durable: Commits,
-    /// Number of acknowledged commits of each writer at the last request of each writer for a flush or a sync.
+    /// For each writer, the numbers of acknowledged commits of all writers at the last request of this writer for a
+    /// flush or a sync.
     settling: [Commits; WRITERS],
-    /// Number of acknowledged commits of each writer at the start of each commit, from the first commit of the
-    /// process on.
+    /// For each commit of each writer in this process, the numbers of acknowledged commits of all writers at the start
+    /// of the commit.
     before: [Vec<Commits>; WRITERS],
 }
 
@@ -192,7 +196,7 @@ impl Ledger {
         self.acknowledged.iter().zip(self.from).map(|(all, before)| all - before).sum()
     }
 
-    /// Returns the number of commits that were acknowledged in this process, but are not in the store.
+    /// Returns the number of commits that this process acknowledged but that the store does not contain.
     pub fn lost(&self, kept: &KeptCommits) -> usize {
         self.acknowledged.iter().zip(kept.most).map(|(all, kept)| all.saturating_sub(kept)).sum()
     }
@@ -204,9 +208,9 @@ impl Ledger {
         least[writer].max(self.durable[writer])..=self.begun[writer]
     }
 
-    /// Checks the order of commits across writers. If a commit is present, all commits that were acknowledged before
-    /// the start of this commit must be present. The store contains between `fewest` and `most` commits of each
-    /// writer. The two numbers differ if some commits change nothing.
+    /// Checks the order of commits of different writers. If the store contains a commit, it must contain all commits
+    /// that were acknowledged before the start of this commit. The store contains between `fewest` and `most` commits
+    /// of each writer. The two numbers differ if some commits change nothing.
     fn check_order(&self, fewest: Commits, most: Commits) -> Result<(), Violation> {
         for (writer, commits) in fewest.into_iter().enumerate() {
             let newest = commits.checked_sub(self.from[writer] + 1);
@@ -312,7 +316,7 @@ impl Life {
         Ok(found)
     }
 
-    /// Returns the commits of each writer that a store contains.
+    /// Returns the number of commits of each writer that the store contains.
     fn find(
         &self,
         store: &dyn StoreUnderTest,

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-/// Runs `work` on all jobs with this many threads. Passes the results to `done` in the order of the jobs. A result is
-/// passed on as soon as all earlier results are available, too.
+/// Runs `work` on all jobs with `threads` threads. Passes the results to `done` in the order of the jobs. A result is
+/// passed on as soon as it and all results of earlier jobs exist.
 pub fn in_order<J: Sync, R: Send>(
     jobs: &[J],
     threads: usize,

@@ -12,25 +12,27 @@ use crate::store_kind::StoreKind;
 use crate::subject::StoreUnderTest;
 use crate::violation::{Check, Violation};
 
-/// Directory of the store.
+/// Directory of the store on the disk of a history.
 pub(crate) const DIRECTORY: &str = "store";
 
-/// Returns the directory of a checkpoint.
+/// Returns the directory of checkpoint number `number`.
 pub(crate) fn copy_directory(number: usize) -> PathBuf {
     PathBuf::from(format!("copy-{number}"))
 }
 
-/// The times from which the promises of a store follow. A promise is the number of commits that the store must
-/// contain after a crash. Times are values of the player's clock.
+/// Times of events in a history. The promises of a store follow from these times. A promise is the number of commits
+/// that the store must contain after a crash. Times are values of the player's clock.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Marks {
-    /// The start time of each commit in the history.
+    /// The time at which each commit began.
     pub(crate) begun: Vec<usize>,
     /// Time of the acknowledgement of each commit.
     pub(crate) acknowledged: Vec<usize>,
-    /// Times with the number of commits that survive a power failure after this time, in every WAL mode.
+    /// Pairs of a time and a number of commits. This number of commits survives a power failure after the time, in
+    /// every WAL mode.
     pub(crate) durable: Vec<(usize, usize)>,
-    /// Checkpoints: start time, completion time (`None` if it failed), and number of commits in the checkpoint.
+    /// For each checkpoint, its start time, its end time (`None` if the checkpoint failed), and the number of commits
+    /// in the checkpoint.
     pub(crate) copies: Vec<(usize, Option<usize>, usize)>,
 }
 
@@ -50,7 +52,7 @@ impl Marks {
 
 /// Reason why a script ended early.
 pub(crate) enum Stop {
-    /// A call of the store failed.
+    /// A call of the store returned an error.
     Failed(tree::Error),
     /// The store gave a wrong answer.
     Wrong(Violation),
@@ -74,7 +76,7 @@ pub(crate) struct Player<'a> {
     pub(crate) marks: Marks,
     /// Expected content after the acknowledged commits.
     pub(crate) content: Content,
-    /// The current or last action.
+    /// The action that runs now. If no action runs, the last action.
     pub(crate) current: Option<&'a StoreAction>,
 }
 

@@ -12,18 +12,19 @@ pub type Content = BTreeMap<Vec<u8>, Vec<u8>>;
 /// Number of different keys in a script.
 const KEYS: u32 = 40;
 
-/// A write of a script: a put, or a delete if `value` is `None`.
+/// A write of a script: a put, a delete, or a range delete. If `value` and `end` are `None`, the write is a delete of
+/// `key`. If only `value` is `None`, the write is a range delete from `key` to `end`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptWrite {
     /// The key that is written, or the first key of a range delete.
     pub key: Vec<u8>,
-    /// Value of a put.
+    /// The value of a put; `None` for a delete.
     pub value: Option<Vec<u8>>,
-    /// Exclusive end of a range delete that begins at the key.
+    /// The exclusive end of a range delete; `None` for any other write.
     pub end: Option<Vec<u8>>,
 }
 
-/// The commits that a store accepts.
+/// Limits on the commits that a store accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommitLimits {
     /// Whether a commit may contain several writes, or a range delete. Otherwise the commit must be one put or one
@@ -34,7 +35,7 @@ pub struct CommitLimits {
 }
 
 impl Default for CommitLimits {
-    /// A store that accepts all commits.
+    /// The limits of a store that accepts all commits.
     fn default() -> Self {
         Self { has_batches: true, value_bytes: usize::MAX }
     }
@@ -74,7 +75,7 @@ pub enum StoreAction {
     Sync,
     /// A checkpoint in a new directory.
     Checkpoint,
-    /// A close of the store, and another opening.
+    /// The store is closed and opened again.
     Reopen,
 }
 
@@ -83,7 +84,7 @@ pub enum StoreAction {
 /// Every value contains the number of its commit, so the content is different after each commit. The exception is a
 /// delete of an absent key.
 pub struct Script {
-    /// The actions, in order.
+    /// The actions of the script, in order.
     pub actions: Vec<StoreAction>,
     commits: Vec<Vec<ScriptWrite>>,
     /// Digest of the content after 0, 1, 2 … commits.
@@ -91,7 +92,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// Creates the actions for a seed.
+    /// Creates the script that a seed determines, with `length` actions.
     pub fn new(seed: u64, length: usize) -> Self {
         Self::within(seed, length, CommitLimits::default())
     }
@@ -125,7 +126,7 @@ impl Script {
         Self { actions, commits, digests }
     }
 
-    /// The commits, in order.
+    /// Returns the commits of the script, in order.
     pub fn commits(&self) -> &[Vec<ScriptWrite>] {
         &self.commits
     }
@@ -142,9 +143,9 @@ impl Script {
         content
     }
 
-    /// Returns the number of commits after which the content has this digest. If there are several such numbers,
-    /// returns the number that is nearest to the range `near`. Returns a number above the range only if no other
-    /// number has this content.
+    /// Returns the number of commits after which the content has this digest. If several numbers are possible, returns
+    /// the number that is nearest to the range `near`. Returns a number above the range only if no other number is
+    /// possible.
     pub(crate) fn commits_with(&self, digest: u128, near: std::ops::RangeInclusive<usize>) -> Option<usize> {
         let same = (0..self.digests.len()).filter(|commits| self.digests[*commits] == digest);
         same.min_by_key(|commits| {
@@ -177,7 +178,7 @@ pub(crate) fn apply(content: &mut Content, commit: &[ScriptWrite]) {
     }
 }
 
-/// Returns a hash of all entries.
+/// Returns a hash of all entries of a content.
 pub(crate) fn digest(content: &Content) -> u128 {
     let mut hash = Xxh3::new();
     for (key, value) in content {

@@ -9,11 +9,11 @@ use crate::subject::{Maker, TreeMaker};
 /// A kind of store under test, and the WAL mode that determines its promises. A promise is the number of commits that
 /// the store must contain after a crash.
 pub struct StoreKind {
-    /// Name of the kind.
+    /// Name of the kind of store.
     pub name: String,
     /// WAL mode, which determines when a write is acknowledged.
     pub wal: WalMode,
-    /// Opens the store.
+    /// The maker that opens stores of this kind.
     pub maker: Box<dyn Maker>,
 }
 

@@ -24,62 +24,63 @@ impl Violation {
 /// An invariant that every store must satisfy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Check {
-    /// The check that the store opens on every state that a crash can leave.
+    /// The store opens on every disk state that a crash can leave.
     Opens,
-    /// The check that every promised write is present.
+    /// The store contains every write that its WAL mode promises to keep.
     Promise,
     /// The store contains only data that was written.
     Invention,
-    /// A batch is present completely or not at all.
+    /// The store contains either all writes of a batch or none of them.
     Batch,
     /// The content is the result of the first n writes, in their order, for some n.
     Order,
-    /// The check that deleted keys stay deleted.
+    /// Deleted keys stay deleted.
     Deletion,
-    /// The check that gets, scans and the expected content agree.
+    /// Gets, scans and the expected content agree.
     Reads,
-    /// The check that `verify` reports no corruption in a state that a crash leaves.
+    /// `verify` reports no corruption in a disk state that a crash leaves.
     CleanBefore,
-    /// `verify` finds no corruption in a store that was recovered and written to.
+    /// `verify` reports no corruption in a store that was recovered and written to.
     CleanAfter,
-    /// The store of a killed process keeps all other checks, and the durability that its engine declares.
+    /// After its process was killed, the store satisfies all other checks, and has the durability that its engine
+    /// declares.
     AfterKill,
     /// A recovered store accepts writes and flushes, and opens again after it was closed.
     GoesOn,
     /// A crash during recovery does not change the recovered content. A crash after the recovery keeps all promises
     /// made since the recovery.
     Recovery,
-    /// A checkpoint is a complete separate store, or is clearly not a store.
+    /// A checkpoint is either a complete separate store, or is rejected as a store.
     Checkpoint,
-    /// The check that an error reaches the caller, with its file and its cause.
+    /// An error reaches the caller, and names its file and its cause.
     Report,
     /// After a failed sync, no write is acknowledged until the store is reopened.
     Stops,
-    /// The check that no operation panics.
+    /// No operation panics.
     Panic,
-    /// The check that `verify` reports every harmful corruption in one call.
+    /// `verify` reports every harmful corruption in one call.
     Told,
-    /// A report of corruption names the file.
+    /// A report of corruption names the corrupted file.
     Named,
-    /// An answer of a corrupted store is either right or an error. The check that no answer is wrong.
+    /// An answer of a corrupted store is either right or an error.
     Answer,
-    /// If the corrupted files are set aside, the rest of the store can be read, and the store accepts writes.
+    /// If the corrupted files are set aside, the store returns all other data and accepts writes.
     Quarantine,
     /// `verify` does not change the files of the store.
     Unchanged,
-    /// A read shows every write acknowledged before the read was called.
+    /// A read returns every write that was acknowledged before the call of the read.
     Stale,
-    /// A read shows no write that began after the read returned.
+    /// A read returns no write that began after the read returned.
     Future,
-    /// The check that a present key is found.
+    /// A read finds every present key.
     Missing,
-    /// The check that all keys of a read come from one consistent state.
+    /// All keys that a read returns come from one consistent state.
     Moments,
     /// Reads and writes of one key are linearizable.
     Register,
-    /// The check that all operations are serializable.
+    /// All operations are serializable.
     Serial,
-    /// A cursor returns the keys of its range in order, each once.
+    /// A cursor returns each key of its range once, in key order.
     Cursor,
 }
 

@@ -1,5 +1,5 @@
-//! The state of caches at the start of a phase. This module sets the caches to the state that a phase requests, and
-//! measures their state.
+//! The state of the caches at the start of a phase. This module sets the state that a phase requests, and measures how
+//! much of the store is in the page cache.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,11 @@ use tree::Design;
 use types::Direction;
 use workload::{CacheState, Scan, TargetError};
 
-/// The suffix in the column `cache_state` if the storage bypasses the page cache.
+/// The suffix of the value in the column `cache_state` if the storage bypasses the page cache.
 const PAST_PAGE_CACHE: &str = ", direct";
 
-/// Sets the caches of a store with these families to a state, outside of the measured time.
+/// Sets the caches of a store to a state, outside of the measured time. `families` contains the names of the column
+/// families of the store.
 pub(super) fn set<'f>(
     state: CacheState,
     store: OpenStore,
@@ -50,7 +51,7 @@ pub(super) fn drop_pages(directory: &Path) -> Result<(), TargetError> {
     Ok(())
 }
 
-/// Returns the text of the requested cache state for the rows of a phase.
+/// Returns the value of the column `cache_state` for a phase that requests this state of the caches.
 pub(super) fn name(state: CacheState, design: &Design) -> String {
     let storage = design.choice("storage");
     let is_direct = match storage.kind() {

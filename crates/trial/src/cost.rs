@@ -10,7 +10,7 @@ use workload::{Extent, NoOp, PhasePlan, Rate, TargetError, Workload, WorkloadPla
 
 use super::drive::{Drive, DrivePart};
 
-/// Two sampling intervals of latencies. The overhead is always reported for these two intervals and for the interval
+/// Sampling intervals of latencies. lsmbench always reports the overhead for these two intervals, and for the interval
 /// of the run.
 const SAMPLINGS: [u64; 2] = [1, 100];
 
@@ -33,8 +33,8 @@ mix = { get = 1 }
 keys = "uniform"
 "#;
 
-/// Measures the overhead per operation of a run. The measured run times one operation in `sampling`, keeps one answer
-/// in `check`, and has a timeline with intervals of `interval_ns` nanoseconds.
+/// Measures the overhead per operation with the settings of a run. The run times one operation in `sampling`, keeps one
+/// answer in `check`, and has a timeline with intervals of `interval_ns` nanoseconds.
 pub fn harness_cost(sampling: u64, check: u64, interval_ns: u64) -> HarnessCost {
     let clock = Clock::new();
     let phase = phase();
@@ -62,8 +62,8 @@ pub fn harness_cost(sampling: u64, check: u64, interval_ns: u64) -> HarnessCost 
     }
 }
 
-/// Measures the time of a clock reading. For component experiments, no other overhead is measured, because each
-/// component reports the time of its own loop.
+/// Measures the time of a reading of the clock, for component experiments. For these experiments, no other overhead is
+/// measured, because each component reports the time of its own loop.
 pub fn clock_cost() -> HarnessCost {
     let clock = Clock::new();
     HarnessCost {

@@ -4,10 +4,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::Thread;
 use std::time::Duration;
 
-/// The time between two measurements. A measurement asks the file system for the size of each file of the store.
+/// The time between two measurements. For a measurement, the watcher requests the size of each file of the store from
+/// the file system.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// Measures the disk space of a store from time to time. The value 0 means that no space was measured.
+/// The latest and the largest measured disk space of a store, in bytes. The value 0 means that no space was measured.
 #[derive(Default)]
 pub(super) struct DiskWatch {
     latest_bytes: AtomicU64,
@@ -55,7 +56,7 @@ impl DiskWatch {
     }
 }
 
-/// Ends the watcher when the work has ended.
+/// Ends the watcher when this value is dropped, because the work has then ended.
 struct EndOfWork<'a> {
     over: &'a AtomicBool,
     watcher: &'a Thread,

@@ -46,10 +46,10 @@ pub(super) struct Drive {
 /// The operations of a phase in one column family.
 #[derive(Clone, Copy)]
 pub(super) struct DrivePart<'a> {
-    /// The operations of the family.
+    /// The store or the column family that executes the operations.
     pub(super) target: &'a dyn Target,
     pub(super) part: &'a PhasePart,
-    /// The keys and versions of the family before the phase.
+    /// The keys and versions of the family that were used before the phase.
     pub(super) from: Extent,
 }
 
@@ -266,7 +266,7 @@ struct ThreadOutcome {
 }
 
 impl ThreadOutcome {
-    /// Returns the results with all times moved `ns` nanoseconds earlier.
+    /// Returns the results, with all times moved `ns` nanoseconds earlier.
     fn earlier(self, clock: &Clock, ns: u64) -> Self {
         Self { start: clock.before(self.start, ns), end: clock.before(self.end, ns), ..self }
     }
@@ -379,8 +379,8 @@ impl Shared<'_> {
         Ok(())
     }
 
-    /// Waits until all threads have arrived. If the process takes turns, one thread then calls `act` with the turns
-    /// of the process. In any other process, the function does nothing.
+    /// Waits until all threads have arrived. In a process that takes turns, one thread then calls `act` with the turns.
+    /// In any other process, the function does nothing and does not wait.
     fn lead(&self, act: impl FnOnce(&Turns)) {
         let Some(turns) = self.turns else { return };
         if self.barrier.wait().is_leader() {
@@ -400,7 +400,7 @@ impl Shared<'_> {
     }
 }
 
-/// Returns the totals of some threads. The result has one entry for each kind of operation that occurs.
+/// Returns the totals of the given threads, with one entry for each kind of operation that these threads executed.
 fn totals(outcomes: &[ThreadOutcome]) -> Vec<(&'static str, KindTotals)> {
     let mut totals: Vec<KindTotals> = vec![KindTotals::default(); KINDS];
     for outcome in outcomes {
@@ -470,7 +470,8 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Begins a slice. Before the slice, the process waited for its turn for `waited_ns` nanoseconds.
+    /// Begins a slice. `waited_ns` is the time for which the process waited for its turn before the slice, in
+    /// nanoseconds.
     fn resume(&mut self, waited_ns: u64) {
         let clock = self.shared.clock;
         self.run_queue_at_start_ns = probe::thread_run_queue_wait_ns();

@@ -21,12 +21,12 @@ use super::space;
 /// closed formula.
 const MOST_SIMULATED: u64 = 20_000;
 
-/// The allowed relative difference between the bytes that a compaction reads and the bytes that it writes, if it
-/// drops no keys. The numbers differ because blocks and filters are filled to different levels.
+/// If compactions drop no keys, the bytes that they read and the bytes that they write may differ by at most this
+/// fraction. The bytes differ because compactions fill blocks and filters to different levels.
 const MOST_RECODED: f64 = 0.1;
 
-/// The largest number of block searches that do not find the key, as a fraction of the requests to the cache. With
-/// more such searches, the requests do not follow the key distribution.
+/// The largest allowed number of block searches that do not find the key, as a fraction of the requests to the cache.
+/// With more such searches, the requests do not follow the key distribution of the phase.
 const MOST_STRAYS: f64 = 0.05;
 
 /// Computes the expected values of the phases of a trial, one phase after the other.
@@ -35,7 +35,8 @@ pub(super) struct Forecast {
     format: Arc<dyn KeyFormat>,
     /// Whether the formulas may assume that each sorted run covers the whole key range, so that all runs overlap.
     overlaps: bool,
-    /// The key distribution of the phase that last filled the cache, and the number of keys in this phase.
+    /// The key distribution of the phase that last filled the cache, and the number of keys in that phase. `None` if no
+    /// phase has filled the cache.
     warm_with: Option<(String, u64)>,
     /// The last popularity of blocks that was computed. Phases with equal key distributions have the same popularity
     /// of blocks.
@@ -53,7 +54,8 @@ impl Forecast {
         Self { design, format, overlaps: true, warm_with: None, blocks: None }
     }
 
-    /// Records a phase that ran before the measured phases.
+    /// Records that a phase ran before the measured phases. The order of its writes determines whether all sorted runs
+    /// overlap.
     pub(super) fn pass(&mut self, phase: &Phase) {
         self.overlaps &= !self.format.ordered() || adds_anywhere(&phase.work);
     }
@@ -223,8 +225,8 @@ impl Forecast {
     }
 }
 
-/// Returns the number of requests of gets for data blocks. Returns `None` if many requests were for blocks that do
-/// not contain the key.
+/// Returns the number of requests for data blocks that the cache received from gets. Returns `None` if many of these
+/// blocks did not contain the key.
 fn requests_by_law(before: &EngineStats, burst: &EngineStats) -> Option<f64> {
     let done = |metric| burst.whole.counted(metric, &before.whole);
     let pages = done(&n::INDEX_PAGES_FROM_CACHE)? + done(&c::BLOCKS_READ_INDEX)?;
@@ -257,7 +259,8 @@ fn only_adds(work: &Work) -> bool {
     }
 }
 
-/// Returns whether the written keys are spread over the key range. The result is for keys that sort by their indexes.
+/// Returns whether the written keys are spread over the whole key range. The result is valid only for key formats that
+/// sort keys by their indexes.
 fn adds_anywhere(work: &Work) -> bool {
     match work {
         Work::Load(load) => load.order == Order::Random,

@@ -72,14 +72,14 @@ fn file_in_memory() -> io::Result<std::fs::File> {
     Ok(std::fs::File::from(memfd_create("lsmbench-free-memory", MemfdFlags::CLOEXEC)?))
 }
 
-/// Returns the error that this kernel has no files in memory.
+/// Returns the error that this kernel does not support files in memory.
 #[cfg(not(target_os = "linux"))]
 fn file_in_memory() -> io::Result<std::fs::File> {
     Err(types::PlatformPart::WarmMemory.missing().into())
 }
 
-/// The speed of writes to free memory. The first value is for the first write to memory, and the second value is for
-/// a second write to the same memory.
+/// The speed of writes to free memory. The first value is for pages that were not used recently, and the second value
+/// is for pages that were just freed.
 pub struct Cost {
     /// Speed of writes to pages that were not used recently, in bytes per second.
     pub first: f64,

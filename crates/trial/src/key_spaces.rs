@@ -59,14 +59,14 @@ impl KeySpaces {
         Ok(wrong)
     }
 
-    /// Returns the keys and versions of the family of a part.
+    /// Returns the keys and versions that were used so far in the family of a part.
     pub(super) fn extent(&self, part: &PhasePart) -> Extent {
         let space = self.spaces.iter().find(|space| space.family == part.family);
         space.map_or_else(Extent::default, |space| space.extent)
     }
 
-    /// Returns the keys and versions of the family of a phase. Returns an empty extent for a phase with several
-    /// families, and for a step.
+    /// Returns the keys and versions that were used so far in the family of a phase. Returns an empty extent for a
+    /// phase with several families, and for a step.
     pub(super) fn extent_of_phase(&self, phase: &Arc<PhasePlan>) -> Extent {
         match &*phase.parts() {
             [part] => self.extent(part),
@@ -83,7 +83,8 @@ impl KeySpaces {
             .all(|space| space.truth.is_known())
     }
 
-    /// Replays a phase, compares the kept answers of each thread, and applies its writes to the expected content.
+    /// Generates the operations of a phase again, and compares the kept answers of each thread with the expected
+    /// answers. Applies the writes of the phase to the expected content.
     pub(super) fn check(
         &mut self,
         phase: &Arc<PhasePlan>,

@@ -13,9 +13,10 @@ const HEADROOM: f64 = 2.0;
 /// The number of bytes of one copy. Source and target together fit into the first-level cache of every supported CPU.
 const COPIED_BYTES: usize = 8 << 10;
 
-/// The numbers of copies and of steps in one measurement. A measurement takes a few tens of microseconds, so most
-/// measurements are not interrupted.
+/// The number of copies in one measurement. A measurement takes a few tens of microseconds, so most measurements are
+/// not interrupted.
 const COPIES: usize = 64;
+/// The number of steps in one measurement of the cycles per second.
 const STEPS: u64 = 4096;
 
 /// The number of repeated measurements. Only the best result is used, because disturbances only add time.

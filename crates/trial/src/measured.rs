@@ -25,7 +25,8 @@ pub(super) struct Measured {
     pub(super) settled: Option<Settled>,
     /// The time to close a store that was reopened, in nanoseconds. `None` if the store was not reopened.
     pub(super) close_ns: Option<u64>,
-    /// The size of the store's files after all compactions have finished, in bytes. `None` if time is not measured.
+    /// The size of the store's files after all flushes and compactions have finished, in bytes. `None` if time is not
+    /// measured.
     pub(super) disk_bytes: Option<u64>,
     /// The largest size of the store's files at one time of the phase, in bytes. `None` if the size was not measured.
     pub(super) disk_peak_bytes: Option<u64>,
@@ -68,7 +69,7 @@ impl Measured {
     }
 }
 
-/// Returns the columns that identify a row.
+/// Returns a row with the columns that identify it: the phase, the operation, and whether the loop is open.
 pub(super) fn identity(phase: &str, operation: &str, is_open: bool) -> Measurements {
     let mut row = Measurements::default();
     row.set(&c::PHASE, phase).set(&c::OPERATION, operation);

@@ -157,12 +157,12 @@ pub struct Slice {
     pub is_last: bool,
 }
 
-/// The way in which a trial process uses a fixture. The process builds the fixture or starts from a copy of the
+/// The way in which a trial process uses a fixture. The process either builds the fixture, or starts from a copy of the
 /// fixture.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FixtureStep {
-    /// The process runs only the phases of the fixture. The result is the fixture.
+    /// The process runs only the phases of the fixture. The files of the store then become the fixture.
     Build {
         /// The number of phases in the fixture.
         phases: usize,
@@ -222,7 +222,7 @@ pub struct TrialReport {
     /// The rows of `levels.csv`, without the columns of configuration and trial.
     #[serde(default)]
     pub levels: Vec<Measurements>,
-    /// The intended and the realised operations of each phase.
+    /// The intended and the realized operations of each phase.
     pub streams: Vec<StreamRecord>,
     /// Descriptions of wrong answers.
     pub wrong: Vec<String>,

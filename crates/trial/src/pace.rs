@@ -7,11 +7,11 @@ use measure::{Clock, Stamp};
 use results::RunMode;
 use workload::{Phase, Rate, Work};
 
-/// A time before the intended start of an operation, in nanoseconds. In this last part of its wait, the thread does
-/// not sleep but reads the clock in a loop.
+/// The length of the last part of a wait, in nanoseconds. In this part, the thread does not sleep but reads the clock
+/// in a loop.
 const SPIN_NS: u64 = 100_000;
 
-/// A waiting background thread checks in this interval whether the phase has ended.
+/// The interval at which a waiting background thread checks whether the phase has ended.
 const BACKGROUND_PERIOD: Duration = Duration::from_millis(10);
 
 /// Returns the number of threads of a phase that do not run in the background.
@@ -24,7 +24,7 @@ pub(super) fn threads_with_an_end(phase: &Phase) -> u32 {
 #[derive(Clone, Copy)]
 pub(super) struct Pace {
     pub(super) rate: Rate,
-    /// The index of the thread among all threads of its role or phase, and the number of these threads.
+    /// The index of the thread among all threads of its role or phase. The next field is the number of these threads.
     place: u32,
     of: u32,
     pub(super) time_limit_ns: Option<u64>,
@@ -63,8 +63,8 @@ impl Pace {
         self.rate.intended_start_ns(issued, self.place, self.of)
     }
 
-    /// Waits in a thread of a background role until shortly before the intended start of the next operation. `issued`
-    /// is the number of earlier operations of the thread. Returns `false` if `ends` returns true earlier.
+    /// In a thread of a background role, waits until shortly before the intended start of the next operation. `issued`
+    /// is the number of earlier operations of the thread. Returns `false` if `ends` returns true before this time.
     pub(super) fn wait_in_background(
         &self,
         issued: u64,

@@ -9,7 +9,7 @@ use tree::{Design, axis};
 
 use super::limits::Limits;
 
-/// A tolerance for chance: the number of standard deviations by which a value may exceed a bound.
+/// The number of standard deviations by which a value may exceed a bound because of chance.
 const SIGMAS: f64 = 5.0;
 
 /// Tolerance for the hit rate of the most popular blocks, as a fraction of requests. The assumed popularity of blocks
@@ -49,7 +49,7 @@ struct Facts {
 /// The facts of the filters of a design.
 #[derive(Clone, Copy, Debug, Default)]
 struct FilterFacts {
-    /// Whether all filters have the same number of bits per key.
+    /// Whether all filters of the design have the same number of bits per key.
     are_even: bool,
     /// Whether the expected false-positive rate is only an upper limit. A filter that uses keys instead of hashes may
     /// have a lower rate, because absent keys that are far from all other keys are never false positives. An adaptive
@@ -139,13 +139,14 @@ fn is_first(design: &Design, name: &str) -> bool {
     variants.first().is_some_and(|first| first.kind == design.choice(name).kind())
 }
 
-/// Returns whether the SSTables of a design contain all values, and no data expires.
+/// Returns whether the SSTables of a design contain all values, and the store drops no expired data.
 fn keeps_all(design: &Design) -> bool {
     let drops = |tree: &Design| tree.limits().iter().any(|(_, _, limit)| *limit == catalog::Limit::DropsData);
     trees(design).iter().all(|tree| is_first(tree, "values") && !drops(tree))
 }
 
-/// Returns whether the SSTables of a design contain all values without compression, and no data expires.
+/// Returns whether the SSTables of a design contain all values without compression, and the store drops no expired
+/// data.
 fn keeps_bytes(design: &Design) -> bool {
     keeps_all(design) && trees(design).iter().all(|tree| is_first(tree, "compression"))
 }
@@ -186,9 +187,9 @@ impl Facts {
         self.hottest = hottest;
     }
 
-    /// Returns the ratio of the bytes of files to the bytes of their entries, after flushes. In a small SSTable,
-    /// filters, index pages and footers may be half of the file. A compaction writes these parts of an SSTable again,
-    /// but does not read them.
+    /// Returns an estimate of the ratio of the bytes of files to the bytes of their entries, from the flushes so far.
+    /// In a small SSTable, filters, index pages and footers may be half of the file. A compaction writes these parts of
+    /// an SSTable again, but does not read them.
     fn beside_entries(&self) -> f64 {
         if self.entered > 0.0 { (self.flushed / self.entered).max(1.0) } else { 1.0 }
     }
@@ -198,7 +199,8 @@ impl Facts {
 /// expected false positives, the standard deviation of the measured number is 10.
 const FEWEST_EXPECTED: f64 = 100.0;
 
-/// Returns whether the gets requested enough different keys, so that the measured false-positive rate is significant.
+/// Returns whether the number of different keys in gets is large enough to make the measured false-positive rate
+/// significant.
 fn tells_false_positives(row: &Row, facts: &Facts) -> bool {
     let expected = row.get(&c::EXPECTED_FPR).number().unwrap_or(0.0);
     expected * independent_probes(row, facts) >= FEWEST_EXPECTED
@@ -406,7 +408,7 @@ fn filter_bits(row: &Row, facts: &Facts) -> Option<String> {
         .then(|| format!("fpr {fpr:.3e} < {least:.3e}, the minimum for {bits:.1} bits per key"))
 }
 
-/// Rule: every filter probe has exactly one result.
+/// Rule: every filter probe has exactly one result, so the results are at most as many as the probes.
 fn filter_books(row: &Row, _: &Facts) -> Option<String> {
     let number = |metric| row.get(metric).number();
     let probes = number(&c::FILTER_PROBES)?;
@@ -432,7 +434,7 @@ fn write_amp(row: &Row, facts: &Facts) -> Option<String> {
     })
 }
 
-/// Rule: a compaction writes at most the entries that it read, plus filters, index pages and footers.
+/// Rule: a compaction writes at most the entries that the compaction read, plus filters, index pages and footers.
 fn merges(row: &Row, facts: &Facts) -> Option<String> {
     // Blocks and filters of other runs are filled differently.
     const MOST: f64 = 1.25;
@@ -456,7 +458,7 @@ fn space_amp(row: &Row, facts: &Facts) -> Option<String> {
     })
 }
 
-/// Formats the value of a metric as in the row.
+/// Formats the value of a metric as the row contains it.
 fn shown(row: &Row, metric: &Metric) -> Option<String> {
     let value = row.get(metric);
     (!value.is_empty()).then(|| value.to_string())
@@ -486,7 +488,7 @@ mod tests {
         filter_negatives=98000 filter_false_positives=1000 fpr=0.01 expected_fpr=0.009 bits_per_key=10 runs=3 \
         table_bytes=1000000 live_bytes=900000 space_amp=1.11 realised_key_bytes=16 realised_value_bytes=84";
 
-    /// Filters with the same bits for each key.
+    /// The facts of filters that have the same number of bits for each key.
     const EVEN: FilterFacts =
         FilterFacts { are_even: true, may_have_lower_rate: false, assume_similar_keys: false };
 
@@ -583,7 +585,7 @@ mod tests {
         assert!(RULES.iter().all(|rule| caught.contains(&rule.name)), "a rule without a canary");
     }
 
-    /// Tests that a rule with a condition does not apply if its condition is false.
+    /// Tests rows to which a rule does not apply, because a condition of the rule is false.
     #[test]
     fn rules_know_what_they_do_not_bind() {
         let free = [
@@ -650,7 +652,7 @@ mod tests {
         assert!(Facts::of(&Design::default(), OWN, Limits::OF_ANY).keeps_bytes);
     }
 
-    /// Tests the bound of values that an engine or a column family may compress.
+    /// Tests the bound on the bytes of files if an engine or a column family may compress the values.
     #[test]
     fn values_that_may_be_compressed_bind_by_what_does_not_compress() {
         let design = |text: &str| Design::default().with(&text.parse().unwrap()).unwrap();

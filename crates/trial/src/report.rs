@@ -50,7 +50,8 @@ pub(super) struct PhaseRows {
 }
 
 impl PhaseRows {
-    /// Adds the result of a rate search to the row of all operations.
+    /// Adds the result of a rate search to the row of all operations: the found rate, the condition that limits the
+    /// rate, and the number of probes.
     pub(super) fn set_found(&mut self, rate: Option<f64>, limit: Option<&'static str>, probes: u64) {
         let all = self.rows.last_mut().expect("the last row covers all operations");
         // A rate that is limited only by the end of the search is no property of the store, so two such rates are not
@@ -66,7 +67,8 @@ impl PhaseRows {
         }
     }
 
-    /// Returns the row of a phase in a trial with a wrong answer. The row has no measured values.
+    /// Returns the row of a phase for a trial with a wrong answer. The row contains only the numbers of checked answers
+    /// and of wrong answers.
     pub(super) fn without_numbers(&self) -> Measurements {
         let mut row = identity(&self.name, ALL, self.is_open);
         row.set(&c::CHECKED_ANSWERS, self.checked).set(&c::WRONG_ANSWERS, self.wrong);
@@ -380,7 +382,7 @@ fn set_events(row: &mut Measurements, events: [Option<u64>; PROCESSOR_EVENTS]) {
     row.set_some(&c::BRANCH_MISSES, branch_misses);
 }
 
-/// Fills in the derived columns of a row. Removes all columns that the file of the row does not have.
+/// Computes the derived columns of a row. Removes all columns that do not belong to the file of the row.
 fn finish(row: &mut Measurements, columns: &[Metric]) {
     formulas::derive(row);
     row.retain(&[c::IDENTITY, columns]);

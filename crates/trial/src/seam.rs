@@ -12,7 +12,7 @@ const REPEATS: usize = 15;
 /// A function that returns the seam of a component. The function returns `None` for a built-in component.
 type SeamOf = fn(&Choice) -> Option<Seam>;
 
-/// The axes with variants in other languages or processes. Each axis has a function that returns the seam of a
+/// The axes that have variants in other languages or processes, each with a function that returns the seam of a
 /// component.
 const SEAMS: [(&str, SeamOf); 4] = [
     ("bloom", bloom::seam),
@@ -21,11 +21,11 @@ const SEAMS: [(&str, SeamOf); 4] = [
     ("compression", compression::seam),
 ];
 
-/// A hidden subcommand that runs a compaction policy in its own process. The policy never returns a job, because the
-/// process is only for measurements of the overhead.
+/// The name of a hidden subcommand that runs a compaction policy in its own process. This policy never returns a job,
+/// because the process only serves to measure the overhead of calls.
 pub const POLICY_COMMAND: &str = "policy-process";
 
-/// Returns the seam of a compaction policy. The child process of the policy is this program.
+/// Returns the seam of a compaction policy that runs in another process. The other process runs this program.
 fn seam_of_policy(choice: &Choice) -> Option<Seam> {
     let program = std::env::current_exe().ok()?.to_str()?.to_owned();
     compaction::seam(choice, &[program, POLICY_COMMAND.to_owned()])
@@ -44,7 +44,7 @@ pub fn seam_costs<'a>(designs: impl Iterator<Item = &'a Design>) -> Vec<SeamCost
     costs
 }
 
-/// Measures the time of calls through the seam and of calls without the seam, in turn.
+/// Measures calls through the seam and calls without the seam, alternately. Returns the overhead of a call.
 fn cost(mut seam: Seam, clock: &Clock) -> SeamCost {
     let (mut through_ns, mut direct_ns) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..REPEATS {

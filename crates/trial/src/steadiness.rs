@@ -11,8 +11,7 @@ use super::timeline::{Interval, Sample};
 /// The number of rounds into which a measured phase is divided for the check of steadiness.
 const ROUNDS: u64 = 5;
 
-/// The allowed difference in the number of sorted runs. The runs of a level count as equal in two rounds if their
-/// numbers differ by at most one.
+/// The largest difference in the number of sorted runs of a level at which two rounds count as equal.
 const RUN: f64 = 1.0;
 
 /// The state of a store and its work in one round of a warm-up. `runs` is empty for an engine that does not report
@@ -42,8 +41,8 @@ impl Round {
     }
 }
 
-/// Returns the names of the values that differed in the last `window` rounds. The result is empty if the store is
-/// steady. The result is `None` if there are too few rounds.
+/// Returns the names of the values that differed too much in the last `window` rounds. The result is empty if the store
+/// is steady. The result is `None` if there are too few rounds.
 ///
 /// Write amplification is compared only if all of these rounds had writes.
 pub(super) fn unsteady(rounds: &[Round], window: usize) -> Option<Vec<String>> {

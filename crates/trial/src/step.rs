@@ -31,7 +31,7 @@ pub(super) struct StepContext<'a> {
     pub(super) spaces: &'a mut KeySpaces,
 }
 
-/// The results of an executed step.
+/// The results of an executed step on the store.
 pub(super) struct Taken {
     pub(super) store: OpenStore,
     pub(super) driven: Driven,

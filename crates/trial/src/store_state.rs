@@ -13,7 +13,7 @@ pub(super) struct StoreState {
 }
 
 impl StoreState {
-    /// Records that a phase has ended. `is_settled` means that all flushes and compactions have finished.
+    /// Records the end of a phase. `is_settled` is true if all flushes and compactions have finished.
     pub(super) fn pass(&mut self, phase: &Phase, is_settled: bool) {
         if phase.may_write() {
             self.is_written = true;
@@ -35,7 +35,7 @@ impl StoreState {
         }
     }
 
-    /// Records the preparation of the caches for the next phase.
+    /// Records the preparation of the caches for the next phase. For cold caches, the store is flushed and reopened.
     pub(super) fn prepare(&mut self, cache: CacheState) {
         if cache == CacheState::Cold {
             self.reopen_flushed();

@@ -32,9 +32,10 @@ struct OpenInterval {
 /// One interval of a phase.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Interval {
-    /// The start of the interval, relative to the start of the phase.
+    /// The start of the interval in nanoseconds after the start of the phase.
     pub(super) start_ns: u64,
-    /// The end of the interval. If the phase ends earlier, the interval is shorter.
+    /// The end of the interval in nanoseconds after the start of the phase. If the phase ends earlier, the interval is
+    /// shorter.
     pub(super) end_ns: u64,
     /// The number of operations that ended in the interval.
     pub(super) operations: u64,
@@ -80,7 +81,7 @@ impl Timeline {
         Self { interval_ns, state: Mutex::new(State { open: BTreeMap::new(), reached, over: Vec::new() }) }
     }
 
-    /// Discards all recorded values. No thread may record values during this call.
+    /// Discards all recorded values. The caller must ensure that no thread records values during this call.
     pub(super) fn begin_anew(&self) {
         let mut state = self.state.lock();
         state.reached.fill(0);
@@ -88,8 +89,8 @@ impl Timeline {
         state.over.clear();
     }
 
-    /// Adds the work of a thread in an interval. The thread then enters the interval with the number `next`. `next`
-    /// is `None` if the thread has ended.
+    /// Adds the operations of a thread in its current interval. The thread then enters the interval with the number
+    /// `next`. `next` is `None` if the thread has ended.
     pub(super) fn add<'a>(
         &self,
         thread: u32,
@@ -128,7 +129,7 @@ impl Timeline {
 }
 
 impl State {
-    /// Summarises the intervals that all threads have left.
+    /// Summarizes the intervals that all threads have left.
     fn close(&mut self, interval_ns: u64) {
         let least = self.reached.iter().copied().min().unwrap_or(u64::MAX);
         while let Some(entry) = self.open.first_entry().filter(|entry| *entry.key() < least) {

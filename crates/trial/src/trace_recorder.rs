@@ -13,7 +13,7 @@ use super::failure::TrialResult;
 use super::message::{Recorded, RecordingSpec};
 use super::turn;
 
-/// The loss of information about scans that begin at the largest key of the store, as a sentence.
+/// A sentence about lost information: the trace cannot contain scans that begin at the largest key of the store.
 const UNBOUNDED: &str =
     "backward scans from the largest key are missing, because a trace needs their first key";
 
@@ -25,7 +25,7 @@ pub(super) struct TraceRecorder<'a> {
     trace: Mutex<Trace>,
 }
 
-/// The trace that is being written.
+/// The trace file that the recorder writes.
 struct Trace {
     writer: Box<dyn TraceWriter + Send>,
     records: u64,
@@ -66,7 +66,7 @@ impl<'a> TraceRecorder<'a> {
         self.clock.ns_between(self.start, turn::now(self.clock))
     }
 
-    /// Writes an operation that starts now.
+    /// Writes an operation to the trace, with the current time as its start.
     fn record(&self, operation: TraceOperation, key: &[u8], value: Option<&[u8]>) -> Result<(), TargetError> {
         let record = TraceRecord::new(operation, key);
         self.add(match value {

@@ -40,7 +40,7 @@ use super::{caches, free_memory, lifeline, profile, turn};
 /// The time between two progress messages.
 const PROGRESS_PERIOD: Duration = Duration::from_millis(100);
 
-/// The error of the recording of a phase whose roles have different families.
+/// The error message about the recording of a phase whose roles have different families.
 const RECORDED_FAMILIES: &str =
     "the phase uses several families, but a trace has only one; record a phase with one family";
 
@@ -94,8 +94,8 @@ fn die_with_the_parent() -> TrialResult<()> {
     Ok(())
 }
 
-/// Binds this process to a core. Call this function before the process starts other threads, because new threads run
-/// on the same core.
+/// Binds this process to a core. The caller must call this function before the process starts other threads, because
+/// new threads inherit the binding.
 #[cfg(target_os = "linux")]
 fn pin(core: usize) -> TrialResult<()> {
     let mut cores = rustix::thread::CpuSet::new();
@@ -104,7 +104,7 @@ fn pin(core: usize) -> TrialResult<()> {
     Ok(pinned.map_err(|error| format!("cannot run on core {core}: {error}"))?)
 }
 
-/// Returns the error that this kernel does not bind a process to a core.
+/// Returns an error, because this kernel cannot bind a process to a core.
 #[cfg(not(target_os = "linux"))]
 fn pin(_: usize) -> TrialResult<()> {
     Err(types::PlatformPart::CoreBinding.missing().to_string().into())
@@ -165,7 +165,7 @@ struct Trial {
     /// The outcome of the recording, if the trial records a phase. The outcome is set at the end of the recorded
     /// phase.
     recorded: OnceLock<Recorded>,
-    /// The disk space of the store.
+    /// The measurements of the disk space of the store.
     disk: DiskWatch,
 }
 
@@ -253,7 +253,8 @@ impl Trial {
         phases.iter().position(|phase| phase.phase().name == *name)
     }
 
-    /// Replays the writes of the phases of a fixture in the expected content.
+    /// Replays the writes of the fixture's phases in the expected content, because the trial starts from a copy of the
+    /// fixture.
     fn stand_on_fixture(&mut self, phases: &[Arc<PhasePlan>]) -> TrialResult<()> {
         let Some(FixtureStep::Stands { done }) = &self.spec.fixture else { return Ok(()) };
         for (phase, done) in phases.iter().zip(done) {
@@ -270,7 +271,8 @@ impl Trial {
         Ok(())
     }
 
-    /// Runs a phase at one rate and checks the answers. Returns the values that a rate search needs.
+    /// Runs a phase at one rate and checks its answers. Returns the measured values that the objective of a rate search
+    /// limits.
     fn once(&mut self, number: usize, phase: &Arc<PhasePlan>, rate: Rate) -> TrialResult<Probed> {
         let measured = self.measure(number, phase, rate)?;
         self.done.push(measured.driven.records.iter().map(AnswerDigests::operations).collect());
@@ -468,7 +470,7 @@ impl Trial {
         self.state.pass(phase.phase(), measured.settled.is_some());
     }
 
-    /// Records differences between the store and its expected content as wrong answers.
+    /// Adds descriptions of differences between the store and its expected content to the wrong answers.
     fn blame(&mut self, wrong: Vec<String>) {
         if let Some(last) = self.phases.last_mut() {
             last.wrong += wrong.len() as u64;
@@ -619,7 +621,7 @@ impl Trial {
     }
 }
 
-/// The total length of a phase. The progress bar uses this length to compute the finished fraction.
+/// The total length of a phase, from which the progress bar computes the finished fraction.
 struct Way {
     /// The index of the phase, from 0.
     number: usize,

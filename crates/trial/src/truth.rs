@@ -6,16 +6,16 @@ use std::sync::Arc;
 use workload::model_check;
 use workload::{AnswerDigests, Extent, KeyFormat, Model, PhasePlan, Shadow, Target, TargetError, check};
 
-/// Maximum size of the copy of a store, in key and value bytes. If the store of a replay becomes larger, further
+/// Maximum size of the expected content of a replay, in key and value bytes. If the content becomes larger, further
 /// answers are not checked.
 const MOST_MODEL_BYTES: u64 = 256 << 20;
 
-/// The expected content of the store.
+/// The expected content of a store or a column family.
 pub(super) enum Truth {
     /// The newest version of each generated key.
     Shadow(Shadow),
-    /// A copy of the content of the store. Replays need a copy, because replays write keys and values that the plan
-    /// of a workload does not contain.
+    /// A copy of the content of the store, for replays. A replay writes keys and values that the plan of a workload
+    /// does not contain.
     Model(Model),
     /// The content is unknown, so answers are not checked.
     Unknown,

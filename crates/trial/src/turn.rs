@@ -35,12 +35,12 @@ pub(super) struct Turns {
 
 struct Orders {
     turns: Receiver<Turn>,
-    /// Total time for which the parent stopped the process in the middle of calls, in nanoseconds, as last reported
-    /// by the parent.
+    /// Total time for which the parent stopped the process during calls, in nanoseconds. The value comes from the
+    /// latest order of the parent.
     stopped_ns: u64,
 }
 
-/// The CPU time that this process had used at the time `at`.
+/// The CPU time that this process had used at a point in time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Used {
     at: Stamp,
@@ -61,7 +61,7 @@ impl Used {
     }
 }
 
-/// The start of a turn, and the wait before the turn.
+/// The start of a turn, with the time for which the process waited before the turn.
 pub(super) struct Begun {
     /// The number of operations of the turn.
     pub(super) operations: u64,

@@ -5,7 +5,7 @@ use measure::{Counters, KernelUse, PROCESSOR_EVENTS, Reading, probe};
 use parking_lot::Mutex;
 use results::RunMode;
 
-/// Reads the resources that this process has used.
+/// A meter of the resources that this process has used.
 pub(super) struct Meter {
     /// The hardware counters, if they are available. `None` if time is not measured.
     counters: Option<Mutex<Counters<PROCESSOR_EVENTS>>>,
@@ -23,8 +23,8 @@ pub(super) struct Usage {
 }
 
 impl Meter {
-    /// Starts the counters. Call this function before the store starts its threads, because the counters include only
-    /// threads that start later.
+    /// Creates the meter and starts the hardware counters. Call this function before the store starts its threads,
+    /// because the counters include only threads that start later.
     pub(super) fn begin(mode: RunMode) -> Self {
         let counters = match mode {
             RunMode::Timed => Some(Mutex::new(Counters::of_processor())),

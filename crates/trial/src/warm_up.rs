@@ -15,10 +15,11 @@ use super::timeline::Sample;
 use super::turn;
 use super::usage::Usage;
 
-/// The number of samples of the store in each round. The check of steadiness uses the mean of these samples.
+/// The number of samples of the store in each round of the warm-up. The check of steadiness uses the means of these
+/// samples.
 const LOOKS_PER_ROUND: u32 = 10;
 
-/// The shared state of the threads of a phase during the warm-up, and the sample at the end of the warm-up.
+/// The state of a warm-up that the threads of a phase share, and the sample at the end of the warm-up.
 pub(super) struct WarmingUp<'a> {
     store: &'a OpenStore,
     clock: &'a Clock,
@@ -61,14 +62,14 @@ pub(super) trait Gate: Sync {
     /// if the warm-up has ended.
     fn left(&self, done: u64, thread: u32, threads: u32) -> u64;
 
-    /// Ends the warm-up. One thread calls this function after all threads have finished their warm-up operations, and
-    /// before the measured part starts.
+    /// Ends the warm-up. Exactly one thread calls this function: after all threads have finished their warm-up
+    /// operations, and before the measured part starts.
     fn pass(&self);
 }
 
 impl<'a> WarmingUp<'a> {
-    /// Creates the warm-up of a phase. Returns `None` for a phase without a warm-up. A warm-up cannot end after a
-    /// time if time is not measured.
+    /// Creates the warm-up of a phase. Returns `None` for a phase without a warm-up. If time is not measured, a warm-up
+    /// without a number of operations ends immediately.
     pub(super) fn of(
         phase: &PhasePlan,
         mode: RunMode,

@@ -14,11 +14,11 @@ use types::{Outcome, Problem};
 use crate::calibration_table::{CalibrationSeries, CalibrationTable, JudgedRun, Method};
 use crate::runner::Runner;
 
-/// The experiment with two equal trees.
+/// The experiment that compares two equal trees, as TOML.
 const EXPERIMENT: &str = include_str!("calibration.toml");
 
-/// The latency of a read in the experiment, in nanoseconds. The latency is longer than the computations of the simulated
-/// device, because the device waits only for the rest of the latency.
+/// The latency of a read in the experiment, in nanoseconds. The latency must be longer than the computations of the
+/// simulated device. The device computes first, and then waits for the rest of the latency.
 const READ_NS: f64 = 1000.0;
 
 /// The settings of a calibration: the comparisons and their number.
@@ -41,16 +41,16 @@ pub struct Calibration<'a> {
     pub options: Vec<String>,
     /// Folder for the results of the calibration runs.
     pub work: &'a Path,
-    /// Runs the comparisons.
+    /// The runner of the comparisons.
     pub runner: &'a dyn Runner,
-    /// Judges a run.
+    /// The function that judges a run.
     pub judge: &'a JudgeRun<'a>,
     /// Receives the table after each pass over all plans and slowdowns.
     pub keep: &'a dyn Fn(&CalibrationTable) -> Outcome<()>,
 }
 
 /// Judges a run by one metric, after a number of rounds. The arguments are the experiment file, the overrides of the
-/// run, and the results. Returns the rows of the verdicts.
+/// run, the results folder, and the pair of metric and number of rounds. Returns the rows of the verdicts.
 pub type JudgeRun<'a> = dyn Fn(&Path, &[String], &Folder, (&str, u64)) -> Outcome<Vec<Row>> + 'a;
 
 /// A pair of trees to compare.
@@ -64,7 +64,7 @@ struct Pair<'a> {
 /// Runs the comparisons and returns the shares of each verdict.
 ///
 /// # Errors
-/// A run that fails or is interrupted.
+/// Returns an error if a run fails or is interrupted.
 pub fn calibrate(calibration: &Calibration<'_>) -> Outcome<CalibrationTable> {
     let config = calibration.work.join("calibration.toml");
     std::fs::write(&config, EXPERIMENT)
@@ -105,8 +105,9 @@ impl Calibration<'_> {
         CalibrationTable { series }
     }
 
-    /// Compares two trees, and adds the verdicts to the table. `gets` contains the times of a get of equal trees.
-    /// Returns the time of a get of the first tree, in nanoseconds. The time does not include waits for a CPU.
+    /// Compares two trees, and adds the verdicts to the table. `gets` contains the measured times of a get of equal
+    /// trees, from which the function computes the slower read. Returns the time of a get of the first tree, in
+    /// nanoseconds. The time does not include waits for a CPU.
     fn compare(
         &self,
         config: &Path,
@@ -153,7 +154,7 @@ impl Calibration<'_> {
         if pair.slowdown <= 0.0 { self.equal } else { self.comparisons }
     }
 
-    /// Returns the only comparison of a run.
+    /// Returns the verdict of a run that has exactly one comparison.
     fn only_verdict(
         &self,
         config: &Path,

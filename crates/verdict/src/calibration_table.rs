@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use measure::{Proportion, Verdict, median};
 
-/// Minimum number of comparisons for an expected error rate of 5 %, which is one in twenty.
+/// Minimum number of comparisons of equal trees from which the table judges the error rate. The expected error rate is
+/// 5 %, which is one error in twenty comparisons.
 const FEWEST_COMPARISONS: u64 = 20;
 
 /// A way to compare two trees: the plan of the trials, the metric, and the number of rounds.
@@ -22,11 +23,11 @@ pub struct Method {
 /// The comparisons of one method with one slowdown.
 #[derive(Clone, Debug)]
 pub struct CalibrationSeries {
-    /// The method.
+    /// The method of the comparisons.
     pub method: Method,
     /// The requested slowdown as a fraction; 0 for equal trees.
     pub slowdown: f64,
-    /// The comparisons, in order.
+    /// The comparisons in the order of execution.
     pub runs: Vec<JudgedRun>,
 }
 
@@ -60,13 +61,14 @@ impl CalibrationSeries {
         Self { method, slowdown, runs: Vec::new() }
     }
 
-    /// Returns the share of comparisons with one of these verdicts. Returns `None` if there are no comparisons.
+    /// Returns the share of comparisons whose verdict is one of `verdicts`. Returns `None` if there are no comparisons.
     fn share(&self, verdicts: &[Verdict]) -> Option<Proportion> {
         let count = self.runs.iter().filter(|run| verdicts.contains(&run.verdict)).count();
         (!self.runs.is_empty()).then_some(Proportion { count: count as u64, tries: self.runs.len() as u64 })
     }
 
-    /// Returns the share of comparisons with a difference. For a slower tree, only the verdict "slower" counts.
+    /// Returns the share of comparisons that found a difference. If the second tree is slower, only the verdict
+    /// "slower" counts.
     fn found(&self) -> Option<Proportion> {
         match self.slowdown <= 0.0 {
             true => self.share(&[Verdict::Improved, Verdict::Regressed]),
@@ -91,7 +93,7 @@ impl CalibrationSeries {
 }
 
 impl CalibrationTable {
-    /// Returns the series of a plan and a slowdown.
+    /// Returns the series of all methods for a plan and a slowdown. The series can be changed.
     pub(crate) fn series_of(
         &mut self,
         plan: &str,
@@ -113,7 +115,7 @@ impl CalibrationTable {
         })
     }
 
-    /// Returns the series of each method.
+    /// Returns one group of series per method.
     fn methods(&self) -> impl Iterator<Item = &[CalibrationSeries]> {
         self.series.chunk_by(|a, b| a.method == b.method)
     }

@@ -40,7 +40,8 @@ impl Change {
         Self::scaled(ratio, interval, None)
     }
 
-    /// Returns a change on this scale. Without a scale, the values of the change determine the scale.
+    /// Returns the change of `ratio` on the scale `scale`. If `scale` is `None`, the values of the change determine the
+    /// scale.
     fn scaled(ratio: f64, interval: Option<Interval>, scale: Option<Scale>) -> Self {
         let has_width = |interval: &Interval| interval.low.total_cmp(&interval.high).is_ne();
         let interval = interval.filter(has_width);

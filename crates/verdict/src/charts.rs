@@ -13,7 +13,7 @@ use crate::trial_rows::TrialRows;
 /// Draws the charts of experiments from their results.
 #[derive(Clone, Debug)]
 pub struct Charts {
-    /// The order of the variants of each axis, for every column that an axis fills.
+    /// For each column with names of variants, the order of the variants in charts.
     pub order: LabelOrder,
     /// The style of the charts. The keys of this style take precedence over the style keys of a redrawn experiment.
     pub style: FigureStyle,
@@ -23,8 +23,8 @@ pub struct Charts {
 
 impl Charts {
     /// Draws charts into a folder and returns one path per chart: the PNG file, or the first format if there is no PNG.
-    /// A chart without data is left out, and a printed line states the reason. Configurations with a wrong answer in
-    /// any trial are also left out.
+    /// If a chart has no data, the function omits the chart and prints the reason. Charts do not show configurations
+    /// with a wrong answer in any trial.
     pub fn draw_all(
         &self,
         results: &Folder,
@@ -135,7 +135,8 @@ impl Charts {
     }
 }
 
-/// Returns the mismatches of engines for the captions of charts. No engine can match every setting of a design.
+/// Returns the swept path of the engine with the text for the captions of charts about mismatched settings. No engine
+/// can match every setting of a design. The result is empty if the run does not sweep engines.
 fn brought_by_engines(manifest: &Manifest) -> Vec<(String, String)> {
     let swept = manifest.swept.iter().filter(|path| *path == ENGINE);
     swept.map(|path| (path.clone(), "terms that cannot be made equal".to_owned())).collect()

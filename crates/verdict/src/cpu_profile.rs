@@ -7,13 +7,14 @@ use results::{FoldedStacks, Unit};
 
 use crate::words::{percent, quoted, shown};
 
-/// The largest number of functions that a summary names for each direction of the difference.
+/// The largest number of functions that a summary names for the increase of CPU time. The same limit applies to the
+/// decrease.
 const MOST_NAMED: usize = 3;
 
-/// The smallest part of all increases or of all decreases for which a summary names a function.
+/// A summary names a function only if the function causes at least this share of all increases, or of all decreases.
 const LEAST_SHARE: f64 = 0.05;
 
-/// The smallest difference that a summary names, in standard errors of the difference.
+/// A summary names a function only if its difference is at least this number of standard errors.
 const LEAST_ERRORS: f64 = 3.0;
 
 /// The CPU profile of one configuration in one phase.
@@ -21,11 +22,11 @@ const LEAST_ERRORS: f64 = 3.0;
 pub struct CpuProfile {
     /// The name of the configuration.
     pub name: String,
-    /// The sampled stacks.
+    /// The sampled stacks with their CPU times.
     pub stacks: FoldedStacks,
     /// The number of operations of the phase.
     pub operations: u64,
-    /// The number of samples.
+    /// The number of samples in the profile.
     pub samples: u64,
 }
 
@@ -73,8 +74,8 @@ impl CpuProfile {
         differences
     }
 
-    /// Describes the difference from the profile of the baseline: the CPU time per operation, and the functions that
-    /// carry the increase and the decrease.
+    /// Describes how the CPU time per operation differs from the profile of the baseline. The text names the functions
+    /// that cause the increase and the functions that cause the decrease.
     pub fn summary(&self, baseline: &Self, phase: &str) -> String {
         let [new, old] = [self, baseline].map(Self::ns_per_operation);
         let ns = |value: f64| shown(value, Unit::Nanoseconds);

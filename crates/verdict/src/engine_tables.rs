@@ -135,12 +135,12 @@ impl EngineTables {
         }
     }
 
-    /// Returns any row of a configuration.
+    /// Returns one of the rows of a configuration. All rows of a configuration have equal labels and swept values.
     fn any_row(&self, cell: u64) -> Option<&Row> {
         self.table.rows().iter().find(|row| row.get(&c::CELL).integer() == Some(cell))
     }
 
-    /// Returns the swept values of a configuration by their paths, for the paths that `keep` selects.
+    /// Returns the swept paths of a configuration for which `keep` returns true, with their values.
     fn swept(&self, cell: u64, keep: impl Fn(&str) -> bool) -> Vec<(String, String)> {
         let Some(row) = self.any_row(cell) else { return Vec::new() };
         let paths = self.manifest.swept.iter().filter(|path| keep(path));
@@ -158,7 +158,7 @@ impl EngineTables {
         (!parts.is_empty()).then(|| parts.join(" + "))
     }
 
-    /// Returns the swept parameters of the workload, with their values in configuration `cell`.
+    /// Returns the swept paths of the workload, with their values in the configuration `cell`.
     fn workload_of(&self, cell: u64) -> Vec<(String, String)> {
         self.swept(cell, |path| !is_of_store(path))
     }
@@ -168,7 +168,7 @@ impl EngineTables {
         self.lines.iter().find(|line| line.label == self.baseline)
     }
 
-    /// Returns the plausible rows of a line in a column, for all operations together.
+    /// Returns the rows of a line in a column, for all operations together. Rows with implausible values are omitted.
     fn rows(&self, line: &Line, heading: &Heading) -> TrialRows<'_> {
         let is_of = |cell: u64| line.cells.contains(&cell) && self.within.get(&cell) == Some(&heading.within);
         TrialRows::of(&self.table).of_all_operations().of_phase(&heading.phase).of_cells(is_of).plausible()
@@ -189,7 +189,8 @@ impl EngineTables {
         line.cells.iter().any(|cell| self.wrong.contains(cell))
     }
 
-    /// Compares the baseline with a line. The result contains the speedup of the baseline over this line.
+    /// Compares the baseline with another line. The ratio of the comparison is the speedup of the baseline over the
+    /// other line.
     fn lead(&self, line: &Line, heading: &Heading) -> Option<Comparison> {
         let base = self.base().filter(|base| !self.is_wrong(base) && !self.is_wrong(line))?;
         let [own, base] = [line, base].map(|line| self.measured(line, heading, &c::OPS_PER_SECOND));

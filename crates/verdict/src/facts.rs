@@ -50,11 +50,11 @@ pub struct ExperimentFacts<'a> {
 /// The facts of one configuration that verdicts depend on.
 #[derive(Clone, Debug, Default)]
 pub struct CellFacts {
-    /// The number of the configuration in the order of the sweep.
+    /// The number of the configuration, which is its position in the order of the sweep.
     pub number: u64,
     /// The label of the configuration.
     pub label: String,
-    /// Name of the configuration within its comparison.
+    /// The name of the configuration among the configurations with which it is compared.
     pub name: String,
     /// All names by which an experiment may refer to the configuration as its baseline.
     pub names: Vec<String>,

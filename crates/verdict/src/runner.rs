@@ -7,12 +7,12 @@ use types::Outcome;
 
 /// Runs experiments for a check or a calibration, and prints the progress.
 pub trait Runner {
-    /// Runs one experiment into the empty folder `out`. Returns the folder with the results of the run. `program` is
-    /// another build of lsmbench. `None` means that this build runs. `arguments` are the experiment file and its
-    /// options.
+    /// Runs one experiment, and writes its results into the empty folder `out`. Returns the results folder of the run.
+    /// `program` is another build of lsmbench. If `program` is `None`, this build runs the experiment. `arguments`
+    /// contains the experiment file and its options.
     ///
     /// # Errors
-    /// A program that cannot be started, rejects the experiment, or is interrupted.
+    /// Returns an error if the program cannot be started, rejects the experiment, or is interrupted.
     fn run(&self, program: Option<&Path>, arguments: &[String], out: &Path) -> Outcome<Folder>;
 
     /// Prints a line about the progress.

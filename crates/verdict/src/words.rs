@@ -5,11 +5,11 @@ use results::Unit;
 /// The largest number of terminal columns in a line of text.
 const WIDTH: usize = 100;
 
-/// The non-breaking space.
+/// The non-breaking space, which keeps the words of a quoted name on one line.
 const FIXED_SPACE: char = '\u{a0}';
 
-/// Completes a list of which only the first item is named, such as ` and 3 more`. Returns an empty text if `others`
-/// is 0.
+/// Returns the end of a list of which only the first items are named, such as ` and 3 more`. Returns an empty text if
+/// `others` is 0.
 pub fn and_more(others: usize) -> String {
     if others == 0 { String::new() } else { format!(" and {others} more") }
 }

@@ -7,12 +7,13 @@ use crate::format::{KeyBytes, KeyFormat};
 use crate::operation::{Kind, Operation};
 use crate::values::Values;
 
-/// Operations in the order of execution. The timed loop executes the operations of a batch.
+/// The next operations of one thread in execution order, with their encoded keys and the source of their values.
 #[derive(Default)]
 pub struct Batch {
     pub(crate) operations: Vec<Operation>,
     keys: KeyBytes,
-    /// Exclusive end keys of the scans with a span, with one entry per operation. Empty if no scan has a span.
+    /// For each operation, the exclusive end key if the operation is a scan with a span, else an empty key. Contains no
+    /// entries if no operation is a scan with a span.
     ends: KeyBytes,
     values: Option<Arc<Values>>,
 }
@@ -22,8 +23,8 @@ impl Batch {
     /// batch is small per operation. The batch is also small enough for the L1 cache of a CPU.
     pub const OPERATIONS: usize = 256;
 
-    /// Returns all operations. A batch or a multi-get is a group of operations: its head comes first, and its members
-    /// follow the head.
+    /// Returns all operations. A write batch or a multi-get is a group of operations: the head of the group comes
+    /// first, and the members of the group follow the head.
     #[inline]
     pub fn operations(&self) -> &[Operation] {
         &self.operations
@@ -55,8 +56,8 @@ impl Batch {
         values.slice(self.operations[at].value)
     }
 
-    /// Returns the number of operations that the call at position `at` executes. The number is 1 for a single
-    /// operation. For a group, the number includes the head and all members.
+    /// Returns the number of operations that one call of the store executes, if the call starts with the operation at
+    /// index `at`. The number is 1 for a single operation. For a group, the number includes the head and all members.
     #[inline]
     pub fn width(&self, at: usize) -> usize {
         let operation = &self.operations[at];
@@ -78,9 +79,9 @@ impl Batch {
         })
     }
 
-    /// Returns the number of key and value bytes that operation number `at` writes. A put, a conditional put, an
-    /// insert and a read-modify-write write a key and a value. A delete or a single delete writes a key. The result
-    /// of a batch is the sum over its members.
+    /// Returns the number of key and value bytes that the operation at index `at` writes. A put, a conditional put, an
+    /// insert and a read-modify-write write a key and a value. A delete or a single delete writes a key. For a write
+    /// batch, the result is the sum over its members.
     pub fn written_bytes(&self, at: usize) -> u64 {
         let operation = &self.operations[at];
         match operation.kind {

@@ -6,10 +6,10 @@ use toml::{Table, Value};
 
 use crate::spelling::{self, Spelling, inside};
 
-/// Default number of rounds in the decision whether the store is steady.
+/// Default number of warm-up rounds that are compared to decide whether the store is steady.
 const DEFAULT_ROUNDS: u32 = 5;
 
-/// Maximum number of rounds in the decision whether the store is steady.
+/// Maximum number of warm-up rounds that are compared to decide whether the store is steady.
 const MOST_ROUNDS: u64 = 100;
 
 /// Nanoseconds per second.
@@ -48,7 +48,8 @@ pub enum WarmUp {
     Steady(UntilSteady),
 }
 
-/// A warm-up that ends when the store is steady: the measurements of its last rounds are similar.
+/// A warm-up that ends when the store is steady. The store is steady if the measurements of the last rounds are
+/// similar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UntilSteady {
     /// Number of last rounds whose measurements are compared, at least 2.
@@ -63,7 +64,7 @@ impl CacheState {
     /// All cache states.
     const ALL: [Self; 3] = [Self::AsIs, Self::Warm, Self::Cold];
 
-    /// Returns the name in TOML and results.
+    /// Returns the name of the cache state in TOML and in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::AsIs => "as-is",
@@ -74,7 +75,8 @@ impl CacheState {
 }
 
 impl WarmUp {
-    /// Returns whether a duration ends the warm-up.
+    /// Returns whether the warm-up has no fixed number of operations, because time or the steadiness of the store ends
+    /// it.
     pub fn is_timed(self) -> bool {
         !matches!(self, Self::Operations(_))
     }
@@ -145,8 +147,8 @@ impl UntilSteady {
 }
 
 impl Before {
-    /// Reads the keys `cache` and `warm_up`. `no_warm_up` is the reason why the phase cannot have a warm-up. `None`
-    /// if the phase can have a warm-up.
+    /// Reads the keys `cache` and `warm_up`. If the phase cannot have a warm-up, `no_warm_up` is the reason. Otherwise,
+    /// `no_warm_up` is `None`.
     pub(crate) fn from_spelling(
         spelling: &mut Spelling,
         no_warm_up: Option<&str>,

@@ -33,9 +33,9 @@ pub struct CheckResult {
     /// The number of answers that were compared with the expected answers. Writes do not count, because writes have
     /// no answers.
     pub checked: u64,
-    /// The number of recorded answers without an expected value. If several threads write, answers of scans and
-    /// multi-gets have no expected value. If the store may drop data, an answer with a missing entry also has no
-    /// expected value.
+    /// The number of recorded answers that were not compared, because the expected answer is unknown. If the phase has
+    /// several threads of which at least one writes, the expected answers of scans and multi-gets are unknown. If the
+    /// store may drop data, the expected answer is also unknown for an answer with a missing entry.
     pub unchecked: u64,
     /// The number of wrong answers.
     pub wrong: u64,
@@ -165,7 +165,7 @@ impl Step<'_> {
         &self.batch.operations()[self.at..self.at + self.batch.width(self.at)]
     }
 
-    /// Returns whether the step is a get with a recorded answer, and another thread may write its key.
+    /// Returns whether the step is a get whose answer was recorded and whose key another thread may write.
     fn is_foreign_get(&self) -> bool {
         let Operation { kind, key, .. } = *self.operation();
         kind == Kind::Get && self.answer.is_some() && !key.is_absent() && !self.stream.owns(key)
@@ -195,9 +195,9 @@ fn walk(mut stream: Stream, record: &AnswerDigests, mut visit: impl FnMut(&Step<
 
 struct Checker<'a> {
     shadow: &'a mut Shadow,
-    /// Whether the phase has several threads and at least one writing thread.
+    /// Whether the phase has several threads, of which at least one writes.
     contended: bool,
-    /// The possible answers to gets of keys that one thread reads and another thread writes, by key.
+    /// The possible answers to gets, for each key that one thread gets and another thread may write.
     witnesses: HashMap<u64, Witness>,
     verdict: CheckResult,
 }
@@ -211,7 +211,8 @@ struct Witness {
 }
 
 impl Checker<'_> {
-    /// Records the value that another thread's key had before the phase.
+    /// If the step is a get of a key that another thread may write, records the key and its value before the phase.
+    /// This value is a possible answer.
     fn call_witness(&mut self, step: &Step<'_>) {
         if step.is_foreign_get() {
             let key = step.operation().key;
@@ -223,7 +224,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Records the values that the phase wrote to a key that another thread reads.
+    /// For each write to a key that another thread gets, records the new value of the key as a possible answer.
     fn note_writes(&mut self, step: &Step<'_>) {
         // The head of a batch has no version, because the head writes nothing.
         for operation in step.all().iter().filter(|operation| operation.version > 0) {

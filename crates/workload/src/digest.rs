@@ -9,12 +9,13 @@ pub(crate) fn of_value(value: Option<&[u8]>) -> u64 {
     value.map_or(0, |value| xxh3_64(value) | 1)
 }
 
-/// Returns the digest of the answer to the question whether a key exists.
+/// Returns the digest of the answer to a conditional put. `exists` is whether the key existed before the put.
 pub(crate) fn of_presence(exists: bool) -> u64 {
     u64::from(exists)
 }
 
-/// The digest of an answer with several parts. The digest depends on the order of the parts.
+/// The digest of an answer that consists of several parts, computed part by part. The digest depends on the order of
+/// the parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Parts(u64);
 

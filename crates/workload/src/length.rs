@@ -76,11 +76,11 @@ pub(crate) struct Pareto {
 /// Location, scale and shape of a generalized Pareto distribution.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ParetoLaw {
-    /// θ, the location.
+    /// The parameter θ (location) of the distribution.
     pub(crate) theta: f64,
-    /// σ, the scale.
+    /// The parameter σ (scale) of the distribution.
     pub(crate) sigma: f64,
-    /// k, the shape. A larger k gives more large lengths.
+    /// The parameter k (shape) of the distribution. With a larger k, large lengths are more frequent.
     pub(crate) k: f64,
 }
 

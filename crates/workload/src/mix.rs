@@ -34,15 +34,16 @@ impl Mix {
         Self::read(value, "mix", "{ get = 0.95, put = 0.05 }", &Kind::ALL)
     }
 
-    /// Reads the key `batch_mix`: the members of batches.
+    /// Reads the key `batch_mix`, which is the mix of the members of batches.
     ///
     /// # Errors
-    /// The errors of [`from_toml`](Self::from_toml), or a kind that a batch cannot have.
+    /// Returns the errors of [`from_toml`](Self::from_toml), or an error for a kind that a batch cannot contain.
     pub fn members_from_toml(value: &Value) -> Result<Self, ChoiceError> {
         Self::read(value, "batch_mix", "{ put = 0.95, delete = 0.05 }", &Kind::BATCHED)
     }
 
-    /// Reads the key `name`, which may have the weights of `kinds`. An error shows `example`.
+    /// Reads the mix at the key `name`, in which only the kinds `kinds` are valid. `example` is a valid mix for error
+    /// messages.
     fn read(value: &Value, name: &str, example: &str, kinds: &[Kind]) -> Result<Self, ChoiceError> {
         let table = match value {
             Value::Table(table) => table.clone(),
@@ -111,8 +112,8 @@ impl Mix {
 /// Sampler of kinds by their weights.
 #[derive(Clone, Debug)]
 pub(crate) struct KindSampler {
-    /// The limits between the kinds, for the choice by a random number. Random bits at or above element i select a
-    /// later kind than kind i.
+    /// The exclusive upper limit of the random bits for each kind. Random bits select the first kind whose limit is
+    /// above the bits.
     below: [u64; Kind::ALL.len()],
     /// For each value of the upper byte of the random bits, the kind that this byte determines. `None` if the lower
     /// bits also decide.

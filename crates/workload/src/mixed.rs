@@ -17,7 +17,8 @@ pub(crate) const MOST_MEMBERS: u64 = 65_536;
 const WITH_VALUES: [Kind; 5] =
     [Kind::Put, Kind::Insert, Kind::ReadModifyWrite, Kind::Merge, Kind::PutIfAbsent];
 
-/// The kinds of operations whose key is not drawn. The members of a batch have keys of their own.
+/// The kinds of operations whose own key is not drawn. A batch is one of these kinds, because each member has a key
+/// instead.
 const WITHOUT_DRAWN_KEY: [Kind; 5] = [Kind::Insert, Kind::First, Kind::Last, Kind::SingleDelete, Kind::Batch];
 
 /// Default number of members of a batch or multi-get.
@@ -72,7 +73,8 @@ impl Mixed {
         Self::with_end(spelling, end, trace)
     }
 
-    /// Reads the keys of a `[[phase.role]]` table. A role needs neither a number of operations nor a time.
+    /// Reads the settings of a mix from a `[[phase.role]]` table. A role needs neither a number of operations nor a
+    /// time.
     pub(crate) fn of_role(spelling: &mut Spelling) -> Result<Self, ChoiceError> {
         let end = End::from_spelling(spelling)?;
         Self::with_end(spelling, end, None)
@@ -126,19 +128,20 @@ impl Mixed {
         self.mix.has(Kind::Batch) && self.batch_mix.has(kind)
     }
 
-    /// Returns the mean number of executions of a kind per operation of the mix, alone and in batches.
+    /// Returns the mean number of operations of a kind per operation of the mix. The number includes the members of
+    /// batches.
     pub fn rate(&self, kind: Kind) -> f64 {
         let members = self.mix.share(Kind::Batch) * f64::from(self.batch);
         self.mix.share(kind) + members * self.batch_mix.share(kind)
     }
 
-    /// Returns the largest number of writes of one operation.
+    /// Returns the maximum number of writes that one operation of the mix executes.
     pub(crate) fn most_writes(&self) -> u64 {
         if self.mix.has(Kind::Batch) { u64::from(self.batch) } else { 1 }
     }
 
-    /// Returns whether an operation of the mix may request absent keys. Gets and scans with a span may request absent
-    /// keys.
+    /// Returns whether the mix contains operations that may request absent keys: gets, multi-gets, or scans with a
+    /// span.
     fn asks_for_absent(&self) -> bool {
         let ranges = self.mix.has(Kind::Range) && self.range.span > 0;
         self.mix.has(Kind::Get) || self.mix.has(Kind::MultiGet) || ranges
@@ -153,8 +156,8 @@ impl Mixed {
         self.mix.has(Kind::Batch) || self.mix.has(Kind::MultiGet)
     }
 
-    /// Returns whether the mix uses the key `key` of the `[[phase]]` table. Returns true for a key that every mix
-    /// uses.
+    /// Returns whether the mix uses the TOML key `key` of the `[[phase]]` table. Returns true for a TOML key that every
+    /// mix uses.
     pub(crate) fn reads(&self, key: &str) -> bool {
         match key {
             "absent" => self.asks_for_absent(),

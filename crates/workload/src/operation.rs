@@ -43,7 +43,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All kinds, in order.
+    /// All kinds of operations, in the order of lists and results.
     pub const ALL: [Self; 15] = [
         Self::Get,
         Self::Put,
@@ -66,7 +66,7 @@ impl Kind {
     pub const BATCHED: [Self; 6] =
         [Self::Put, Self::Insert, Self::Delete, Self::DeleteRange, Self::Merge, Self::SingleDelete];
 
-    /// Returns the name in TOML and results.
+    /// Returns the name of the kind in TOML and in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Get => "get",
@@ -153,7 +153,7 @@ impl KeyId {
 pub struct Span {
     /// Offset of the first byte in the pool.
     pub offset: u32,
-    /// The number of bytes.
+    /// The number of bytes of the value.
     pub bytes: u32,
 }
 

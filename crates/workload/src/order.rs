@@ -48,7 +48,7 @@ impl KeyOrder {
         }
     }
 
-    /// Returns the number of positions. The number of places is larger than `keys` if more keys were sorted.
+    /// Returns the number of positions. This number is larger than `keys` if the order contains more than `keys` keys.
     pub(crate) fn places(&self, keys: u64) -> u64 {
         match self {
             Self::Index => keys,

@@ -1,4 +1,4 @@
-//! The parts of a phase: its operations in each column family.
+//! The parts of a phase. A part contains the operations of the phase in one column family.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ pub struct PhasePart {
     pub family: Option<String>,
     /// The plan of the part. If the phase has only one part, this is the plan of the phase.
     pub plan: Arc<PhasePlan>,
-    /// The numbers of the threads in the phase, in the order of the threads of the part.
+    /// For each thread of the part, the number of this thread in the phase.
     pub threads: Vec<u32>,
 }
 
@@ -53,8 +53,8 @@ impl PhasePlan {
         parts
     }
 
-    /// Returns the keys and versions of each family after all operations of the phase. Generates all operations of the
-    /// phase to find them.
+    /// Returns the keys and versions of each family after all operations of the phase. The function generates all
+    /// operations of the phase to find these numbers.
     pub fn extents_after(self: &Arc<Self>, from: &Extents) -> Extents {
         let mut after = from.clone();
         for part in self.parts() {

@@ -3,7 +3,7 @@
 
 use types::avalanche;
 
-/// Number of multiplications that mix a number. With only four multiplications, neighbouring numbers of a small range
+/// Number of multiplications that mix a number. With only four multiplications, neighboring numbers of a small range
 /// have visibly related results.
 const STEPS: usize = 5;
 
@@ -193,7 +193,7 @@ mod tests {
     }
 
     /// Tests that the permutation looks random. For a random permutation, the distributions of ascents and of steps
-    /// between neighbours are known.
+    /// between neighbors are known.
     #[test]
     fn it_looks_random() {
         for len in [1u64 << 12, 5000, 1 << 16, 100_000, 65_537, 131_071] {

@@ -217,8 +217,8 @@ impl Phase {
         Some((&self.roles()[number], place))
     }
 
-    /// Returns whether the work of the phase uses the key `key` of the phase's table. A key of a role contains the
-    /// name of the role, as in `role.writer.batch`.
+    /// Returns whether the phase uses the TOML key `key` of its table. A TOML key of a role begins with the name of the
+    /// role, as in `role.writer.batch`.
     pub fn reads(&self, key: &str) -> bool {
         let of_role = key.strip_prefix("role.").and_then(|path| path.split_once('.'));
         match (&self.work, of_role) {
@@ -329,8 +329,8 @@ impl Load {
     }
 }
 
-/// Returns the reason why the phase cannot begin with a warm-up. The reason is that such a phase can execute its work
-/// only once. Returns `None` if a warm-up is possible.
+/// Returns the reason why the phase cannot begin with a warm-up: its work can be executed only once. Returns `None` if
+/// a warm-up is possible.
 fn no_warm_up(work: &Work) -> Option<&'static str> {
     match work {
         Work::Load(_) => Some("a load is measured from its first key on; use warm_up in a phase with a mix"),
@@ -435,7 +435,8 @@ fn read_operations(
     Ok(replay)
 }
 
-/// Returns whether the phase replays commands as text. A text contains all values.
+/// Returns whether the phase replays a trace in the text form of the DSL. Such a trace contains the values of all
+/// writes.
 fn is_text(work: &Work) -> bool {
     matches!(work, Work::Replay(replay) if replay.trace.kind() == Some(TEXT))
 }

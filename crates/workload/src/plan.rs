@@ -44,7 +44,7 @@ pub struct WorkloadPlan {
     format: Arc<dyn KeyFormat>,
 }
 
-/// A planned phase.
+/// A phase of a planned workload.
 pub struct PhasePlan {
     pub(crate) phase: Phase,
     pub(crate) seed: u64,
@@ -136,7 +136,8 @@ struct Builder<'a> {
     format: Arc<dyn KeyFormat>,
     recorded_keys: u64,
     accesses: std::vec::IntoIter<Accesses>,
-    /// The values of all phases by their specification. Phases with equal specifications use the same values.
+    /// The values of all phases by the specification of the values. Phases with equal specifications use the same
+    /// values.
     values: HashMap<String, Arc<Values>>,
 }
 
@@ -316,9 +317,9 @@ impl PhasePlan {
         Ok(after)
     }
 
-    /// Returns an error if a mix of `threads` threads is impossible. `writers` threads of the phase write the
-    /// existing keys. If the mix is possible, returns the maximum number of versions after the mix, and the number of
-    /// keys that single deletes may have taken from the keys before the mix.
+    /// Returns an error if the phase cannot execute the mix. `threads` threads execute the mix, and `writers` threads
+    /// of the phase write the existing keys. Otherwise, returns the maximum number of versions after the mix, and the
+    /// number of existing keys that single deletes may have taken.
     fn check_mix(
         &self,
         mixed: &PlannedMix,

@@ -4,11 +4,11 @@ use types::PADDING;
 
 use crate::random::Random;
 
-/// Number of bytes at which a value can start. A value may end after these bytes.
+/// Length of the part of the pool in which values start, in bytes. A value may end after this part.
 const START_BYTES: usize = 1 << 20;
 
-/// Compressed size of a repeated sequence (match) in bytes, in LZ4 and similar compressors. The match consists of a
-/// token, an offset, and occasionally a longer length.
+/// Assumed size of a match in the compressed data, in bytes, for LZ4 and similar compressors. A match refers to an
+/// earlier copy of the same bytes. The match consists of a token, an offset, and occasionally a longer length.
 const MATCH_COST: f64 = 3.5;
 
 /// Length of the shortest period in bytes.
@@ -33,7 +33,7 @@ pub(crate) struct Pool {
     bytes: Vec<u8>,
     period: usize,
     periods: u64,
-    /// Number of positions in the random part of a period at which a value may start.
+    /// Number of offsets in each period at which a value may start. These offsets lie in the random part of the period.
     starts: u64,
 }
 
@@ -64,7 +64,7 @@ impl Pool {
         (period * self.period as u64 + within) as u32
     }
 
-    /// Returns the maximum length of a slice. A slice of this length can begin at every start.
+    /// Returns the maximum length of a value in bytes. A value of this length can begin at every start.
     pub(crate) fn longest(&self) -> u32 {
         u32::try_from(self.bytes.len() - self.periods as usize * self.period).unwrap_or(u32::MAX)
     }

@@ -17,7 +17,7 @@ pub enum Concern {
     Operation,
     /// The key of the operation.
     Key,
-    /// The new key, if the drawn key belongs to another thread.
+    /// The key that replaces a drawn key of another thread.
     Redraw,
     /// The keys of the members of a batch or a multi-get.
     Member,

@@ -9,7 +9,7 @@ use crate::sustained::{MOST_PER_SECOND, Sustained};
 /// Minimum operations per second. With this minimum, a thread waits at most some hours for the next operation.
 const LEAST_PER_SECOND: f64 = 1e-4;
 
-/// The rate of a phase.
+/// The rate at which a phase starts its operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Rate {
     /// A closed loop. Each thread starts its next operation when its previous operation has returned.

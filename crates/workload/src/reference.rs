@@ -5,7 +5,7 @@ use catalog::{KeyEntry, KeyTable};
 
 use crate::operation::Kind;
 
-/// The keys of a workload outside of its phases.
+/// The TOML keys of a workload outside of its phases.
 const WORKLOAD: &[KeyEntry] = &[
     KeyEntry::new(
         "key",
@@ -20,7 +20,7 @@ const WORKLOAD: &[KeyEntry] = &[
     ),
 ];
 
-/// The keys of the table `key`.
+/// The TOML keys of the table `key`.
 const KEY: &[KeyEntry] = &[KeyEntry::new(
     "format",
     "name of a key format",
@@ -28,7 +28,7 @@ const KEY: &[KeyEntry] = &[KeyEntry::new(
 )
 .or("\"u64\"")];
 
-/// The keys of the table `phase`.
+/// The TOML keys of the table `phase`.
 const PHASE: &[KeyEntry] = &[
     KeyEntry::new(
         "name",
@@ -331,7 +331,7 @@ const REPLAY: &[KeyEntry] = &[
     ),
 ];
 
-/// The keys of the table `phase.warm_up`.
+/// The TOML keys of the table `phase.warm_up`.
 const WARM_UP: &[KeyEntry] = &[
     KeyEntry::new(
         "until",

@@ -28,11 +28,11 @@ pub struct Replay<'a> {
     stream: TraceStream,
     /// The recorded time of the first record.
     first_ns: Option<u64>,
-    /// The number of requests so far. Puts that fill misses do not count.
+    /// The number of recorded requests so far. Puts that fill misses do not count.
     requests: u64,
     writes: u64,
-    /// The next put, which fills the key of a get that found nothing. The tuple contains the key, and the value size
-    /// if the trace recorded the size.
+    /// The put that the replay executes next, because the last get found nothing. The tuple contains the key of this
+    /// get. The tuple also contains the size of the value, if the trace recorded the size.
     fill: Option<(Vec<u8>, Option<u32>)>,
     assumed: Assumed,
 }
@@ -46,7 +46,7 @@ pub struct Due {
     pub due_ns: Option<u64>,
 }
 
-/// Numbers of requests for which the replay had to assume a property, because the trace does not record it.
+/// For each property that the trace does not record, the number of requests for which the replay assumed the property.
 #[derive(Default)]
 struct Assumed {
     sizes: u64,

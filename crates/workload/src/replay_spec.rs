@@ -9,7 +9,7 @@ use toml::{Table, Value};
 use crate::spelling::{self, Spelling};
 use crate::trace::{TRACES, TraceFile};
 
-/// The keys of a replay, in addition to the parameters of the trace reader.
+/// The TOML keys of a replay, in addition to the parameters of the trace reader.
 const OWN_KEYS: [&str; 4] = ["kind", "file", "miss", "speed"];
 
 /// Replay of the recorded operations of a trace.
@@ -39,7 +39,7 @@ pub enum Miss {
 }
 
 impl Miss {
-    /// Returns the name in TOML.
+    /// Returns the name of the effect in TOML.
     fn name(self) -> &'static str {
         match self {
             Self::Absent => "absent",

@@ -37,20 +37,20 @@ pub enum Request {
     },
     /// Deletes all keys of a range.
     DeleteRange {
-        /// The first key.
+        /// The first key of the range.
         low: Vec<u8>,
-        /// The exclusive end key.
+        /// The exclusive end key of the range.
         high: Vec<u8>,
     },
     /// Reads entries in key order.
     Scan {
-        /// The smallest key.
+        /// The smallest key of the scan.
         low: Vec<u8>,
         /// The exclusive end key; `None` if the scan reads up to the last key.
         high: Option<Vec<u8>>,
         /// Whether the scan returns the largest keys first.
         backward: bool,
-        /// The maximum number of entries.
+        /// The maximum number of entries that the scan reads.
         limit: usize,
     },
     /// Reads the value of a key, and then sets the value of the key.

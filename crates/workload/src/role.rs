@@ -20,7 +20,7 @@ pub struct Role {
     /// The operations of the role. A role without a number of operations and without a time ends when all other
     /// roles have ended.
     pub mixed: Mixed,
-    /// The number of threads.
+    /// The number of threads of the role.
     pub threads: u32,
     /// The rate of requests, summed over the threads of the role.
     pub rate: Rate,

@@ -59,7 +59,7 @@ pub struct StoreVerdict {
 }
 
 impl Shadow {
-    /// Creates the expected state of an empty store. The keys of the store have this format.
+    /// Creates the expected state of an empty store. `format` is the format of the keys that the store will contain.
     pub fn new(format: &Arc<dyn KeyFormat>) -> Self {
         Self {
             format: Arc::clone(format),
@@ -103,7 +103,8 @@ impl Shadow {
         self.may_drop
     }
 
-    /// Announces the writes of `phase`, before they are applied. These writes get the versions after `from`.
+    /// Announces the writes of `phase` before they are applied. Each of these writes has a version above the versions
+    /// in `from`.
     pub fn begin(&mut self, phase: &PhasePlan, from: Extent) {
         let held = self.eras.last().is_some_and(|era| Arc::ptr_eq(&era.values, phase.values()));
         if !held {
@@ -351,7 +352,7 @@ impl Shadow {
     }
 }
 
-/// Removes and returns the next position. With `backward`, this is the last position.
+/// Removes and returns the next position of `places`. With `backward`, this is the last position, otherwise the first.
 fn next(places: &mut Range<u64>, backward: bool) -> Option<u64> {
     if backward { places.next_back() } else { places.next() }
 }

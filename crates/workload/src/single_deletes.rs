@@ -12,13 +12,14 @@ use crate::mixed::Mixed;
 use crate::operation::Kind;
 use crate::phase::{Phase, Work};
 
-/// The number of standard deviations by which single deletes may outnumber the expected single deletes.
+/// Number of standard deviations that the check adds to the expected number of keys that single deletes need, because
+/// the sequence of operations is random.
 const DEVIATIONS: f64 = 6.0;
 
 /// A phase that may write a key more than once before a single delete takes the key.
 pub(crate) struct Breach<'a> {
     pub(crate) phase: &'a Phase,
-    /// The key of the phase that causes the writes.
+    /// The TOML key of the phase that causes these writes.
     pub(crate) key: &'static str,
     pub(crate) message: String,
 }
@@ -77,8 +78,8 @@ fn mixes(phase: &Phase, family: Option<&str>, kind: Kind) -> bool {
     }
 }
 
-/// Checks that the single deletes of a thread find keys until its last operation. The thread executes `operations`
-/// operations of a mix, and `left` keys are in its queue. Without a number of operations, the mix ends when no key is
+/// Checks that the queue of a thread contains a key for each single delete. The thread executes `operations` operations
+/// of a mix, and the queue contains `left` keys at the start. If `operations` is `None`, the mix ends when no key is
 /// left. Returns the number of keys by which the queue may become shorter.
 pub(crate) fn check_queue(mixed: &Mixed, operations: Option<f64>, left: u64) -> Result<u64, ChoiceError> {
     let (Some(operations), true) = (operations, mixed.has(Kind::SingleDelete)) else { return Ok(0) };

@@ -27,13 +27,14 @@ impl Spelling {
         self.take(key).map(|value| read(key, &value)).transpose()
     }
 
-    /// Returns whether `key` is present. The error about unknown keys does not list `key` as a valid key.
+    /// Returns whether `key` is present, without declaring `key` as a valid key. The error about unknown keys therefore
+    /// does not list `key`.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.table.contains_key(key)
     }
 
-    /// Returns an error with `reason` if `key` is present. The error about unknown keys does not list `key` as a
-    /// valid key.
+    /// Returns an error with the reason `reason` if `key` is present. The error about unknown keys does not list `key`
+    /// as a valid key.
     pub(crate) fn forbid(&mut self, key: &'static str, reason: &str) -> Result<(), ChoiceError> {
         match self.table.contains_key(key) {
             false => Ok(()),
@@ -116,8 +117,8 @@ pub(crate) fn seconds(spelling: &mut Spelling) -> Result<Option<u64>, ChoiceErro
     Ok(Some(nanoseconds))
 }
 
-/// Reads the key `name`, which every table of `of` needs. Names occur in results, in paths such as
-/// `phase.load.threads`, and in file names. `example` is a valid name.
+/// Reads the required key `name` of a table. `of` is the name of the table, and `example` is a valid name. Names occur
+/// in results, in paths such as `phase.load.threads`, and in file names.
 pub(crate) fn read_name(spelling: &mut Spelling, of: &str, example: &str) -> Result<String, ChoiceError> {
     let Some(name) = spelling.read::<String>("name")? else {
         let message = format!("the key name is missing; name {of}, such as name = \"{example}\"");

@@ -4,7 +4,7 @@ use catalog::{ChoiceError, suggestion};
 
 use crate::spelling::Spelling;
 
-/// The keys that only a phase with operations may have. A phase with a step must not have these keys.
+/// The TOML keys that only a phase with operations may have. A phase with a step must not have these keys.
 const OF_OPERATIONS: [&str; 14] = [
     "insert",
     "replay",
@@ -38,7 +38,7 @@ pub enum StoreStep {
     Checkpoint,
     /// Evicts the files of the store from the page cache.
     DropCaches,
-    /// Waits for this number of nanoseconds.
+    /// Waits for this number of nanoseconds without operations.
     Sleep(u64),
 }
 

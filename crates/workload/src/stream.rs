@@ -67,7 +67,7 @@ impl PhasePlan {
 pub struct Stream {
     phase: Arc<PhasePlan>,
     thread: u32,
-    /// The keys that the thread may write, and the number of keys at the start of the phase.
+    /// The keys that the thread may write. `None` if the thread only reads.
     owned: Option<Ownership>,
     existing: u64,
     work: StreamWork,

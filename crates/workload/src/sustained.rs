@@ -162,8 +162,8 @@ impl Sustained {
         Ok(found)
     }
 
-    /// Returns the rate between the sustained rate `low` and the failed rate `high`. Returns `None` if the two rates
-    /// are close enough.
+    /// Returns the next rate to try. This rate lies between the sustained rate `low` and the failed rate `high`.
+    /// Returns `None` if the two rates are close enough.
     fn next(&self, low: Option<f64>, high: Option<f64>) -> Option<f64> {
         match (low, high) {
             (None, None) => Some(self.from),

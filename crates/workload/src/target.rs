@@ -45,8 +45,8 @@ pub trait Target: Send + Sync {
         None
     }
 
-    /// Deletes `key`, which has at most one put since its previous single delete, and no merge and no other delete.
-    /// `None` means that the store has no such call, and did nothing.
+    /// Deletes `key` by a single delete. Since the previous single delete of `key`, at most one put and no other write
+    /// of `key` is allowed. Returns `None` and does nothing if the store does not support single deletes.
     fn single_delete(&self, _key: &[u8]) -> Option<Result<(), TargetError>> {
         None
     }
@@ -78,7 +78,7 @@ pub trait Target: Send + Sync {
     fn close(&self) -> Result<(), TargetError>;
 }
 
-/// Executes a multi-get as one get per key. A store without multi-gets uses this function.
+/// Executes a multi-get as one get per key, for a store without its own multi-get.
 ///
 /// # Errors
 /// Returns the error of the store.
@@ -105,7 +105,7 @@ pub struct Scan<'a> {
     pub high: Option<&'a [u8]>,
     /// Whether the scan begins at the smallest key or at the largest key.
     pub direction: Direction,
-    /// The maximum number of entries.
+    /// The maximum number of entries that the scan reads.
     pub limit: usize,
 }
 
@@ -138,15 +138,15 @@ pub enum Write<'a> {
     },
     /// Deletes all keys of a range, whose exclusive end is above its first key.
     DeleteRange {
-        /// The first key.
+        /// The first key of the range.
         low: &'a [u8],
-        /// The exclusive end key.
+        /// The exclusive end key of the range.
         high: &'a [u8],
     },
 }
 
 impl Write<'_> {
-    /// Returns the error of an engine whose batches have only puts and deletes.
+    /// Returns an error with the kind of this write, for an engine that does not support this kind in a batch.
     pub fn unsupported(&self) -> TargetError {
         let kind = match self {
             Self::Put { .. } => Kind::Put,
@@ -158,11 +158,11 @@ impl Write<'_> {
         format!("the engine has no {kind} in batches").into()
     }
 
-    /// Returns an error if a batch has members other than puts and deletes. An engine without such members calls the
-    /// function before it begins the batch.
+    /// Returns an error if a batch contains other writes than puts and deletes. An engine that supports only puts and
+    /// deletes in batches calls this function before it begins a batch.
     ///
     /// # Errors
-    /// The kind of the first other member.
+    /// Returns an error that names the kind of the first other write.
     pub fn only_puts_and_deletes(writes: &[Self]) -> Result<(), TargetError> {
         let is_other = |write: &&Self| !matches!(write, Self::Put { .. } | Self::Delete { .. });
         writes.iter().find(is_other).map_or(Ok(()), |write| Err(write.unsupported()))

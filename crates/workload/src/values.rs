@@ -10,10 +10,10 @@ use crate::pool::Pool;
 use crate::random::{Concern, fold, sub_seed};
 use crate::value::{SIZES, ValueSpec};
 
-/// The values of a run with one set of settings.
+/// The values of a run that have the same settings.
 ///
-/// If a value has more than eight bytes, two of its versions are equal with a probability of about 10⁻⁵. A check
-/// therefore detects almost all wrong versions.
+/// If the values of a key have more than eight bytes, the values of two versions are equal with a probability of about
+/// 10⁻⁵. A check therefore detects almost all wrong versions.
 pub struct Values {
     pool: Pool,
     sizes: Sizes,
@@ -166,8 +166,8 @@ mod tests {
         assert_eq!(values("\"fixed\"", 7).mean_bytes().to_bits(), 100f64.to_bits());
     }
 
-    /// Tests that the versions of one key start at positions everywhere in the pool. Also tests this for the values
-    /// of all keys in one version.
+    /// Tests that the values of all versions of one key start at positions everywhere in the pool. Also tests this for
+    /// the values of all keys in one version.
     #[test]
     fn values_start_all_over_the_pool() {
         let values = values("\"fixed\"", 9);

@@ -75,10 +75,11 @@ pub(crate) enum ServedProtocol {
     Grpc,
 }
 
-/// The smallest limit, in bytes. This size is enough for an error message and a short request.
+/// The smallest valid size limit of `lsmbench serve`, in bytes. This size is enough for an error message and a short
+/// request.
 const LEAST_BYTES: u64 = 4 << 10;
 
-/// The largest limit, in bytes.
+/// The largest valid size limit of `lsmbench serve`, in bytes.
 const MOST_BYTES: u64 = 1 << 40;
 
 /// Parses a size limit, and checks that the size is in the valid range.

@@ -1,4 +1,4 @@
-//! The command line of `lsmbench trace`. The subcommands analyse, convert, sample, fit and record traces.
+//! The command line of `lsmbench trace`. The subcommands analyze, convert, sample, fit and record traces.
 
 use std::path::PathBuf;
 

@@ -61,8 +61,8 @@ fn check_unique<T: PartialEq + Display>(option: &str, given: &[T]) -> Outcome<()
     }
 }
 
-/// Judges the first rounds of a run by one metric. Each metric is judged alone, so the number of metrics does not change
-/// the verdicts.
+/// Judges the first rounds of a run by one metric. Each metric is judged separately, so the number of metrics does not
+/// change the verdicts.
 fn judged(
     config: &Path,
     sets: &[String],
@@ -75,7 +75,7 @@ fn judged(
     rows_of_rounds(&experiment.facts(), folder, rounds)
 }
 
-/// Writes the table to the files of the options.
+/// Writes the table to the files that the options `--csv` and `--markdown` name.
 fn keep(table: &CalibrationTable, arguments: &CalibrateArguments) -> Outcome<()> {
     let files = [(&arguments.csv, table.csv()), (&arguments.markdown, table.markdown())];
     for (file, text) in files.into_iter().filter_map(|(file, text)| Some((file.as_ref()?, text))) {

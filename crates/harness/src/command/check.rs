@@ -53,7 +53,7 @@ pub(crate) fn check(arguments: &CheckArguments) -> Outcome<bool> {
     Ok(arguments.update || report.is_good())
 }
 
-/// Returns the command that accepts the new values of a check.
+/// Returns the command with which the user accepts the measured values as new golden values.
 fn accepting(arguments: &CheckArguments) -> String {
     let mut command = "lsmbench check".to_owned();
     let baseline = arguments.baseline.display().to_string();
@@ -64,10 +64,10 @@ fn accepting(arguments: &CheckArguments) -> String {
     command + " --update"
 }
 
-/// Returns the command lines that run the experiments of a check.
+/// Returns the arguments that run an experiment, for each experiment that the user names.
 ///
 /// # Errors
-/// The user gave an option that the selected kind of check does not allow.
+/// Returns an error if the user gave an option that does not fit the selected kind of check.
 fn commands(arguments: &CheckArguments) -> Outcome<Vec<Vec<String>>> {
     let OverrideArguments { set, trials, seed, quick, design } = &arguments.overrides;
     if trials.is_some() {

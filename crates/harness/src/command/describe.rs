@@ -83,7 +83,8 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
     Ok(text)
 }
 
-/// Returns a text with the published figures that the experiment reproduces, and the number of their claims.
+/// Returns comment lines about the published figures that the experiment reproduces, and about the number of their
+/// claims.
 fn answers(sheet: &Sheet) -> String {
     let mut text = String::new();
     for source in &sheet.sources {
@@ -110,7 +111,7 @@ fn component_phases(experiment: &Experiment, cell: &Cell) -> Outcome<String> {
     Ok(text)
 }
 
-/// Returns the intended operations of each phase, with one line per phase.
+/// Returns the operations that each phase requests, with one line per phase.
 fn phases(experiment: &Experiment, cell: &Cell, plan: &WorkloadPlan) -> String {
     let mut text = String::new();
     let fixture = experiment.fixture_phases(&cell.task);
@@ -175,7 +176,7 @@ fn figures(profile: &Profile) -> Vec<String> {
     figures
 }
 
-/// Formats an estimated time. The text shows that the time is only an estimate.
+/// Formats a duration. The text is rounded to whole seconds, whole minutes or tenths of an hour.
 fn duration(seconds: f64) -> String {
     match seconds {
         seconds if seconds < 90.0 => format!("{:.0} s", seconds.max(1.0)),

@@ -1,4 +1,4 @@
-//! `lsmbench effects` analyses a whole sweep.
+//! `lsmbench effects` analyzes a whole sweep.
 
 use results::Folder;
 use results::targets::{check_folder, create_folder};

@@ -16,8 +16,9 @@ use crate::charts::charts;
 use crate::cli::GalleryArguments;
 use crate::output::print;
 
-/// The markers at the start and at the end of the gallery in its page.
+/// The marker before the gallery in its page.
 const BEGIN: &str = "<!-- gallery -->\n";
+/// The marker after the gallery in its page.
 const END: &str = "<!-- end of the gallery -->";
 
 /// Runs the missing experiments, draws the charts, and writes the gallery into its page.

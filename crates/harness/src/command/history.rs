@@ -13,13 +13,14 @@ use verdict::{Series, add, entries, series};
 use crate::cli::HistoryArguments;
 use crate::output::{line, print};
 
-/// The name of the column with the number of a run, for the charts.
+/// The name of the column that contains the number of a run. The charts have this column on their horizontal axis.
 const RUN: &str = "run";
 
-/// Minimum ratio between the values of a chart from which on the chart has a logarithmic scale.
+/// A chart has a logarithmic scale if its largest value exceeds its smallest value by more than this factor.
 const FAR_APART: f64 = 20.0;
 
-/// Adds the named results, prints the change points with the newest at the end, and draws the selected series.
+/// Adds the results that the user names, prints the change points with the newest at the end, and draws the selected
+/// series.
 pub(crate) fn history(arguments: &HistoryArguments) -> Outcome<()> {
     let HistoryArguments { store, add: results, metric, experiment, plots } = arguments;
     for name in metric {
@@ -97,8 +98,8 @@ fn short(commit: &str) -> &str {
     commit.get(..10).unwrap_or(commit)
 }
 
-/// Draws one chart for each experiment, phase, operation, metric and machine. Each label has two lines: its values,
-/// and the means between its change points.
+/// Draws one chart for each experiment, phase, operation, metric and machine. A chart has two lines for each label: the
+/// values of the runs, and the means between the change points.
 fn draw(series: &[Series], folder: &Path) -> Outcome<()> {
     let mut groups: BTreeMap<[&str; 5], Vec<&Series>> = BTreeMap::new();
     // A single run has no trend.
@@ -131,7 +132,7 @@ fn file_name(name: &str) -> String {
     name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect()
 }
 
-/// Returns whether a linear scale would hide some series, because the largest values of the series differ by more
+/// Returns whether a linear scale would hide some series, because the largest value exceeds the smallest value by more
 /// than the factor [`FAR_APART`].
 fn is_far_apart(group: &[&Series]) -> bool {
     let numbers = || group.iter().flat_map(|series| &series.runs).map(|run| run.value);

@@ -51,7 +51,7 @@ fn write_pages(folder: &Path) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns the catalog with this name.
+/// Returns the catalog with the name `name`.
 fn find<'a>(all: &'a [Listed], name: &str) -> Outcome<&'a Listed> {
     all.iter().find(|listed| listed.name == name).ok_or_else(|| {
         let names = || all.iter().map(|listed| listed.name);

@@ -132,7 +132,7 @@ fn report_folder(arguments: &ReportArguments, results: &Path) -> PathBuf {
     arguments.out.clone().unwrap_or_else(|| shown.join("report"))
 }
 
-/// Creates the contents of the report.
+/// Combines the judged claims and the results to the contents of the report.
 fn assembled(files: &[AnswerFile], found: &[(&AnswerFile, Found<'_>)], paths: &[PathBuf]) -> Outcome<Report> {
     let mut answers = Vec::new();
     for file in files {
@@ -234,7 +234,8 @@ pub(super) fn missing_run(
     }
 }
 
-/// Finds the results of an experiment. If the experiment could not run, `absent` is the reason.
+/// Returns the results of an experiment. If the experiment could not run, `absent` is the reason, and the result
+/// contains this reason.
 fn find<'a>(
     file: &AnswerFile,
     experiment: &'a Experiment,

@@ -182,7 +182,7 @@ fn is_of_counters(spec: &ChartSpec) -> bool {
     !is_timed && spec.file.is_none() && column.is_none_or(results::Metric::is_exact)
 }
 
-/// Returns the charts of the shown columns by the number of keys, after the last phase.
+/// Returns one chart for each shown column. The chart shows the value after the last phase by the number of keys.
 fn curves() -> impl Iterator<Item = ChartSpec> {
     SHOWN.into_iter().map(|metric| ChartSpec {
         x: Some(ENTRIES.to_owned()),
@@ -194,7 +194,7 @@ fn curves() -> impl Iterator<Item = ChartSpec> {
     })
 }
 
-/// Draws charts of the simulated rows. A chart without data is left out, and a printed line states the reason.
+/// Draws charts of the simulated rows. If a chart has no data, the function omits the chart and prints the reason.
 fn draw(experiment: &Experiment, specs: &[ChartSpec], table: &Table, folder: &Path) -> Outcome<Vec<PathBuf>> {
     let mut drawn = Vec::new();
     for spec in specs {

@@ -61,7 +61,7 @@ pub(crate) fn site(arguments: &SiteArguments) -> Outcome<()> {
     print(&format!("{}\n", out.join("index.html").display()))
 }
 
-/// Returns an error if a folder has other files than an earlier site.
+/// Returns an error if a folder contains a file that no earlier site wrote.
 fn check_replaceable(out: &Path) -> Outcome<()> {
     let list = std::fs::read_to_string(out.join(LIST)).unwrap_or_default();
     let own: HashSet<PathBuf> = list.lines().chain([LIST]).map(|path| out.join(path)).collect();
@@ -77,7 +77,8 @@ fn check_replaceable(out: &Path) -> Outcome<()> {
     }
 }
 
-/// Returns a file below a folder that is not one of `own`. A folder that does not exist has no files.
+/// Returns any file in a folder or its subfolders that is not in the set `own`. Returns `None` if there is no such
+/// file, or if the folder does not exist.
 fn other_file(folder: &Path, own: &HashSet<PathBuf>) -> io::Result<Option<PathBuf>> {
     if !folder.exists() {
         return Ok(None);
@@ -103,7 +104,8 @@ fn write(out: &Path, file: &SiteFile) -> Outcome<()> {
     std::fs::write(&path, &file.content).map_err(cannot)
 }
 
-/// Checks the folder of a machine. Prints all faults but the last, which is the error.
+/// Checks the results that a contributor measured on one machine. Prints all faults except the last one, and returns
+/// the last fault as the error.
 fn check_machine(folder: &Path, repository: &Path) -> Outcome<()> {
     let experiments = known_experiments(&repository.join("configs/peers"))?;
     let build = build_info();
@@ -122,7 +124,7 @@ fn check_machine(folder: &Path, repository: &Path) -> Outcome<()> {
     Err(Problem::new(last.clone()))
 }
 
-/// Returns the experiments that compare engines.
+/// Returns the name, the phases and the seed of each experiment in a folder and its subfolders.
 fn known_experiments(folder: &Path) -> Outcome<Vec<KnownExperiment>> {
     let known = |path: &std::path::PathBuf| {
         let experiment = Experiment::load(path, &Overrides::default())?;

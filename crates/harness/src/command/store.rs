@@ -26,11 +26,11 @@ pub(crate) fn design_of(arguments: &StoreArguments, user: &str) -> Outcome<Desig
     }
 }
 
-/// Opens a store of one tree, and prints the names of the files that were moved to the quarantine. `rule` is
-/// the start of the error about a store with column families.
+/// Opens a store that consists of one tree, and prints the names of the files that were moved to the quarantine. If the
+/// store has column families, the error begins with `rule`.
 ///
 /// # Errors
-/// The store has column families, or cannot be opened.
+/// Returns an error if the store has column families, or cannot be opened.
 pub(crate) fn open_store(arguments: &StoreArguments, design: Design, rule: &str) -> Outcome<Tree> {
     if let Some(first) = family_names_of(arguments, &design)?.first() {
         let directory = arguments.directory.display();
@@ -44,11 +44,11 @@ pub(crate) fn open_store(arguments: &StoreArguments, design: Design, rule: &str)
     Ok(tree)
 }
 
-/// Opens a store with column families, of which one is `name`. A family of the store that the design does not name has
-/// the design of the store.
+/// Opens a store with column families, one of which has the name `name`. If the design does not contain a family of the
+/// store, this family gets the design of the store.
 ///
 /// # Errors
-/// The store has no family with this name, or cannot be opened.
+/// Returns an error if the store has no family with this name, or cannot be opened.
 pub(crate) fn open_families(arguments: &StoreArguments, design: &Design, name: &str) -> Outcome<Families> {
     let names = family_names_of(arguments, design)?;
     if !names.iter().any(|known| known == name) {

@@ -1,4 +1,4 @@
-//! `lsmbench trace` analyses, converts, samples, fits and records traces.
+//! `lsmbench trace` analyzes, converts, samples, fits and records traces.
 
 mod table;
 
@@ -150,7 +150,7 @@ fn copy(
     Ok(())
 }
 
-/// Calls `visit` with each record of a trace, and returns the stream at its end.
+/// Calls `visit` with each record of a trace. Returns the stream after its last record.
 fn each(
     input: &TraceInputArguments,
     mut visit: impl FnMut(TraceRecord) -> Outcome<()>,

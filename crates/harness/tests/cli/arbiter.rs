@@ -1,10 +1,11 @@
-//! Arbiters, which move memory between memtables, filters and cache while the tree is open.
+//! Tests of arbiters, which move memory between memtables, filters and cache while the tree is open.
 
 use results::columns as c;
 
 use crate::bench::{Bench, count, number, of, text};
 
-/// Overwrites and then gets in one memory budget. The blocks of all keys take about 400 KiB.
+/// An experiment with a memory budget, a phase of overwrites, and then a phase of gets. The blocks of all keys take
+/// about 400 KiB.
 const SPLITS: &str = r#"
 question = "Does the arbiter move memory?"
 [design]

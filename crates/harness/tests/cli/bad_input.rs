@@ -9,7 +9,7 @@ use crate::bench::{Bench, SMALL};
 /// of its message.
 type Case<'a> = (&'a str, &'a str, usize, &'a [&'a str]);
 
-/// The experiment that the cases change. The lines count.
+/// The valid experiment that the cases change. The cases contain line numbers of this text.
 const BASE: &str = r#"question = "?"
 [design]
 bloom      = "standard"
@@ -323,7 +323,7 @@ const SWEEPS: &[Case<'_>] = &[
     ),
 ];
 
-/// Invalid values that are detected before anything runs.
+/// Cases that need more memory or storage than a machine has. lsmbench rejects them before anything runs.
 const TOO_LARGE: &[Case<'_>] = &[
     (
         "insert = 3000",
@@ -334,7 +334,7 @@ const TOO_LARGE: &[Case<'_>] = &[
     ("\"32KiB\"", "\"900TiB\"", 0, &["configuration 0 (none) may need", "of memory", "lower the capacities"]),
 ];
 
-/// Files that an experiment names.
+/// Cases with an error in a file that the experiment names.
 const FILES: &[Case<'_>] = &[
     (
         "[design]",
@@ -363,7 +363,7 @@ const FILES: &[Case<'_>] = &[
     ),
 ];
 
-/// Runs every case with the results of a good run in the folder. The results must stay unchanged.
+/// Tests that `run` rejects every case, and that the results of an earlier valid run stay unchanged.
 fn refuses(cases: &[Case<'_>]) {
     let bench = Bench::new();
     bench.write("x.toml", BASE);
@@ -531,7 +531,8 @@ fn folders_that_hold_something_else_are_left_alone() {
     assert!(bench.content() == before, "something was touched");
 }
 
-/// A changed digit and missing or duplicate lines are still valid rows; only the seal detects them.
+/// Tests that lsmbench neither resumes nor draws results that another program has changed. A changed digit, a missing
+/// line and a duplicate line leave valid rows, so only the seal detects such a change.
 #[test]
 fn results_that_were_changed_in_silence_are_neither_resumed_nor_drawn() {
     let bench = Bench::small();
@@ -613,7 +614,7 @@ fn a_variant_that_was_left_out_of_the_build_says_how_to_get_it() {
     );
 }
 
-/// The order of overrides has no effect: a combination is checked after the last override.
+/// Tests that the order of overrides has no effect. lsmbench checks a combination of settings after the last override.
 #[test]
 fn overrides_have_no_order() {
     let bench = Bench::small();

@@ -1,10 +1,10 @@
-//! Batches with members of any kind of write.
+//! Tests of write batches that contain writes of all kinds.
 
 use results::columns as c;
 
 use crate::bench::{Bench, count, of, right_answers};
 
-/// Batches among other operations, on a tree that flushes and compacts many times.
+/// An experiment that mixes write batches with other operations, on a tree that flushes and compacts many times.
 const BATCHES: &str = r#"
 question = "What do batches leave?"
 [design]
@@ -36,7 +36,7 @@ check = 1
 mode  = "counted"
 "#;
 
-/// A queue that adds and takes keys in batches.
+/// An experiment in which batches insert keys at the end of a queue, and single-delete keys at its start.
 const QUEUE: &str = r#"
 question = "Do batches take keys in order?"
 [design]
@@ -83,7 +83,7 @@ fn batches_of_all_writes_give_the_answers_of_the_model() {
     }
 }
 
-/// Batches in column families and on several threads.
+/// Tests write batches in column families and on several threads.
 #[test]
 fn threads_and_families_have_batches() {
     let bench = Bench::new();

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use results::{Folder, Manifest, Metric, Row, Table, columns as c};
 use tempfile::TempDir;
 
-/// An experiment of three cells that takes less than a second.
+/// An experiment with three configurations, which takes less than a second.
 pub(crate) const SMALL: &str = r#"
 question = "Which filter lets fewest absent lookups through?"
 
@@ -41,15 +41,15 @@ x    = "design.bloom"
 y    = "fpr"
 "#;
 
-/// Time limit of any step of a test.
+/// The time limit of any step of a test.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A folder to work in, removed when dropped.
+/// A temporary folder in which the tests run the program. The folder is removed when the value is dropped.
 pub(crate) struct Bench {
     folder: TempDir,
 }
 
-/// The output and the exit code of the program.
+/// The output and the exit code of a finished process of the program.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) code: Option<i32>,
@@ -62,7 +62,7 @@ impl Bench {
         Self { folder: tempfile::tempdir().expect("there is room for a folder") }
     }
 
-    /// A folder with the experiment [`SMALL`] in `small.toml`.
+    /// Creates a folder that contains the experiment [`SMALL`] in `small.toml`.
     pub(crate) fn small() -> Self {
         let bench = Self::new();
         bench.write("small.toml", SMALL);
@@ -80,7 +80,7 @@ impl Bench {
         self.folder.path().join(name)
     }
 
-    /// Writes a file, with the folders above it.
+    /// Writes a file. Creates the folders above the file if they do not exist.
     pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -92,7 +92,7 @@ impl Bench {
         fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// The program in this folder, ready to start.
+    /// Returns a command that runs the program in this folder.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lsmbench"));
         command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
@@ -105,7 +105,7 @@ impl Bench {
         Answer::of(self.command(arguments).spawn().expect("the program starts"))
     }
 
-    /// Runs the program to its end, with `input` on standard input.
+    /// Runs the program to its end, with `input` as its standard input.
     pub(crate) fn run_with(&self, arguments: &[&str], input: &str) -> Answer {
         let mut child = self.command(arguments).stdin(Stdio::piped()).spawn().expect("the program starts");
         let mut stdin = child.stdin.take().unwrap();
@@ -116,13 +116,13 @@ impl Bench {
         })
     }
 
-    /// Runs the program to its end under resource limits, such as `ulimit -f 16`. A file beyond its limit is an error
-    /// of the write, without a signal.
+    /// Runs the program to its end under resource limits, such as `ulimit -f 16`. If a file would exceed its limit, the
+    /// write returns an error, and the program receives no signal.
     pub(crate) fn limited(&self, limits: &str, arguments: &[&str]) -> Answer {
         Answer::of(self.limited_command(limits, arguments).spawn().expect("there is a shell"))
     }
 
-    /// The program under resource limits, ready to start.
+    /// Returns a command that runs the program under resource limits.
     pub(crate) fn limited_command(&self, limits: &str, arguments: &[&str]) -> Command {
         let program = self.command(arguments);
         let mut command = Command::new("sh");
@@ -133,13 +133,13 @@ impl Bench {
         command
     }
 
-    /// Runs the program, which must succeed, and returns its answer.
+    /// Runs the program, which must succeed, and returns its standard output.
     pub(crate) fn ok(&self, arguments: &[&str]) -> String {
         self.run(arguments).expect(0).out
     }
 
-    /// Removes the seals of the rows from an experiment's manifest, as in results of an earlier version, so that a
-    /// test may change the rows.
+    /// Removes the seals of the rows from the manifest of an experiment, so that a test can change the rows. Results of
+    /// earlier versions have no seals.
     pub(crate) fn forget_seals(&self, experiment: &str) {
         let mut manifest = self.manifest(experiment);
         (manifest.runs, manifest.timeline) = (None, None);
@@ -147,7 +147,7 @@ impl Bench {
         manifest.write(&Folder::new(self.path("results").join(experiment)).manifest()).unwrap();
     }
 
-    /// The rows of an experiment's `runs.csv`.
+    /// Returns the rows in the `runs.csv` of an experiment.
     pub(crate) fn rows(&self, experiment: &str) -> Vec<Row> {
         let folder = Folder::new(self.path("results").join(experiment));
         Table::read(&folder.runs()).unwrap_or_else(|error| panic!("{error}")).rows().to_vec()
@@ -158,7 +158,7 @@ impl Bench {
         Manifest::read(&folder.manifest()).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Every file and folder in this one, with the contents of the files.
+    /// Returns the paths of all files and folders in this folder, and the content of each file.
     pub(crate) fn content(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
         let mut content = BTreeMap::new();
         collect(self.folder.path(), &mut content);
@@ -185,14 +185,15 @@ impl Answer {
         Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
     }
 
-    /// Checks the exit code and returns the answer.
+    /// Checks the exit code of the process, and returns the answer.
     #[track_caller]
     pub(crate) fn expect(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "standard output:\n{}\nstandard error:\n{}", self.out, self.err);
         self
     }
 
-    /// Checks that a request failed while it was running: exit code 2 and no panic. Returns the last line of the error.
+    /// Checks that a request failed after it had begun to run: exit code 2 and no panic. Returns the last line of the
+    /// error.
     #[track_caller]
     pub(crate) fn refusal_behind_progress(self) -> String {
         let answer = self.expect(2);
@@ -221,12 +222,13 @@ pub(crate) fn unwrapped(text: &str) -> String {
     text.split_whitespace().collect::<Vec<&str>>().join(" ")
 }
 
-/// An error whose suggestion and valid values are on its line.
+/// Returns an error message in which the suggestion and the valid values are on the line of the problem.
 fn on_one_line(text: &str) -> String {
     text.replace("\n  help: ", "; ").replace("\n  valid: ", " Valid: ")
 }
 
-/// The process that an error names as the holder of a lock; without a name if the kernel does not list locks.
+/// Returns the words with which an error names the process that holds a lock. The words have no name if the kernel does
+/// not list locks.
 pub(crate) fn user(process: &Child) -> String {
     match Path::new("/proc/locks").exists() {
         true => format!("process {}", process.id()),
@@ -234,30 +236,31 @@ pub(crate) fn user(process: &Child) -> String {
     }
 }
 
-/// The value of a column as text.
+/// Returns the value of a column as text.
 pub(crate) fn text(row: &Row, column: &Metric) -> String {
     row.get(column).to_string()
 }
 
-/// The number in a column.
+/// Returns the number in a column.
 #[track_caller]
 pub(crate) fn number(row: &Row, column: &Metric) -> f64 {
     row.get(column).number().unwrap_or_else(|| panic!("{} is empty", column.name))
 }
 
-/// The count in a column.
+/// Returns the count in a column.
 #[track_caller]
 pub(crate) fn count(row: &Row, column: &Metric) -> u64 {
     row.get(column).integer().unwrap_or_else(|| panic!("{} holds no count", column.name))
 }
 
-/// The rows of a phase for one kind of operation, or for `all`.
+/// Returns the rows of a phase for one kind of operation, or for `all`.
 pub(crate) fn of<'a>(rows: &'a [Row], phase: &str, operation: &str) -> Vec<&'a Row> {
     let found = |row: &&Row| text(row, &c::PHASE) == phase && text(row, &c::OPERATION) == operation;
     rows.iter().filter(found).collect()
 }
 
-/// The rows of all operations of a phase. Each row has at least `least` checked answers, and no answer is wrong.
+/// Returns the rows of a phase for all operations together. Checks that each row has at least `least` checked answers
+/// and no wrong answer.
 #[track_caller]
 pub(crate) fn right_answers<'a>(rows: &'a [Row], phase: &str, least: u64) -> Vec<&'a Row> {
     let all = of(rows, phase, "all");
@@ -269,7 +272,7 @@ pub(crate) fn right_answers<'a>(rows: &'a [Row], phase: &str, least: u64) -> Vec
     all
 }
 
-/// The fields of each row that must have equal values in every run in `counted` mode.
+/// Returns the fields of each row that must have equal values in every run in `counted` mode.
 pub(crate) fn exact_cells(rows: &[Row]) -> Vec<Vec<String>> {
     let cells = |row: &Row| {
         let cells = row.schema().columns().iter().zip(row.cells());
@@ -278,7 +281,8 @@ pub(crate) fn exact_cells(rows: &[Row]) -> Vec<Vec<String>> {
     rows.iter().map(cells).collect()
 }
 
-/// Waits until `ready` returns a value.
+/// Calls `find` until it returns a value, and returns this value. Panics after the time limit. `what` names the value
+/// in the message.
 #[track_caller]
 pub(crate) fn wait_for<T>(what: &str, mut find: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();

@@ -1,10 +1,11 @@
-//! Value policies: values in SSTables, in blob files and in a value log, from an experiment to its columns.
+//! Tests of value policies, which store values in SSTables, in blob files or in a value log.
 
 use results::{Row, columns as c};
 
 use crate::bench::{Bench, SMALL, count, number, of, text};
 
-/// Overwrites of values of 600 bytes in every kind of tree, then reads of all kinds, with checked answers.
+/// An experiment that overwrites values of 600 bytes in every kind of tree, executes reads of all kinds, and checks the
+/// answers.
 const OVERWRITES: &str = r#"
 question = "Where should values of 600 bytes live?"
 [design]

@@ -1,10 +1,11 @@
-//! Tests of runs with a time budget: looks, decided configurations, and rejected combinations.
+//! Tests of runs with a time budget: evaluations of the verdicts before the end, configurations that stop early, and
+//! rejected combinations of settings.
 
 use results::{Folder, Manifest, columns as c};
 
 use crate::bench::{Bench, unwrapped};
 
-/// A timed experiment whose second store takes far longer for each read.
+/// A timed experiment with two stores. Each read of the second store takes much longer.
 const READS: &str = r#"
 question = "Which device is faster?"
 

@@ -6,7 +6,7 @@ use results::{Folder, Row, Table, columns as c};
 
 use crate::bench::{Bench, count, exact_cells, number, of, text, unwrapped};
 
-/// Two equal phases of lookups on a store whose blocks all fit into the block cache.
+/// An experiment with two equal phases of lookups on a store whose blocks all fit into the block cache.
 const LOOKUPS: &str = r#"
 question = "What do caches do?"
 [design]
@@ -56,7 +56,7 @@ fn caches_are_as_the_phase_asks_for() {
     assert_eq!(exact_cells(&rows), exact_cells(&bench.rows("x")), "and it counts the same each time");
 }
 
-/// The rows of an experiment whose files are on a disk, in a folder that is removed with the test.
+/// Runs an experiment whose files are on a disk, and returns its rows. The results folder is removed with the test.
 fn rows_on_disk(bench: &Bench, name: &str, out: &Path) -> Vec<Row> {
     let file = format!("{name}.toml");
     bench.ok(&["run", &file, "--allow-debug", "--out", out.to_str().unwrap()]);
@@ -98,14 +98,15 @@ fn cold_caches_need_a_store_that_can_be_opened_again() {
     assert!(error.contains("unknown state of caches \"hot\" Valid: as-is, warm, cold"), "{error}");
 }
 
-/// The rows of a phase, cell by cell; they are in the order in which trials ran.
+/// Returns the rows of a phase in the order of the configurations. The order in the file is the order in which the
+/// trials ran.
 fn by_cell<'a>(rows: &'a [Row], phase: &str) -> Vec<&'a Row> {
     let mut rows = of(rows, phase, "all");
     rows.sort_by_key(|row| row.get(&c::CELL).integer());
     rows
 }
 
-/// Half of the operations write, by three threads, after a warm-up.
+/// An experiment with three threads and a warm-up, in which half of the operations are writes.
 const WARMED: &str = r#"
 question = "Is the warm-up left out?"
 [design]

@@ -7,7 +7,8 @@ use results::{Row, columns as c};
 
 use crate::bench::{Bench, SMALL, exact_cells, number, of, text, unwrapped};
 
-/// One factor at a time, on a tree of a few levels, with every kind of operation.
+/// An experiment that changes one factor at a time. Its tree has a few levels, and its mix contains many kinds of
+/// operations.
 const EXPERIMENT: &str = r#"
 question = "Are the counters what they were?"
 
@@ -42,8 +43,8 @@ count = 1
 mode  = "counted"
 "#;
 
-/// The counters that are the same everywhere, as lines of `COLUMN,VALUE,VALUE…`: a value for each phase of each
-/// cell in a trial.
+/// Returns the counters of a trial that must be equal on every machine. A line has the form `COLUMN,VALUE,VALUE…`, with
+/// a value for each phase of each configuration.
 fn counters(rows: &[Row], trial: u64) -> String {
     let of_trial = |row: &&Row| row.get(&c::TRIAL).integer() == Some(trial);
     let mut rows: Vec<&Row> =
@@ -72,7 +73,7 @@ fn two_runs_count_the_same() {
     assert_eq!(counters(&first, 0), counters(&first, 1), "trials are the same too");
 }
 
-/// Compares counters with a file of counters from another machine and build, because counters must be equal everywhere.
+/// Tests that the counters equal the counters in a file that another machine and another build wrote.
 #[test]
 fn the_counters_are_those_of_every_other_build() {
     let bench = Bench::new();
@@ -147,7 +148,8 @@ fn a_modelled_device_takes_the_same_time_in_every_run_and_a_real_one_none() {
     assert_ne!(exact_cells(&rows), exact_cells(&run("nvme")));
 }
 
-/// A design that drops data has numbers. Missing answers are counted separately, and the verdict warns about them.
+/// Tests that a design that drops data has measured values. Missing answers are counted separately, and the verdict
+/// warns about them.
 #[test]
 fn a_design_that_drops_is_not_wrong_and_is_called_so() {
     let bench = Bench::new();

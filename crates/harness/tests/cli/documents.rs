@@ -1,4 +1,4 @@
-//! Tests that pages and files that contain output of the program equal this output.
+//! Tests that the output of the program in the documentation equals the real output.
 
 use std::path::{Path, PathBuf};
 
@@ -7,12 +7,13 @@ use tree::Design;
 
 use crate::bench::Bench;
 
-/// A file of the repository.
+/// Returns the path of a file of the repository.
 fn in_repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
-/// `configs/designs/default.toml` is meant to be read and extended: it contains every setting of the default design.
+/// Tests that `configs/designs/default.toml` contains every setting of the default design, because users read and
+/// extend this file.
 #[test]
 fn the_default_design_s_file_spells_out_the_default_design() {
     let file = in_repository("configs/designs/default.toml");
@@ -26,7 +27,7 @@ fn the_default_design_s_file_spells_out_the_default_design() {
     assert!(missing.is_empty(), "it says nothing of {missing:?}; {advice}");
 }
 
-/// The table, the verdict and the chart of the README follow from the rows that Git keeps.
+/// Tests that the table, the verdict and the chart of the README follow from the rows in git.
 #[test]
 fn the_quick_start_of_the_readme_follows_from_its_rows() {
     let bench = Bench::new();

@@ -155,7 +155,7 @@ fn help_and_version_are_answers() {
     );
 }
 
-/// Rule: a reader that stops reading early, such as `head`, causes no error.
+/// Tests that a program that stops reading the output early, such as `head`, causes no error.
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let bench = Bench::small();

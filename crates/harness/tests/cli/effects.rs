@@ -2,7 +2,7 @@
 
 use crate::bench::{Bench, SMALL};
 
-/// A sweep of every combination of two factors, in counted mode.
+/// Returns an experiment in counted mode that sweeps every combination of two factors.
 fn swept() -> String {
     let two =
         "\"design.bloom\" = [\"none\", \"standard\"]\n\"design.memtable.capacity\" = [\"16KiB\", \"32KiB\"]";

@@ -1,5 +1,5 @@
-//! Tests of tables of engines. They are copied without paths of the machine, written into a page, and compared with the
-//! copy.
+//! Tests of the tables that compare engines. `lsmbench engines` copies the results without paths of the machine, writes
+//! the tables into a page, and compares the page with the copy.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use results::{CellInfo, EngineInfo, Folder, MANIFEST_VERSION, Manifest};
 
 use crate::bench::Bench;
 
-/// A folder that no other machine has.
+/// A path that a copy must not contain, because the path exists only on one machine.
 const LIBRARY: &str = "/opt/of this machine/librocksdb.so";
 
-/// Engines with the rate of each in the three columns, where our own tree makes 1000.
+/// The engines, each with its operations per second in the three phases. Our own tree has the label `lsmbench`.
 const ENGINES: [(&str, [u64; 3]); 3] =
     [("lsmbench", [1_000, 1_000, 2_000]), ("rocksdb", [400, 800, 500]), ("lmdb", [100, 2_000, 500])];
 
@@ -21,7 +21,7 @@ const HEADER: &str = "experiment,cell,label,trial,phase,operation,mode,seed,loop
                       user_bytes_written,cpu_seconds,rss_peak_bytes,flush_bytes_settled,\
                       compaction_bytes_written_settled,os_write_bytes_settled,os_read_bytes,threads,disk_bytes\n";
 
-/// Makes results as six trials of three engines would leave them.
+/// Writes results like those of six trials of three engines.
 fn make(bench: &Bench, name: &str) -> PathBuf {
     let mut rows = HEADER.to_owned();
     for (cell, (engine, rates)) in ENGINES.iter().enumerate() {
@@ -86,7 +86,7 @@ fn make(bench: &Bench, name: &str) -> PathBuf {
     root
 }
 
-/// A page with a place for the tables of each named experiment.
+/// Returns a page with markers for the tables of each named experiment.
 fn page(names: &[&str]) -> String {
     let place = |name: &&str| format!("<!-- engines {name} -->\nold\n<!-- /engines -->\n");
     format!("# Page\n{}end\n", names.iter().map(place).collect::<String>())
@@ -209,8 +209,9 @@ fn what_has_no_place_is_refused_before_anything_is_written() {
     );
 }
 
-/// The tables of the repository's page match the repository's results. Without stored results there is nothing to
-/// compare; otherwise every place has its results, and every result its place.
+/// Tests that the tables on the page of the repository follow from the results in the repository. Each experiment with
+/// results must have a place on the page, and each place must have results. Without results in the repository, the test
+/// checks nothing.
 #[test]
 fn the_page_of_performance_follows_from_the_results_of_engines() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

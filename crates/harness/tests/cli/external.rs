@@ -6,7 +6,7 @@ use results::{Row, columns as c};
 
 use crate::bench::{Bench, text};
 
-/// A tree of a few levels; `COMPACTION` is the list of policies.
+/// An experiment on a tree of a few levels. The test replaces `COMPACTION` by a list of policies.
 const EXPERIMENT: &str = r#"
 question = "Does a policy in another process do what the built-in one does?"
 
@@ -44,7 +44,7 @@ fn bench(compaction: &str) -> Bench {
     bench
 }
 
-/// The counters of the rows of a cell, by operation and phase.
+/// Returns the counters of the rows of a configuration, by operation and phase.
 fn counters(rows: &[Row], cell: u64) -> Vec<Vec<String>> {
     let of_cell = rows.iter().filter(|row| row.get(&c::CELL).integer() == Some(cell));
     let naming = [c::CELL.name, c::LABEL.name, c::TRIAL.name, "design.compaction"];

@@ -1,11 +1,11 @@
-//! Column families: several trees that share one WAL, one cache and one memory budget, and the same families as
+//! Tests of column families. Either several trees share one WAL, one cache and one memory budget, or the families are
 //! prefixes of the keys of one tree.
 
 use results::columns as c;
 
 use crate::bench::{Bench, count, number, of, right_answers};
 
-/// Two families with different designs, in phases of one family each.
+/// An experiment with two families, which have different designs. Each phase uses one family.
 const FAMILIES: &str = r#"
 question = "What do families save?"
 [design]
@@ -86,7 +86,8 @@ fn families_give_the_answers_of_the_model_in_both_layouts() {
     assert!(printed.contains("# phase load-values\n# family values\np "), "{printed}");
 }
 
-/// Roles that use different families at the same time, in every WAL mode that families can have.
+/// An experiment whose roles use different families at the same time. The test sweeps every WAL mode that families can
+/// have.
 const ROLES: &str = r#"
 question = "Do families run together?"
 [design]
@@ -226,7 +227,7 @@ fn families_that_cannot_run_are_refused_with_their_remedy() {
     );
 }
 
-/// A queue in one family, whose keys single deletes take, and overwrites in the other family.
+/// Tests single deletes of the keys of a queue in one family, while another family has overwrites.
 #[test]
 fn families_have_single_deletes_in_both_layouts() {
     let bench = Bench::new();
@@ -255,7 +256,7 @@ fn families_have_single_deletes_in_both_layouts() {
     }
 }
 
-/// Creates a store with the families `index` and `values` in `db`.
+/// Creates a store in `db` that contains the families `index` and `values`.
 fn stored() -> Bench {
     let bench = Bench::new();
     let new = ["--set", "families.index={}", "--set", "families.values={compression=\"zstd\"}"];
@@ -264,7 +265,7 @@ fn stored() -> Bench {
     bench
 }
 
-/// The shell opens one family of a store, without a design of the families.
+/// Tests that the shell opens one family of a store, even if no design names the families.
 #[test]
 fn the_shell_uses_one_family() {
     let bench = stored();
@@ -292,7 +293,8 @@ fn the_shell_uses_one_family() {
     bench.run(&["verify", "db"]).expect(0);
 }
 
-/// The folder of a family has no WAL, so a tree that opens it would lose writes.
+/// Tests that lsmbench does not open the folder of one family as a store. Such a folder has no WAL, so a tree in this
+/// folder would lose writes.
 #[test]
 fn the_folder_of_one_family_is_no_store() {
     let bench = stored();
@@ -346,7 +348,7 @@ fn families_that_do_not_exist_are_not_invented() {
     }
 }
 
-/// Each family merges with its own operator, and the check of the answers uses it.
+/// Tests that each family merges with its own operator, and that the check of the answers uses the same operator.
 #[test]
 fn families_have_merge_operators_of_their_own() {
     let bench = Bench::new();
@@ -372,7 +374,7 @@ fn families_have_merge_operators_of_their_own() {
     assert!(error.contains(expected), "{error}");
 }
 
-/// `simulate` and `tune` reject a workload before they compute anything.
+/// Tests that `simulate` and `tune` reject a workload with families or single deletes before they compute anything.
 #[test]
 fn models_reject_families_and_single_deletes_first() {
     let bench = Bench::new();

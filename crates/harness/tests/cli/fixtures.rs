@@ -10,7 +10,8 @@ use results::{Manifest, Row, columns as c};
 
 use crate::bench::{Bench, exact_cells, number, of, text, wait_for};
 
-/// Reads and writes on a store that two phases have built. One of these phases deletes and overwrites keys.
+/// An experiment with reads and writes on a store that the first two phases build. One of these phases deletes and
+/// overwrites keys.
 const EXPERIMENT: &str = r#"
 question = "What do caches do for reads?"
 [design]
@@ -38,7 +39,7 @@ mode    = "counted"
 fixture = "churn"
 "#;
 
-/// Every file of the fixtures with its content, except lock files.
+/// Returns the content of every file of the fixtures, except lock files.
 fn fixtures(bench: &Bench) -> BTreeMap<PathBuf, Vec<u8>> {
     let content = bench.content().into_iter();
     let below = content.filter(|(path, _)| path.starts_with(bench.path("results/fixtures")));
@@ -50,7 +51,7 @@ fn built(told: &str) -> usize {
     told.matches("building fixture").count()
 }
 
-/// The values of rows that do not depend on the way in which the earlier phases ran.
+/// Returns the values of rows that do not depend on how the trial got its store: from a fixture, or by its own load.
 fn answers(rows: &[Row]) -> Vec<Vec<String>> {
     let columns = [&c::CELL, &c::TRIAL, &c::OPERATION, &c::OPS, &c::FOUND, &c::MISSING, &c::LIVE_BYTES];
     let mut answers: Vec<Vec<String>> = rows
@@ -281,7 +282,7 @@ fn fixtures_are_listed_and_removed() {
     assert_eq!(built(&bench.run(&["run", "x.toml"]).expect(0).err), 1);
 }
 
-/// Each machine builds a fixture once, even if two of its parts start at the same time.
+/// Tests that each machine builds a fixture only once, even if two parts start at the same time on this machine.
 #[test]
 fn parts_on_one_machine_share_their_fixtures() {
     let bench = Bench::new();
@@ -310,7 +311,8 @@ fn parts_on_one_machine_share_their_fixtures() {
     assert_eq!(bench.read("results/x/runs.csv"), bench.read("alone/x/runs.csv"));
 }
 
-/// A run that may use a fixture prevents its removal, from before the search for the fixture until the end of the run.
+/// Tests that a fixture is not removed while a run may use it. The protection lasts from before the search for the
+/// fixture until the end of the run.
 #[test]
 fn nobody_removes_a_fixture_that_a_run_may_take() {
     let bench = Bench::new();

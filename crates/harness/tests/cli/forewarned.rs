@@ -1,5 +1,5 @@
-//! Tests that lsmbench reports unmeasurable metrics before a run, and that a second trial of a baseline never runs
-//! outside of its rounds.
+//! Tests that lsmbench reports unmeasurable metrics before a run, and that the second trial of a baseline always runs
+//! inside a round.
 
 use results::columns as c;
 
@@ -59,7 +59,7 @@ fn a_metric_that_the_phase_cannot_have_is_refused_with_the_setting_that_gives_it
     }
 }
 
-/// A timed experiment runs in counted mode for its goldens, and without a metric that needs time.
+/// Tests a timed experiment that runs in counted mode. The verdict then ignores all metrics that need time.
 #[test]
 fn counted_mode_leaves_times_out_of_the_verdict_and_picks_what_it_measured() {
     let bench = Bench::new();
@@ -81,7 +81,8 @@ fn counted_mode_leaves_times_out_of_the_verdict_and_picks_what_it_measured() {
     assert!(error.contains("counted mode measures no time"), "{error}");
 }
 
-/// Rule: `describe` predicts the state that the counters of the run then show.
+/// Tests that `describe` predicts the state of the tree after the load. The counters of the run must show the same
+/// state.
 #[test]
 fn describe_says_in_which_state_the_load_leaves_the_tree() {
     let bench = Bench::small();

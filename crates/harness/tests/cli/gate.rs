@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::bench::{Bench, SMALL};
 
-/// Decreases the first number of this column in a golden by a thousandth of `of`, and by at least 1.
+/// Reduces the first number of this column in a golden file by a thousandth of `of`, and by at least 1.
 fn one_less(bench: &Bench, column: &str) {
     let path = bench.path("goldens/small.csv");
     let text = fs::read_to_string(&path).unwrap();
@@ -91,7 +91,8 @@ fn numbers_that_are_gone_fail_the_gate() {
     }
 }
 
-/// Simulates a wrong counter: impossible cache hits.
+/// Tests that lsmbench reports implausible values and computes no verdict from them. The test writes an impossible
+/// number of cache hits.
 #[test]
 fn implausible_numbers_are_told_and_carry_no_verdict() {
     let bench = Bench::small();
@@ -189,7 +190,7 @@ fn two_folders_are_compared_in_every_format() {
     }
 }
 
-/// A timed experiment whose writes wait for the disk.
+/// Returns a timed experiment whose writes wait for the disk.
 fn synced() -> String {
     SMALL
         .replace("memtable =", "wal = \"sync\"\nmemtable =")
@@ -273,8 +274,8 @@ fn equal_trees_and_slower_ones_are_compared_again_and_again() {
     }
 }
 
-/// A check removes the folders of killed checks. The check keeps folders in use, and new folders that another check may
-/// be about to use.
+/// Tests that a check removes the folders of killed checks. The check keeps folders in use, and new folders that
+/// another check may soon use.
 #[test]
 fn what_killed_checks_left_is_removed() {
     let bench = Bench::small();

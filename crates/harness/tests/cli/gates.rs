@@ -1,10 +1,10 @@
-//! Tests of the decisions of gates: tolerances, sessions, other settings, and configurations of one run.
+//! Tests of the decisions of gates: tolerances, sessions, different settings, and configurations of one run.
 
 use results::columns as c;
 
 use crate::bench::{Bench, SMALL, unwrapped};
 
-/// The counters of three filters, with a gate.
+/// Returns an experiment that counts the memory of three filters, with the given `[gate]` table.
 fn gated(gate: &str) -> String {
     format!("{SMALL}\n[verdict]\nphase = \"look\"\nmetric = \"filter_bytes\"\n[gate]\n{gate}\n")
 }
@@ -58,7 +58,7 @@ fn a_run_fails_its_gate_where_a_configuration_is_worse_than_the_baseline() {
     assert!(error.contains("cannot write ."), "{error}");
 }
 
-/// The trials of a timed run are too few for a verdict, so nothing is decided.
+/// Tests that a gate fails if it must decide but a timed run has too few trials for a verdict.
 #[test]
 fn an_undecided_gate_fails_where_it_has_to_decide() {
     let bench = Bench::new();
@@ -137,7 +137,7 @@ fn a_tolerance_decides_a_comparison_of_results() {
     assert!(error.contains("--tolerance and --fail-on need --against"), "{error}");
 }
 
-/// Rule: sides with different operations are not compared, and the error names the differing keys.
+/// Tests that `compare` rejects two sides with different operations, and that the error names the keys that differ.
 #[test]
 fn other_sizes_are_refused_with_their_keys() {
     let bench = Bench::small();
@@ -157,7 +157,8 @@ fn other_sizes_are_refused_with_their_keys() {
     other("trials.count=2").expect(0);
 }
 
-/// Two sessions of one build differ more than the trials of one session, and only several sessions show by how much.
+/// Tests that `compare` computes no verdict on times if each side has only one session. Two sessions of one build
+/// differ more than the trials of one session, so only several sessions show the noise.
 #[test]
 fn times_of_one_session_each_have_no_verdict() {
     let bench = Bench::new();
@@ -197,7 +198,7 @@ fn times_of_one_session_each_have_no_verdict() {
     assert!(answer.contains("n = 2") || answer.contains("inconclusive"), "{answer}");
 }
 
-/// Divides the rates of a run by ten, as a slower build would have them.
+/// Divides the rates of a run by ten, as if the build were slower.
 fn slow(bench: &Bench, out: &str) {
     let file = format!("{out}/small/runs.csv");
     let text = bench.read(&file);

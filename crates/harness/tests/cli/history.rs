@@ -1,4 +1,4 @@
-//! Tests of metrics across runs: a file to which results are added, and the change points in this file.
+//! Tests of `lsmbench history`, which adds the metrics of runs to a file and finds change points.
 
 use std::fmt::Write as _;
 
@@ -54,7 +54,8 @@ fn a_change_is_told_and_drawn() {
     assert!(error.contains("no experiment \"y\" Valid: \"x\""), "{error}");
 }
 
-/// A linear scale would hide the smaller numbers.
+/// Tests that series of very different sizes share one chart with a logarithmic scale. A linear scale would hide the
+/// smaller values.
 #[test]
 fn series_of_very_different_sizes_share_a_chart() {
     let bench = Bench::new();

@@ -5,7 +5,7 @@ use results::{Row, columns as c};
 
 use crate::bench::{Bench, text};
 
-/// A workload whose keys are sequential, Zipf-distributed, and later from another part of the key space.
+/// A workload whose keys are first sequential, then Zipf-distributed, and then from another part of the key space.
 const PHASES: &str = r#"
 [[phase]]
 name   = "load"

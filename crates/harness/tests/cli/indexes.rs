@@ -1,10 +1,11 @@
-//! Indexes of all sorted runs: the sorted view of scans, and the key index of gets. Also the locks of levels.
+//! Tests of two indexes of all sorted runs: the sorted view for scans, and the key index for gets. Also tests the locks
+//! of levels.
 
 use results::{Row, columns as c};
 
 use crate::bench::{Bench, count, number, of, text};
 
-/// A tree with several sorted runs. Scans and gets run beside puts, then alone.
+/// An experiment on a tree with several sorted runs. Scans and gets first run next to puts, and then without puts.
 const READS: &str = r#"
 question = "Do indexes of all sorted runs give the same answers?"
 [design]
@@ -42,7 +43,7 @@ check = 1
 mode  = "counted"
 "#;
 
-/// Runs the designs of a sweep, and checks all answers. Returns all rows.
+/// Runs an experiment with the sweep `sweep`, and checks all answers. Returns all rows.
 fn rows_of(bench: &Bench, sweep: &str) -> Vec<Row> {
     bench.write("x.toml", format!("{READS}[sweep]\n{sweep}\n"));
     bench.ok(&["run", "x.toml"]);

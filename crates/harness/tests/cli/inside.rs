@@ -1,10 +1,12 @@
-//! Internals reported by components and trees: sources of answers, balance of shards, memory and time of the work.
+//! Tests of columns about the internals of components and trees: sources of answers, balance of shards, memory, and
+//! time of compactions.
 
 use results::{Metric, Row, columns as c};
 
 use crate::bench::{Bench, count, number, of, text};
 
-/// The rows of an experiment on a subject.
+/// Runs an experiment on a subject, and returns its rows. `component` contains the other keys of `[component]`, and
+/// `rest` contains the other tables.
 fn component(subject: &str, component: &str, rest: &str) -> Vec<Row> {
     let bench = Bench::new();
     let experiment = format!(
@@ -15,14 +17,15 @@ fn component(subject: &str, component: &str, rest: &str) -> Vec<Row> {
     bench.rows("component-x")
 }
 
-/// The row of a phase of the cell with this label.
+/// Returns the row of a phase for the configuration with this label.
 fn labelled<'a>(rows: &'a [Row], phase: &str, label: &str) -> &'a Row {
     let mut rows = of(rows, phase, "all").into_iter();
     rows.find(|row| text(row, &c::LABEL) == label).unwrap_or_else(|| panic!("no {label}"))
 }
 
-/// With as many buckets as keys, a key is alone in its bucket with probability 1/e. Otherwise a lookup must also
-/// compare keys that do not follow its restart point: byron 3.3.
+/// Tests how many lookups the hash index of a block answers. With as many buckets as keys, a key is the only key of its
+/// bucket with probability 1/e. For any other key, a lookup must also compare keys that do not follow the restart point
+/// of the key: byron 3.3.
 #[test]
 fn the_index_of_a_block_tells_how_many_lookups_it_answered() {
     let sweep = "[design]\nblock = { restart_interval = 1, index_load = 1.0, size = \"4KiB\" }\n\
@@ -99,8 +102,8 @@ mode  = "counted"
     assert_eq!(written("random", true), written("random", false));
 }
 
-/// A perfect hash has an expected χ² of the number of shards minus one. A ring of few points is far from that, and
-/// weights cause deliberate imbalance.
+/// Tests the columns about the balance of shards. With a perfect hash function, the expected χ² is the number of shards
+/// minus one. A hash ring with few points has a much larger χ², and weights cause an intended imbalance.
 #[test]
 fn shards_tell_how_even_they_are() {
     let sweep = "[sweep]\n\"design.memtable\" = [\"btree\", \"sharded-btree(router=modulo)\", \"sharded-btree\", \
@@ -120,8 +123,8 @@ fn shards_tell_how_even_they_are() {
     assert!((2.0..4.5).contains(&(most / fewest)), "{most} to {fewest}, not 3 to 1");
 }
 
-/// Filters that cannot grow are skipped, and also filters that several threads would have to build together. The test
-/// also checks that a grown filter equals a filter that was built at once.
+/// Tests filters that threads fill in batches. lsmbench skips filters that cannot grow, and filters that cannot be
+/// built by several threads. A filter that grew must equal a filter that was built at once.
 #[test]
 fn filters_take_keys_in_batches_by_several_threads() {
     let sweep = "[sweep]\n\"design.bloom\" = [\"double-probe\", \"ribbon\"]\n\
@@ -158,7 +161,8 @@ fn a_codec_tells_what_memory_it_works_in() {
     );
 }
 
-/// Compactions inside writes take a part of the time of the phase. In counted mode, no time is measured.
+/// Tests the time of compactions that run inside writes. This time must be a part of the time of the phase. In counted
+/// mode, the columns about time must be empty.
 #[test]
 fn a_tree_tells_how_long_its_compactions_took() {
     let bench = Bench::small();
@@ -176,8 +180,8 @@ fn a_tree_tells_how_long_its_compactions_took() {
     }
 }
 
-/// Popular keys that are adjacent are in few blocks, which a small cache holds; scattered popular keys are in all
-/// blocks.
+/// Tests that a small cache holds the popular keys if these keys are adjacent. Adjacent popular keys are in few blocks,
+/// but scattered popular keys are in all blocks.
 #[test]
 fn zipf_s_law_over_keys_side_by_side_is_kind_to_caches() {
     let bench = Bench::new();

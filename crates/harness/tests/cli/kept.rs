@@ -1,4 +1,5 @@
-//! Tests of the results that `lsmbench report --keep` copies for git: their engines, and their use on another machine.
+//! Tests of the results that `lsmbench report --keep` copies for git: the engines in these results, and a later report
+//! on another machine.
 
 use std::fs;
 
@@ -11,7 +12,7 @@ a-1,1,E1,ours,entries,,2000,keys,exact
 a-2,1,E1,theirs,entries,,2000,keys,exact
 ";
 
-/// Our tree next to an engine that no machine has.
+/// An experiment that compares our own tree with an engine that no machine has.
 const ANSWER: &str = r#"
 question = "?"
 
@@ -67,7 +68,7 @@ fn kept(bench: &Bench) -> Folder {
     Folder::new(bench.path("kept/e1"))
 }
 
-/// Turns the copied results of our tree into results of another machine, which has the engine.
+/// Changes the copied results as if another machine had measured them. This other machine has the missing engine.
 fn measure_elsewhere(bench: &Bench) -> String {
     let folder = kept(bench);
     let own = fs::read_to_string(folder.runs()).unwrap();

@@ -1,4 +1,5 @@
-//! Tests of `torture kill`: `kill -9` ends processes that write to a store, and no promised write is lost.
+//! Tests of `torture kill`, which ends processes that write to a store with `kill -9`. The store must keep every
+//! acknowledged write that the WAL mode makes durable.
 
 use std::path::Path;
 
@@ -6,7 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::bench::{Bench, wait_for};
 
-/// The shipped designs.
+/// Returns the names of the designs in the repository.
 fn designs() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/designs");
     let files = [folder.clone(), folder.join("strategies")].map(|folder| folder.read_dir().unwrap());
@@ -16,7 +17,7 @@ fn designs() -> Vec<String> {
     paths.into_iter().map(|path| path.canonicalize().unwrap().to_str().unwrap().to_owned()).collect()
 }
 
-/// The counts in the last line: stores, kills, early kills, acknowledged commits, violations.
+/// Returns the counts in the last line of the output: stores, kills, early kills, acknowledged commits, and violations.
 fn totals(out: &str) -> Vec<u64> {
     let last = out.lines().last().unwrap();
     last.split_whitespace().skip(1).map(|number| number.parse().unwrap()).collect()
@@ -59,8 +60,8 @@ fn a_store_goes_on_over_several_kills() {
     assert!(nowhere.contains("cannot make a folder in nowhere: No such file or directory"), "{nowhere}");
 }
 
-/// The numbers of the row of an engine in a WAL mode: stores, kills, early kills, acknowledged commits, lost commits
-/// and violations. Also returns the declared durability.
+/// Returns the declared durability of an engine in a WAL mode, and the counts in the row of this engine. The counts are
+/// stores, kills, early kills, acknowledged commits, lost commits, and violations.
 fn row_of(out: &str, engine: &str, wal: &str) -> (String, Vec<u64>) {
     let rows = out.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     let row = rows.into_iter().find(|row| row.starts_with(&[engine, wal]));
@@ -82,7 +83,8 @@ fn the_tree_keeps_the_durability_that_it_declares_as_an_engine() {
     assert!(bench.content().is_empty(), "something was left behind");
 }
 
-/// All engines of this machine and of this build. Absent engines and servers are skipped with the reason.
+/// Tests all engines that are installed on this machine and are part of this build. The command skips missing engines
+/// and servers, and prints the reason.
 #[test]
 fn every_engine_that_is_here_keeps_the_durability_that_it_declares() {
     let bench = Bench::new();

@@ -6,7 +6,7 @@ use results::{Folder, Metric, Row, Table, columns as c, levels as l};
 
 use crate::bench::{Bench, count, exact_cells, number, of, text};
 
-/// A few levels of a few designs, written, compacted and read.
+/// An experiment with writes, compactions and reads, for designs with a few levels.
 const EXPERIMENT: &str = r#"
 question = "Which level takes what?"
 [design]
@@ -44,7 +44,7 @@ fn levels(bench: &Bench, experiment: &str) -> Vec<Row> {
     Table::read(&folder.levels()).unwrap_or_else(|error| panic!("{error}")).rows().to_vec()
 }
 
-/// The rows of `levels.csv` that belong to a row of `runs.csv`.
+/// Returns the rows of `levels.csv` for the measurement that a row of `runs.csv` describes.
 fn belonging<'a>(levels: &'a [Row], run: &Row) -> Vec<&'a Row> {
     let same = |column: &Metric, level: &Row| text(level, column) == text(run, column);
     let belongs =
@@ -116,7 +116,7 @@ fn the_levels_add_up_to_the_whole_tree() {
     assert_eq!(without_trial("0"), without_trial("1"), "they are the same in every trial");
 }
 
-/// In timed mode, with background threads, the sum over the levels still includes every byte.
+/// Tests that the sums over the levels also include every byte in timed mode, in which background threads compact.
 #[test]
 fn the_levels_add_up_where_threads_merge() {
     let bench = Bench::new();

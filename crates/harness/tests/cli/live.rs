@@ -1,4 +1,4 @@
-//! Tests of live pages: results on a loopback address while a run adds results.
+//! Tests of live pages, which show results on a loopback address while a run adds results.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use crate::bench::Bench;
 
-/// The answer to a request for a path, under the name of a host; empty without an answer.
+/// Sends a request for a path to the server at `address`, with `host` as the name of the host. Returns the answer, or
+/// an empty text without an answer.
 fn get(address: &str, path: &str, host: &str) -> String {
     let ask = || -> std::io::Result<String> {
         let mut stream = TcpStream::connect(address)?;
@@ -19,7 +20,7 @@ fn get(address: &str, path: &str, host: &str) -> String {
     ask().unwrap_or_default()
 }
 
-/// Starts the program, and returns it with the address that it prints.
+/// Starts the program, and waits until it prints the address of the page. Returns the process and the address.
 fn start(bench: &Bench, arguments: &[&str]) -> (Child, String) {
     let mut child = bench.command(arguments).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();

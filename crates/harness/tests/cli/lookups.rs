@@ -1,10 +1,10 @@
-//! Lookups that search several sorted runs with several threads, and indexes of blocks in memory.
+//! Tests of gets that search several sorted runs with several threads, and of block indexes in memory.
 
 use results::columns as c;
 
 use crate::bench::{Bench, count, number, of, text};
 
-/// A tree with several sorted runs and without filters, so that a get searches several runs.
+/// An experiment on a tree with several sorted runs and without filters, so that a get searches several runs.
 const GETS: &str = r#"
 question = "Do several threads find the same values?"
 [design]
@@ -51,7 +51,8 @@ fn several_threads_search_the_runs_of_a_get_and_the_answers_are_right() {
     assert!(of(&rows, "get", "all").iter().all(|row| row.get(&c::PARALLEL_GETS).is_empty()));
 }
 
-/// With byron's blocks and its index in memory, gets of absent keys read fewer blocks.
+/// Tests that gets of absent keys read fewer blocks if the blocks have the format of byron and their index is in
+/// memory.
 #[test]
 fn an_index_in_memory_saves_reads_of_blocks_and_takes_memory() {
     let bench = Bench::new();

@@ -1,4 +1,5 @@
-//! Tests of the program from the view of its users: input files, exit codes, and the files and texts that it writes.
+//! Tests of the program `lsmbench` as a user runs it. The tests check input files, exit codes, written files and
+//! printed texts.
 
 #![cfg_attr(
     not(target_os = "linux"),

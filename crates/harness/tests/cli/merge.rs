@@ -19,7 +19,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Both parts of the small experiment, in `parts`.
+/// Runs both parts of the small experiment. The results are in `parts`.
 fn in_parts() -> Bench {
     let bench = Bench::small();
     for part in ["1/2", "2/2"] {
@@ -58,7 +58,7 @@ fn a_counted_run_in_parts_is_byte_for_byte_that_of_one_run() {
     assert!(answer.err.contains("already contains files"), "{}", answer.err);
 }
 
-/// Options of a timed run with eight rounds.
+/// The options of a timed run with eight rounds.
 const TIMED: [&str; 8] = [
     "--set",
     "trials.mode=timed",
@@ -71,8 +71,8 @@ const TIMED: [&str; 8] = [
 ];
 
 /// Replaces the measured rates of a part, so that the verdicts do not depend on the load of the machine. Each
-/// configuration is 10 % faster than the configuration before it. The baseline is slower by `factor`, as on a bad
-/// machine.
+/// configuration becomes about 10 % faster than the configuration before it. The baseline becomes slower by the factor
+/// `factor`, as on a bad machine.
 fn set_rates(folder: &Folder, manifest: &mut Manifest, factor: f64) {
     let set = |path: &Path| {
         let table = Table::read(path).unwrap();
@@ -155,7 +155,7 @@ fn slices_of_a_round_pair_with_their_own_baseline() {
     assert_eq!(fs::read_dir(bench.path("merged/small/histograms")).unwrap().count(), 16);
 }
 
-/// A way to spoil the second part, in `parts/2/small`.
+/// A function that makes the results of the second part in `parts/2/small` invalid.
 type Spoil = fn(&Path, &mut Manifest);
 
 #[test]

@@ -1,10 +1,10 @@
-//! Merges and conditional puts: writes that depend on the value of their key.
+//! Tests of merges and conditional puts, which depend on the current value of their key.
 
 use results::columns as c;
 
 use crate::bench::{Bench, count, of, right_answers};
 
-/// Merges among other writes, on a tree that flushes and compacts many times.
+/// An experiment that mixes merges with other writes, on a tree that flushes and compacts many times.
 const MERGES: &str = r#"
 question = "What do merges leave?"
 [design]
@@ -79,7 +79,7 @@ fn experiments_that_cannot_merge_are_rejected_before_they_run() {
     );
 }
 
-/// Several writers, and readers next to them: each answer is one of the values that its key had.
+/// Tests merges of several writers next to readers. Each answer must be a value that the key had at some time.
 #[test]
 fn merges_of_several_threads_are_checked() {
     let bench = Bench::new();
@@ -146,7 +146,7 @@ fn text_and_traces_have_merges() {
     assert!(refused.err.contains("the design has no merge operator"), "{}", refused.err);
 }
 
-/// Conditional puts among other writes, of one thread and of two.
+/// An experiment that mixes conditional puts with other writes.
 const CONDITIONAL: &str = r#"
 question = "Which conditional puts write?"
 [design]
@@ -193,7 +193,8 @@ fn conditional_puts_write_absent_keys_only() {
     }
 }
 
-/// Keys are numbers of 8 bytes, of which up to 128 have 7 common bytes.
+/// Tests that a prefix scan reads all keys with the prefix. The keys are numbers of 8 bytes, and up to 128 keys have
+/// their first 7 bytes in common.
 #[test]
 fn prefix_scans_read_all_keys_with_the_prefix() {
     let bench = Bench::new();

@@ -1,11 +1,11 @@
-//! Variants that the source documents print and that no engine would choose, in counted runs. Every run checks its
-//! answers, and the counters show the effect of the variant.
+//! Tests of variants that the source documents describe, but that no engine would choose. The counted runs check all
+//! answers, and the counters show the effect of each variant.
 
 use results::{Metric, columns as c};
 
 use crate::bench::{Bench, count, of};
 
-/// A load, deletes, lookups and scans of a small tree with 8-byte keys.
+/// An experiment on a small tree with 8-byte keys: a load, and then a mix of deletes, gets and scans.
 const BASE: &str = r#"
 question = "?"
 [design]
@@ -31,7 +31,8 @@ count = 1
 mode  = "counted"
 "#;
 
-/// Runs the base with a sweep of one axis, and returns a counter of the mixed phase for each value, in order.
+/// Runs the base experiment with a sweep of one axis. Returns a counter of the mixed phase for each value of the sweep,
+/// in order.
 fn swept(axis: &str, values: &[&str], set: &[&str], column: &Metric) -> Vec<u64> {
     let bench = Bench::new();
     bench.write("x.toml", format!("{BASE}[sweep]\n\"design.{axis}\" = {values:?}\n"));
@@ -54,8 +55,8 @@ fn a_standard_fence_keeps_both_ends_and_an_adaptive_one_both_layouts() {
     assert!(by_access >= binary + eytzinger && by_access < (binary + eytzinger) * 5 / 4, "{bytes:?}");
 }
 
-/// Largest keys are full keys, and the shortest separators are parts of keys. With pages of 512 bytes, the longer keys
-/// fill more pages.
+/// Tests that a tree of largest keys is larger than a tree of shortest separators. Largest keys are full keys, but
+/// separators are parts of keys. The pages have 512 bytes, so longer keys fill more pages.
 #[test]
 fn largest_keys_make_a_larger_tree_than_shortest_separators() {
     let fences = ["static-btree(page_bytes=512)", "static-btree(page_bytes=512, separators=largest)"];
@@ -79,7 +80,8 @@ fn the_load_of_the_machine_selects_the_codec() {
     assert!(answer.out.contains(skipped) || answer.err.contains(skipped), "{answer:?}");
 }
 
-/// Half of the bytes of the values are printable, so a level table can have them.
+/// Tests the list of codecs that a codec by content uses for each level. Half of the bytes of a value are printable, so
+/// the codec treats the blocks as neither text nor binary data.
 #[test]
 fn a_level_table_compresses_what_is_neither_text_nor_binary() {
     let codecs = [
@@ -91,7 +93,8 @@ fn a_level_table_compresses_what_is_neither_text_nor_binary() {
     assert!(bytes[1] > bytes[0] && bytes[1] > bytes[2], "{bytes:?}");
 }
 
-/// A tombstone as a pair keeps its block a block of pairs, which has no lengths.
+/// Tests that a block with tombstones keeps the fixed-pairs layout if a tombstone is a pair with the value `INT_MAX`.
+/// This layout stores no lengths.
 #[test]
 fn tombstones_with_the_value_int_max_keep_pages_of_pairs() {
     let pairs = ["key.bytes=4B", "phase.load.value.bytes=4", "design.memtable.capacity=4KiB"];
@@ -99,7 +102,8 @@ fn tombstones_with_the_value_int_max_keep_pages_of_pairs() {
     assert!(bytes[1] < bytes[0], "{bytes:?}");
 }
 
-/// More shards are added until 16 share the keys as evenly as a ring allows.
+/// Tests a memtable on a hash ring that adds shards. At the end, 16 shards divide the keys as evenly as the ring
+/// allows.
 #[test]
 fn shards_that_are_added_take_over_keys() {
     let bench = Bench::new();
@@ -119,7 +123,7 @@ fn shards_that_are_added_take_over_keys() {
     assert!((expected * 0.8..expected * 1.2).contains(&(moved[1] as f64)), "{moved:?}, expected {expected}");
 }
 
-/// A store has the file names of cs265, and a description of each SSTable as JSON.
+/// Tests a store that has the file names of cs265 and describes each SSTable in JSON.
 #[test]
 fn tables_have_the_names_that_the_documents_print() {
     let bench = Bench::new();

@@ -1,11 +1,11 @@
-//! Tests of crates with components of a user: their files, and rejected requests. `.ci/new` compiles and runs the crate
-//! of every axis.
+//! Tests of `lsmbench new`, which creates a crate with a component of the user: the written files, and rejected
+//! requests. The script `.ci/new` compiles and runs the new crate of every axis.
 
 use std::path::Path;
 
 use crate::bench::Bench;
 
-/// The root of this repository.
+/// Returns the root folder of this repository.
 fn checkout() -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").display().to_string()
 }

@@ -1,10 +1,10 @@
-//! Tests of the theoretical values next to measured values, and of implausible rows.
+//! Tests of theoretical values next to measured values, and of rows that are marked as implausible.
 
 use results::{Table, columns as c};
 
 use crate::bench::{Bench, SMALL, number, of, text, unwrapped};
 
-/// A tree that grows by full memtables, and whose keys are read by distributions with a closed form.
+/// An experiment whose tree grows by full memtables. A closed formula exists for each key distribution of its reads.
 const GROWN: &str = r#"
 question = "Is it as theory says?"
 
@@ -112,8 +112,8 @@ fn a_tree_does_what_theory_expects() {
     assert_eq!(bench.read("again/x/cache_hit_rate-by-compaction.svg"), chart);
 }
 
-/// If keys were added in order, sorted runs do not overlap, so no closed form gives the number of runs that a get
-/// searches.
+/// Tests that a row has no expected value if the theory does not apply. If keys are added in order, sorted runs do not
+/// overlap, so no closed formula gives the number of runs that a get searches.
 #[test]
 fn what_a_form_does_not_apply_to_has_no_expectation() {
     let bench = Bench::new();
@@ -126,7 +126,7 @@ fn what_a_form_does_not_apply_to_has_no_expectation() {
     assert!(rows.iter().all(|row| row.get(&c::IMPLAUSIBLE).is_empty()));
 }
 
-/// Marks the row of a cell's last phase as impossible, as a run does, and resumes the run.
+/// Marks the last row of a configuration as implausible, as a run does, and then resumes the run.
 fn plant(bench: &Bench, label: &str) -> String {
     let runs = bench.path("results/small/runs.csv");
     let table = Table::read(&runs).unwrap();

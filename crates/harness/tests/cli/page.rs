@@ -1,4 +1,4 @@
-//! `lsmbench page`, and the page that every run writes.
+//! Tests of `lsmbench page`, and of the page that every run writes.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use results::Manifest;
 
 use crate::bench::Bench;
 
-/// The data of a page.
+/// Returns the data that a page contains.
 fn data(html: &str) -> serde_json::Value {
     let data = html.split_once("id=\"data\">").unwrap().1.split_once("</script>").unwrap().0;
     serde_json::from_str(data).unwrap()

@@ -12,7 +12,7 @@ fn in_repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
-/// The pages below a folder.
+/// Collects the paths of the Markdown pages in a folder and its subfolders.
 fn collect(folder: &Path, pages: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -24,7 +24,7 @@ fn collect(folder: &Path, pages: &mut Vec<PathBuf>) {
     }
 }
 
-/// The blocks of a page in a language, each with the number of its first line.
+/// Returns the code blocks of a page in one language, each with the number of its first line.
 fn blocks(text: &str, language: &str) -> Vec<(usize, String)> {
     let mut blocks = Vec::new();
     let mut open: Option<(usize, String)> = None;
@@ -43,8 +43,8 @@ fn blocks(text: &str, language: &str) -> Vec<(usize, String)> {
     blocks
 }
 
-/// A block that begins with a question is a whole experiment. One that sweeps engines is read without them, since few
-/// machines have all engines.
+/// Tests that the program accepts every complete experiment of the documentation. A code block is a complete experiment
+/// if it begins with a question. The test removes the engines from a sweep, because few machines have all engines.
 #[test]
 fn whole_experiments_of_pages_are_valid() {
     let mut pages = vec![in_repository("README.md")];
@@ -82,7 +82,8 @@ fn whole_experiments_of_pages_are_valid() {
     assert!(found >= 5, "{found} experiments are in the pages");
 }
 
-/// Python with pandas and matplotlib is optional. Without it, the test checks nothing.
+/// Tests that the pandas recipe computes the same verdict as lsmbench. Without Python, pandas and matplotlib, the test
+/// checks nothing.
 #[test]
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn the_pandas_recipe_recomputes_a_verdict() {
@@ -109,7 +110,7 @@ fn the_pandas_recipe_recomputes_a_verdict() {
     assert_eq!(recompute(&["nowhere"]).status.code(), Some(2));
 }
 
-/// The script that compares tuners. A nightly run compares `lsmbench tune` with the tuners that are installed. Other
+/// Tests the script that compares tuners. Only nightly runs compare `lsmbench tune` with all installed tuners. Other
 /// runs compare only random designs.
 #[test]
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]

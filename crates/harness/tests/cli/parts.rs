@@ -1,12 +1,12 @@
-//! Tests of tree components that documents describe, selected in an experiment file. Answers stay correct, and counters
-//! show the work of the component.
+//! Tests of tree components that the source documents describe. An experiment file selects the component. The answers
+//! must be right, and the counters must show the work of the component.
 
 use results::{Metric, columns as c};
 
 use crate::bench::{Bench, text};
 
-/// Runs an experiment that sweeps `path` over `values`, and returns metrics of the last phase for each of them, as they
-/// are written.
+/// Runs an experiment that sweeps `path` over `values`. Returns the metrics of the last phase for each configuration,
+/// as text.
 fn swept<const N: usize>(body: &str, path: &str, values: &str, metrics: [&Metric; N]) -> Vec<[String; N]> {
     let bench = Bench::new();
     let sweep = format!("[sweep]\n\"{path}\" = {values}\n");
@@ -21,7 +21,7 @@ fn swept<const N: usize>(body: &str, path: &str, values: &str, metrics: [&Metric
     last.map(|row| metrics.map(|metric| text(row, metric))).collect()
 }
 
-/// 5,100 pairs of 4 + 4 bytes in one table that stores neither a filter nor a fence.
+/// An experiment with 5,100 pairs of 4 + 4 bytes in one SSTable, which stores neither a filter nor a fence.
 const PAIRS: &str = r#"
 [design]
 memtable = { kind = "btree", entries = 5100 }
@@ -51,7 +51,7 @@ fn pages_of_fixed_pairs_hold_510_of_them() {
     assert_eq!(pages, [5100 / 510, 5100u64.div_ceil(226)]);
 }
 
-/// A tree of several levels that is written, read and scanned.
+/// An experiment on a tree of several levels, with writes, gets and scans.
 const MIXED: &str = r#"
 [design]
 memtable   = { capacity = "16KiB" }
@@ -72,7 +72,7 @@ value      = { kind = "fixed", bytes = 40 }
 range      = { kind = "fixed", entries = 20, backward = 0.5 }
 "#;
 
-/// Values that must not depend on the way of a lookup.
+/// Columns whose values must not depend on the method of a lookup.
 const ANSWERS: [&Metric; 4] = [&c::FOUND, &c::COMPACTION_BYTES_WRITTEN, &c::BLOCKS_PER_GET, &c::TABLE_BYTES];
 
 #[test]

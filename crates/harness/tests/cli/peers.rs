@@ -1,5 +1,5 @@
-//! Tests of other engines next to our own tree. Installed engines run together with it, and missing engines are
-//! reported.
+//! Tests of engines other than our own tree. Installed engines run in the same experiment as our own tree, and the
+//! output names missing engines.
 
 use results::{Row, columns as c};
 
@@ -25,7 +25,7 @@ count = 1
 check = 1
 "#;
 
-/// The experiment with engines that it sweeps over.
+/// Returns the experiment with a sweep over these engines.
 fn over(engines: &str) -> String {
     format!("{EXPERIMENT}[sweep]\n\"engine\" = {engines}\n")
 }
@@ -36,8 +36,8 @@ fn of_engine<'a>(rows: &'a [Row], engine: &str) -> Vec<&'a Row> {
     rows.iter().filter(is_of).collect()
 }
 
-/// A missing engine is skipped with a message, and the others run. If only the own tree is left, there is nothing to
-/// compare.
+/// Tests that the program skips a missing engine with a message and runs the other engines. If only our own tree
+/// remains, the experiment has nothing to compare.
 #[test]
 fn an_engine_that_is_not_there_leaves_the_others() {
     let bench = Bench::new();
@@ -71,8 +71,8 @@ fn an_engine_that_is_not_there_leaves_the_others() {
     }
 }
 
-/// If only some of the named engines are installed, these engines run, and the output names the missing engines at the
-/// start and at the end.
+/// Tests a sweep of which only some engines are installed. The installed engines run, and the output names the missing
+/// engines at the start and at the end.
 #[test]
 fn the_rest_of_a_sweep_goes_on_without_an_engine() {
     let bench = Bench::new();
@@ -140,7 +140,8 @@ fn engine_tables_are_of_engines() {
     assert!(tables.starts_with("### z: Which \\*engine\\* \\| \\<b>which\\</b>?\n"), "{tables}");
 }
 
-/// All engines of this machine and of this build run next to our own tree, and give its answers.
+/// Tests that every engine of this machine and of this build runs in one experiment with our own tree, and gives the
+/// same answers.
 #[test]
 fn engines_that_are_there_run_in_one_run() {
     let bench = Bench::new();
@@ -178,7 +179,8 @@ fn engines_that_are_there_run_in_one_run() {
     }
 }
 
-/// The engine `leveldb` runs our own tree through the LevelDB interface, if the library is built next to this test.
+/// Tests that the engine `leveldb` can run our own tree through the LevelDB interface. Without the library of this
+/// interface next to the test, the test checks nothing.
 #[test]
 #[expect(clippy::print_stderr, reason = "a test that is left out says so")]
 fn our_own_tree_runs_through_the_leveldb_interface() {
@@ -201,8 +203,8 @@ fn our_own_tree_runs_through_the_leveldb_interface() {
     assert_ne!(text(rows[1], &c::CHECKED_ANSWERS), "0", "the phase with reads is checked");
 }
 
-/// Other engines count the block reads of all operations together. So the count belongs to gets only in phases that
-/// contain only gets. Without RocksDB, the test checks only our own tree.
+/// Tests that other engines report blocks per get only in phases with nothing but gets, because they count the block
+/// reads of all operations together. Without RocksDB, the test checks only our own tree.
 #[test]
 fn blocks_per_get_are_of_phases_that_only_get() {
     let bench = Bench::new();

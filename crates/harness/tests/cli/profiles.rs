@@ -6,7 +6,7 @@ use results::{FoldedStacks, Folder, columns as c};
 
 use crate::bench::{Bench, number, of};
 
-/// A timed experiment with a planted cause: a memtable that checks all keys for each get.
+/// A timed experiment with a known cause of slow gets: a memtable that compares all keys for each get.
 const PLANTED: &str = r#"
 question = "Which memtable is faster?"
 

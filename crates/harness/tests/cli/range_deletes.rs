@@ -1,10 +1,11 @@
-//! Range deletes: in a mix, in a trace, as text, and in the shell.
+//! Tests of range deletes: in a mix, in a trace, as text, and in the shell.
 
 use results::columns as c;
 
 use crate::bench::{Bench, count, of, right_answers};
 
-/// Range deletes among writes, on a tree that flushes and compacts many times, and reads of the remaining keys.
+/// An experiment that mixes range deletes with other writes on a tree that flushes and compacts many times, and then
+/// reads the remaining keys.
 const DELETES: &str = r#"
 question = "What do range deletes leave?"
 [design]

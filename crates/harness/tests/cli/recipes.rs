@@ -1,5 +1,5 @@
-//! Tests of the published benchmarks in configs/recipes and of the growth experiment. Each runs in its quick form with
-//! correct answers, names its source, and has a place in the page about public benchmarks.
+//! Tests of the published benchmarks in `configs/recipes`, and of the growth experiment. Each experiment must run with
+//! `--quick` and correct answers, name its source, and have a place on the page about public benchmarks.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ fn in_repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
-/// The experiment files of a folder, by name.
+/// Returns the paths of the experiment files in a folder, sorted by name.
 fn experiments(folder: &str) -> Vec<PathBuf> {
     let files = std::fs::read_dir(in_repository(folder)).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|end| end == "toml")).collect();
@@ -25,14 +25,14 @@ fn name_of(path: &Path) -> String {
     path.file_stem().unwrap().to_str().unwrap().to_owned()
 }
 
-/// The names of the phases of an experiment.
+/// Returns the names of the phases of an experiment.
 fn phases_of(path: &Path) -> BTreeSet<String> {
     let table: Table = std::fs::read_to_string(path).unwrap().parse().unwrap();
     let phases = table["phase"].as_array().unwrap().iter();
     phases.map(|phase| phase["name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Runs experiments in their quick form on our own tree, and checks that each phase has rows without wrong answers.
+/// Runs experiments with `--quick` on our own tree. Checks that each phase has rows, and that no answer is wrong.
 fn run_quickly(files: &[PathBuf], settings: &[&str]) {
     let bench = Bench::new();
     let mut arguments = vec!["run", "--quick", "--allow-debug", "--no-page"];

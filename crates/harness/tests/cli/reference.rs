@@ -1,5 +1,5 @@
-//! Tests of the reference in docs/reference. It matches the program, and every key and value of a shipped file has an
-//! entry.
+//! Tests of the reference in `docs/reference`. The reference must equal the output of the program, and must have an
+//! entry for every key and value of the TOML files in this repository.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,7 +9,7 @@ use toml::{Table, Value};
 
 use crate::bench::Bench;
 
-/// The folder of the pages.
+/// Returns the folder of the reference pages.
 fn folder() -> PathBuf {
     in_repository("docs/reference")
 }
@@ -18,7 +18,7 @@ fn in_repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
-/// The pages that the program writes, by their names.
+/// Returns the pages that the program writes, by the names of their files.
 fn written() -> BTreeMap<String, String> {
     let bench = Bench::new();
     bench.ok(&["list", "--reference", "pages"]);
@@ -144,7 +144,7 @@ fn examples_of_the_pages_are_valid() {
     }
 }
 
-/// The TOML files below a folder.
+/// Collects the paths of the TOML files in a folder and its subfolders.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
         if entry.is_dir() {
@@ -156,7 +156,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     files.sort();
 }
 
-/// The cells of a row of a table, except its head.
+/// Returns the cells of a table row whose first cell is code. Returns `None` for any other line.
 fn cells(line: &str) -> Option<Vec<String>> {
     let row = line.strip_prefix("| ")?.strip_suffix(" |")?;
     let cells: Vec<String> =
@@ -164,11 +164,11 @@ fn cells(line: &str) -> Option<Vec<String>> {
     cells[0].starts_with('`').then_some(cells)
 }
 
-/// The entries of all pages.
+/// The entries of all reference pages.
 struct Reference {
-    /// Values by the heading of the section and the key.
+    /// The text about the valid values, by the heading of the section and the key.
     keys: BTreeMap<String, BTreeMap<String, String>>,
-    /// Values by axis, variant and parameter.
+    /// The text about the valid values, by axis, variant and parameter.
     variants: BTreeMap<String, BTreeMap<String, BTreeMap<String, String>>>,
 }
 
@@ -215,18 +215,19 @@ impl Reference {
     }
 }
 
-/// Text without the markup of code and of tables in TOML.
+/// Returns a text without the markup of code and without the markup of TOML tables.
 fn bare(text: &str) -> String {
     text.trim_matches(['`', '[', ']']).to_owned()
 }
 
-/// Names that a key accepts; `None` if it accepts other values too.
+/// Returns the names that a key accepts. Returns `None` if the key also accepts other values.
 fn names(values: &str) -> Option<Vec<String>> {
     let names: Vec<String> = values.split(", ").map(|name| name.trim_matches('`').to_owned()).collect();
     names.iter().all(|name| name.starts_with('"') && name.ends_with('"')).then_some(names)
 }
 
-/// A walk over the shipped files that collects all keys and values, and the keys and values without an entry.
+/// A walk over the TOML files of this repository. The walk collects all keys and values, and the keys and values
+/// without an entry in the reference.
 struct Walk {
     reference: Reference,
     seen: BTreeSet<String>,
@@ -246,7 +247,7 @@ impl Walk {
         self.expect(is_there, format!("{section}: {key}"));
     }
 
-    /// A key with its value, which must be one of the names if the key accepts only names.
+    /// Checks that a key has an entry. If the key accepts only names, also checks that its value is one of these names.
     fn entry(&mut self, section: &str, key: &str, value: &Value) {
         self.key(section, key);
         let values = self.reference.keys.get(section).and_then(|keys| keys.get(key)).cloned();
@@ -261,7 +262,8 @@ impl Walk {
         }
     }
 
-    /// A table, or a list of tables, whose section is `name`, with all inner tables that have a section.
+    /// Checks a table, or each table of a list, against the section `name`. Also checks all inner tables that have a
+    /// section.
     fn section(&mut self, name: &str, value: &Value) {
         match value {
             Value::Array(values) => values.iter().for_each(|value| self.section(name, value)),
@@ -295,7 +297,7 @@ impl Walk {
         }
     }
 
-    /// A path of `[set]`, `[quick]` or `[sweep]` with its value or values.
+    /// Checks a path of `[set]`, `[quick]` or `[sweep]` with its value or values.
     fn path(&mut self, table: &str, path: &str, value: &Value, experiment: &Table) {
         if table == "sweep" && ["combine", "memory"].contains(&path) {
             return self.entry("sweep", path, value);
@@ -419,7 +421,8 @@ impl Walk {
         }
     }
 
-    /// Parameters of a subject; parameters that are choices belong to a catalog.
+    /// Checks the parameters of a component experiment. A parameter that is itself a variant is checked against its
+    /// catalog.
     fn component(&mut self, subject: &str, value: &Value) {
         for (key, value) in value.as_table().unwrap() {
             self.parameter("subject", subject, key, value);
@@ -443,7 +446,7 @@ impl Walk {
         }
     }
 
-    /// A choice on an axis: a label, or a table.
+    /// Checks the selected variant of an axis, which is a label or a table.
     fn variant(&mut self, axis: &str, kind_key: &str, value: &Value) {
         match value {
             Value::String(label) => {

@@ -1,6 +1,6 @@
-//! Requests that the operating system rejects: folders without write permission, full disks, too few descriptors, and
-//! links that lead elsewhere. The program prints one error with the file and the cause, exits with code 2, and loses no
-//! data.
+//! Tests of requests that the operating system rejects: folders without write permission, full disks, too few file
+//! descriptors, and symbolic links to other folders. The program must print one error with the file and the cause, exit
+//! with code 2, and lose no data.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,25 +10,25 @@ use results::Manifest;
 
 use crate::bench::{Bench, SMALL};
 
-/// Prints why a test checks nothing on this machine.
+/// Prints the reason why a test checks nothing on this machine.
 #[allow(clippy::print_stdout)] // the output of a test is where that is read
 fn skip(why: &str) {
     println!("not tested: {why}");
 }
 
-/// A store with something in it, closed.
+/// Creates a closed store that contains entries.
 fn stored() -> Bench {
     let bench = Bench::small();
     bench.run_with(&["shell", "db", "--set", "memtable.capacity=4KiB"], &puts()).expect(0);
     bench
 }
 
-/// More entries than a memtable of 4 KiB can contain.
+/// Returns puts of more entries than a memtable of 4 KiB can contain.
 fn puts() -> String {
     (0..300).map(|number| format!("p key{number:03} value{number}\n")).collect::<Vec<_>>().concat()
 }
 
-/// The store is intact, and has all puts.
+/// Checks that the store has no corruption, and contains the first and the last put.
 #[track_caller]
 fn is_intact(bench: &Bench) {
     bench.run(&["verify", "db"]).expect(0);
@@ -72,7 +72,8 @@ fn folders_that_cannot_be_written_are_named() {
     assert_eq!(bench.read("file"), "theirs");
 }
 
-/// Rule: a file where a results folder is expected is reported before any trial runs.
+/// Tests that lsmbench reports an invalid output path, such as a file in place of the results folder, before any trial
+/// runs.
 #[test]
 fn targets_are_looked_at_before_anything_runs() {
     let bench = Bench::small();
@@ -106,7 +107,8 @@ fn targets_are_looked_at_before_anything_runs() {
     }
 }
 
-/// A folder on a read-only mount; `None` with a message if the test cannot create one.
+/// Returns a command that runs the program in a folder on a read-only mount. If the test cannot create such a mount,
+/// prints the reason and returns `None`.
 fn read_only(bench: &Bench, arguments: &[&str]) -> Option<Command> {
     let script = "here=$(pwd -P) && mount --bind \"$here\" \"$here\" && mount -o remount,bind,ro \"$here\" && \
                   cd \"$here\" && exec \"$0\" \"$@\"";
@@ -170,7 +172,7 @@ fn a_disk_that_is_full_from_the_start_is_named() {
     assert!(full.contains("drawn/small/fpr-by-bloom.svg: ") && full.contains("File too large"), "{full}");
 }
 
-/// A device that is always full, as standard output.
+/// Tests that a standard output that is always full is an error.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_standard_output_is_an_error() {
@@ -182,7 +184,8 @@ fn a_full_standard_output_is_an_error() {
     assert!(error.contains("cannot write to standard output: No space left on device"), "{error}");
 }
 
-/// With any limit on file descriptors, a command either succeeds, or names the file that it could not open.
+/// Tests commands under many limits on the number of file descriptors. A command must either succeed, or name the file
+/// that it could not open.
 #[test]
 fn too_few_descriptors_are_an_error_and_no_panic() {
     let bench = stored();

@@ -4,7 +4,7 @@ use results::columns as c;
 
 use crate::bench::{Bench, number, of};
 
-/// A raw trace: big-endian numbers of four bytes.
+/// Returns a raw trace of these keys: big-endian numbers of four bytes.
 fn trace(keys: impl Iterator<Item = u32>) -> Vec<u8> {
     keys.flat_map(u32::to_be_bytes).collect()
 }

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::bench::{Bench, SMALL, exact_cells, text, user, wait_for};
 
-/// Six cells that take long enough to kill the run in the middle.
+/// An experiment with six configurations. The run takes long enough that a test can kill it in the middle.
 const EXPERIMENT: &str = r#"
 question = "?"
 [design]
@@ -33,14 +33,14 @@ count = 2
 mode  = "counted"
 "#;
 
-/// Number of trials: cells times trials per cell.
+/// Number of trials of the run: the number of configurations times the number of trials per configuration.
 const TRIALS: usize = 12;
 
-/// The rows of a trial: the load as a whole and its one kind of operation, and the lookups as a whole and their two
-/// kinds.
+/// Number of rows of a trial. The load has a row `all` and a row for its kind of operation. The lookups have a row
+/// `all` and a row for each of their two kinds.
 const ROWS_PER_TRIAL: usize = 5;
 
-/// Number of rows of each cell, trial, phase and operation.
+/// Returns the number of rows for each combination of cell, trial, phase and operation.
 fn groups(rows: &[Row]) -> BTreeMap<[String; 4], usize> {
     let mut groups = BTreeMap::new();
     for row in rows {
@@ -51,7 +51,8 @@ fn groups(rows: &[Row]) -> BTreeMap<[String; 4], usize> {
     groups
 }
 
-/// Starts the run and sends it a signal during its third trial or a later one. Returns its exit and its output.
+/// Starts the run, and sends a signal to the run during its third trial or a later trial. Returns the exit status and
+/// the output of the run.
 fn break_off(bench: &Bench, signal: Signal) -> (ExitStatus, String) {
     // On a busy machine the run may be over before the signal comes.
     for _ in 0..10 {
@@ -74,7 +75,7 @@ fn lines_of_runs(bench: &Bench) -> usize {
     std::fs::read_to_string(bench.path("results/x/runs.csv")).unwrap_or_default().lines().count()
 }
 
-/// Resumes an interrupted run, and compares it with an uninterrupted one.
+/// Resumes an interrupted run, and compares its results with the results of an uninterrupted run.
 fn goes_on_as_if_unbroken(bench: &Bench) {
     let done = (lines_of_runs(bench) - 1) / ROWS_PER_TRIAL;
     let told = bench.run(&["run", "x.toml", "--resume", "--verbose"]).expect(0).err;
@@ -103,7 +104,8 @@ fn a_killed_run_goes_on_and_ends_with_the_rows_of_an_unbroken_one() {
     goes_on_as_if_unbroken(&bench);
 }
 
-/// Rule: the exit code is the same for every signal as for Ctrl-C.
+/// Tests a run that receives SIGINT, SIGTERM or SIGHUP. The run keeps its finished trials, prints how to continue, and
+/// exits with code 130.
 #[test]
 fn a_run_that_is_told_to_end_saves_what_is_done_and_says_how_to_go_on() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
@@ -122,7 +124,7 @@ fn a_run_that_is_told_to_end_saves_what_is_done_and_says_how_to_go_on() {
     }
 }
 
-/// Number of processes that work in a folder.
+/// Returns the number of processes whose working directory is `folder`.
 #[cfg(target_os = "linux")]
 fn working_in(folder: &Path) -> usize {
     let folder = folder.canonicalize().unwrap();
@@ -197,7 +199,8 @@ fn two_runs_do_not_write_to_one_folder() {
     assert_eq!(bench.rows("x").len(), TRIALS * ROWS_PER_TRIAL);
 }
 
-/// The operating system limits the length of files here. A write beyond the limit fails like a write to a full disk.
+/// Tests a run whose files cannot grow beyond a limit of the operating system. A write beyond the limit fails like a
+/// write to a full disk.
 #[test]
 fn a_full_disk_keeps_earlier_rows_and_the_run_goes_on_when_there_is_room() {
     let bench = Bench::new();

@@ -1,11 +1,11 @@
-//! Tests of roles: groups of concurrent threads in one phase, each with its own mix, rate and keys.
+//! Tests of roles. A role is a group of threads in a phase that has its own mix, rate and keys.
 
 use results::{Row, columns as c};
 
 use crate::bench::{Bench, count, number, of, text};
 
-/// `db_bench`'s readwhilewriting: readers, and a background writer with a fixed rate that stops when the readers
-/// finish.
+/// An experiment like `readwhilewriting` of `db_bench`. A background writer with a fixed rate runs next to the readers,
+/// and stops when the readers finish.
 const ROLES: &str = r#"
 question = "How fast are reads next to a writer?"
 [design]

@@ -1,5 +1,5 @@
-//! Tests of counters that depend on random draws. Several seeds give a confidence interval. One seed decides only
-//! differences beyond chance.
+//! Tests of counters that depend on random draws. With several seeds, a counter has a confidence interval. With one
+//! seed, lsmbench decides only on differences that chance cannot explain.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use results::{Repeats, Unit, columns as c};
 
 use crate::bench::{Bench, SMALL, count, number, of, text, unwrapped};
 
-/// Two filters with nearly the same false-positive rate, whose order is chance.
+/// An experiment with two filters of nearly equal false-positive rates, so that chance decides which filter is better.
 const ALIKE: &str = r#"
 question = "Which filter lets fewest absent lookups through?"
 
@@ -108,7 +108,8 @@ fn seeds_are_replicates_that_all_configurations_share() {
     }
 }
 
-/// With few false positives, the seed decides which filter wins.
+/// Tests that one seed gives no verdict if the filters have few false positives. The seed then decides which filter has
+/// fewer.
 #[test]
 fn one_seed_names_no_winner_that_chance_may_have_chosen() {
     let bench = Bench::new();

@@ -1,4 +1,4 @@
-//! The server from the view of its users: real clients, kills, signals, and rejected options.
+//! Tests of `lsmbench serve`, with real clients, kills, signals and rejected options.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -11,14 +11,14 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::bench::{Bench, wait_for};
 
-/// A server process on a free port, killed when dropped.
+/// A server process on a free port. The process is killed when the value is dropped.
 struct Server {
     child: Child,
     address: SocketAddr,
 }
 
 impl Server {
-    /// Serves the store `db`.
+    /// Starts a server of the store `db`.
     fn start(bench: &Bench, options: &[&str]) -> Self {
         let arguments = [&["serve", "db", "--listen", "127.0.0.1:0"][..], options].concat();
         let mut child = bench.command(&arguments).spawn().unwrap();
@@ -46,7 +46,7 @@ impl Server {
         BufReader::new(stream)
     }
 
-    /// Sends lines, and returns the same number of answer lines, `lines`.
+    /// Sends `requests` to the server, and returns the next `lines` lines of its answer.
     fn ask(&self, requests: &str, lines: usize) -> Vec<String> {
         let mut socket = self.connect();
         socket.get_mut().write_all(requests.as_bytes()).unwrap();
@@ -58,7 +58,7 @@ impl Server {
         self.child.wait().unwrap();
     }
 
-    /// Ends the server by a signal, and returns its exit code.
+    /// Sends a signal to the server, waits for its end, and returns its exit code.
     fn end(mut self, signal: Signal) -> Option<i32> {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
         self.child.wait().unwrap().code()
@@ -72,7 +72,7 @@ impl Drop for Server {
     }
 }
 
-/// Runs an external client, and returns its standard output. `None` if it is not installed.
+/// Runs an external client, and returns its standard output. Returns `None` if the client is not installed.
 fn client(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).stdin(Stdio::null()).output();
     let Ok(output) = output else {
@@ -186,7 +186,8 @@ print("checked")
     }
 }
 
-/// Every acknowledged write survives a kill: one client counts, others set names in pipelines.
+/// Tests that every acknowledged write survives `kill -9`. One client increments a counter, and other clients set names
+/// in pipelines.
 #[test]
 fn nothing_acknowledged_is_lost_by_kill_9() {
     const CLIENTS: usize = 4;
@@ -234,7 +235,7 @@ fn nothing_acknowledged_is_lost_by_kill_9() {
     }
 }
 
-/// Sends pipelines until the server ends, and returns the acknowledged writes.
+/// Sends pipelines of writes until the server ends, and returns the acknowledged writes.
 fn write_until_killed(
     server: &Server,
     round: usize,
@@ -270,7 +271,7 @@ fn write_until_killed(
     done
 }
 
-/// A store is intact when it is killed under `redis-benchmark`.
+/// Tests that a store is intact after `kill -9` during `redis-benchmark`.
 #[test]
 fn a_store_survives_kill_9_under_redis_benchmark() {
     for wal in ["wal=sync", "wal=group"] {

@@ -1,4 +1,5 @@
-//! Tests of two engines of an experiment: a design behind `lsmbench serve`, and Redis.
+//! Tests of experiments on servers. One server is `lsmbench serve` with the design of the experiment, and the other
+//! server is Redis.
 
 use std::io::Write as _;
 
@@ -31,14 +32,15 @@ check = 1
 "engine" = ENGINES
 "#;
 
-/// A server of the program, with the design of the experiment.
+/// The engine that runs `lsmbench serve` with the design of the experiment, as TOML.
 const SERVED: &str = r#"{ kind = "resp", label = "served", command = ["{lsmbench}", "serve", "{dir}/store", "--design", "{design}", "--listen", "127.0.0.1:{port}"] }"#;
 
 fn experiment(engines: &str) -> String {
     EXPERIMENT.replace("ENGINES", engines)
 }
 
-/// Rule: the tree gives the same answers over a socket. Redis does so too, if it is installed.
+/// Tests that the tree gives the same answers over a socket. If Redis is installed, also tests that Redis gives the
+/// same answers.
 #[test]
 fn servers_are_engines_like_any_other() {
     let bench = Bench::new();

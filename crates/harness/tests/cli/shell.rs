@@ -1,4 +1,4 @@
-//! The shell: a durable store, driven by commands on standard input.
+//! Tests of `lsmbench shell`, which opens a durable store and executes the commands on standard input.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::bench::{Bench, user, wait_for};
 
-/// Opens the store `db`, does the commands, and returns the answers.
+/// Opens the store `db`, executes the commands, and returns the answers.
 fn session(bench: &Bench, commands: &str) -> Vec<String> {
     let answer = bench.run_with(&["shell", "db"], commands).expect(0);
     assert_eq!(answer.err, "");
@@ -137,7 +137,8 @@ fn a_design_file_makes_the_store() {
     assert!(flushes.parse::<u64>().unwrap() >= 1, "{}", answer.out);
 }
 
-/// Without a WAL only flushed writes are durable, and closing the store flushes.
+/// Tests that a shell that receives a signal closes its store. Without a WAL, only flushed writes are durable, and
+/// closing the store flushes all writes.
 #[test]
 fn a_shell_that_is_told_to_end_closes_its_store() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
@@ -191,7 +192,8 @@ fn a_store_has_one_user() {
     assert_eq!(session(&bench, "g a\n"), ["1"]);
 }
 
-/// Keys and values are bytes; one that looks like a path does not leave the directory.
+/// Tests that keys and values are arbitrary bytes. A key that looks like a path must not create files outside of the
+/// directory of the store.
 #[test]
 fn no_command_leaves_the_directory_of_the_store() {
     let bench = Bench::new();
@@ -253,7 +255,7 @@ fn loads_of_what_is_no_file_of_pairs_end_and_change_nothing() {
     bench.run(&["verify", "db"]).expect(0);
 }
 
-/// Rule: with `wal = "sync"`, no command that the shell has answered is lost, no matter when the shell is killed.
+/// Tests that with `wal = "sync"`, a kill at any time loses no command that the shell has answered.
 #[test]
 fn nothing_acknowledged_is_lost_by_kill_9() {
     const ROUNDS: usize = 20;

@@ -1,10 +1,10 @@
-//! `lsmbench simulate`: the counters of counted mode without the data.
+//! Tests of `lsmbench simulate`, which computes the counters of counted mode without the data.
 
 use results::{Metric, Row, Table, columns as c};
 
 use crate::bench::{Bench, count, number, text};
 
-/// Every policy of the catalog, with overwrites, deletes and lookups.
+/// An experiment that sweeps every compaction policy of the catalog, with overwrites, deletes and lookups.
 const CATALOG: &str = r#"
 question = "Does the simulation count what a run counts?"
 
@@ -36,7 +36,7 @@ count = 1
 mode  = "counted"
 "#;
 
-/// Columns that the simulation counts exactly.
+/// Columns that the simulation computes exactly.
 const EXACT: [&Metric; 11] = [
     &c::OPS,
     &c::FOUND,
@@ -51,7 +51,8 @@ const EXACT: [&Metric; 11] = [
     &c::LEVELS_SETTLED,
 ];
 
-/// Columns whose bytes come from a sample of the design, and the largest relative difference.
+/// Columns with byte counts that the simulation estimates from a sample of the design, each with the largest allowed
+/// relative difference.
 const SAMPLED: [(&Metric, f64); 3] =
     [(&c::FLUSH_BYTES, 0.05), (&c::COMPACTION_BYTES_WRITTEN, 0.05), (&c::TABLE_BYTES, 0.05)];
 
@@ -88,7 +89,7 @@ fn a_simulation_counts_what_a_counted_run_counts() {
     assert!(policies >= 20, "{policies} policies");
 }
 
-/// A day with phases of writes, gets, scans and all of them, for policies that observe the operations.
+/// An experiment with phases of writes, gets, scans and a mix of all three, for policies that adapt to the operations.
 const DAY: &str = r#"
 question = "Does the simulation decide as the tree decides?"
 
@@ -153,7 +154,7 @@ fn a_policy_that_observes_operations_decides_alike_in_a_simulation() {
     assert!(scans.map(|row| count(row, &c::RUNS)).max() <= Some(4));
 }
 
-/// Compares the exact model with the expected model on a small tree.
+/// Tests that the expected model is close to the exact model for a small tree.
 #[test]
 fn the_expected_picture_is_near_the_exact_one() {
     let bench = Bench::new();
@@ -198,7 +199,7 @@ fn the_formulas_stand_beside_the_simulated_values() {
     assert!(!bench.ok(&["simulate", "beside.toml"]).contains("residual"));
 }
 
-/// Charts of an experiment: one that a simulation can draw, and one of times.
+/// Charts of an experiment. The simulation can draw one chart, but not the other, because the other chart shows times.
 const MAP: &str = r#"
 [[chart]]
 kind   = "heatmap"

@@ -1,10 +1,11 @@
-//! Single deletes: in a queue, in a trace, as text, and in the shell.
+//! Tests of single deletes: in a queue, in a trace, as text, and in the shell.
 
 use results::columns as c;
 
 use crate::bench::{Bench, count, number, of, right_answers};
 
-/// A queue that inserts at the tail and deletes at the head, on a tree that flushes and compacts many times.
+/// An experiment with a queue that inserts keys at its end and single-deletes keys at its start, on a tree that flushes
+/// and compacts many times.
 const QUEUE: &str = r#"
 question = "What do single deletes leave?"
 [design]
@@ -55,7 +56,8 @@ fn a_queue_answers_like_the_model_and_its_pairs_leave() {
     }
 }
 
-/// Several threads, and roles, take disjoint keys. A phase that runs out of keys ends.
+/// Tests that the single deletes of different threads and roles take different keys. A phase ends when no keys are
+/// left.
 #[test]
 fn threads_and_roles_share_the_queue() {
     let bench = Bench::new();

@@ -14,7 +14,7 @@ fn repository() -> PathBuf {
     fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).unwrap()
 }
 
-/// All files below a folder, by their paths in it.
+/// Collects all files in a folder and its subfolders, by their paths relative to the folder.
 fn files(folder: &Path, below: &Path, found: &mut BTreeMap<PathBuf, String>) {
     for entry in fs::read_dir(folder.join(below)).unwrap().flatten() {
         let path = below.join(entry.file_name());
@@ -26,13 +26,13 @@ fn files(folder: &Path, below: &Path, found: &mut BTreeMap<PathBuf, String>) {
     }
 }
 
-/// The values of an attribute in a page.
+/// Returns all values of an attribute in a page.
 fn values<'a>(html: &'a str, attribute: &str) -> Vec<&'a str> {
     let begin = format!(" {attribute}=\"");
     html.split(&begin).skip(1).filter_map(|rest| rest.split('"').next()).collect()
 }
 
-/// The links of a page that lead nowhere.
+/// Returns the links of a page whose target does not exist in the site.
 fn broken(
     site: &BTreeMap<PathBuf, String>,
     page: &Path,
@@ -63,7 +63,8 @@ fn broken(
     wrong
 }
 
-/// A repository with the documents of this one, and with a part of its results: `.ci/pages` builds the whole site.
+/// Writes a small repository with the documents of this repository and with a part of its results. The script
+/// `.ci/pages` builds the complete site.
 fn small_repository(bench: &Bench) {
     let root = repository();
     let link = |path: &str| {
@@ -144,10 +145,10 @@ fn a_site_replaces_an_earlier_site_and_nothing_else() {
     assert!(error.contains("name the root of the repository with --repository"), "{error}");
 }
 
-/// The folder of a machine with two experiments.
+/// The name of the folder with the results of a machine.
 const MACHINE: &str = "machine-1";
 
-/// A folder with the results of a machine, with the version of this program.
+/// Creates a folder with the results of two experiments on one machine, measured by this version of the program.
 fn contribution() -> Bench {
     let bench = Bench::new();
     for experiment in ["sync", "overwrite"] {
@@ -168,7 +169,7 @@ fn change(bench: &Bench, change: impl FnOnce(&mut Manifest)) {
     manifest.write(&path).unwrap();
 }
 
-/// Changes a column in the first row of operation `all` of the experiment `sync`, and seals the rows again.
+/// Changes a column in the first row of the operation `all` of the experiment `sync`, and updates the seal of the rows.
 fn change_row(bench: &Bench, column: &str, value: &str) {
     let path = bench.path(MACHINE).join("sync/runs.csv");
     let text = fs::read_to_string(&path).unwrap();
@@ -186,7 +187,7 @@ fn change_row(bench: &Bench, column: &str, value: &str) {
     seal(bench, &changed);
 }
 
-/// Writes the rows of the experiment `sync` with their seal.
+/// Writes the rows of the experiment `sync`, and updates their seal.
 fn seal(bench: &Bench, rows: &str) {
     fs::write(bench.path(MACHINE).join("sync/runs.csv"), rows).unwrap();
     let (lines, bytes) = (rows.lines().count() as u64, rows.len() as u64);

@@ -1,4 +1,4 @@
-//! Tests of trials that run side by side, in slices or as a duet.
+//! Tests of trials that run at the same time, in slices or as a duet.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,8 @@ use results::{Folder, Row, Table, columns as c, slices as s};
 
 use crate::bench::Bench;
 
-/// A timed experiment of two filters, with flushes and compactions, steps, and a phase of two threads.
+/// A timed experiment that compares two filters. The experiment has flushes and compactions, steps, and a phase of two
+/// threads.
 const PAIR: &str = r#"
 question = "Which filter is faster?"
 

@@ -1,10 +1,10 @@
-//! Steps between operations: flush, compact, settle, reopen, checkpoint, dropped caches, a sleep.
+//! Tests of the steps between operations: flush, compact, settle, reopen, checkpoint, `drop_caches` and sleep.
 
 use results::{Row, Table, columns as c};
 
 use crate::bench::{Bench, count, exact_cells, number, of, text};
 
-/// Gets before and after each step, on a store whose load ends with a memtable that is half full.
+/// An experiment with gets before and after each step. The load leaves a half-full memtable.
 const STEPS: &str = r#"
 question = "What do steps do?"
 [design]
@@ -128,7 +128,7 @@ fn steps_are_phases_with_counters_and_reads_say_in_which_state_they_meet_the_sto
     assert!(printed.contains("# phase flush: step flush\n# phase flushed\n"), "{printed}");
 }
 
-/// A timed experiment on files of a disk, and its rows.
+/// Runs a timed experiment whose files are on a disk, and returns its rows.
 fn timed(bench: &Bench, experiment: &str) -> Vec<Row> {
     let out = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     bench.write("x.toml", experiment.replace("\"counted\"", "\"timed\""));

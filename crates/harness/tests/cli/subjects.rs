@@ -1,4 +1,5 @@
-//! Experiments on one component, without a tree: every subject runs, invalid requests are rejected, runs resume.
+//! Tests of component experiments, which run one component without a tree. Every subject must run, invalid requests
+//! must be rejected, and interrupted runs must resume.
 
 use std::fs;
 
@@ -6,8 +7,8 @@ use results::{Row, columns as c};
 
 use crate::bench::{Bench, number, of, text};
 
-/// Each subject, small: its name, the contents of `[component]`, two variants, the mode, its phases, and columns
-/// that must be filled in the last one.
+/// A small experiment on a subject: the name of the subject, the other keys of `[component]`, two variants, the mode,
+/// the phases, and columns that must have values in the last phase.
 type Small<'a> = (&'a str, &'a str, [&'a str; 2], &'a str, &'a [&'a str], &'a [&'a results::Metric]);
 
 const SMALL: &[Small<'_>] = &[
@@ -100,7 +101,7 @@ const SMALL: &[Small<'_>] = &[
     ),
 ];
 
-/// An experiment on a subject.
+/// Returns an experiment on a subject.
 fn experiment(subject: &str, component: &str, variants: &str, mode: &str) -> String {
     let axis = if subject == "ranges" { "bloom" } else { subject };
     format!(
@@ -186,7 +187,8 @@ fn oracles_and_theory_stand_beside_what_was_measured() {
     }
 }
 
-/// Options of blocks are swept as in a tree; options that a single block does not have are left out.
+/// Tests that options of blocks can be swept as in a tree. Combinations with an option that a single block does not
+/// have are omitted.
 #[test]
 fn block_formats_are_swept_with_their_options() {
     let bench = Bench::new();
@@ -431,7 +433,7 @@ fn shipped_experiments_on_components_can_be_described() {
     assert_eq!(names, subjects, "one for each subject");
 }
 
-/// Rule: all rows of a run have values in the same columns, so that a chart of one phase omits no configuration.
+/// Tests that all rows of a phase have values in the same columns. A chart of the phase then omits no configuration.
 #[test]
 fn rows_of_a_phase_are_alike() {
     let bench = Bench::new();

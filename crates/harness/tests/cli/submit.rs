@@ -1,4 +1,4 @@
-//! Printed jobs: their syntax, and that they run every part and the merge.
+//! Tests of `lsmbench submit`: the printed jobs must be valid, and must run every part and the merge.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::bench::Bench;
 
-/// Stands in for GNU parallel: runs the command for each argument, one after the other.
+/// A script in place of GNU parallel. The script runs the command for each argument, one after the other.
 const PARALLEL: &str = r#"#!/bin/bash
 set -e
 while [[ $1 == --* ]]; do case $1 in --sshlogin|--jobs|--workdir) shift 2 ;; *) shift ;; esac; done
@@ -14,7 +14,7 @@ command=$1; shift 2
 for at in "$@"; do bash -c "${command//\{\}/$at}"; done
 "#;
 
-/// Stands in for sbatch: runs the tasks of an array one after the other, at once.
+/// A script in place of `sbatch`. The script runs the tasks of an array immediately, one after the other.
 const SBATCH: &str = r#"#!/bin/bash
 set -e
 [ "$1" != --version ] || exit 0
@@ -28,7 +28,7 @@ echo "17;cluster"
 
 const SRUN: &str = "#!/bin/bash\nwhile [[ $1 == --* ]]; do shift; done\nexec \"$@\"\n";
 
-/// A folder with the small experiment and the programs of schedulers.
+/// Creates a folder with the small experiment and with the scripts in place of GNU parallel and `sbatch`.
 fn bench() -> Bench {
     let bench = Bench::small();
     for (name, text) in [("parallel", PARALLEL), ("sbatch", SBATCH), ("srun", SRUN)] {
@@ -38,7 +38,7 @@ fn bench() -> Bench {
     bench
 }
 
-/// Runs a printed script with these programs first.
+/// Executes a printed script, with the scripts of this folder first in `PATH`.
 fn execute(bench: &Bench, script: &str) {
     let path = format!("{}:{}", bench.path("bin").display(), std::env::var("PATH").unwrap());
     bench.write("script.sh", script);
@@ -79,7 +79,8 @@ fn printed_scripts_run_all_parts_and_merge_them() {
     assert!(bench.read("sbatch.log").contains("--dependency=afterany:17\n"));
 }
 
-/// Validates the manifest against the schemas of Kubernetes, offline, and prints it as JSON.
+/// A Python script that validates the jobs against schemas of Kubernetes without a network, and prints the jobs as
+/// JSON.
 const VALIDATE: &str = "
 import json, sys, yaml
 jobs = list(yaml.safe_load_all(open('jobs.yaml')))
@@ -92,7 +93,7 @@ except ImportError:
 print(json.dumps(jobs))
 ";
 
-/// Without Python and its YAML module, the test checks nothing.
+/// Tests that the Kubernetes jobs are valid YAML. Without Python and its YAML module, the test checks nothing.
 #[test]
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn jobs_of_kubernetes_are_yaml() {

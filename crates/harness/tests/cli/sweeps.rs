@@ -1,23 +1,23 @@
-//! Sweeps, and their overrides on the command line.
+//! Tests of sweeps, and of overrides of sweeps on the command line.
 
 use results::{Row, columns as c};
 
 use crate::bench::{Bench, SMALL, text};
 
-/// The experiment with another `[sweep]`, and without charts of the original sweep.
+/// Returns the experiment with another `[sweep]`. The charts of the original sweep are removed.
 fn swept(sweep: &str) -> String {
     let (experiment, _) = SMALL.split_once("[[chart]]").unwrap();
     experiment.replace("\"design.bloom\" = [\"none\", \"standard\", \"blocked\"]", sweep)
 }
 
-/// The labels of the cells that would run, and the combinations left out, as `describe` prints them.
+/// Returns the labels of the configurations that would run, and the omitted combinations, as `describe` prints them.
 fn described(bench: &Bench, arguments: &[&str]) -> Vec<String> {
     let text = bench.ok(&[&["describe"], arguments].concat());
     let cells = text.lines().skip_while(|line| *line != "# configurations").skip(1);
     cells.take_while(|line| *line != "#").map(|line| line.trim_start_matches("#   ").to_owned()).collect()
 }
 
-/// The distinct values of a column, in the order of the cells.
+/// Returns the distinct values of a column, in the order of the configurations.
 fn values(rows: &[Row], column: &str) -> Vec<String> {
     let at = rows[0].schema().find(column).unwrap_or_else(|error| panic!("{error}"));
     let mut rows: Vec<&Row> = rows.iter().collect();
@@ -209,7 +209,7 @@ fn earlier_results_are_moved_aside() {
     assert_ne!(bench.read("results/small/runs.csv"), first);
 }
 
-/// As in TOML, where a key with dots in it has quotes.
+/// Tests that a key that contains dots can have quotes in a path on the command line, as in TOML.
 #[test]
 fn paths_may_be_quoted_on_the_command_line() {
     let bench = Bench::small();
@@ -224,7 +224,8 @@ fn paths_may_be_quoted_on_the_command_line() {
     assert_eq!(several.len(), 6, "none has no such parameter, and is left out once: {several:?}");
 }
 
-/// A bare name means a kind with its defaults, except for parameters that the base design changes, which are reported.
+/// Tests a swept variant without parameters. The variant has its default parameters, except for parameters that the
+/// base design changes. The output reports these parameters.
 #[test]
 fn what_swept_kinds_take_over_from_the_base_is_told() {
     let bench = Bench::new();

@@ -107,8 +107,8 @@ fn times_and_shares_fit_together() {
     assert!(bench.path("results/x/histograms/cell-0-trial-0-closed.hlog").is_file());
 }
 
-/// The hardware events that a machine counts depend on its CPU and its kernel. Events that the manifest calls counted
-/// have numbers, and other events have no numbers.
+/// Tests the columns of hardware counters. The available counters depend on the CPU and the kernel of the machine. A
+/// column has values exactly if the manifest says that its event was counted.
 #[test]
 fn events_of_the_processor_are_counted_or_the_manifest_says_why_not() {
     let bench = run();
@@ -194,7 +194,8 @@ fn a_debug_build_refuses_to_time() {
     bench.ok(&["run", "x.toml", "--set", "trials.mode=counted"]);
 }
 
-/// A device that serves a thousand reads per second, and an objective that a queue of a hundred requests still meets.
+/// A phase with a rate search. The device serves a thousand reads per second. A queue of a hundred requests still meets
+/// the objective.
 const SEARCH: &str = r#"
 question = "?"
 [design]

@@ -1,4 +1,4 @@
-//! Tests of `torture`: explorations are reproducible, and invalid requests are rejected.
+//! Tests of `lsmbench torture`: tests with the same seed are reproducible, and invalid requests are rejected.
 
 use crate::bench::Bench;
 
@@ -123,7 +123,8 @@ fn damage_is_explored_too_and_found_again() {
     assert!(replay("3:20").refusal().contains("SEED:STORE:IMAGE"));
 }
 
-/// A store with column families keeps the first commits of all its families together.
+/// Tests crashes and I/O errors of a store with column families. After recovery, the store must contain the same first
+/// commits in all families.
 #[test]
 fn crashes_and_errors_of_families_keep_whole_commits() {
     let bench = Bench::new();

@@ -1,5 +1,5 @@
-//! Tests that exchange traces with other tools: RocksDB's `db_bench`, and a Redis server. If its tool is missing, a
-//! test prints a message.
+//! Tests that exchange traces with other tools, such as `db_bench` of RocksDB and a Redis server. If a tool is missing,
+//! the test prints a message and checks nothing.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -11,7 +11,7 @@ use results::columns as c;
 
 use crate::bench::{Bench, number, of};
 
-/// Returns whether a program exists; prints what is not checked if not.
+/// Returns whether a program exists. If the program is missing, prints what the test does not check.
 #[expect(clippy::print_stderr, reason = "a test that is left out says so")]
 fn has(program: &str, package: &str) -> bool {
     let found = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -21,7 +21,7 @@ fn has(program: &str, package: &str) -> bool {
     found.is_ok()
 }
 
-/// Runs a program in a folder to its end and returns what it prints.
+/// Runs a program in a folder to its end, and returns its output.
 fn run(folder: &Path, program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).current_dir(folder).output().unwrap();
     let text = [output.stdout, output.stderr].concat();
@@ -34,13 +34,14 @@ fn statistics(bench: &Bench, file: &str) -> serde_json::Value {
     serde_json::from_str(&bench.ok(&["trace", "stat", file, "--json"])).unwrap()
 }
 
-/// The number of operations of a kind.
+/// Returns the number of operations of a kind in the statistics of a trace.
 fn count(statistics: &serde_json::Value, kind: &str) -> u64 {
     let mix = statistics["mix"].as_array().unwrap();
     mix.iter().find(|share| share["operation"] == kind).map_or(0, |share| share["count"].as_u64().unwrap())
 }
 
-/// The number after a word in the line of a benchmark: `mixgraph … ( Gets:1801 Puts:905 Seek:294, …`.
+/// Returns the number after a word in an output line of a benchmark, such as `mixgraph … ( Gets:1801 Puts:905 Seek:294,
+/// …`.
 fn said(text: &str, word: &str) -> u64 {
     let (_, rest) = text.split_once(word).unwrap_or_else(|| panic!("no {word} in {text}"));
     rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap()
@@ -99,7 +100,7 @@ fn rocksdb_writes_what_we_read_and_reads_what_we_write() {
     assert!(assumptions.contains("seeks read entries = 1 each"), "{assumptions}");
 }
 
-/// A Redis server of this test.
+/// A Redis server that a test has started.
 struct Server(Child);
 
 impl Drop for Server {
@@ -109,7 +110,7 @@ impl Drop for Server {
     }
 }
 
-/// Starts a server in a folder and returns it with its port.
+/// Starts a Redis server in a folder. Returns the server and its port.
 fn redis(folder: &Path) -> (Server, u16) {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let settings =
@@ -175,7 +176,8 @@ fn a_redis_server_writes_what_we_read() {
     assert_eq!((found["format"].as_str(), counts(&found)), (Some("redis-aof"), [0, 52, 2, 0, 1]));
 }
 
-/// Prints the miss ratio of libCacheSim's LRU over a trace, at the capacities in objects that are given.
+/// A Python script that prints the miss ratio of the LRU cache of libCacheSim for a trace. The arguments are the trace
+/// and the capacities in objects.
 const LIBCACHESIM: &str = "\
 import sys, libcachesim as l
 for capacity in sys.argv[2:]:
@@ -214,7 +216,7 @@ fn libcachesim_misses_as_often_as_our_curve_says() {
     }
 }
 
-/// A load, and a phase with operations of all kinds that the RocksDB format can express.
+/// An experiment with a load, and with a phase that contains every kind of operation of the RocksDB trace format.
 const RECORDED: &str = r#"
 question = "?"
 [[phase]]

@@ -4,7 +4,7 @@ use results::columns as c;
 
 use crate::bench::{Bench, number, of};
 
-/// A trace of a cache in Twitter's format. Keys are skewed, and every fifth operation is a write.
+/// Returns a trace in Twitter's format. The keys are skewed, and every fifth operation is a write.
 fn twitter(operations: u32) -> String {
     let line = |at: u32| {
         let key = (at.wrapping_mul(2_654_435_761) >> 8) % (1 + at.wrapping_mul(40_503) % 300);

@@ -1,10 +1,10 @@
-//! `lsmbench tune`: the best design of a space, with the reasons.
+//! Tests of `lsmbench tune`, which searches for the best design of a space and prints reasons.
 
 use results::columns as c;
 
 use crate::bench::{Bench, number, text};
 
-/// A grid of policies, size ratios and filters, with writes and lookups.
+/// An experiment that tunes compaction policies, size ratios and filters for a mix of writes and lookups.
 const GRID: &str = r#"
 question = "Which design for this mix?"
 
@@ -42,7 +42,7 @@ simulate   = 6
 count      = 3
 "#;
 
-/// Two designs that differ only in their memtable capacity have different labels in the derived experiments.
+/// Tests two designs that differ only in their memtable capacity. Their labels in the derived experiments must differ.
 #[test]
 fn memtable_capacities_are_tuned() {
     let bench = Bench::new();
@@ -58,7 +58,8 @@ fn memtable_capacities_are_tuned() {
     assert!(counted.contains("\"design.memtable.capacity\" = ["), "{counted}");
 }
 
-/// The derived experiments and the advised design do not set the cache capacity that the budget determines.
+/// Tests designs with a memory budget. The derived experiments and the advised design must not set the cache capacity,
+/// because the budget determines this capacity.
 #[test]
 fn designs_with_a_memory_budget_are_tuned() {
     let bench = Bench::new();
@@ -106,7 +107,8 @@ fn the_advised_design_is_near_the_best_of_an_exhaustive_search() {
     assert_front(&bench, &table);
 }
 
-/// The chart of the Pareto set has the counted designs, their predictions, and the confirmed designs.
+/// Checks the chart of the Pareto set. The chart must contain the counted designs, their predictions, and the confirmed
+/// designs.
 fn assert_front(bench: &Bench, candidates: &str) {
     let points = bench.read("results/grid-tune/pareto-front.csv");
     let of = |series: &str| points.lines().filter(|line| line.starts_with(series)).count();
@@ -198,7 +200,7 @@ fn objectives_that_make_no_sense_are_rejected_with_advice() {
     }
 }
 
-/// The options of another engine, as a search space.
+/// An experiment that tunes the options of another engine.
 const OPTIONS: &str = r#"
 question = "Which options of RocksDB?"
 engine   = "rocksdb"
@@ -255,7 +257,7 @@ fn options_of_another_engine_race_without_models() {
     assert!(refused.contains("io_per_op exists only for the engine \"lsmbench\""), "{refused}");
 }
 
-/// A grid of policies, filters and memtables for a mix. `{…}` are values of a test.
+/// An experiment that tunes policies, filters and memtables for a mix. A test replaces the texts in `{…}` by values.
 const REGRET: &str = r#"
 question = "How far is the advised design from the best design?"
 
@@ -292,7 +294,7 @@ count    = 0
 confirm  = false
 "#;
 
-/// The mix and the objective of each grid.
+/// The name, the mix and the objective of each grid.
 const GRIDS: [(&str, &str, &str); 3] = [
     (
         "writes",
@@ -307,8 +309,8 @@ const GRIDS: [(&str, &str, &str); 3] = [
     ),
 ];
 
-/// Returns the text of a grid that simulates this number of designs. In a nightly run, the grid has about 500
-/// configurations, otherwise 16.
+/// Returns the experiment of a grid in which the search simulates `simulate` designs, and the number of its
+/// configurations. In a nightly run, the grid has about 500 configurations, otherwise 16.
 fn grid(mix: &str, objective: &str, simulate: usize) -> (String, usize) {
     let is_full = catalog::laws::is_nightly();
     let mut policies = Vec::new();
@@ -340,7 +342,7 @@ fn grid(mix: &str, objective: &str, simulate: usize) -> (String, usize) {
     (text, cells)
 }
 
-/// Returns the best simulated objective of all designs within their limits.
+/// Returns the best value of the simulated objective over all designs that meet the limits.
 fn best_simulated(bench: &Bench, name: &str) -> f64 {
     let table = bench.read(&format!("results/{name}-tune/candidates.csv"));
     let objectives = table.lines().skip(1).filter_map(|line| {
@@ -351,8 +353,8 @@ fn best_simulated(bench: &Bench, name: &str) -> f64 {
     objectives.fold(f64::INFINITY, f64::min)
 }
 
-/// The search by theory and simulation, which simulates a quarter of the designs, against a simulation of all designs.
-/// The simulation is exact.
+/// Tests the search that ranks designs by formulas and simulates only a quarter of them. Its advised design must be
+/// within five percent of the best design. The test finds the best design by an exact simulation of all designs.
 #[test]
 fn theory_keeps_a_design_within_five_percent_of_the_best() {
     let bench = Bench::new();

@@ -1,5 +1,5 @@
-//! Tests of settings without effect. Such a setting is an error, or a warning if files may repeat the setting on
-//! purpose.
+//! Tests of settings without effect. lsmbench rejects such a setting, or prints a warning if files may contain the
+//! setting on purpose.
 
 use results::columns as c;
 
@@ -108,7 +108,7 @@ fn a_swept_cache_on_mapped_tables_is_a_warning() {
     }
 }
 
-/// Rule: the file that `describe` prints runs without a warning, and with equal results, also with `--quick`.
+/// Tests that the file that `describe` prints runs without a warning and with equal results, also with `--quick`.
 #[test]
 fn a_described_experiment_runs_without_warnings() {
     let bench = Bench::new();

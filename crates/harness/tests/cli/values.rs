@@ -1,5 +1,5 @@
-//! Tests of values that need all memory or all storage, or that are meaningless. With any value of a parameter, a run
-//! ends soon and needs little memory. It ends with success or with an error.
+//! Tests of extreme and meaningless values, such as values that need all memory or all storage. With any value of a
+//! parameter, a run must end soon and use little memory. It must end with success or with an error.
 
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
@@ -12,7 +12,7 @@ use tree::AXES;
 
 use crate::bench::Bench;
 
-/// The experiment in which one value is changed.
+/// The experiment in which each test case changes one value.
 const BASE: &str = r#"
 question = "?"
 [design]
@@ -32,17 +32,19 @@ absent     = 0.5
 count = 1
 "#;
 
-/// Address space of a run in KiB: the mappings of the program, and some reserve.
+/// Maximum address space of a run in KiB. The maximum is enough for the memory mappings of the program, with some
+/// reserve.
 const MOST_KIB: u64 = 6 << 20;
 
-/// Time limit of a run, on a busy machine.
+/// Time limit of a run, large enough for a busy machine.
 const MOST_TIME: Duration = Duration::from_mins(3);
 
-/// Whole numbers that are too large, in descending order, and whole numbers that are too small.
+/// Integers to try: values that are too large, in descending order, and values that are too small.
 const INTEGERS: [&[&str]; 2] =
     [&["9223372036854775807", "1_000_000_000_000", "4294967295", "1_000_000_000"], &["0", "-1"]];
 
-/// Like [`INTEGERS`], without values that a machine could handle with enough time.
+/// Integers to try for keys whose large values a machine could handle with enough time. The list contains fewer large
+/// values than [`INTEGERS`].
 const COUNTS: [&[&str]; 2] = [&["9223372036854775807", "1_000_000_000_000"], &["0", "-1"]];
 
 const NUMBERS: [&[&str]; 2] =
@@ -59,7 +61,7 @@ const WORDS: [&[&str]; 2] = [
 const LISTS: [&[&str]; 2] =
     [&["[1e308]", "[nan]", "[\"by-level\"]", "[[]]"], &["[]", "[0.0]", "[-1.0]", "\"\""]];
 
-/// Keys that are not parameters of a variant.
+/// Keys to test in addition to the parameters of variants, each with the values to try.
 const OTHERS: [(&str, [&[&str]; 2]); 26] = [
     ("design.memtable.capacity=", SIZES),
     ("design.table.capacity=", SIZES),
@@ -89,15 +91,15 @@ const OTHERS: [(&str, [&[&str]; 2]); 26] = [
     ("verdict.margin=", NUMBERS),
 ];
 
-/// A parameter with the values to test: the arguments of the command line, and the text before and after the value in
-/// the last argument.
+/// A parameter and the values to try. `front` contains the settings for `--set` up to the value, one per line. `back`
+/// is the text after the value.
 struct Place {
     front: String,
     back: &'static str,
     values: [&'static [&'static str]; 2],
 }
 
-/// Every parameter of every variant, and [`OTHERS`].
+/// Returns every parameter of every variant, and all [`OTHERS`].
 fn places() -> Vec<Place> {
     let mut places: Vec<Place> =
         OTHERS.map(|(front, values)| Place { front: front.to_owned(), back: "", values }).into();
@@ -113,7 +115,7 @@ fn places() -> Vec<Place> {
     places
 }
 
-/// The value to use instead of a default.
+/// Returns the values to try instead of a default.
 fn values(default: &Value) -> [&'static [&'static str]; 2] {
     match default {
         Value::Integer(_) => INTEGERS,
@@ -124,7 +126,8 @@ fn values(default: &Value) -> [&'static [&'static str]; 2] {
     }
 }
 
-/// Runs the base with one value replaced. Returns a wrong ending, if there is one, and whether it succeeded.
+/// Runs the base experiment with one value replaced. Returns whether the run succeeded. Returns an error message if the
+/// run exceeded the time limit, panicked, or had an unexpected exit code.
 fn try_value(bench: &Bench, place: &Place, value: &str, number: usize) -> Result<bool, String> {
     let set = format!("{}{value}{}", place.front, place.back);
     let out = format!("out-{number}");
@@ -154,7 +157,8 @@ fn try_value(bench: &Bench, place: &Place, value: &str, number: usize) -> Result
     }
 }
 
-/// Tries the values of each list until the program accepts and runs one value, because smaller values take less time.
+/// Tries the values of each list in order, until the program accepts a value and the run succeeds. The following values
+/// are not tried, because smaller values take less time.
 #[test]
 fn whatever_a_parameter_holds_a_run_ends_soon() {
     let bench = Bench::new();
@@ -186,7 +190,8 @@ fn whatever_a_parameter_holds_a_run_ends_soon() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A value that does not fit is rejected with the needed amount, before any file is created.
+/// Tests that lsmbench rejects values that need too much memory or storage. The error contains the needed amount, and
+/// no file is created.
 #[test]
 fn what_does_not_fit_is_refused_with_the_estimate() {
     let bench = Bench::new();
@@ -207,7 +212,8 @@ fn what_does_not_fit_is_refused_with_the_estimate() {
     }
 }
 
-/// Ten thousand cells are the maximum of a sweep, and describing them takes less than quadratic time.
+/// Tests that `describe` accepts a sweep with the maximum of ten thousand configurations, and takes less than quadratic
+/// time.
 #[test]
 fn a_sweep_of_thousands_is_described_soon() {
     let bench = Bench::new();

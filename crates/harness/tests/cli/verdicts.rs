@@ -1,19 +1,19 @@
-//! The verdict at the end of a run: the table, a sentence on each outcome, and the notes.
+//! Tests of the verdict that a run prints at its end: the table, a sentence for each outcome, and the notes.
 
 use crate::bench::{Bench, SMALL, unwrapped};
 
-/// The lines of the verdict: after the question and before the results.
+/// Returns the lines of the verdict, which are between the question and the paths of the results.
 fn verdict(answer: &str) -> Vec<&str> {
     let lines = answer.lines().skip(2);
     lines.take_while(|line| !line.starts_with("Results: ")).map(str::trim_end).collect()
 }
 
-/// The verdict on one line, without the breaks of its sentences.
+/// Returns the verdict on one line, without the line breaks in its sentences.
 fn sentences(answer: &str) -> String {
     unwrapped(&verdict(answer).join(" "))
 }
 
-/// The words of the line of the table that begins with `name`.
+/// Returns the words of the table row that begins with `name`.
 fn row<'a>(answer: &'a str, name: &str) -> Vec<&'a str> {
     let mut lines = verdict(answer).into_iter();
     let line = lines.find(|line| line.trim_start().split("  ").next() == Some(name));
@@ -109,7 +109,8 @@ fn an_ideal_variant_bounds_the_others_and_wins_nothing() {
     );
 }
 
-/// [`SMALL`] with two cells and a clock.
+/// Returns the experiment [`SMALL`] in timed mode with two configurations. `trials` contains further keys of the table
+/// `[trials]`.
 fn timed(trials: &str) -> String {
     SMALL
         .replace("\"none\", \"standard\", \"blocked\"", "\"none\", \"standard\"")
@@ -118,7 +119,7 @@ fn timed(trials: &str) -> String {
         .replace("3_000", "300")
 }
 
-/// The cells of one column of a CSV file in the results of `x`.
+/// Returns the values of one column of a CSV file in the results of the experiment `x`.
 fn column(bench: &Bench, file: &str, name: &str) -> Vec<String> {
     let mut reader = csv::Reader::from_path(bench.path("results/x").join(file)).unwrap();
     let at = reader.headers().unwrap().iter().position(|column| column == name).unwrap();
@@ -199,8 +200,8 @@ fn several_metrics_are_one_family() {
     assert!(error.contains("did you mean \"p99_ns\"?"), "{error}");
 }
 
-/// Filters of different sizes are not comparable. lsmbench compares filters within each size, and the chart states
-/// this.
+/// Tests that lsmbench compares only filters of equal size with each other, and that the chart says so. Filters of
+/// different sizes are not comparable.
 #[test]
 fn like_is_compared_with_like() {
     let bench = Bench::new();
@@ -264,7 +265,7 @@ fn a_filter_of_other_bits_is_not_comparable_in_any_file() {
     );
 }
 
-/// A search stops within a share of the rate, so closer rates are not distinguished.
+/// Tests that a rate search decides only on differences above its precision.
 #[test]
 fn no_verdict_is_finer_than_the_search_for_a_rate() {
     let bench = Bench::new();
@@ -292,7 +293,8 @@ fn a_quick_run_has_no_verdict() {
     assert!(!answer.contains("\nVerdict: ") && row(&answer, "bloom").contains(&"verdict"), "{answer}");
 }
 
-/// The paired ratios are 1.01 in four of six rounds, but the medians of both sides are 35 and 20.6.
+/// Tests the note about medians that suggest the opposite of the verdict. In four of six rounds, the ratio of a pair is
+/// 1.01, but the medians of the two sides are 35 and 20.6.
 #[test]
 fn medians_that_suggest_the_opposite_are_explained() {
     let bench = Bench::new();
@@ -322,7 +324,7 @@ fn medians_that_suggest_the_opposite_are_explained() {
     assert!(sentences(&answer).contains(note), "{answer}");
 }
 
-/// The last screen of four policies, timed, fits a small terminal.
+/// Tests that the verdict of a timed run with four policies fits a small terminal.
 #[test]
 fn the_last_screen_fits_a_small_terminal() {
     let bench = Bench::new();

@@ -1,4 +1,4 @@
-//! Tests of `verify`: it reports the corruption of a store with its place, and changes nothing.
+//! Tests of `lsmbench verify`, which reports the corruption of a store with its position and changes nothing.
 
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::bench::Bench;
 
-/// A closed store of one table in `db`.
+/// Creates a closed store with one SSTable in `db`.
 fn stored() -> Bench {
     stored_in_tables_of("2MiB")
 }
@@ -25,7 +25,7 @@ fn stored_in_tables_of(bytes: &str) -> Bench {
     bench
 }
 
-/// The files of the store whose names contain `part`, the largest first.
+/// Returns the files of the store whose names contain `part`, with the largest file first.
 fn files(bench: &Bench, part: &str) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> =
         fs::read_dir(bench.path("db")).unwrap().map(|entry| entry.unwrap().path()).collect();

@@ -1,5 +1,5 @@
-//! Tests of the shipped workloads. Each runs as a small experiment with correct answers, and the page about workloads
-//! lists it.
+//! Tests of the workload files in this repository. Each workload must run as a small experiment with correct answers,
+//! and must be on the page about workloads.
 
 use std::path::{Path, PathBuf};
 
@@ -8,15 +8,16 @@ use toml::{Table, Value};
 
 use crate::bench::{Bench, of, text};
 
-/// The keys of a load, and the operations of a phase or a role.
+/// The largest number of keys of a load in the small experiment.
 const KEYS: i64 = 1_000;
+/// The largest number of operations of a phase or a role in the small experiment.
 const OPERATIONS: i64 = 300;
 
 fn in_repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
-/// The names of the workloads, with their files.
+/// Returns the names of the workloads and their parsed files.
 fn workloads() -> Vec<(String, Table)> {
     let files =
         std::fs::read_dir(in_repository("configs/workloads")).unwrap().map(|entry| entry.unwrap().path());
@@ -31,7 +32,7 @@ fn workloads() -> Vec<(String, Table)> {
     found
 }
 
-/// Limits the keys and operations of a phase or a role.
+/// Reduces the numbers of keys and operations of a phase or a role to small numbers.
 fn shrink(table: &mut Table) {
     for (key, most) in [("insert", KEYS), ("operations", OPERATIONS)] {
         if let Some(Value::Integer(count)) = table.get_mut(key) {

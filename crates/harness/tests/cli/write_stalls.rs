@@ -1,10 +1,10 @@
-//! Write stalls: the options that avoid them, and the columns that show them.
+//! Tests of write stalls: the options that avoid stalls, and the columns that report stalls.
 
 use results::columns as c;
 
 use crate::bench::{Bench, count, number, of};
 
-/// A load that is faster than the flushes, with a sync at each of them.
+/// An experiment whose load is faster than the flushes, because each flush syncs its files.
 const LOAD: &str = r#"
 question = "What do writers wait for?"
 [design]
@@ -61,7 +61,8 @@ fn writers_stop_or_are_delayed_and_the_answers_are_right() {
     assert!(percentiles.is_sorted(), "{percentiles:?}");
 }
 
-/// One thread for flushes and compactions, and inputs of compactions that stay open for a cycle, change no answer.
+/// Tests two options that must not change any answer. With the first option, flushes and compactions share a thread.
+/// With the second option, the inputs of a compaction stay open until the next compaction.
 #[test]
 fn flushes_and_compactions_may_share_a_thread() {
     let bench = Bench::new();

@@ -1,10 +1,11 @@
-//! After a wrong answer, the results are discarded, and the exit code is 1.
+//! Tests a run with a wrong answer. lsmbench must discard the measurements of the configuration and exit with code 1.
 
 use results::{Table, columns as c};
 
 use crate::bench::{Bench, text};
 
-/// All variants answer correctly, so the test writes the results of a wrong answer itself, for one of three cells.
+/// Tests that a configuration with a wrong answer has no measured values. All variants answer correctly, so the test
+/// itself writes a wrong answer for one of three configurations into the results.
 #[test]
 fn a_cell_that_answered_wrongly_gets_no_number_and_exit_code_1() {
     let bench = Bench::small();

@@ -1,4 +1,4 @@
-//! Tests of the methods: answers, atomic batches, streams in snapshots, and errors.
+//! Tests of the methods of the gRPC service: answers, atomic batches, streams from snapshots, and errors.
 
 use server::grpc::messages::{
     BatchRequest, DeleteRangeRequest, DeleteRequest, GetRequest, GetResponse, LoadResponse, MergeRequest,
@@ -84,7 +84,7 @@ fn a_wrong_call_names_its_error_and_changes_nothing() {
     assert_eq!(client.scan(range("", "")).unwrap(), ["a:1"]);
 }
 
-/// A scan is a stream of bounded responses, and later writes do not change it.
+/// Tests that a scan is a stream of bounded responses, and that later writes do not change the scan.
 #[test]
 fn a_scan_reads_one_snapshot_in_bounded_responses() {
     const ENTRIES: usize = 3000;
@@ -148,7 +148,7 @@ fn a_load_keeps_the_batches_before_an_error() {
     assert_eq!(client.scan(range("3", "")).unwrap().len(), 200);
 }
 
-/// Writes of different connections, and of different calls of a connection, share syncs.
+/// Tests that writes of different connections, and of different calls of one connection, share syncs of the WAL.
 #[test]
 fn connections_share_syncs() {
     const CLIENTS: usize = 8;

@@ -1,4 +1,4 @@
-//! A client of the service, on the client of tonic.
+//! A client of the gRPC service, based on the client of the crate tonic.
 
 use std::net::SocketAddr;
 
@@ -15,7 +15,8 @@ use tonic_prost::ProstCodec;
 
 use crate::served::PATIENCE;
 
-/// The bytes that a client takes from a stream before the test reads them.
+/// The flow-control window in bytes. The client receives this number of bytes of a stream before the test reads from
+/// the stream.
 const WINDOW_BYTES: u32 = 65_535;
 
 /// One connection to a server.
@@ -37,7 +38,7 @@ impl Client {
         Self { runtime, channel, password: None }
     }
 
-    /// The client, with a password in each call.
+    /// Sets the password that the client sends in each call.
     pub(crate) fn with_password(self, password: &str) -> Self {
         Self { password: Some(password.to_owned()), ..self }
     }
@@ -102,7 +103,7 @@ impl Client {
         })
     }
 
-    /// Begins a stream of responses, of which it reads none.
+    /// Begins a call whose response is a stream. The function does not read any response.
     pub(crate) fn stream<Q, A>(&mut self, method: &str, message: Q) -> Result<Responses<'_, A>, Status>
     where
         Q: prost::Message + 'static,
@@ -116,12 +117,12 @@ impl Client {
         Ok(Responses { stream: stream?.into_inner(), runtime: &self.runtime })
     }
 
-    /// Begins a scan.
+    /// Begins a scan, and does not read its responses.
     pub(crate) fn range(&mut self, request: RangeRequest) -> Result<Responses<'_, RangeResponse>, Status> {
         self.stream("Range", request)
     }
 
-    /// The entries of a scan, as `key:value`.
+    /// Executes a scan, and returns its entries as `key:value`.
     pub(crate) fn scan(&mut self, request: RangeRequest) -> Result<Vec<String>, Status> {
         let mut responses = self.range(request)?;
         let mut found = Vec::new();
@@ -131,7 +132,7 @@ impl Client {
         Ok(found)
     }
 
-    /// Sends an HTTP request, and returns the status of HTTP and, if it is in the headers, the status of gRPC.
+    /// Sends an HTTP request. Returns the status of HTTP, and the status of gRPC if the response headers contain it.
     pub(crate) fn send(&mut self, path: &str, content_type: &str, body: &str) -> (u16, Option<Status>) {
         let request = hyper::Request::post(path)
             .header("content-type", content_type)
@@ -146,14 +147,14 @@ impl Client {
     }
 }
 
-/// The responses of a stream.
+/// The stream of responses to a call.
 pub(crate) struct Responses<'c, A> {
     stream: Streaming<A>,
     runtime: &'c Runtime,
 }
 
 impl<A> Responses<'_, A> {
-    /// The next response; `None` at the end of the stream.
+    /// Returns the next response; `None` at the end of the stream.
     pub(crate) fn next(&mut self) -> Result<Option<A>, Status> {
         self.runtime.block_on(self.stream.message())
     }
@@ -163,22 +164,22 @@ fn path(method: &str) -> PathAndQuery {
     format!("/lsmbench.v1.Store/{method}").parse().unwrap()
 }
 
-/// A batch of operations.
+/// Returns a batch of operations.
 pub(crate) fn batch(kinds: Vec<OperationKind>) -> BatchRequest {
     BatchRequest { operations: kinds.into_iter().map(|kind| Operation { kind: Some(kind) }).collect() }
 }
 
-/// A put in a batch.
+/// Returns a put for a batch.
 pub(crate) fn put(key: impl Into<String>, value: impl Into<String>) -> OperationKind {
     OperationKind::Put(PutRequest { key: key.into().into(), value: value.into().into() })
 }
 
-/// The range of all keys from `low` (included) to `high` (excluded).
+/// Returns a request to scan all keys from `low` (included) to `high` (excluded).
 pub(crate) fn range(low: &str, high: &str) -> RangeRequest {
     RangeRequest { low: low.to_owned().into(), high: high.to_owned().into(), ..RangeRequest::default() }
 }
 
-/// An entry as text.
+/// Formats an entry as text.
 pub(crate) fn shown(entry: &Entry) -> String {
     format!("{}:{}", entry.key.escape_ascii(), entry.value.escape_ascii())
 }

@@ -1,4 +1,4 @@
-//! Tests of the end of a server: signals under open streams, and kills under writers.
+//! Tests of the end of a server: signals while streams are open, and kills while clients write.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,8 @@ use tonic::Code;
 use crate::client::{Client, batch, put, range};
 use crate::served::{Place, wait_until};
 
-/// A server that receives SIGTERM answers its open calls and closes its store. The store needs no WAL for this.
+/// Tests that a server that receives SIGTERM answers its open calls and closes its store. Closing the store makes all
+/// writes durable, even without a WAL.
 #[test]
 fn a_server_that_is_told_to_end_closes_its_store() {
     let place = Place::new();
@@ -45,7 +46,8 @@ fn a_server_that_is_told_to_end_closes_its_store() {
     place.verify();
 }
 
-/// Every acknowledged write survives a kill, and a batch is there as a whole or not at all.
+/// Tests that every acknowledged write survives `kill -9`, and that the store contains either all writes of a batch or
+/// none.
 #[test]
 fn nothing_acknowledged_is_lost_by_kill_9() {
     const CLIENTS: usize = 4;
@@ -83,7 +85,7 @@ fn nothing_acknowledged_is_lost_by_kill_9() {
     }
 }
 
-/// Writes batches of 8 entries until the server ends, and returns the number of acknowledged batches.
+/// Writes batches of 8 entries until the server ends. Counts the acknowledged batches in `acknowledged`.
 fn write_until_killed(client: &mut Client, number: usize, acknowledged: &AtomicUsize) -> usize {
     for written in 0.. {
         let batch = (0..8).map(|place| put(format!("{number}-{written}-{place}"), "1")).collect();

@@ -81,7 +81,8 @@ fn messages_above_the_limits_are_errors() {
     assert_eq!(client.get("small").unwrap().as_deref(), Some("1"));
 }
 
-/// Clients that do not read their responses use memory until the limit of all clients.
+/// Tests the limit on the memory of all clients together. The clients do not read their responses, so the responses
+/// stay in memory.
 #[test]
 fn the_memory_of_all_clients_is_limited() {
     let place = Place::new();
@@ -114,7 +115,8 @@ fn the_memory_of_all_clients_is_limited() {
     assert_eq!(client.get("big").unwrap().unwrap().len(), 400_000);
 }
 
-/// A scan whose client does not read waits, and neither takes memory nor disturbs others.
+/// Tests a scan whose client does not read the responses. The scan must wait, must not use more memory, and must not
+/// disturb other clients.
 #[test]
 fn a_client_that_does_not_read_waits() {
     let place = Place::new();

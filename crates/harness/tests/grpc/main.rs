@@ -1,4 +1,4 @@
-//! Tests of `lsmbench serve --protocol grpc` with clients of another gRPC implementation than the server's own code.
+//! Tests of `lsmbench serve --protocol grpc`. The clients use another implementation of gRPC than the server.
 
 mod calls;
 mod client;

@@ -1,4 +1,4 @@
-//! The shipped `lsmbench.proto` against the messages and methods of the server.
+//! Tests that the file `lsmbench.proto` of this repository matches the messages and methods of the server.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -14,7 +14,7 @@ use tonic::Code;
 
 use crate::served::Place;
 
-/// The declarations of the proto.
+/// The declarations in `lsmbench.proto`.
 struct Proto {
     /// The fields of each message: name, type and number.
     messages: BTreeMap<String, Vec<(String, String, u32)>>,
@@ -23,7 +23,7 @@ struct Proto {
 }
 
 impl Proto {
-    /// Reads the proto, which has one declaration a line.
+    /// Reads `lsmbench.proto`, which has one declaration per line.
     fn read() -> Self {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../server/proto/lsmbench.proto");
         let (mut messages, mut methods) = (BTreeMap::<String, Vec<_>>::new(), Vec::new());
@@ -46,7 +46,7 @@ impl Proto {
         Self { messages, methods }
     }
 
-    /// Encodes fields of a message, by their names.
+    /// Encodes the given fields of a message according to `lsmbench.proto`.
     fn encode(&self, message: &str, values: &[(&str, Value)]) -> Vec<u8> {
         let mut bytes = Vec::new();
         for (name, value) in values {
@@ -72,14 +72,14 @@ impl Proto {
     }
 }
 
-/// Appends a field that has a length.
+/// Appends a field with its length and its bytes.
 fn add(bytes: &mut Vec<u8>, number: u32, value: &[u8]) {
     encode_key(number, WireType::LengthDelimited, bytes);
     encode_varint(value.len() as u64, bytes);
     bytes.extend_from_slice(value);
 }
 
-/// The value of a field, with its type.
+/// The value of a field. The variant determines the type of the field.
 #[derive(Clone)]
 enum Value {
     Bytes(&'static str),
@@ -87,7 +87,7 @@ enum Value {
     Message(&'static str, Vec<u8>),
 }
 
-/// The checked messages. Each is an encoding by the proto that the server's type has, too.
+/// Checks messages of the server against `lsmbench.proto`, and records the checked fields.
 struct Checked {
     proto: Proto,
     /// The checked fields of each message.
@@ -95,7 +95,8 @@ struct Checked {
 }
 
 impl Checked {
-    /// Checks that a message has the bytes of these fields, and returns the bytes.
+    /// Checks that the server's encoding of a message equals the encoding of these fields by `lsmbench.proto`. Returns
+    /// the encoded bytes.
     #[track_caller]
     fn check(&mut self, name: &str, message: &impl Message, values: &[(&str, Value)]) -> Vec<u8> {
         let bytes = self.proto.encode(name, values);
@@ -162,7 +163,7 @@ fn messages_are_those_of_the_proto() {
     assert_eq!(declared, checked.fields, "each field of the proto is checked");
 }
 
-/// The server has all methods of the proto, with streams where the proto has streams.
+/// Tests that the server has all methods of `lsmbench.proto`, and streams wherever `lsmbench.proto` has streams.
 #[test]
 fn methods_are_those_of_the_proto() {
     let place = Place::new();

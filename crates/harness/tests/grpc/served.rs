@@ -1,4 +1,4 @@
-//! A server process with the protocol gRPC.
+//! A server process that uses the protocol gRPC.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -10,10 +10,10 @@ use tempfile::TempDir;
 
 use crate::client::Client;
 
-/// How long a test waits for an answer.
+/// Maximum time that a test waits for an answer.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A folder with one store.
+/// A temporary folder that contains one store.
 pub(crate) struct Place(TempDir);
 
 impl Place {
@@ -21,7 +21,7 @@ impl Place {
         Self(tempfile::tempdir().unwrap())
     }
 
-    /// The program in this folder.
+    /// Returns a command that runs the program in this folder.
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lsmbench"));
         command.args(arguments).current_dir(self.0.path()).stdin(Stdio::piped());
@@ -29,7 +29,7 @@ impl Place {
         command
     }
 
-    /// Runs the program with `input` to its end, and returns its exit code, its output and its errors.
+    /// Runs the program with `input` to its end. Returns its exit code, its output and its errors.
     pub(crate) fn run(&self, arguments: &[&str], input: &str) -> (Option<i32>, String, String) {
         let mut child = self.command(arguments).spawn().unwrap();
         child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
@@ -45,7 +45,7 @@ impl Place {
         assert_eq!(code, Some(0), "{out}{err}");
     }
 
-    /// Serves the store of this folder with some options.
+    /// Starts a server of the store in this folder with the given options.
     pub(crate) fn serve(&self, options: &[&str]) -> Served {
         let fixed = ["serve", "db", "--protocol", "grpc", "--listen", "127.0.0.1:0"];
         let mut child = self.command(&[&fixed[..], options].concat()).spawn().unwrap();
@@ -61,7 +61,7 @@ impl Place {
     }
 }
 
-/// A server on a free port, killed when dropped.
+/// A server process on a free port. The process is killed when the value is dropped.
 pub(crate) struct Served {
     child: Child,
     errors: BufReader<std::process::ChildStderr>,
@@ -83,7 +83,8 @@ impl Served {
         self.child.wait().unwrap().code()
     }
 
-    /// The counters of a server with `--metrics`, by name.
+    /// Returns a function that returns a counter of the server by its name. The server must have the option
+    /// `--metrics`.
     pub(crate) fn metrics(&mut self) -> impl Fn(&str) -> u64 + use<> {
         let mut line = String::new();
         self.errors.read_line(&mut line).unwrap();
@@ -108,7 +109,7 @@ impl Drop for Served {
     }
 }
 
-/// Waits until `is_true` returns true.
+/// Waits until `is_true` returns true. `what` names the condition in the message about a timeout.
 #[track_caller]
 pub(crate) fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
     let start = Instant::now();

@@ -1,8 +1,9 @@
-//! Finds cycles of files inside a crate: files that cannot be understood without each other.
+//! Finds dependency cycles between the files of a crate. Nobody can understand one file of a cycle without the other
+//! files.
 //!
-//! A file depends on another one if its code names an item that the other one defines. Re-exports are followed to the
-//! definition. The line `mod name;` is no dependency, and neither is a re-export. Methods, and implementations of a
-//! trait in other files, are not seen.
+//! A file depends on another file if its code names an item that the other file defines. Re-exports are followed to the
+//! definition. The line `mod name;` and a re-export are not dependencies. The search does not detect dependencies
+//! through methods, or through implementations of a trait in other files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -10,10 +11,10 @@ use std::path::{Path, PathBuf};
 
 use crate::source::{self, Module};
 
-/// Dependencies of each file: the files that it names, and the names that it uses from each.
+/// The dependencies of each file: the other files, and the names that the file uses from each of these files.
 pub(crate) type Arrows = BTreeMap<PathBuf, BTreeMap<PathBuf, BTreeSet<String>>>;
 
-/// A module of a crate, and its file.
+/// A module of a crate, with the file that contains the module.
 struct Placed {
     file: PathBuf,
     parent: Option<usize>,
@@ -21,13 +22,13 @@ struct Placed {
     contents: Module,
 }
 
-/// All modules of a crate; the first is the root.
+/// All modules of a crate. The first module is the root of the crate.
 struct Crate {
     modules: Vec<Placed>,
 }
 
-/// The dependencies between the files of the crate with this root. `read` returns the text of a file, if the file
-/// exists.
+/// Returns the dependencies between the files of the crate whose root is the file `root`. `read` returns the text of a
+/// file, if the file exists.
 pub(crate) fn arrows(root: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Arrows {
     let mut found = Crate { modules: Vec::new() };
     let contents = source::read(&read(root).unwrap_or_default());
@@ -36,7 +37,7 @@ pub(crate) fn arrows(root: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Arr
     found.arrows()
 }
 
-/// The dependency cycles: sets of at least two files that all depend on each other.
+/// Returns the dependency cycles. A cycle is a set of at least two files that all depend on each other.
 pub(crate) fn circles(arrows: &Arrows) -> Vec<BTreeSet<PathBuf>> {
     let reached: BTreeMap<&Path, BTreeSet<&Path>> =
         arrows.keys().map(|file| (file.as_path(), reached_from(arrows, file))).collect();
@@ -50,7 +51,7 @@ pub(crate) fn circles(arrows: &Arrows) -> Vec<BTreeSet<PathBuf>> {
     circles.into_iter().collect()
 }
 
-/// Text form of a cycle: its dependencies, each with the names that cause it.
+/// Returns a text with the dependencies of a cycle, each with the names that cause the dependency.
 pub(crate) fn in_words(arrows: &Arrows, circle: &BTreeSet<PathBuf>) -> String {
     let mut text = format!("a circle of {} files:", circle.len());
     for from in circle {
@@ -76,7 +77,7 @@ fn reached_from<'a>(arrows: &'a Arrows, file: &Path) -> BTreeSet<&'a Path> {
 }
 
 impl Crate {
-    /// Adds a module and all modules below it. `folder` contains the files of its modules.
+    /// Adds a module and all modules inside it. `folder` contains the files of these inner modules.
     fn place(
         &mut self,
         mut contents: Module,
@@ -141,8 +142,8 @@ impl Crate {
         arrows
     }
 
-    /// The file that defines the item that `path` names in a module, and the item's name. `None` for items of other
-    /// crates, and for modules.
+    /// Returns the file that defines the item that `path` names in a module, and the name of the item. Returns `None`
+    /// for items of other crates, and for modules.
     fn definition(&self, from: usize, path: &[String], hops: usize) -> Option<(&PathBuf, String)> {
         // Longer than any chain of re-exports; imports of globs can lead in circles.
         const MOST_HOPS: usize = 16;
@@ -184,7 +185,7 @@ impl Crate {
         self.by_globs(module, path, hops)
     }
 
-    /// Like [`definition`](Self::definition), for a name from a glob import.
+    /// Returns the same as [`definition`](Self::definition), for a name that a glob import adds to the module.
     fn by_globs(&self, module: usize, path: &[String], hops: usize) -> Option<(&PathBuf, String)> {
         self.modules[module].contents.imports.iter().filter(|import| import.name == "*").find_map(|import| {
             let whole: Vec<String> = import.path.iter().chain(path).cloned().collect();
@@ -198,7 +199,7 @@ impl Crate {
 mod tests {
     use super::*;
 
-    /// The dependency cycles of a crate with these files.
+    /// Returns the dependency cycles of a crate with these files, as text.
     fn circles_of(files: &[(&str, &str)]) -> Vec<String> {
         let read = |path: &Path| {
             let found = files.iter().find(|(name, _)| Path::new(name) == path);
@@ -208,7 +209,7 @@ mod tests {
         circles(&arrows).iter().map(|circle| in_words(&arrows, circle)).collect()
     }
 
-    /// The root of a crate with three modules, one of which is a folder with re-exported names.
+    /// The root file of a crate with three modules. One module is in a folder, and the root re-exports a name.
     const ROOT: (&str, &str) = ("src/lib.rs", "mod block;\nmod format;\nmod tail;\npub use block::Block;\n");
 
     #[test]

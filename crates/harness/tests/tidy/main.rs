@@ -1,4 +1,5 @@
-//! House rules that the compiler does not check: dependencies of crates and files, lengths of files, and dead links.
+//! Tests of rules for this repository that the compiler does not check: dependencies between crates and between files,
+//! lengths of files, and dead links.
 
 mod circles;
 mod pages;
@@ -10,13 +11,14 @@ use std::path::{Path, PathBuf};
 
 use toml::Table;
 
-/// Lines that no source file exceeds.
+/// Maximum number of lines of a source file.
 const MOST_LINES: usize = 700;
 
 /// Folders that are not part of the repository. Folders with these names in `docs` are part of the repository.
 const FOREIGN: [&str; 4] = ["target", "results", "plots", "mutants.out"];
 
-/// For each crate, the crates of the repository on which it may depend, as in the diagram of ARCHITECTURE.md.
+/// Returns the allowed dependencies: for each crate, the other crates of this repository on which it may depend. The
+/// diagram in ARCHITECTURE.md shows the same dependencies.
 fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let axes = ["memtable", "bloom", "fence", "compaction", "cache", "compression"];
     let ground: &[&str] = &["types", "catalog"];
@@ -91,7 +93,7 @@ fn repository() -> PathBuf {
     fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).unwrap()
 }
 
-/// Every file of the repository below `folder`, by its path in it.
+/// Returns the paths of all files of the repository in `folder` and its subfolders, relative to the repository.
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(repository().join(folder)).unwrap().map(Result::unwrap) {
@@ -162,7 +164,8 @@ fn nothing_is_left_for_later_and_no_path_is_of_one_machine() {
     none("what does not belong here", &found);
 }
 
-/// A file without its `mod` line is not part of its crate: it is neither compiled nor tested.
+/// Tests that a `mod` line refers to every source file that is not a root. A file without a `mod` line is neither
+/// compiled nor tested.
 #[test]
 fn every_source_file_is_part_of_a_crate() {
     let files: BTreeSet<PathBuf> = with_ending(&["rs"]).into_iter().collect();
@@ -180,7 +183,7 @@ fn every_source_file_is_part_of_a_crate() {
     none("files without a `mod` line", &lost);
 }
 
-/// Whether a file is the root of a library, a program, a test, a bench or an example.
+/// Returns whether a file is the root of a library, a program, a test, a bench or an example.
 fn is_root(path: &Path) -> bool {
     let parts: Vec<&str> = path.iter().map(|part| part.to_str().unwrap()).collect();
     match parts[..] {
@@ -192,14 +195,14 @@ fn is_root(path: &Path) -> bool {
     }
 }
 
-/// The module in a separate file that a line declares.
+/// Returns the name of the module that a line declares in a separate file.
 fn module_of(line: &str) -> Option<&str> {
     let line = line.trim().strip_suffix(';')?;
     let (before, name) = line.rsplit_once("mod ")?;
     (before.is_empty() || before.starts_with("pub")).then_some(name)
 }
 
-/// Folder with the modules of a file.
+/// Returns the folder that contains the modules of a file.
 fn folder_of_modules(path: &Path) -> PathBuf {
     let folder = path.parent().unwrap();
     let own = path.file_stem().is_some_and(|stem| ["lib", "main", "mod"].iter().any(|name| stem == *name));
@@ -233,7 +236,7 @@ fn arrows_between_crates_point_down() {
     none("crates that ARCHITECTURE.md does not name", &undrawn.map(ToString::to_string).collect::<Vec<_>>());
 }
 
-/// Tools over results link neither the tree nor any engine.
+/// Tests that the crates that only read results depend neither on the tree nor on any engine.
 #[test]
 fn tools_over_results_build_without_the_tree() {
     let arrows = arrows();
@@ -259,10 +262,10 @@ fn arrows_between_files_point_down() {
     none("circles of files", &found);
 }
 
-/// Crates that are tools of the repository.
+/// Crates that are tools of this repository and are not published.
 const UNPUBLISHED: [&str; 2] = ["fuzz", "interleave"];
 
-/// The types and traits that a crate exports from its own files.
+/// Returns the names of the types and traits that a crate exports from its own files.
 fn exports(name: &str) -> BTreeSet<String> {
     let folder = repository().join("crates").join(name).join("src");
     let library = read(&folder.join("lib.rs"));
@@ -293,8 +296,8 @@ fn exports(name: &str) -> BTreeSet<String> {
     found
 }
 
-/// The engine itself is safe code, as `experiments/features.csv` states for byron. Only the comparison of fingerprints
-/// needs instructions that have no safe interface.
+/// Tests that the engine contains no unsafe code, as `experiments/features.csv` states for byron. The only exception is
+/// the comparison of fingerprints, because its CPU instructions have no safe interface.
 #[test]
 fn of_the_tree_only_the_search_of_fingerprints_has_unsafe_code() {
     let files =
@@ -350,7 +353,8 @@ fn every_crate_can_be_published() {
     none("what a package would miss", &wrong);
 }
 
-/// The files whose contents a source file includes. A path that is put together counts up to its first gap.
+/// Returns the files whose contents a source file includes. If the code assembles a path from several parts, the result
+/// contains the part before the first gap.
 fn included(source: &Path) -> impl Iterator<Item = PathBuf> {
     let text = read(source);
     let mut found = Vec::new();
@@ -393,7 +397,7 @@ fn links_and_paths_in_documents_lead_somewhere() {
     none("links that lead nowhere", &broken);
 }
 
-/// Whether a quoted word is the path of a source file: `bloom/src/filter.rs`.
+/// Returns whether a quoted word is the path of a source file, such as `bloom/src/filter.rs`.
 fn is_path_of_source(word: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
     word.contains("/src/")

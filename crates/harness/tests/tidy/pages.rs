@@ -1,4 +1,4 @@
-//! The pages of the documentation: links with their anchors, and the table of contents of the book.
+//! Checks of the pages of the documentation: links, anchors of links, and the table of contents of the book.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -7,13 +7,13 @@ use super::{none, read, repository, with_ending};
 
 /// A link of a page.
 struct Link {
-    /// The line, from 1.
+    /// The number of the line, from 1.
     line: usize,
-    /// The target, as it is written.
+    /// The target of the link, as the page contains it.
     target: String,
 }
 
-/// The lines of a page outside of code blocks, with their numbers.
+/// Returns the lines of a page outside of code blocks, with their numbers.
 fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut is_code = false;
     (1..).zip(text.lines()).filter(move |(_, line)| {
@@ -23,7 +23,7 @@ fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The links of a page, without those to other sites.
+/// Returns the links of a page, except links to other sites.
 fn links(text: &str) -> Vec<Link> {
     let mut links = Vec::new();
     for (line, text) in prose(text) {
@@ -35,8 +35,8 @@ fn links(text: &str) -> Vec<Link> {
     links
 }
 
-/// The anchors of a page: its headings in lower case, without punctuation and with hyphens for spaces, as forges write
-/// them. A repeated heading gets a number.
+/// Returns the anchors of a page. An anchor is a heading in lower case, without punctuation, and with hyphens in place
+/// of spaces. GitHub and similar sites generate the same anchors. A repeated heading gets a number.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut anchors = BTreeSet::new();
     for (_, line) in prose(text) {
@@ -55,7 +55,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
     anchors
 }
 
-/// The file that a link of a page leads to, from the root of the repository.
+/// Returns the path of the file to which a link of a page refers, relative to the root of the repository.
 fn target(page: &Path, file: &str) -> PathBuf {
     if file.is_empty() {
         return page.to_owned();

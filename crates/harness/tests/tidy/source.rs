@@ -1,32 +1,33 @@
-//! A reader of Rust source for the arrows between files: modules, items, imports and paths.
+//! A simple parser of Rust source that finds modules, items, imports and paths. The search for dependencies between
+//! files uses the results.
 
 use std::collections::BTreeSet;
 
 /// An import: the name that it adds to a module, and the path of the imported item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Import {
-    /// The name; `*` for all names of a module.
+    /// The name that the import adds to the module; `*` for an import of all names.
     pub(crate) name: String,
-    /// The segments of the path, `crate`, `self` and `super` included.
+    /// The segments of the path. `crate`, `self` and `super` are also segments.
     pub(crate) path: Vec<String>,
-    /// Whether the module re-exports the name.
+    /// Whether the import is public, so that the module re-exports the name.
     pub(crate) is_public: bool,
 }
 
-/// The contents of one module, as far as they are in one file.
+/// The content of one module, as far as one file contains it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Module {
     /// The modules in separate files, each with the value of its `path` attribute.
     pub(crate) files: Vec<(String, Option<String>)>,
-    /// The modules inside of this one, in braces.
+    /// The modules that are declared with braces inside this module.
     pub(crate) inline: Vec<(String, Module)>,
     /// The names of the items that the module defines.
     pub(crate) items: Vec<String>,
-    /// The imports, those inside of functions included.
+    /// The imports of the module, including imports inside functions.
     pub(crate) imports: Vec<Import>,
-    /// The paths of two segments or more that the code names.
+    /// The paths with at least two segments in the code.
     pub(crate) paths: Vec<Vec<String>>,
-    /// The single words of the code, keywords included.
+    /// The single words of the code, including keywords.
     pub(crate) words: BTreeSet<String>,
     /// The macros that the module defines with `macro_rules!`.
     pub(crate) macros: Vec<String>,
@@ -34,7 +35,7 @@ pub(crate) struct Module {
     pub(crate) calls: Vec<String>,
 }
 
-/// Reads the text of a file. Items under `#[cfg(test)]` and comments are left out.
+/// Parses the text of a file. Items under `#[cfg(test)]` and comments are ignored.
 pub(crate) fn read(text: &str) -> Module {
     let tokens = tokens(text);
     let mut reader = Reader { tokens: &tokens, at: 0 };
@@ -43,7 +44,7 @@ pub(crate) fn read(text: &str) -> Module {
     module
 }
 
-/// The smallest parts of a text that matter here.
+/// A token of Rust source, as far as the parser distinguishes tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Token {
     /// A word: a name, a keyword or a number.
@@ -56,7 +57,7 @@ enum Token {
     Sign(char),
 }
 
-/// Cuts a text into tokens. Comments, lifetimes and character literals are skipped.
+/// Splits a text into tokens. Comments, lifetimes and character literals are skipped.
 fn tokens(text: &str) -> Vec<Token> {
     let characters: Vec<char> = text.chars().collect();
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -93,12 +94,13 @@ fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// The first place from `at` on whose character meets `ends`, or the end of the text.
+/// Returns the first position from `at` on at which `ends` returns true for the character. Returns the end of the text
+/// if there is no such position.
 fn end_of(characters: &[char], at: usize, ends: impl Fn(char) -> bool) -> usize {
     characters[at..].iter().position(|c| ends(*c)).map_or(characters.len(), |found| at + found)
 }
 
-/// End of the block comment at `at`; block comments nest.
+/// Returns the end of the block comment that begins at `at`. Block comments may be nested.
 fn end_of_comment(characters: &[char], mut at: usize) -> usize {
     let mut depth = 0;
     while at < characters.len() {
@@ -114,7 +116,7 @@ fn end_of_comment(characters: &[char], mut at: usize) -> usize {
     at
 }
 
-/// End of the string that begins at the quote `at`.
+/// Returns the end of the string that begins with the quote at `at`.
 fn end_of_string(characters: &[char], mut at: usize) -> usize {
     at += 1;
     while at < characters.len() && characters[at] != '"' {
@@ -123,7 +125,7 @@ fn end_of_string(characters: &[char], mut at: usize) -> usize {
     (at + 1).min(characters.len())
 }
 
-/// End of the raw string at `at`, if one begins there.
+/// Returns the end of the raw string at `at`. Returns `None` if no raw string begins at `at`.
 fn end_of_raw_string(characters: &[char], at: usize) -> Option<usize> {
     let prefix = characters[at..].iter().take(2).take_while(|c| "bcr".contains(**c)).count();
     let starts = prefix > 0 && characters[at + prefix - 1] == 'r';
@@ -138,7 +140,7 @@ fn end_of_raw_string(characters: &[char], at: usize) -> Option<usize> {
     Some(close.map_or(characters.len(), |close| close + 1 + hashes))
 }
 
-/// End of the character literal or the lifetime at `at`.
+/// Returns the end of the character literal or the lifetime that begins at `at`.
 fn end_of_quote(characters: &[char], at: usize) -> usize {
     match (characters.get(at + 1), characters.get(at + 2)) {
         (Some('\\'), _) => {
@@ -155,12 +157,12 @@ struct Reader<'a> {
     at: usize,
 }
 
-/// The keywords before the name of an item.
+/// The keywords that precede the name of an item.
 const ITEMS: [&str; 10] =
     ["fn", "struct", "enum", "union", "trait", "type", "const", "static", "macro", "mod"];
 
 impl Reader<'_> {
-    /// Reads items and code up to the brace that closes the module, or the end of the file.
+    /// Parses items and code up to the brace that closes the module, or up to the end of the file.
     fn module(&mut self, module: &mut Module) {
         let mut depth = 0;
         let mut path_attribute = None;
@@ -242,7 +244,7 @@ impl Reader<'_> {
         !follows_path && matches!(self.tokens.get(self.at + 1), Some(Token::Path | Token::Sign('!')))
     }
 
-    /// Reads `a::b::c`, and a macro's name where `!` follows it.
+    /// Parses a path such as `a::b::c`. If `!` follows, the path is the name of a macro.
     fn path(&mut self, module: &mut Module) {
         let mut path = vec![self.word(0).unwrap_or_default().to_owned()];
         self.at += 1;
@@ -259,7 +261,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads the tree of an import after `path`, up to the sign that ends it.
+    /// Parses the tree of an import after the prefix `path`, up to the character that ends the import.
     fn import(&mut self, mut path: Vec<String>, module: &mut Module) {
         loop {
             match self.tokens.get(self.at) {
@@ -297,7 +299,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Skips an attribute; returns the text in its brackets.
+    /// Skips an attribute, and returns the tokens in its brackets.
     fn attribute(&mut self) -> &[Token] {
         self.at += if self.sign(1) == Some('!') { 2 } else { 1 };
         let start = self.at + 1;
@@ -305,7 +307,7 @@ impl Reader<'_> {
         self.tokens.get(start..self.at.max(start + 1) - 1).unwrap_or_default()
     }
 
-    /// Steps over the group that opens here.
+    /// Skips the group in brackets that begins at the current token.
     fn skip_group(&mut self) {
         let mut depth = 0;
         while let Some(token) = self.tokens.get(self.at) {
@@ -321,7 +323,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Steps over an item, its attributes included.
+    /// Skips an item with its attributes.
     fn skip_item(&mut self) {
         while let Some(token) = self.tokens.get(self.at) {
             match token {
@@ -339,7 +341,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether the next token follows `pub` or `pub(…)`.
+/// Returns whether the next token follows `pub` or `pub(…)`.
 fn is_behind_pub(before: &[Token]) -> bool {
     let is_pub = |token: Option<&Token>| token == Some(&Token::Word("pub".to_owned()));
     let open = before.iter().rposition(|token| *token == Token::Sign('('));
@@ -347,7 +349,7 @@ fn is_behind_pub(before: &[Token]) -> bool {
     is_pub(before.last()) || (is_restricted && open.is_some_and(|open| is_pub(before[..open].last())))
 }
 
-/// Whether an attribute is `cfg(test)`, either directly or as one of several conditions that must all hold.
+/// Returns whether an attribute is `cfg(test)`, either directly or as one of several conditions that must all be true.
 fn is_of_tests(attribute: &[Token]) -> bool {
     let words: Vec<&str> = attribute
         .iter()

@@ -11,8 +11,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::layout::{FileKind, regions, version_at};
 use super::store_image::{File, StoreImage};
 
-/// Maximum number of store images per kind of corruption and part of a file. If there are fewer images, all images
-/// are tried.
+/// Maximum number of images that are tried for one kind of change in one part of a file. If there are fewer images, all
+/// images are tried.
 const MOST_OF_A_KIND: usize = 4096;
 
 /// Write units of a device sector and of a file system page, in bytes.
@@ -162,7 +162,7 @@ fn tail(what: AppendedBytes, len: usize, whole: &[u8]) -> Vec<u8> {
     }
 }
 
-/// A corruption with its text form for messages.
+/// A corruption of a store image that can be formatted as text.
 pub(crate) struct Described<'a>(pub(crate) &'a StoreImage, pub(crate) &'a Corruption);
 
 impl fmt::Display for Described<'_> {
@@ -177,8 +177,8 @@ impl fmt::Display for Described<'_> {
     }
 }
 
-/// Returns all corrupted images of a store, by file kind, part of the file and kind of change. The images alternate
-/// between these categories. Some images have two corruptions, in two files.
+/// Returns the corruptions of all images of a store. The images cover every kind of file, every part of a file and
+/// every kind of change, and alternate between these categories. Some images have two corruptions, in two files.
 pub(crate) fn images(store_image: &StoreImage, random: &mut impl Rng) -> Vec<Vec<Corruption>> {
     let mut strata: BTreeMap<(FileKind, &'static str, &'static str), Vec<Corruption>> = BTreeMap::new();
     for (file, File { kind, bytes, .. }) in store_image.files.iter().enumerate() {
@@ -208,7 +208,7 @@ pub(crate) fn images(store_image: &StoreImage, random: &mut impl Rng) -> Vec<Vec
     in_turns(store_image, strata.into_values().collect(), random)
 }
 
-/// Adds changes of single bits and bytes in a part of a file.
+/// Adds corruptions that change single bits or bytes in a part of a file.
 fn in_region(
     name: &'static str,
     range: &Range<usize>,
@@ -226,7 +226,7 @@ fn in_region(
     }
 }
 
-/// Adds changes that set pages to zero or move pages.
+/// Adds corruptions that set pages to zero or move pages.
 fn pages(bytes: &[u8], random: &mut impl Rng, add: &mut impl FnMut(&'static str, FileChange)) {
     for len in PAGES {
         let starts: Vec<usize> = (0..bytes.len()).step_by(len).collect();
@@ -243,7 +243,7 @@ fn pages(bytes: &[u8], random: &mut impl Rng, add: &mut impl FnMut(&'static str,
     }
 }
 
-/// Adds changes that append bytes.
+/// Adds corruptions that append bytes.
 fn tails(add: &mut impl FnMut(&'static str, FileChange)) {
     for what in [AppendedBytes::Zeros, AppendedBytes::Random, AppendedBytes::Itself] {
         for len in [1, 3, 8, 17, 48, 96, 512, 4096, 10_000] {

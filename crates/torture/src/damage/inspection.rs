@@ -38,7 +38,7 @@ pub(crate) struct Inspection<'a> {
     rule: Rule,
 }
 
-/// Returns whether the newest write of a key may be lost, because files were set aside.
+/// Function that returns whether the newest write of a key may be lost, because files were set aside.
 type Lost<'a> = &'a dyn Fn(&[u8]) -> bool;
 
 impl<'a> Inspection<'a> {
@@ -110,9 +110,9 @@ impl<'a> Inspection<'a> {
         Ok(damage)
     }
 
-    /// Checks that each corruption is reported with its file. For a changed manifest, a report about a file that the
-    /// manifest names is accepted as well. The filter of a corrupt SSTable is not read, so `verify` need not report
-    /// it.
+    /// Checks that `verify` reports each corruption with its file. For a changed manifest, a report about a file that
+    /// the manifest names is sufficient. `verify` does not read the filter of a corrupt SSTable, so `verify` need not
+    /// report this filter.
     fn names_every_corruption(&self, damage: &[String]) -> Result<(), Violation> {
         let kind = |corruption: &Corruption| self.store_image.files[corruption.file].kind;
         let is_table_corrupt = self.corruptions.iter().any(|corruption| kind(corruption) == FileKind::Table);
@@ -173,7 +173,7 @@ impl<'a> Inspection<'a> {
         self.go_on(store, &storage, found, manifest, lost)
     }
 
-    /// Returns the predicate for keys that a corrupted file may have contained.
+    /// Returns a function that returns whether a corrupted file may have contained a key.
     fn lost(&self) -> impl Fn(&[u8]) -> bool + '_ {
         let mut ranges = Vec::new();
         let mut is_all = false;
@@ -240,7 +240,7 @@ impl<'a> Inspection<'a> {
         Ok(allowed)
     }
 
-    /// Removes from `allowed` all contents in which the key has another value.
+    /// Removes from `allowed` all contents in which the key has a value other than the value that was read.
     fn narrow(
         &self,
         allowed: &mut Vec<Content>,

@@ -123,7 +123,8 @@ const SECTIONS: usize = 4;
 /// Name of the optional section with the range tombstones.
 const RANGE_TOMBSTONES: &str = "range tombstones";
 
-/// The offset of the footer of an SSTable, and the names of its optional sections, which depend on the version.
+/// The offset of the footer of an SSTable, and the names of the optional sections of the SSTable. The version of the
+/// file determines these sections.
 struct Sections {
     footer: usize,
     names: Vec<&'static str>,

@@ -24,7 +24,7 @@ impl Class {
     pub const ALL: [Self; 3] = [Self::Unneeded, Self::Superseded, Self::AsACrash];
 }
 
-/// The consequences that corruption at a position may have.
+/// The allowed consequences of a corruption at a certain position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rule {
     /// Reason why the corruption may stay unreported; `None` if `verify` must report the corruption.

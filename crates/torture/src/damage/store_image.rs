@@ -1,6 +1,6 @@
-//! The store images of a seeded history: the files of a store after the history. For each image, this module knows
-//! the current content, the past contents and the WAL positions of commits. The module also has replacement files
-//! from an earlier time or from another store.
+//! The store images of a seeded history. A store image contains the files of a store after the history, its current
+//! content, its past contents and the WAL positions of commits. The store image also contains files that can replace
+//! its files: earlier versions of its files, and files of another store.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -93,7 +93,7 @@ pub(crate) struct CommitRecord {
     /// Byte offset of the record in the WAL.
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// Length of the durable part of the WAL when the record was written.
+    /// Length of the part of the WAL that was durable before the record was written.
     pub(crate) synced: usize,
 }
 
@@ -147,7 +147,8 @@ impl StoreImage {
     }
 }
 
-/// The WAL bytes and the earlier file contents, recorded while a history runs.
+/// Observations while a history runs: the length of the WAL at each time, and the earlier contents of WALs and
+/// manifests.
 #[derive(Default)]
 struct Observed {
     moments: Vec<(Option<String>, usize)>,
@@ -233,7 +234,7 @@ fn survivors(subject: &StoreKind, script: &Script, stopped: &Memory) -> Result<u
         .ok_or_else(|| Violation::new(Check::Order, "the content does not match the state after any commit"))
 }
 
-/// Returns the commits in WAL `name`.
+/// Returns the records of commits in the WAL with the name `name`.
 fn records_in(
     name: &str,
     script: &Script,

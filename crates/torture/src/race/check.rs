@@ -37,17 +37,17 @@ pub(crate) fn check(history: &History) -> Result<(), Violation> {
     order.check()
 }
 
-/// Commits of one writer, in order.
+/// Commits of one writer, in the order of execution.
 struct Writer<'a> {
     commits: Vec<At<'a>>,
     called: Vec<Moment>,
     returned: Vec<Moment>,
-    /// Versions of each key, with the number of the commit that wrote each of them. The first version is the initial
-    /// version.
+    /// For each key, its versions in order, each with the number of the commit that wrote the version. The first
+    /// version is the initial version.
     versions: Vec<Vec<(usize, Version)>>,
 }
 
-/// For every writer, the range of commits that a read may have seen.
+/// The cuts of reads. For every writer, a cut is the range of commits that a read may have seen.
 struct Cuts<'a> {
     history: &'a History,
     writers: Vec<Writer<'a>>,
@@ -79,14 +79,15 @@ impl<'a> Writer<'a> {
         versions.get(at + 1).map_or(self.commits.len(), |(next, _)| next - 1)
     }
 
-    /// Returns the numbers of commits after which a key has the version of commit number `commit`.
+    /// Returns the smallest and the largest number of commits after which a key has the version that commit number
+    /// `commit` wrote.
     fn span(&self, key: Key, commit: usize) -> Cut {
         let versions = &self.versions[usize::from(key)];
         (commit, self.end_of(versions, versions.partition_point(|(at, _)| *at < commit)))
     }
 
-    /// Returns the numbers of commits within a cut after which a key is absent. If these numbers are not contiguous,
-    /// returns the range from the first to the last number.
+    /// Returns the numbers of commits within a cut after which a key is absent. Returns `None` if the key is never
+    /// absent. If these numbers are not contiguous, returns the range from the first to the last number.
     fn span_of_nothing(&self, key: Key, cut: Cut) -> Option<Cut> {
         let versions = &self.versions[usize::from(key)];
         let first = versions.partition_point(|(commit, _)| *commit <= cut.0) - 1;
@@ -96,7 +97,8 @@ impl<'a> Writer<'a> {
         Some((versions[first].0.max(cut.0), self.end_of(versions, last).min(cut.1)))
     }
 
-    /// Returns the version of a key after the first write to the key that follows `commits` commits.
+    /// Returns the version that a key gets by its first write after the first `commits` commits. Returns [`NOTHING`] if
+    /// there is no such write.
     fn next_version(&self, key: Key, commits: usize) -> Version {
         let versions = &self.versions[usize::from(key)];
         let at = versions.partition_point(|(commit, _)| *commit <= commits);
@@ -118,7 +120,7 @@ impl<'a> Cuts<'a> {
         }
     }
 
-    /// Checks a single read, and records the operations that precede and follow it.
+    /// Checks a single read. Records in `order` which operations precede the read and which operations follow the read.
     fn check_read(&self, read: At<'a>, order: &mut Order<'a>) -> Result<(), Violation> {
         self.check_written(read)?;
         for (number, writer) in self.writers.iter().enumerate() {
@@ -137,7 +139,8 @@ impl<'a> Cuts<'a> {
         Ok(())
     }
 
-    /// Checks that every version read was written and visible, and that a key has the same version each time.
+    /// Checks three properties of the versions that a read returned. Each version was written, was visible, and is the
+    /// only version that the read returned for its key.
     fn check_written(&self, read: At<'_>) -> Result<(), Violation> {
         let mut seen = vec![None; self.history.keys.len()];
         for Cell { key, version } in read.cells() {
@@ -205,8 +208,8 @@ impl<'a> Cuts<'a> {
     }
 }
 
-/// Returns the intersection of a cut with the range of commits that one key allows. The error contains the failed
-/// check, and the commit that the read saw in one key but not in another key.
+/// Returns the part of a cut that agrees with the commits that one key allows. The error contains the failed check, and
+/// a commit that the read saw in one key but not in another key.
 fn narrowed(cut: Cut, span: Cut) -> Result<Cut, (Check, usize)> {
     let (seen, most) = (cut.0.max(span.0), cut.1.min(span.1));
     if seen <= most {

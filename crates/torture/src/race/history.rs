@@ -38,7 +38,7 @@ pub(crate) enum OperationKind {
     Crashed,
 }
 
-/// An operation, from its call to its return.
+/// An operation, with the times of its call and its return.
 #[derive(Clone, Debug)]
 pub(crate) struct Operation {
     /// Kind of the operation.
@@ -88,7 +88,7 @@ pub(crate) struct History {
     pub(crate) logs: Vec<Log>,
 }
 
-/// An operation of a history, with its number and its thread.
+/// An operation of a history, with its index in the log and its thread.
 #[derive(Clone, Copy)]
 pub(crate) struct At<'a> {
     pub(crate) history: &'a History,

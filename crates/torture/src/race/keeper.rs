@@ -33,7 +33,7 @@ pub(crate) struct Ground {
     pub(crate) copy: PathBuf,
 }
 
-/// The result of the maintenance thread of a round.
+/// The result that the maintenance thread returns at the end of a round.
 pub(crate) struct Kept {
     pub(crate) log: Log,
     /// Number of maintenance calls, and number of copies that were opened while the store was open.
@@ -41,7 +41,7 @@ pub(crate) struct Kept {
     pub(crate) copies: u64,
 }
 
-/// Maintenance thread of a round.
+/// The maintenance thread of a round.
 pub(crate) struct Keeper<'a> {
     arena: &'a Arena<'a>,
     contestant: &'a Contestant,
@@ -87,7 +87,7 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    /// Makes a checkpoint and reads it.
+    /// Makes a checkpoint and reads all its entries.
     fn checkpoint(&mut self) -> Result<(), Violation> {
         let ((), moments) = self.arena.timed(|| self.arena.store.checkpoint(&self.ground.copy))?;
         let cells = self.read(&self.ground.storage, &self.ground.copy)?;

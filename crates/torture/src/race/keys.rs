@@ -1,6 +1,6 @@
 //! Keys and values of a race. Each key identifies its owner, and each value identifies its write.
 
-/// Number of keys that each writer owns. In addition, all writers together share the same number of keys.
+/// Number of keys that each writer owns. The number of keys that all writers share is equal.
 const KEYS_EACH: usize = 12;
 
 /// Number of a key, which is also the rank of the key in key order.
@@ -24,12 +24,12 @@ pub(crate) const MOST_COMMITS: usize = (1 << 24) - 1;
 /// The keys of a race with a given number of writers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keys {
-    /// Number of writers.
+    /// Number of writers of the race.
     pub(crate) writers: usize,
 }
 
 impl Keys {
-    /// Number of keys.
+    /// Returns the number of keys of the race, including the shared keys.
     pub(crate) fn len(self) -> usize {
         (self.writers + 1) * KEYS_EACH
     }
@@ -66,7 +66,7 @@ pub(crate) fn version(round: u32, writer: usize, commit: usize) -> Version {
     u64::from(round & 0x7fff_ffff) << 32 | (writer as u64) << 24 | commit as u64
 }
 
-/// Returns the round, the writer and the commit of a version.
+/// Returns the round, the writer and the commit that a version identifies.
 pub(crate) fn parts(version: Version) -> (u32, usize, usize) {
     let version = version & !HIDDEN;
     ((version >> 32) as u32, (version >> 24 & 0xff) as usize, (version & 0xff_ffff) as usize)

@@ -49,7 +49,7 @@ const ROUNDS_OPEN: u32 = 3;
 /// Maximum number of writers, because a version stores the writer's number in one byte.
 pub const MOST_WRITERS: usize = 64;
 
-/// Number of operations and checks of a race so far.
+/// Numbers of operations and checks of a race so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RaceSummary {
     /// Rounds that were checked.
@@ -72,7 +72,7 @@ pub struct Race<'a> {
     seed: u64,
     round: u32,
     store: Option<Box<dyn Shared>>,
-    /// The version of each key in the store between rounds.
+    /// The version of each key in the store between two rounds.
     content: Vec<Version>,
     /// The counts of operations and checks so far.
     pub tally: RaceSummary,
@@ -198,7 +198,7 @@ impl<'a> Race<'a> {
         })
     }
 
-    /// Checks that a view shows the content of the store when it was taken.
+    /// Checks that a snapshot still shows the content of the store at the time when the snapshot was taken.
     fn compare(&self, cells: &[Cell]) -> Result<(), Violation> {
         match cells.iter().find(|cell| cell.version != self.content[usize::from(cell.key)]) {
             None => Ok(()),

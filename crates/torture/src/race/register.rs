@@ -17,15 +17,14 @@ use super::renamed::renamed;
 use super::serial::Order;
 use crate::violation::{Check, Violation};
 
-/// A cluster: a write and the reads of its value. A cluster without a write contains the reads of the initial
-/// version.
+/// A cluster consists of a write and all reads of its value. The cluster of the initial version has no write.
 struct Cluster<'a> {
     version: Version,
     write: Option<At<'a>>,
     reads: Vec<At<'a>>,
-    /// The earliest return of an operation of the cluster.
+    /// The earliest time at which an operation of the cluster returned.
     opens: Moment,
-    /// The latest call of an operation of the cluster.
+    /// The latest time at which an operation of the cluster was called.
     closes: Moment,
 }
 
@@ -62,7 +61,7 @@ pub(crate) fn check_register<'a>(
     check_nothing(key, &clusters, &reads_of_nothing)
 }
 
-/// Returns the clusters of a key, and the reads that found the key absent.
+/// Returns the clusters of a key, and the reads that did not find the key.
 fn clusters(history: &History, key: Key) -> (Vec<Cluster<'_>>, Vec<At<'_>>) {
     let initial = history.initial[usize::from(key)];
     let mut clusters = vec![Cluster::new(initial, None)];
@@ -108,7 +107,7 @@ fn check_reads<'a>(key: Key, clusters: &[Cluster<'a>], order: &mut Order<'a>) ->
     Ok(())
 }
 
-/// Checks that no two clusters precede each other.
+/// Checks that there are no two clusters of which each precedes the other.
 fn check_order<'a>(key: Key, clusters: &[Cluster<'a>], order: &mut Order<'a>) -> Result<(), Violation> {
     for (number, a) in clusters.iter().enumerate() {
         for b in &clusters[number + 1..] {
@@ -123,8 +122,8 @@ fn check_order<'a>(key: Key, clusters: &[Cluster<'a>], order: &mut Order<'a>) ->
     Ok(())
 }
 
-/// Records that all operations of a cluster precede the write of another cluster. Skips pairs whose order follows
-/// from real time.
+/// Records that all operations of the cluster `before` precede the write of the cluster `behind`. Skips pairs whose
+/// order follows from real time.
 fn note<'a>(before: &Cluster<'a>, behind: &Cluster<'a>, order: &mut Order<'a>) {
     let Some(write) = behind.write else { return };
     let by_time = |at: &At<'_>| at.operation.returned < write.operation.called;

@@ -1,10 +1,10 @@
-//! Assigns a violation to a check, depending on the kind of operation that detected the violation.
+//! Replaces the check of a violation by the check that fits the kind of the operation.
 
 use super::history::OperationKind;
 use crate::violation::{Check, Violation};
 
-/// Changes the check of a violation if the violation was found in another kind of operation, such as a read of a copy
-/// of the store.
+/// Returns the violation with the check for the operation kind `kind`. For example, a violation in a read of a
+/// checkpoint belongs to the check of checkpoints.
 pub(super) fn renamed(violation: Violation, kind: OperationKind) -> Violation {
     let check = match kind {
         OperationKind::Checkpoint => Check::Checkpoint,

@@ -10,12 +10,12 @@ use std::collections::{HashMap, VecDeque};
 use super::history::{At, History, OperationKind};
 use crate::violation::{Check, Violation};
 
-/// Maximum number of operations in a printed cycle, and maximum number of nodes in which the check searches for a
-/// cycle.
+/// Maximum number of operations in a printed cycle.
 const MOST_TOLD: usize = 6;
+/// Maximum number of nodes from which the check searches for a cycle.
 const MOST_STARTS: usize = 64;
 
-/// The known order of the operations of a history, as a graph.
+/// The known order of the operations of a history, as a graph with operations and timestamps as nodes.
 pub(crate) struct Order<'a> {
     operations: Vec<At<'a>>,
     /// The edges between node numbers. The first numbers are operations, and the next numbers are timestamps.

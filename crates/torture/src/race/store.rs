@@ -53,13 +53,13 @@ pub trait SharedMaker: Send + Sync {
     fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn Shared>>;
 }
 
-/// A kind of store on which a race can run.
+/// A kind of store under test in races.
 pub struct Contestant {
-    /// Name of the kind.
+    /// Name of the kind of store.
     pub name: String,
     /// WAL mode, which determines when a write is acknowledged.
     pub wal: WalMode,
-    /// Opens the store.
+    /// The maker that opens stores of this kind.
     pub maker: Box<dyn SharedMaker>,
 }
 

@@ -1,4 +1,5 @@
-//! Histories written by hand, and random histories checked by trying every order.
+//! Tests of the check of histories. The tests use histories that were written by hand, and random histories. For random
+//! histories, the tests try every order of the operations.
 
 use std::collections::HashSet;
 
@@ -13,11 +14,12 @@ use crate::violation::Check;
 const KEYS: Keys = Keys { writers: 2 };
 const ROUND: u32 = 1;
 
-/// Two keys of writer 0, two of writer 1, and two shared keys.
+/// Two keys of writer 0, and two keys of writer 1.
 const OWN: [[Key; 2]; 2] = [[0, 3], [1, 4]];
+/// Two keys that the writers share.
 const SHARED: [Key; 2] = [2, 5];
 
-/// Compact form of an operation: thread, kind, timestamps, cells.
+/// An operation as a tuple: thread, kind, times of the call and the return, and cells.
 type Line = (usize, OperationKind, (u64, u64), Vec<(Key, Version)>);
 
 fn history(lines: &[Line]) -> History {
@@ -30,7 +32,7 @@ fn history(lines: &[Line]) -> History {
     History { round: ROUND, keys: KEYS, initial: vec![NOTHING; KEYS.len()], logs }
 }
 
-/// Version of commit number `commit` of a writer.
+/// Returns the version that commit number `commit` of a writer writes.
 fn by(writer: usize, commit: usize) -> Version {
     version(ROUND, writer, commit)
 }
@@ -109,7 +111,7 @@ fn a_shared_key_goes_through_its_values_once() {
     assert_found(&[a, delete, read(70, NOTHING)], None);
 }
 
-/// Whether an order of all operations explains a history. The function tries all possible orders.
+/// Returns whether an order of all operations explains a history. The function tries all possible orders.
 fn has_order(history: &History) -> bool {
     let operations: Vec<At<'_>> = history.operations().collect();
     let mut content: Vec<Version> = history.initial.clone();
@@ -153,7 +155,8 @@ fn tried(
     false
 }
 
-/// A history of three threads generated from some order, with one cell changed occasionally.
+/// Returns a random history of three threads. The history follows a random order of its operations. Some cells are then
+/// replaced by cells with a possibly wrong version.
 fn made_up(random: &mut impl Rng, deletes: f64, keys_of: impl Fn(usize) -> Vec<Key>) -> History {
     let count = random.random_range(3..9);
     let mut free: [u64; 3] = [1, 2, 3];
@@ -202,8 +205,8 @@ fn made_up(random: &mut impl Rng, deletes: f64, keys_of: impl Fn(usize) -> Vec<K
     history(&lines.into_iter().map(|(_, line)| line).collect::<Vec<_>>())
 }
 
-/// Number of histories with an order, number of histories without an order, and number of detected histories without an
-/// order. No history with an order may be reported.
+/// Checks random histories. Returns the number of histories that have an order, the number without an order, and how
+/// many histories without an order the check detects. The check must not report a history that has an order.
 fn judged(seed: u64, deletes: f64, keys_of: impl Fn(usize) -> Vec<Key>) -> (u64, u64, u64) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let (mut right, mut wrong, mut found) = (0, 0, 0);

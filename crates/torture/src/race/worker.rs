@@ -1,5 +1,4 @@
-//! A thread of a race, which executes random operations. The thread writes and reads at random, and records its
-//! operations.
+//! A writer thread of a race. The thread executes random writes and reads, and records these operations.
 
 use std::ops::{Bound, Range};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -67,7 +66,7 @@ pub(crate) struct Walk<'s> {
     back: Vec<Pair>,
 }
 
-/// End of the cursor from which the next entry is read.
+/// The end of a cursor from which the next entry is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     Front,
@@ -116,8 +115,8 @@ impl<'s> Walk<'s> {
     }
 }
 
-/// Returns the bounds of a range of keys. If `is_exact`, the bounds are the first key of the range and the first key
-/// after the range. Otherwise the bounds are the last key before the range and the last key of the range.
+/// Returns the bounds of a range of keys. If `is_exact` is true, the bounds are the first key of the range and the
+/// first key after the range. Otherwise, the bounds are the last key before the range and the last key of the range.
 fn bounds(range: &Range<Key>, keys: Keys, is_exact: bool) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
     let low = match range.start {
         0 => Bound::Unbounded,
@@ -270,8 +269,8 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Opens a cursor. Half of the cursors are read immediately. A cursor that is not read at once is read a few
-    /// entries at a time.
+    /// Opens a cursor. Half of the cursors are read to their end immediately. Each other cursor stays open and is read
+    /// a few entries at a time.
     fn cursor(&mut self) -> Result<(), Violation> {
         while self.held.is_some() {
             self.go_on()?;

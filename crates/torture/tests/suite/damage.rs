@@ -1,5 +1,5 @@
-//! Corruption of every part of every file. Every corruption is reported, no answer is wrong, and no corrupted length
-//! is trusted. Stores that handle corruption wrongly are caught.
+//! Tests of corruption in every part of every file. The store must report every corruption, give no wrong answer, and
+//! trust no corrupted length. The tests must detect stores that handle corruption wrongly.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -15,7 +15,7 @@ use types::Bytes;
 use crate::largest::largest_allocation_of;
 use crate::{maker, subject};
 
-/// WAL modes with designs whose files differ in content.
+/// WAL modes, each with a design. The files of these designs have different contents.
 const DESIGNS: [(&str, &str); 5] = [
     ("none", "compaction = \"tiered\"\nbloom = \"ribbon\"\nblock = { memory_index = true }"),
     (
@@ -31,8 +31,9 @@ const DESIGNS: [(&str, &str); 5] = [
     ),
 ];
 
-/// The largest allocation of these stores is the write buffer of an SSTable (1.1 MiB); the list of images takes 7 MB.
-/// A corrupted 32-bit length exceeds this limit in all but one of 256 cases.
+/// Maximum size of an allocation in these tests. Without corruption, the largest allocation of a store is the write
+/// buffer of an SSTable (1.1 MiB), and the list of images takes 7 MB. A corrupted 32-bit length exceeds this limit in
+/// all but one of 256 cases.
 const LARGEST_ALLOCATION: usize = 16 << 20;
 
 #[test]
@@ -56,12 +57,12 @@ fn the_same_seed_gives_the_same_numbers() {
     assert_ne!(explored(5), explored(6));
 }
 
-/// Injected bug.
+/// The bug of a faulty store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bug {
     /// `verify` stops at the first corruption.
     VerifyStopsEarly,
-    /// Fault: `verify` skips WALs.
+    /// `verify` skips WALs.
     VerifySkipsLogs,
     /// `verify` leaves a lock file.
     VerifyLocks,
@@ -73,7 +74,7 @@ enum Bug {
     LeftOutInSilence,
     /// Quarantined files are not reported.
     QuarantineInSilence,
-    /// Fault: errors do not name the file.
+    /// Errors do not name the file.
     FileNotNamed,
     /// Corruption causes a panic.
     Panics,
@@ -83,7 +84,7 @@ enum Bug {
     LengthBelieved,
 }
 
-/// A tree wrapped with a bug.
+/// A tree with a bug.
 struct Wrong {
     tree: Box<dyn StoreUnderTest>,
     bug: Bug,
@@ -185,7 +186,8 @@ impl Maker for WrongMaker {
     }
 }
 
-/// Storage that hides corruption of one kind.
+/// Storage with a bug: it hides a wrong version of a manifest, or allocates as much memory as a corrupted length
+/// demands.
 struct Healing {
     inner: Arc<dyn Storage>,
     bug: Bug,
@@ -261,7 +263,8 @@ fn planted(toml: &str, bug: Bug) -> StoreKind {
     StoreKind { maker: Box::new(WrongMaker { tree: maker(toml), bug }), ..subject(toml) }
 }
 
-/// Explores until a violation is found. Returns the failed checks, each of which is reproduced from its coordinates.
+/// Explores until the test finds violations. Returns the failed checks. Each violation is reproduced from its
+/// coordinates.
 fn caught(subject: &StoreKind, name: &str) -> BTreeSet<Check> {
     let tally = damage::explore(subject, CorruptionBudget { seed: 1, images: 1200 });
     assert!(!tally.findings.kept.is_empty(), "{name} is not caught");
@@ -293,7 +296,8 @@ fn stores_that_deal_wrongly_with_damage_are_caught() {
     }
 }
 
-/// A checksum that is not compared equals a missing checksum.
+/// Tests that corruption is detected in blocks without a checksum. A store that does not compare checksums behaves like
+/// such a store.
 #[test]
 fn blocks_without_a_checksum_are_caught() {
     let subject = subject("wal = \"sync\"\nblock = { checksum = \"none\" }");
@@ -301,7 +305,8 @@ fn blocks_without_a_checksum_are_caught() {
     assert!(caught.contains(&Check::Told), "{caught:?}");
 }
 
-/// Stores that share one identity accept each other's files.
+/// Tests that files of other stores are detected. If stores share one identity, a store accepts the files of another
+/// store.
 #[test]
 fn files_that_are_not_told_from_those_of_other_stores_are_caught() {
     // Few files, so that a file of another store replaces one of the same kind within this many images.
@@ -314,7 +319,7 @@ fn files_that_are_not_told_from_those_of_other_stores_are_caught() {
     assert!((1..=16).any(is_told));
 }
 
-/// Opens trees that share one identity.
+/// Opens trees that all have the same identity.
 struct SameIdentity(TreeMaker);
 
 impl SameIdentity {

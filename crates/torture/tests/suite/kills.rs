@@ -1,5 +1,5 @@
-//! Stores of processes that died under load. Correct stores pass, and each injected bug is caught by its check. A
-//! process death is simulated by dropping the store, because the completed system calls survive.
+//! Tests of stores whose process died under load. The check must accept correct stores, and must detect each injected
+//! bug. The tests simulate the death of a process by dropping the store, because all completed system calls survive.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
@@ -24,7 +24,7 @@ const EVENTS: usize = 700;
 /// before the kill may be unreported.
 const LATE: usize = 3;
 
-/// Injected bug.
+/// The bug of a faulty store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Lie {
     None,
@@ -34,11 +34,11 @@ enum Lie {
     Hole,
     /// The last write of each batch is dropped.
     HalfBatch,
-    /// Fault: a flush request does nothing.
+    /// A request for a flush does nothing.
     NoFlush,
 }
 
-/// A store with an injected bug that is killed after a number of reports.
+/// A store with a bug. The writers of the store are stopped after a number of reports.
 struct Liar {
     tree: Tree,
     lie: Lie,
@@ -52,7 +52,7 @@ impl Liar {
         StoreUnderTest::write(&self.tree, commit)
     }
 
-    /// Queues a write after the pending writes of its writer, and returns the write that is due.
+    /// Adds a write to the pending writes of its writer. Returns the write that must be applied now.
     fn late(&self, commit: &[ScriptWrite]) -> Option<Vec<ScriptWrite>> {
         let mut pending = self.pending.lock();
         let pending = pending.entry(commit[0].key[0]).or_default();
@@ -102,7 +102,7 @@ impl StoreUnderTest for Liar {
     }
 }
 
-/// Starts the writers on a faulty store, stops them after some reports, and checks the store.
+/// Runs the writers on a faulty store, stops them after some reports, and checks the store.
 fn killed(design: &Design, lie: Lie) -> std::result::Result<(Ledger, KeptCommits), Violation> {
     let storage: Arc<dyn Storage> = Arc::new(Memory::default());
     let writers = Life::new(1);

@@ -1,4 +1,5 @@
-//! Allocator of these tests: the system allocator, which records the largest allocation of each thread.
+//! The allocator of these tests. The allocator calls the system allocator, and records the size of the largest
+//! allocation of each thread.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -13,7 +14,7 @@ static ALLOCATOR: Noting = Noting;
 struct Noting;
 
 impl Noting {
-    /// A thread that is exiting records nothing.
+    /// Records the size of an allocation. A thread that is exiting records nothing.
     fn note(bytes: usize) {
         let _ = LARGEST.try_with(|largest| largest.set(largest.get().max(bytes)));
     }

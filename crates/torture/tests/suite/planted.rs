@@ -1,5 +1,6 @@
-//! Faults seeded between a tree and its disk: calls that are dropped, too early, or in place. Each fault imitates the
-//! storage calls of a faulty engine, and the tests must detect each fault.
+//! Tests of bugs between a tree and its disk. In these tests, the storage drops a call, executes a call too early, or
+//! overwrites a file in place. Each bug imitates the storage calls of a faulty engine, and the tests must detect each
+//! bug.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,7 +13,7 @@ use types::Bytes;
 
 use crate::{maker, subject};
 
-/// Injected bug.
+/// The bug of the storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bug {
     /// Directories are never synced.
@@ -48,7 +49,7 @@ struct Planted {
 }
 
 impl Planted {
-    /// Removes the WAL of the memtable that is being flushed, durably.
+    /// Removes the WAL of the memtable that is being flushed. The removal is durable.
     fn remove_oldest_log(&self, directory: &Path) -> Result<(), StorageError> {
         let mut names = self.inner.list(directory)?;
         names.retain(|name| name.split('.').nth(1) == Some("wal"));
@@ -173,7 +174,7 @@ impl WriteFile for PlantedWriter {
 /// Size of the header of a WAL in bytes.
 const HEADER_BYTES: u64 = 20;
 
-/// A WAL of which only the first half is readable, and at least its header.
+/// A WAL of which only the first half is readable. The header of the WAL is always readable.
 struct FirstHalf(Arc<dyn ReadFile>);
 
 impl ReadFile for FirstHalf {
@@ -208,7 +209,7 @@ fn planted(toml: &str, bug: Bug) -> StoreKind {
     StoreKind { maker: Box::new(PlantedMaker { tree: maker(toml), bug }), ..plain }
 }
 
-/// Explores crashes until a violation is found; returns the failed checks.
+/// Explores crashes until a violation is found. Returns the failed checks.
 fn caught_by_crashes(toml: &str, bug: Bug) -> BTreeSet<Check> {
     let subject = planted(toml, bug);
     let tally = crash::explore(&subject, crash::CrashBudget { seed: 1, states: 1500 });
@@ -263,7 +264,7 @@ fn a_log_removed_before_its_table_is_durable_is_caught() {
     assert_caught(Bug::LogRemovedEarly, "wal = \"sync\"", &[Check::CleanBefore]);
 }
 
-/// Only a crash during recovery can reveal this bug.
+/// Tests a bug that only a crash during a recovery reveals.
 #[test]
 fn a_log_removed_by_recovery_before_its_tables_are_durable_is_caught() {
     let subject = planted("wal = \"sync\"", Bug::LogRemovedByRecovery);

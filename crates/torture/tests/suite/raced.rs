@@ -1,5 +1,5 @@
-//! Races on correct trees, which must have no violation, and on trees with a seeded fault. The check that is meant for
-//! a fault must detect the fault.
+//! Tests of races. Correct trees must have no violation. For a tree with an injected bug, the check that is meant for
+//! this bug must detect it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -16,23 +16,23 @@ use tree::{MultiGetValues, Result};
 
 use crate::design;
 
-/// Period of the fault: one call in this number of calls is faulty.
+/// One call in this number of calls is faulty.
 const PERIOD: usize = 37;
 
-/// Number of races within which a bug must be caught.
+/// Maximum number of races until the bug must be detected.
 const RACES: u64 = 60;
 
 /// Number of rounds per race.
 const ROUNDS: u32 = 4;
 
-/// Injected bug.
+/// The bug of a faulty tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bug {
     /// A get sometimes returns an earlier value.
     StaleGet,
     /// A write becomes visible, is acknowledged, and is undone.
     WriteUndone,
-    /// A write is acknowledged first and applied with the next one.
+    /// A write is acknowledged first, and applied together with the next write.
     WriteLate,
     /// The writes of a batch are applied one by one.
     TornBatch,
@@ -44,11 +44,11 @@ enum Bug {
     GhostInCursor,
     /// A cursor sometimes returns an entry twice.
     RepeatingCursor,
-    /// Fault: a multi-get reads its keys one after the other, without a common snapshot.
+    /// A multi-get reads its keys one after the other, without a common snapshot.
     MultiGetOfMoments,
     /// A byte of a value is sometimes wrong.
     WrongByte,
-    /// Half of the threads see the writes of their half before the others do.
+    /// Each half of the threads sees its own writes before the other half sees them.
     TwoOrders,
     /// A clean close loses the last writes.
     LostAtEnd,
@@ -56,14 +56,14 @@ enum Bug {
     HoleInCheckpoint,
 }
 
-/// State of a faulty tree.
+/// The state of a tree with a bug.
 #[derive(Default)]
 struct State {
     calls: AtomicUsize,
-    /// Values that keys had when they were first written or last deleted.
+    /// For each key, the first value that was written, or the value that the last delete removed.
     before: Mutex<BTreeMap<Vec<u8>, Vec<u8>>>,
     late: Mutex<Vec<ScriptWrite>>,
-    /// Writes in progress, by half of the threads.
+    /// For each half of the threads, the writes that only this half can see so far.
     early: [Mutex<BTreeMap<Vec<u8>, Vec<u8>>>; 2],
 }
 
@@ -73,7 +73,7 @@ impl State {
     }
 }
 
-/// A tree wrapped with a bug.
+/// A tree with a bug.
 struct Wrong {
     tree: Arc<dyn Shared>,
     storage: Arc<dyn Storage>,
@@ -82,7 +82,7 @@ struct Wrong {
     state: Arc<State>,
 }
 
-/// Half to which the current thread belongs.
+/// Returns the half to which the current thread belongs.
 fn half() -> usize {
     static THREADS: AtomicUsize = AtomicUsize::new(0);
     thread_local!(static THREAD: usize = THREADS.fetch_add(1, Ordering::Relaxed));
@@ -90,7 +90,7 @@ fn half() -> usize {
 }
 
 impl Wrong {
-    /// Applies writes that one half of the threads sees first.
+    /// Applies writes that one half of the threads sees before the other half.
     fn write_early(&self, commit: &[ScriptWrite]) -> Result<()> {
         let early = &self.state.early[half()];
         for ScriptWrite { key, value, .. } in commit {
@@ -109,7 +109,7 @@ impl Wrong {
         self.tree.write(&[ScriptWrite { key: write.key.clone(), value: before, end: None }])
     }
 
-    /// Remembers the values that a commit overwrites.
+    /// Updates [`State::before`] for the keys of a commit.
     fn remember(&self, commit: &[ScriptWrite]) -> Result<()> {
         for ScriptWrite { key, value, .. } in commit {
             if let (None, Some(before)) = (value, self.tree.get(key)?) {
@@ -121,7 +121,7 @@ impl Wrong {
         Ok(())
     }
 
-    /// Entries of a cursor, after the bug.
+    /// Returns the entries of a cursor, changed by the bug.
     fn entries(&self, mut cursor: Box<dyn Cursor + '_>) -> Result<Vec<Pair>> {
         let mut entries = BTreeMap::new();
         while let Some((key, value)) = cursor.next()? {
@@ -268,7 +268,7 @@ impl Shared for Wrong {
     }
 }
 
-/// Entries that were read earlier.
+/// A cursor over entries that were read earlier.
 struct Read(std::vec::IntoIter<Pair>);
 
 impl Cursor for Read {
@@ -281,7 +281,7 @@ impl Cursor for Read {
     }
 }
 
-/// A fake snapshot that reads current values.
+/// A wrong snapshot, which reads the current values instead.
 struct Present(Arc<dyn Shared>);
 
 impl View for Present {
@@ -321,7 +321,7 @@ fn contestant(toml: &'static str, bug: Bug) -> Contestant {
     Contestant { maker: Box::new(WrongMaker { toml, bug }), ..plain }
 }
 
-/// Races until the intended check catches `bug`.
+/// Runs races until the check `by` detects the bug.
 #[track_caller]
 fn assert_caught(bug: Bug, by: Check) {
     let contestant = contestant("wal = \"buffered\"", bug);

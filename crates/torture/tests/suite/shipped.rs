@@ -1,4 +1,4 @@
-//! Tests of correct designs: no violation is found, and equal seeds give equal numbers.
+//! Tests of correct designs. The tests must find no violation, and equal seeds must give equal counts.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -13,14 +13,15 @@ use crate::{maker, subject};
 
 const MODES: [&str; 5] = ["none", "buffered", "sync", "group", "interval"];
 
-/// Compactions that differ in the data that they rewrite or only move.
+/// Compaction policies. The policies differ in the data that a compaction rewrites, and in the data that it only moves.
 const COMPACTIONS: [&str; 5] = ["l0-tiered", "leveled", "tiered", "leveled-partial", "universal"];
 
-/// Places of values: every value policy.
+/// All value policies.
 const VALUES: [&str; 5] =
     ["hash-partitioned", "blob-files", "value-log", "tiered-by-size", "blob-files(relocation=apart)"];
 
-/// A design whose puts are merges, with values in blob files, indexes of blocks in memory, and late releases of tables.
+/// A design whose puts are merges. The design has values in blob files, block indexes in memory, and compactions that
+/// release their inputs late.
 const MERGING: &str = "wal = \"sync\"\ncompaction = \"tiered\"\nmerge_operator = \"append\"\nvalues = \"blob-files\"\n\
                        block = { memory_index = true }\ntable = { release = \"next-compaction\" }";
 
@@ -64,8 +65,8 @@ fn the_same_seed_gives_the_same_numbers() {
     assert_ne!(explored(5), explored(6));
 }
 
-/// Opens the store with another design each time. The number of its files selects the design, so that equal disks open
-/// with equal designs.
+/// Opens the store with a different design each time. The number of files selects the design, so stores on equal disks
+/// have equal designs.
 struct Changing(Vec<TreeMaker>);
 
 impl Maker for Changing {

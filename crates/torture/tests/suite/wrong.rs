@@ -1,5 +1,5 @@
-//! Stores with a bug above the disk: batches written one by one, dropped tombstones, syncs without effect. The check
-//! that is meant for a fault must detect the fault.
+//! Tests of trees with a bug, such as batches that are written one by one, dropped tombstones, and syncs without
+//! effect. The check that is meant for a bug must detect it.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -15,16 +15,16 @@ use tree::Result;
 
 use crate::{maker, subject};
 
-/// Injected bug.
+/// The bug of a faulty tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bug {
     /// The writes of a batch are logged one by one.
     TornBatch,
     /// A delete of a key that is no longer in memory writes no tombstone and only hides the key.
     TombstoneDropped,
-    /// Fault: `sync` does nothing.
+    /// `sync` does nothing.
     SyncDoesNothing,
-    /// Fault: `flush` does nothing.
+    /// `flush` does nothing.
     FlushDoesNothing,
     /// A filter lacks one key, so gets do not find this key.
     KeyMissed,
@@ -34,7 +34,7 @@ enum Bug {
     ReadStopsWrites,
 }
 
-/// A tree wrapped with a bug.
+/// A tree with a bug.
 struct Wrong {
     tree: Box<dyn StoreUnderTest>,
     bug: Bug,
@@ -51,7 +51,7 @@ struct State {
 }
 
 impl Wrong {
-    /// The commit without its dropped tombstones.
+    /// Returns the commit without the deletes whose tombstones the bug drops.
     fn without_tombstones(&self, commit: &[ScriptWrite]) -> Vec<ScriptWrite> {
         let state = &mut *self.state.lock();
         let mut kept = Vec::new();

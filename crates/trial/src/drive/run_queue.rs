@@ -7,10 +7,10 @@
 
 use measure::{Clock, Stamp, probe};
 
-/// The longest time of a reading in which the thread kept its CPU, in nanoseconds.
+/// A reading that takes at most this time counts as undisturbed, because the thread kept its CPU. In nanoseconds.
 const LONGEST_READING_NS: u64 = 200_000;
 
-/// The largest number of readings. After these readings, the last reading counts.
+/// The largest number of repeated readings. If all of them are disturbed, the last reading counts.
 const MOST_READINGS: usize = 8;
 
 /// A reading of the waits of a thread.
@@ -18,17 +18,17 @@ const MOST_READINGS: usize = 8;
 pub(super) struct RunQueueReading {
     /// Time for which the thread had waited for a CPU, in nanoseconds. `None` if the kernel does not report this time.
     pub(super) waited_ns: Option<u64>,
-    /// The time of the reading.
+    /// The time at which the reading was taken.
     pub(super) at: Stamp,
 }
 
 impl RunQueueReading {
-    /// Reads the waits of this thread.
+    /// Reads the time for which this thread has waited for a CPU.
     pub(super) fn take(clock: &Clock) -> Self {
         Self::settled(clock, || Self { waited_ns: probe::thread_run_queue_wait_ns(), at: clock.now() })
     }
 
-    /// Repeats a reading until the reading takes a short time.
+    /// Repeats a reading until a reading is short enough to be undisturbed.
     fn settled(clock: &Clock, mut read: impl FnMut() -> Self) -> Self {
         let mut start = clock.now();
         let mut reading = read();
@@ -42,9 +42,9 @@ impl RunQueueReading {
         reading
     }
 
-    /// Returns the waits between an earlier reading, which counted `before` nanoseconds, and the time `end`. The time
-    /// `end` is before this reading. If more time has passed since `end` than a reading takes, the thread has waited
-    /// for a CPU since `end`.
+    /// Returns the time for which the thread waited between an earlier reading and the time `end`, in nanoseconds.
+    /// `before` is the total of the earlier reading. The time `end` is shortly before this reading. If the time since
+    /// `end` is longer than a reading, the thread has waited for a CPU since `end`.
     pub(super) fn waits(&self, before: Option<u64>, end: Stamp, clock: &Clock) -> Option<u64> {
         let waited = self.waited_ns.zip(before).map(|(now, before)| now.saturating_sub(before))?;
         let since_end = clock.ns_between(end, self.at);

@@ -10,7 +10,8 @@ use crate::message::{Slice, Yielded};
 use crate::turn::{self, Begun, Turns};
 
 impl Shared<'_> {
-    /// Executes at most `left` operations from the stream of one thread. The parent process determines the slices.
+    /// Executes at most `left` operations from the stream of one thread, slice by slice. The parent process determines
+    /// the sizes of the slices.
     pub(super) fn slices(
         &self,
         turns: &Turns,
@@ -95,6 +96,7 @@ impl Shared<'_> {
 }
 
 /// Generates the next batch of a stream. The batch has at most `most` operations, and at most `left` operations.
+/// Returns the size of the batch.
 fn fill_some(stream: &mut Stream, batch: &mut Batch, left: &mut u64, most: u64) -> usize {
     let mut some = most.min(*left);
     let filled = fill(stream, batch, &mut some);

@@ -85,7 +85,7 @@ fn honest_hit_rates_are_plausible() {
     }
 }
 
-/// Checks that the false positives of every filter are plausible, for any keys in the filter and any requested keys.
+/// Tests that the false positives of every filter are plausible, for any keys in the filter and any requested keys.
 #[test]
 fn honest_false_positives_are_plausible() {
     // Keys, and absent keys between them, after them and among them.
@@ -132,7 +132,7 @@ fn honest_false_positives_are_plausible() {
     }
 }
 
-/// Checks that the compressed bytes of every codec are plausible, for values of any size and any compressibility, in
+/// Tests that the compressed bytes of every codec are plausible, for values of any size and any compressibility, in
 /// blocks of any size.
 #[test]
 fn honest_compressed_bytes_are_plausible() {

@@ -36,14 +36,14 @@ enum Lie {
     Miss,
     /// A scan that omits one entry.
     Range,
-    /// A delete that has no effect, which no answer of the phase shows. Only the check of the final content detects
-    /// the lost delete.
+    /// A delete that has no effect. No answer of the phase reveals the lost delete, so only the check of the final
+    /// content detects it.
     Delete,
     /// A store that loses its first key when the store is opened again. A copy of the store also lacks the first key.
     Opening,
 }
 
-/// An engine whose stores give one wrong answer. All other answers are those of lsmbench's own tree.
+/// An engine whose stores give one wrong answer. All other answers are the answers of lsmbench's own tree.
 struct LyingEngine(Box<dyn Engine>, Lie);
 
 impl Engine for LyingEngine {
@@ -177,7 +177,7 @@ fn report_of(workload: &str, lie: Lie) -> TrialReport {
     Trial::new(spec, &workload, store, Meter::begin(RunMode::Counted), |_| {}).unwrap().run().unwrap()
 }
 
-/// Returns the number of wrong answers in all rows, and whether a row contains measured values.
+/// Returns the number of wrong answers in all rows, and whether any row contains measured values.
 fn wrong_and_numbers(report: &TrialReport) -> (u64, bool) {
     let rows = || report.rows.iter();
     let wrong = rows().filter_map(|row| row.integer(&c::WRONG_ANSWERS));

@@ -222,7 +222,7 @@ impl ComparisonReport {
 }
 
 impl Difference {
-    /// Formats the value that a difference is about: `quickstart: leveled, phase mixed, get`.
+    /// Formats the name of the compared value, such as `quickstart: leveled, phase mixed, get`.
     fn name(&self) -> String {
         let operation = match self.key.operation.as_str() {
             results::columns::ALL => String::new(),

@@ -39,7 +39,8 @@ pub(crate) struct Difference {
     pub(crate) comparison: Comparison,
     /// Whether the base results and the new results contain single values without noise.
     pub(super) is_exact: bool,
-    /// Whether trials of different sessions differ more than trials of one session.
+    /// Whether the trials of the base results and of the new results differ clearly, if the trials of all sessions
+    /// count as one sample. A verdict also needs enough sessions.
     differs_within: bool,
 }
 
@@ -170,12 +171,13 @@ impl ComparisonReport {
         self.differences.iter().filter_map(|difference| self.outcome(difference)).collect()
     }
 
-    /// Returns the differences with this verdict.
+    /// Returns the differences whose verdict is `verdict`.
     pub(crate) fn with(&self, verdict: Verdict) -> impl Iterator<Item = &Difference> {
         self.differences.iter().filter(move |difference| difference.verdict() == verdict)
     }
 
-    /// Changes each regression that an earlier report does not confirm to `inconclusive`.
+    /// Changes the verdict of each regression to `inconclusive`, unless the earlier report contains the same
+    /// regression.
     pub(crate) fn keep_confirmed(&mut self, earlier: &Self) {
         for difference in self.differences.iter_mut().filter(|d| d.verdict() == Verdict::Regressed) {
             if !earlier.with(Verdict::Regressed).any(|other| other.key == difference.key) {
@@ -196,7 +198,7 @@ impl ComparisonReport {
         doubts.filter(|doubt| *doubt == Some(Doubt::Implausible)).count()
     }
 
-    /// Returns the noun for the compared values, which is `counters` or `numbers`.
+    /// Returns the noun for the compared values in a sentence: `counters` or `numbers`.
     pub(super) fn noun(&self) -> &'static str {
         if self.pairing == Pairing::Exact { "counters" } else { "numbers" }
     }
@@ -216,14 +218,14 @@ impl ComparisonReport {
     }
 }
 
-/// Returns a sentence about the implausible values of the results called `name`, for each phase of a configuration.
+/// Returns one sentence about implausible values for each phase of a configuration. `name` is the name of the results.
 fn implausible<'a>(side: &'a Samples, name: &'a str) -> impl Iterator<Item = String> + 'a {
     side.implausible.iter().map(move |([experiment, label, phase], words)| {
         format!("no verdict, because values on {name} are implausible: {experiment}: {label}, phase {phase} ({words})")
     })
 }
 
-/// Corrects the p-values of each metric.
+/// Corrects the p-values of the differences for multiple comparisons, separately for each metric.
 fn adjust_by_metric(differences: &mut [Difference]) {
     let mut metrics: Vec<&'static str> = differences.iter().map(|difference| difference.key.metric).collect();
     metrics.sort_unstable();
@@ -261,7 +263,7 @@ fn is_timed(manifest: &Manifest) -> bool {
     manifest.mode == RunMode::Timed.name()
 }
 
-/// Compares values that have no noise. Each difference above δ is reported.
+/// Compares values without noise. The verdict finds a difference only if the relative difference exceeds `delta`.
 fn exact(key: &Key, base: &Sample, new: &Sample, delta: f64) -> Option<Difference> {
     let metric = results::reference::metric(key.metric)?;
     let (base, new) = (base.median()?, new.median()?);
@@ -277,7 +279,7 @@ fn exact(key: &Key, base: &Sample, new: &Sample, delta: f64) -> Option<Differenc
     })
 }
 
-/// Compares values of trials that ran in pairs.
+/// Compares values of trials with equal numbers, which ran next to each other.
 fn paired(key: &Key, base: &Sample, new: &Sample, delta: f64) -> Option<Difference> {
     let metric = results::reference::metric(key.metric)?;
     let criteria = Criteria { delta, ..Criteria::default() };
@@ -325,7 +327,10 @@ fn listed(settings: &[DifferentSetting]) -> String {
     format!("{}{}", named.join(", "), and_more(settings.len() - named.len()))
 }
 
-/// Returns notes about differences between the base results and the new results other than their values.
+/// Returns notes about different settings and different machines of the base results and the new results.
+///
+/// # Errors
+/// Returns an error if the two sides have no common experiment, have different modes, or did different work.
 fn notes(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Vec<String>> {
     let mut notes = Vec::new();
     let both = new.manifests.values().filter_map(|new| Some((base.manifests.get(&new.experiment)?, new)));

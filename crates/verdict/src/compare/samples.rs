@@ -42,7 +42,8 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// Returns the experiment, the configuration and the phase, by which implausible rows are marked.
+    /// Returns the experiment, the label and the phase of the value. Implausible rows are recorded by these three
+    /// names.
     fn place(&self) -> [String; 3] {
         [&self.experiment, &self.label, &self.phase].map(Clone::clone)
     }
@@ -119,7 +120,7 @@ impl Samples {
         Ok(())
     }
 
-    /// Adds the runs of another batch of rounds. The batches have different numbers of rounds.
+    /// Adds the samples of another batch of rounds. The trials of the two batches must have different numbers.
     pub(crate) fn extend(&mut self, other: &Self) {
         for (key, sample) in &other.values {
             let all = self.values.entry(key.clone()).or_insert_with(|| Sample::new(&*key.label, []));
@@ -132,7 +133,7 @@ impl Samples {
             .extend(other.manifests.iter().map(|(name, manifest)| (name.clone(), manifest.clone())));
     }
 
-    /// Adds the runs of one folder. `block` is an offset that is added to the trial numbers.
+    /// Adds the runs of one folder. `block` is added to all trial numbers of the folder.
     pub(crate) fn add(&mut self, folder: &Folder, metrics: &[String], block: u64) -> Outcome<()> {
         let manifest = Manifest::read(&folder.manifest())?;
         manifest.check_rows(folder)?;

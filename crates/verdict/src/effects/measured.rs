@@ -8,16 +8,16 @@ use types::{Outcome, Problem};
 
 use crate::trial_rows::TrialRows;
 
-/// Selects the metrics, the phase and the operation that are analysed.
+/// The metrics, the phase and the operation that `lsmbench effects` analyzes.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// The analysed metrics. If the list is empty, the metrics of the experiment's verdict are analysed.
+    /// The analyzed metrics. If the list is empty, the metrics of the experiment's verdict are analyzed.
     pub metrics: Vec<String>,
-    /// The analysed phase. By default, the phase of the experiment's verdict. If the verdict names no phase, the last
+    /// The analyzed phase. With `None`, the phase of the experiment's verdict. If the verdict names no phase, the last
     /// phase.
     pub phase: Option<String>,
-    /// The analysed kind of operation. By default, the kind of the experiment's verdict. If the verdict names no
-    /// kind, all kinds together.
+    /// The analyzed kind of operation. With `None`, the kind of the experiment's verdict. If the verdict names no kind,
+    /// all kinds together.
     pub operation: Option<String>,
 }
 
@@ -228,7 +228,8 @@ fn hindrance(factors: &[Factor], places: &[usize]) -> Option<String> {
     }
 }
 
-/// Returns the logarithms of all combinations in each complete round, in the order of the factors.
+/// For each complete round, returns the logarithms of the values of all combinations. A round is complete if it
+/// contains all combinations. The combinations are in the order of the factors.
 fn rounds(samples: &[Sample], places: &[usize]) -> Vec<Vec<f64>> {
     let log = |number: usize, trial: u64| {
         let found = samples[number].blocks.iter().find(|(of, _)| *of == trial);

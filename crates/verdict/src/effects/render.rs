@@ -8,8 +8,8 @@ use results::columns::ALL;
 use super::measured::{Effects, RankedMetric};
 use crate::words::{and_more, counted, listed, on_one_line, quoted, shown, wrapped};
 
-/// The largest number of levels of an interaction that are listed. The levels that deviate most are listed. A level
-/// is a value of a factor.
+/// The largest number of levels of an interaction that the text lists. A level is a value of a factor. The text lists
+/// the levels with the largest effects.
 const MOST_LEVELS: usize = 4;
 
 /// The largest number of configurations that one cell of a table names.

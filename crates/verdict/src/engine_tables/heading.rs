@@ -23,7 +23,8 @@ pub(super) struct Heading {
 }
 
 impl Heading {
-    /// Whether this heading belongs to this phase with these values of the swept workload settings.
+    /// Returns whether this heading belongs to the phase `phase` with the values `within` of the swept workload
+    /// settings.
     pub(super) fn is(&self, phase: &str, within: &[(String, String)]) -> bool {
         self.phase == phase && self.within == within
     }
@@ -33,8 +34,8 @@ impl Heading {
         !self.operations.is_empty() && self.operations.iter().all(|kind| WRITES.contains(&kind.as_str()))
     }
 
-    /// Returns the title of the column in a table whose columns have equal numbers of threads, such as
-    /// `load, order sequential`.
+    /// Returns the title of the column without the number of threads, such as `load, order sequential`. All columns of
+    /// a table have equal numbers of threads.
     pub(super) fn title(&self) -> String {
         let is_own_threads = |path: &str| ConfigPath::new(path).below() == [self.phase.as_str(), "threads"];
         let within = self.within.iter().filter(|(path, _)| !is_own_threads(path));
@@ -45,7 +46,8 @@ impl Heading {
         format!("{phase}{}", within.collect::<String>())
     }
 
-    /// Returns the title of the column outside of such a table, such as `load, order sequential, 2 threads`.
+    /// Returns the title of the column with the number of threads, such as `load, order sequential, 2 threads`. Texts
+    /// outside of a table use this title.
     pub(super) fn full_title(&self) -> String {
         match self.threads {
             1 => self.title(),
@@ -53,7 +55,7 @@ impl Heading {
         }
     }
 
-    /// Returns the distinctive part of a path, such as `order` for `phase.load.order`.
+    /// Returns a path without the words that are equal for all columns, such as `order` for `phase.load.order`.
     fn short(&self, path: &str) -> String {
         let path = ConfigPath::new(path);
         match (path.phase(), path.below()) {

@@ -9,11 +9,13 @@ use types::{Outcome, Problem};
 
 use crate::extract::{self, Names};
 
-/// Copies the rows of a run, and the rows of its repeated baseline, into a folder inside `below` with the name of the
-/// experiment. An older copy is replaced. Returns that folder.
+/// Copies the rows of a run, and the rows of the second trials of its baseline, into a new folder in `below`. The new
+/// folder has the name of the experiment. If the folder exists, the copy replaces the older copy. Returns the path of
+/// the new folder.
 ///
 /// # Errors
-/// Results that cannot be read, a name that is not a folder name, or an I/O error.
+/// Returns an error if the results cannot be read, if the name of the experiment cannot be the name of a folder, or if
+/// an I/O error occurs.
 pub fn keep(from: &Path, below: &Path) -> Outcome<PathBuf> {
     let source = Folder::new(from);
     let manifest = Manifest::read(&source.manifest())?;
@@ -44,7 +46,7 @@ fn folder_name<'a>(from: &Path, experiment: &'a str) -> Outcome<&'a str> {
     }
 }
 
-/// Returns the parts of a manifest by which a reader judges the tables.
+/// Returns the parts of a manifest that a reader needs to judge the tables.
 fn trimmed(manifest: &Manifest, names: &Names) -> Manifest {
     let left_out = manifest
         .left_out

@@ -12,13 +12,16 @@ use super::{EngineTables, Line, Targets, ratio};
 use crate::markdown::{self, plain};
 use crate::trial_rows::TrialRows;
 
-/// The titles of the columns that show the cost of an engine over the run.
+/// The title of the column with the largest memory of an engine over the run.
 const MOST_MEMORY: &str = "most memory";
+/// The title of the column with the largest disk space of an engine over the run.
 const MOST_DISK: &str = "most disk";
+/// The title of the column with the write amplification that the operating system reports.
 const WRITTEN: &str = "write amplification";
+/// The title of the column with the write amplification that the engine reports.
 const BY_ENGINE: &str = "write amplification by the engine";
 
-/// The introduction of the mismatched settings.
+/// The text before the list of mismatched settings.
 const MISMATCHES: &str = "These settings of the engines do not match the settings of lsmbench:\n\n";
 
 impl EngineTables {
@@ -75,8 +78,8 @@ impl EngineTables {
         })
     }
 
-    /// Renders the states of the store at the start of reads, each with the columns of the table to which the state
-    /// applies.
+    /// Renders the states of the store at the start of phases with reads. Each state comes with the titles of the
+    /// columns to which the state applies.
     fn states(&self) -> String {
         let mut states: Vec<(&str, Vec<String>)> = Vec::new();
         for heading in self.columns.iter().filter(|heading| !heading.only_writes()) {
@@ -241,7 +244,7 @@ impl EngineTables {
         median.map_or_else(String::new, |value| plot::format_value(value, unit))
     }
 
-    /// Renders the mismatches among the engines, and the engines that were skipped with the reasons.
+    /// Renders the settings that engines cannot match, and the skipped engines with the reasons.
     fn terms(&self) -> String {
         let mut text = String::new();
         // A mismatch of several engines has one line.

@@ -8,8 +8,7 @@ use types::{Outcome, Problem};
 
 /// The start of the comment before the tables of an experiment. The name of the experiment follows.
 const BEGIN: &str = "<!-- engines ";
-/// The end of the comment follows directly after the name of the experiment. This text follows directly after the
-/// name of the experiment.
+/// The end of the comment before the tables. This text follows directly after the name of the experiment.
 const NAMED: &str = " -->\n";
 /// The comment after the tables of an experiment.
 const END: &str = "<!-- /engines -->";
@@ -22,7 +21,7 @@ pub struct MarkdownPage {
 }
 
 struct Place {
-    /// The name of the experiment.
+    /// The name of the experiment to which the tables belong.
     name: String,
     /// The range of the tables in the text of the page.
     content: Range<usize>,

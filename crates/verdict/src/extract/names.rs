@@ -5,13 +5,14 @@ use results::Manifest;
 /// Prefixes of paths that are equal on all machines. Paths with these prefixes are not replaced.
 const EVERYWHERE: [&str; 3] = ["/proc/", "/sys/", "/dev/"];
 
-/// Replaces paths by file names. Knows the libraries of a run, because their paths may contain spaces.
+/// Replaces paths by file names. The value contains the paths of the libraries of a run, because these paths may
+/// contain spaces.
 pub struct Names {
     libraries: Vec<String>,
 }
 
 impl Names {
-    /// Collects the paths in the texts of a manifest.
+    /// Collects the library paths that the texts of a manifest contain.
     pub fn of(manifest: &Manifest) -> Self {
         let engines = manifest.cells.iter().filter_map(|cell| cell.engine.as_ref());
         let mut libraries: Vec<String> = engines.filter_map(|engine| engine.library.clone()).collect();

@@ -22,7 +22,7 @@ pub struct Against<'a> {
     pub rule: GateRule,
     /// The folder for the data of runs.
     pub work: &'a Path,
-    /// Runs the builds.
+    /// The runner of both builds.
     pub runner: &'a dyn Runner,
 }
 

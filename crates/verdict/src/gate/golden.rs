@@ -21,7 +21,7 @@ pub struct Goldens<'a> {
     pub work: &'a Path,
     /// Whether the golden files are rewritten.
     pub update: bool,
-    /// Runs the experiments.
+    /// The runner of the experiments.
     pub runner: &'a dyn Runner,
 }
 

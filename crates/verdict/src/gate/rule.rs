@@ -45,7 +45,7 @@ pub struct GateRule {
 pub(crate) enum GateOutcome {
     /// The metric regressed. If the gate has a tolerance, the metric regressed by more than the tolerance.
     Failed,
-    /// The trials do not decide the comparison.
+    /// The trials are not sufficient to decide the comparison.
     Undecided,
     /// The metric did not regress. If the gate has a tolerance, the metric regressed by at most the tolerance.
     Passed,
@@ -259,7 +259,7 @@ mod tests {
         assert_eq!(toml::to_string(&rule("5%")).unwrap(), "tolerance = \"5%\"\n");
     }
 
-    /// A comparison passes only if its confidence interval excludes a regression above the tolerance.
+    /// Tests that a comparison passes only if its confidence interval excludes a regression above the tolerance.
     #[test]
     fn an_interval_decides_by_its_worse_end() {
         let outcome = |verdict, ends, better| rule("5%").outcome(&comparison(verdict, ends), better);

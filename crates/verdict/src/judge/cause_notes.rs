@@ -22,7 +22,8 @@ impl Judged<'_> {
         is_time && !self.is_exact() && self.column.name() != c::CPU_SECONDS.name
     }
 
-    /// If a difference was found, describes the counters that differ most, per operation of the whole phase.
+    /// If the verdict found a difference, describes the counters that differ most. The counters are per operation of
+    /// the whole phase.
     pub(super) fn counters_note(&self) -> Option<String> {
         let is_decided =
             |ranked: &&Ranked| matches!(ranked.comparison.verdict, Verdict::Improved | Verdict::Regressed);
@@ -37,7 +38,7 @@ impl Judged<'_> {
         })
     }
 
-    /// Describes how long threads waited for a CPU, if they waited long.
+    /// Describes the time for which threads waited for a CPU, if this time is a large share of their time.
     pub(super) fn waits_note(&self) -> Option<String> {
         let shares = self.entries.iter().filter_map(|entry| entry.causes.waits.median());
         let most = shares.fold(0.0, f64::max);

@@ -30,10 +30,10 @@ const COUNTERS: [&Metric; 18] = [
     &c::MAJOR_PAGE_FAULTS,
 ];
 
-/// The smallest factor between two counters for which a note names the counter.
+/// A note names a counter only if the counters of the two configurations differ by at least this factor.
 const LEAST_FACTOR: f64 = 1.1;
 
-/// The smallest number of events in a trial for which a note names the counter.
+/// A note names a counter only if the median over trials is at least this number of events.
 const FEWEST_EVENTS: f64 = 100.0;
 
 /// The values of a configuration that may explain its times.
@@ -64,7 +64,9 @@ impl Causes {
         Self { cpu, counters, operations: rows.measured("", &c::OPS), waits }
     }
 
-    /// Returns the ratios candidate / baseline of the counters whose trials do not overlap, largest ratio first.
+    /// Returns the counters that clearly differ, each with its ratio candidate / baseline, largest ratio first. A
+    /// counter clearly differs if the ranges of its values over trials do not overlap and its medians differ by at
+    /// least [`LEAST_FACTOR`]. Rare events are omitted.
     pub(super) fn factors(&self, baseline: &Self) -> Vec<(&'static Metric, f64)> {
         let per_operation = |sample: &Sample, causes: &Self| -> Option<(f64, f64, f64)> {
             let median = sample.median().filter(|median| *median >= FEWEST_EVENTS)?;

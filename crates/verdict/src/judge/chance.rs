@@ -1,5 +1,5 @@
-//! The independent events of which a counter with random draws consists: wrong answers of a filter, or blocks that
-//! were found in a cache.
+//! The independent events that a counter with random draws counts: false positives of a filter, or blocks that were
+//! found in a cache.
 
 use results::{Column, Metric, columns as c};
 

@@ -15,7 +15,7 @@ const MOST_LISTED: usize = 20;
 pub struct Gated {
     rule: GateRule,
     tally: Tally,
-    /// Configurations that the gate needs but that have no value.
+    /// Configurations without a value, although the gate needs their value.
     missing: Vec<String>,
     /// The comparisons that did not pass, each with its outcome and a sentence. The failed comparisons come first.
     listed: Vec<(GateOutcome, String)>,

@@ -17,8 +17,8 @@ use super::steadiness::Steadiness;
 use crate::facts::{CellFacts, Contrast, ExperimentFacts};
 use crate::trial_rows::TrialRows;
 
-/// Returns the numbers of the configurations that have a row that exceeds a bound. Each number comes with the
-/// description of the first limit that it exceeds.
+/// Returns the configurations of which a row exceeds a bound: the number of the configuration, and a description of the
+/// first exceeded bound.
 fn implausible_cells(rows: &[&TrialRows<'_>]) -> BTreeMap<u64, String> {
     let mut cells = BTreeMap::new();
     for (row, words) in rows.iter().flat_map(|rows| rows.implausible()) {
@@ -51,9 +51,9 @@ pub(super) struct Judged<'a> {
     pub(super) is_exact: bool,
     /// The relative precision of a rate search; 0 for a value that no rate search found.
     pub(super) resolution: f64,
-    /// The number of comparisons whose p-values are corrected together.
+    /// The number of comparisons for which the p-values are corrected together.
     pub(super) family: usize,
-    /// Configurations without a value, although no answer was wrong.
+    /// Configurations without a value, although all their answers were right.
     pub(super) unmeasured: Vec<&'a str>,
     /// Configurations with wrong answers, which therefore have no values, and the number of wrong answers.
     pub(super) wrong: Vec<(&'a str, u64)>,
@@ -75,8 +75,8 @@ pub(super) struct Entry<'a> {
     pub(super) prices: Vec<Option<f64>>,
     /// The steadiness of the configuration in its trials.
     pub(super) steadiness: Steadiness,
-    /// The count from which the value is computed, as the median over trials. The judged value is the count itself or
-    /// a fraction of the count.
+    /// The count from which the value is computed, as the median over trials. The value is either the count itself, or
+    /// the false-positive rate that is computed from the count of false positives.
     pub(super) count: Option<f64>,
     /// The values that may explain a difference of times.
     pub(super) causes: Causes,
@@ -90,7 +90,7 @@ struct Rows<'a> {
     judged: TrialRows<'a>,
     /// Rows of all operations of the phase.
     whole: TrialRows<'a>,
-    /// Rows of baselines that ran twice, for the judged phase and kind of operation.
+    /// Rows of the second trials of baselines, for the judged phase and kind of operation.
     again: TrialRows<'a>,
 }
 
@@ -139,7 +139,7 @@ impl Entry<'_> {
 }
 
 impl<'a> Judged<'a> {
-    /// Judges the configurations of a group by one metric. `noise` contains the rows of baselines that ran twice.
+    /// Judges the configurations of a group by one metric. `noise` contains the rows of the second trials of baselines.
     pub(super) fn new(
         experiment: &'a ExperimentFacts<'a>,
         (runs, noise, looks): (&Table, &Table, &[Look]),
@@ -371,9 +371,10 @@ fn chart_phase(experiment: &ExperimentFacts<'_>) -> Option<String> {
     }
 }
 
-/// Returns the default metric of the verdict. The metric is the column of the first chart if the column has a better
-/// direction. Otherwise, the default is the throughput. In counted mode, the metric is the written bytes, or the
-/// metric of the component. If the judged phase has no value of this metric, the first metric with a value is used.
+/// Returns the default metric of the verdict. The metric is the `y` column of the first chart whose column has a better
+/// direction. Without such a chart, the metric is the throughput of a timed workload, the write amplification of a
+/// counted workload, or the metric of the component. If the judged phase has no value of this metric, the function
+/// returns the first metric of a list that has a value.
 fn default_metric(experiment: &ExperimentFacts<'_>, runs: &Table) -> String {
     let schema = runs.schema();
     let is_directed = |y: &&String| {

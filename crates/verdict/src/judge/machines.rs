@@ -11,10 +11,10 @@ use super::judged::{Entry, Judged};
 use crate::change::Change;
 use crate::words::{and_more, counted, listed, percent, quoted};
 
-/// The relative difference from the other machines at which a sentence names a machine.
+/// A sentence names a machine whose values differ by more than this fraction from the values of the other machines.
 const OUTLYING: f64 = 0.1;
 
-/// The largest number of configurations that each get a sentence.
+/// The largest number of configurations whose comparison over all machines gets a sentence.
 const MOST_SENTENCES: usize = 8;
 
 /// The largest number of machines whose ratios one sentence contains.
@@ -29,7 +29,7 @@ pub struct Machines {
     pub findings: BTreeMap<String, Vec<String>>,
 }
 
-/// The logarithms of a value in each round, by machine.
+/// For each machine, the logarithms of a value in the rounds of this machine.
 type Strata<'a> = BTreeMap<&'a str, Vec<f64>>;
 
 impl Verdicts<'_> {
@@ -153,7 +153,8 @@ impl Judged<'_> {
         ))
     }
 
-    /// Describes the machines whose baseline or ratios differ from the other machines.
+    /// Describes the machines that differ from the other machines in the value of the baseline, or in a ratio candidate
+    /// / baseline.
     fn outlying(
         &self,
         machines: &Machines,

@@ -93,17 +93,18 @@ fn block(judged: &Judged<'_>, is_shown: bool, is_quick: bool) -> String {
     text
 }
 
-/// Returns the verdicts on the further metrics. `first` has the groups of the first metric, in the same order as the
-/// groups of each further metric.
+/// Returns the verdicts on the further metrics. `first` contains the judged groups for the first metric. For each
+/// further metric, `further` contains the same groups in the same order.
 fn briefs(further: &[&Judged<'_>], first: &[&Judged<'_>], is_quick: bool) -> String {
     let mut noted: Vec<String> = first.iter().flat_map(|judged| judged.notes()).collect();
     let pairs = further.iter().zip(first.iter().cycle());
     pairs.map(|(judged, first)| brief(judged, first, &mut noted, is_quick)).collect()
 }
 
-/// Returns the verdict on a further metric in one paragraph, and its cautions. Omits the phase and the warnings that
-/// `first`, the first metric of the group, has too, the cautions in `noted`, and the verdict of a quick run. Returns
-/// an empty text if nothing remains. Adds the cautions to `noted`.
+/// Returns a paragraph with the verdict on a further metric, and its cautions. `first` is the judged first metric of
+/// the same group. The paragraph omits the phase and the warnings that `first` also has. The paragraph also omits all
+/// cautions that `noted` contains, and the verdict of a quick run. The function adds the printed cautions to `noted`.
+/// If nothing remains, the text is empty.
 fn brief(judged: &Judged<'_>, first: &Judged<'_>, noted: &mut Vec<String>, is_quick: bool) -> String {
     let warned = first.warnings();
     let (said, mut statements) = (first.statements(), judged.statements());
@@ -157,7 +158,7 @@ impl<'a> Verdicts<'a> {
         Ok(Self { experiment, judged })
     }
 
-    /// Returns whether all confidence intervals are narrow. Their relative half-width must be at most `precision`.
+    /// Returns whether the relative half-widths of all confidence intervals are at most `precision`.
     pub fn reach_no_further_than(&self, precision: f64) -> bool {
         let is_narrow = |ranked: &Ranked| {
             let interval = ranked.comparison.interval;
@@ -167,8 +168,8 @@ impl<'a> Verdicts<'a> {
         comparisons.peek().is_some() && comparisons.all(is_narrow)
     }
 
-    /// Returns the pairs of configurations between which a difference in a time or a rate was found: the number of the
-    /// candidate and the number of the baseline. The pairs have the order of the verdicts.
+    /// Returns the pairs of configurations for which a verdict on a time or a rate found a difference. A pair consists
+    /// of the number of the candidate and the number of the baseline. The pairs have the order of the verdicts.
     pub fn decided_on_time(&self) -> Vec<(u64, u64)> {
         let mut pairs = Vec::new();
         for judged in self.judged.iter().filter(|judged| judged.is_of_time()) {

@@ -5,7 +5,7 @@ use measure::{Doubt, Ranked, Verdict};
 use super::judged::{Entry, Judged, is_confounded};
 use crate::words::{and_more, counted, listed, percent, quoted};
 
-/// The largest relative difference of the memory of two designs that counts as equal memory.
+/// The memory of two designs counts as equal if its relative difference is at most this fraction.
 const MOST_UNEQUAL: f64 = 0.05;
 
 impl Judged<'_> {
@@ -96,7 +96,8 @@ impl Judged<'_> {
         })
     }
 
-    /// Returns the reasons why comparisons other than the best comparison are inconclusive.
+    /// Returns the reasons for the inconclusive comparisons. The best comparison is not included, because the verdict
+    /// itself gives its reason.
     fn doubts(&self) -> Vec<String> {
         let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
         for ranked in self.doubtful() {

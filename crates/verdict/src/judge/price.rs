@@ -34,7 +34,7 @@ impl Prices {
         Self { columns, divide: component.quality.is_some() }
     }
 
-    /// Returns the names of the columns.
+    /// Returns the names of the columns that contain the costs.
     pub(super) fn names(&self) -> Vec<&'static str> {
         match self.columns.is_empty() {
             true => vec!["memory"],

@@ -10,8 +10,8 @@ pub(crate) fn holds_found_rate(column: &str) -> bool {
     [c::SUSTAINED_OPS_PER_SECOND, c::OPS_PER_SECOND].iter().any(|found| found.name == column)
 }
 
-/// Returns the relative difference below which the rate search of a phase cannot distinguish two configurations.
-/// Returns 0 for all other columns.
+/// Returns the relative precision of the rate search of a phase. The search cannot distinguish two configurations whose
+/// rates differ by less. Returns 0 for a column that contains no result of a rate search.
 pub(super) fn resolution(column: &Column, phase: &str, cells: &[&CellFacts]) -> f64 {
     let searching = cells.iter().filter(|_| holds_found_rate(column.name()));
     searching.filter_map(|cell| cell.searches.get(phase).copied()).fold(0.0, f64::max)

@@ -10,7 +10,7 @@ use super::judged::{Entry, Judged, is_confounded};
 use crate::change::{Change, comparative, direction, is_speed};
 use crate::words::{and_more, counted, listed, percent, quoted, shown, wrapped};
 
-/// The largest relative difference of the memory of two designs that counts as equal memory in a sentence.
+/// A sentence calls the memory of two designs equal if its relative difference is at most this fraction.
 const EQUAL_MEMORY: f64 = 0.02;
 
 /// The largest number of configurations that a sentence names.
@@ -19,7 +19,7 @@ const MOST_NAMED: usize = 6;
 /// The largest number of settings that a warning names.
 const MOST_SETTINGS: usize = 4;
 
-/// The largest difference that a sentence may call "no difference", as a fraction.
+/// The largest limit of a difference that the sentence "no difference" can name, as a fraction.
 const WIDEST_EQUIVALENCE: f64 = 0.1;
 
 /// A statement of a verdict: its first word and the sentences about one outcome.
@@ -49,7 +49,7 @@ impl Statement {
         self
     }
 
-    /// Removes the sentences after the first sentence that a statement in `said` has too.
+    /// Removes every sentence that a statement in `said` contains too. The first sentence always remains.
     pub(super) fn omit(&mut self, said: &[Statement]) {
         let is_said = |sentence: &String| said.iter().any(|of| of.sentences.contains(sentence));
         let rest = self.sentences.split_off(1);
@@ -61,7 +61,7 @@ impl Statement {
         ["Verdict", "No verdict"].contains(&self.word)
     }
 
-    /// Returns the lines for a terminal.
+    /// Returns the lines of the statement for a terminal.
     pub(super) fn lines(&self) -> String {
         let rest = " ".repeat(self.word.len() + 2);
         let mut first = format!("{}: ", self.word);

@@ -1,4 +1,4 @@
-//! How steady a store was while a configuration was measured.
+//! The steadiness of a store in the trials of a configuration.
 
 use std::collections::BTreeSet;
 

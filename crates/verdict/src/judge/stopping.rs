@@ -1,5 +1,5 @@
-//! The prospects of a run with a budget: the decided verdicts, and the verdicts that the rest of the budget may
-//! decide. A look is an evaluation of the verdicts during the run.
+//! The prospects of a run with a budget: which verdicts are decided, and which further verdicts the rest of the budget
+//! may decide. A look is an evaluation of the verdicts during the run.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use crate::words::{and_more, counted, quoted};
 /// The error rate of all looks together: the probability of at least one false difference.
 pub const LOOKS_ALPHA: f64 = 0.05;
 
-/// The share of the error rate that usually remains for the last look of a budget.
+/// The share of the error rate that normally remains for the last look of a run.
 const LAST_SHARE: f64 = 0.4;
 
-/// The largest number of configurations that the note names.
+/// The largest number of configurations that the note about looks names.
 const MOST_NAMED: usize = 6;
 
 impl Verdicts<'_> {

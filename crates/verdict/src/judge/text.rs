@@ -12,8 +12,7 @@ impl Judged<'_> {
         on_one_line(&self.summary(&self.what(), &self.statements()))
     }
 
-    /// Returns these statements about the group in one paragraph, after the words in `what`. Quoted names keep their
-    /// non-breaking spaces.
+    /// Returns the statements in one paragraph that begins with `what`. Quoted names keep their non-breaking spaces.
     pub(super) fn summary(&self, what: &str, statements: &[Statement]) -> String {
         let within = if self.within.is_empty() { String::new() } else { format!("{}: ", self.within) };
         let statements: Vec<String> = statements.iter().map(Statement::paragraph).collect();

@@ -10,7 +10,7 @@ use crate::{KeyFormat, KeyId};
 /// A key format that is ready to encode keys.
 pub(crate) struct Subject(pub(crate) Arc<dyn KeyFormat>);
 
-/// All invariants, by name.
+/// All invariants of key formats, each with its name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("different keys have different bytes", keys_differ),
     ("the order of keys is the announced order", order_is_as_announced),
@@ -80,9 +80,9 @@ fn absent_keys_lie_between(Subject(format): &Subject) -> Result<(), String> {
     }
 }
 
-/// Checks the sum of a key and a span: the key whose number exceeds the number of the first key by the span. The sum
-/// must never be smaller than the first key. With a span of 0, the sum must equal the first key. In an ordered
-/// format, the sum must be one of the next keys.
+/// Checks the key that [`append_above`](KeyFormat::append_above) writes for a key and a span. The result for a larger
+/// span must never be a smaller key. With a span of 0, the result must be the key itself. With a span of 2 in an
+/// ordered format, the result must be the next present key.
 fn sums_are_right(Subject(format): &Subject) -> Result<(), String> {
     let format = &**format;
     if !format.has_numbers() {

@@ -7,7 +7,7 @@ use crate::{KeyDistribution, KeySampler, PopularKeys, Random, Scope};
 /// A key distribution under test.
 pub(crate) struct Subject(pub(crate) Box<dyn KeyDistribution>);
 
-/// All invariants, by name.
+/// All invariants of key distributions, each with its name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("an index is below the number of keys", stays_below),
     ("draws do not depend on the number of draws per call", repeats_in_pieces),

@@ -12,7 +12,7 @@ pub(crate) struct Subject {
     pub(crate) least: u32,
 }
 
-/// All invariants, by name.
+/// All invariants of length distributions, each with its name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("a length stays within its bounds", stays_within_its_bounds),
     ("equal bits give equal lengths", equal_bits_give_equal_lengths),

@@ -13,7 +13,7 @@ use crate::{
     FORMATS, KEYS, KeyDistribution, KeyFormat, KeyId, KeySampler, LengthDistribution, Random, Scope,
 };
 
-/// Returns the check of the invariant of this name.
+/// Returns the check function of the invariant `name`.
 fn check_of<S>(invariants: &[catalog::laws::Invariant<S>], name: &str) -> fn(&S) -> Result<(), String> {
     invariants.iter().find(|(other, _)| *other == name).expect("the name is an invariant").1
 }
@@ -76,7 +76,7 @@ fn indexes_match_their_exact_probabilities() {
     }
 }
 
-/// Tests that popular keys are equal in every phase and thread, and stay popular while keys are added.
+/// Tests that all threads have the same popular keys, and that most popular keys stay popular while keys are added.
 #[test]
 fn popular_keys_stay_popular() {
     let zipfian = distribution("zipfian(theta=1.2)");
@@ -220,7 +220,7 @@ fn format(label: &str) -> Arc<dyn KeyFormat> {
     FORMATS.build(&FORMATS.choose(&label.into()).unwrap()).unwrap().open(None).unwrap()
 }
 
-/// A key format with wrong keys. The function returns the key whose bytes are used in place of a given key.
+/// A key format that encodes wrong keys. The function maps each key to the key whose bytes the format writes instead.
 struct WrongFormat<F>(Arc<dyn KeyFormat>, F);
 
 impl<F: Fn(KeyId) -> KeyId + Send + Sync> KeyFormat for WrongFormat<F> {

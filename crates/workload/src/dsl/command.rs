@@ -92,7 +92,7 @@ impl fmt::Display for Token<'_> {
     }
 }
 
-/// Bytes in quotes, with escapes.
+/// Bytes that are printed in quotes, with escapes for special characters.
 struct Quoted<'a>(&'a [u8]);
 
 impl fmt::Display for Quoted<'_> {

@@ -18,7 +18,7 @@ pub enum ReadError {
     /// Reading the text failed.
     #[error("line {line}: {source}")]
     Io {
-        /// The line at which reading failed, from 1.
+        /// The number of the line at which reading failed, from 1.
         line: u64,
         /// The error of the kernel.
         source: io::Error,
@@ -26,7 +26,7 @@ pub enum ReadError {
     /// A line is not a command.
     #[error("line {line}, {error}")]
     Syntax {
-        /// The wrong line, from 1.
+        /// The number of the wrong line, from 1.
         line: u64,
         /// The syntax error.
         error: SyntaxError,
@@ -36,7 +36,7 @@ pub enum ReadError {
         "line {line}: longer than {LONGEST_LINE} bytes, the maximum of a command; check that the file is a text file"
     )]
     TooLong {
-        /// The long line, from 1.
+        /// The number of the long line, from 1.
         line: u64,
     },
 }

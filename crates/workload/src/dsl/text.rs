@@ -13,16 +13,17 @@ use crate::plan::PhasePlan;
 use crate::prefix;
 use crate::stream::Stream;
 
-/// Writes the first `limit` operations of a phase to `out`, and returns the number of written operations. The
-/// operations of the threads come in turn.
+/// Writes the first `limit` operations of a phase to `out`, and returns the number of written operations. The function
+/// takes one operation of each thread in turn.
 ///
 /// Each member of a batch or a multi-get becomes one line. A read-modify-write becomes a get and a put. A scan of n
-/// entries becomes `r LOW HIGH`. The keys from LOW to HIGH are n keys, and some of these keys may be deleted. A scan
-/// with a span becomes `r LOW HIGH` with the bounds of the span. The text does not contain the direction of a scan. A
-/// phase that replays recorded operations cannot be written. For such a phase, print the requests of the replay.
+/// entries becomes `r LOW HIGH`, where n existing or deleted keys lie between LOW and HIGH. A scan with a span becomes
+/// `r LOW HIGH` with the bounds of the span. The text does not contain the direction of a scan. An operation without a
+/// text form, such as a conditional put, becomes a comment. A phase that replays recorded operations cannot be written.
+/// For such a phase, print the requests of the replay.
 ///
 /// # Errors
-/// Returns an error if `out` cannot be written, or if a scan has more keys than can be sorted.
+/// Returns an error if `out` cannot be written, or if a scan needs the key order of more keys than lsmbench can sort.
 pub fn write_operations(
     phase: &Arc<PhasePlan>,
     from: Extent,
@@ -98,8 +99,8 @@ impl Printer<'_> {
         writeln!(self.out, "{command}")
     }
 
-    /// Returns the bounds of `count` keys, of which the first key has the index `index`. The bounds are the first key
-    /// and the exclusive end key.
+    /// Returns the bounds of a scan of `count` keys that starts at the key with the index `index`. The bounds are the
+    /// smallest key and the exclusive end key.
     fn bounds(
         &mut self,
         keys: u64,

@@ -7,7 +7,7 @@ use types::PADDING;
 use crate::operation::{KeyId, Operation};
 use crate::trace::Recording;
 
-/// A key format whose traces have not been read yet.
+/// A key format with its parameters, before the traces of the workload are read.
 pub trait KeyFormatPolicy: Send + Sync {
     /// Returns the format for a workload that replays `recording`.
     ///
@@ -37,8 +37,8 @@ pub trait KeyFormat: Send + Sync {
         }
     }
 
-    /// Appends the exclusive end key of each scan with a span in `operations`, and an empty key for each other
-    /// operation.
+    /// For each operation, appends the exclusive end key if the operation is a scan or range delete with a span, else
+    /// an empty key.
     fn append_ends(&self, operations: &[Operation], ends: &mut KeyBytes) {
         for operation in operations {
             if operation.span > 0 {

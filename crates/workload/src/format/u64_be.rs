@@ -2,7 +2,7 @@
 //!
 //! Key i is written as the number 2i. The absent key after key i is written as 2i + 1. Absent keys therefore sort
 //! between present keys, and no key that is added later equals an absent key. If the keys are `scattered`, a fixed
-//! bijection replaces each number by another number, so that keys with neighbouring indexes are far apart in key
+//! bijection replaces each number by another number, so that keys with neighboring indexes are far apart in key
 //! order. The number fills keys of up to 8 bytes. Longer keys are padded with the digit `0`, as in `db_bench`.
 
 use std::sync::Arc;

@@ -17,7 +17,7 @@ pub trait KeyDistribution: Send + Sync {
     /// `hottest` is at least 1 and at most `keys`.
     fn share(&self, keys: u64, hottest: u64) -> Option<f64>;
 
-    /// Returns the results of [`share`](Self::share) for several values of `hottest`, in ascending order.
+    /// Returns the result of [`share`](Self::share) for each value of `hottest`. The values must be in ascending order.
     fn shares(&self, keys: u64, hottest: &[u64]) -> Option<Vec<f64>> {
         hottest.iter().map(|hottest| self.share(keys, *hottest)).collect()
     }

@@ -70,7 +70,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Returns the popularity of every range, before the ranges are shuffled and the popularities are normalised.
+    /// Returns the popularity of every range, before the ranges are shuffled and the popularities are normalized.
     fn hotness(&self) -> Vec<f64> {
         (1..=self.ranges)
             .map(|range| {

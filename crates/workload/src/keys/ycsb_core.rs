@@ -87,8 +87,8 @@ mod tests {
         f64::from(*counts.iter().max().unwrap()) / drawn.len() as f64
     }
 
-    /// Compares the drawn keys with keys that the test computes in another way. The test hashes items to N + 2 I + 1
-    /// keys, and keeps only existing keys.
+    /// Compares the drawn keys with keys that the test computes from the items: the test hashes each item to one of N +
+    /// 2 I + 1 keys, and keeps only existing keys.
     #[test]
     fn items_are_hashed_to_the_expected_keys() {
         let (keys, inserts) = (1000, 50);

@@ -5,7 +5,7 @@
 //! later bucket is 1/32 of its first rank. An alias table (Walker 1977, Vose 1991) selects a bucket in proportion to
 //! its width times the weight of its first rank. A rank in the bucket is then drawn uniformly, and kept with
 //! probability (rank / first rank)^−θ. The last rank of the bucket has the smallest probability, which is computed
-//! only once. A comparison with this smallest probability decides most draws. Only a few per cent of the draws need
+//! only once. A comparison with this smallest probability decides most draws. Only a few percent of the draws need
 //! the computation of a power.
 
 use crate::random::{Random, threshold};
@@ -167,7 +167,7 @@ fn alias_table(weights: &[f64]) -> Vec<Slot> {
     table
 }
 
-/// Returns the generalised harmonic number H(n, θ) = Σ i^−θ for i = 1..=n.
+/// Returns the generalized harmonic number H(n, θ) = Σ i^−θ for i = 1..=n.
 ///
 /// The function adds the first terms one by one. For the other terms, the function uses the Euler–Maclaurin formula,
 /// whose error is far smaller than the rounding error of the sum.
@@ -229,7 +229,7 @@ mod tests {
         }
     }
 
-    /// Tests that the χ² test detects a distribution whose exponent differs by only two per cent.
+    /// Tests that the χ² test detects a distribution whose exponent differs by only two percent.
     #[test]
     fn the_chi2_test_has_teeth() {
         let (ranks, draws) = (5000u64, 400_000u64);
@@ -241,7 +241,7 @@ mod tests {
     }
 
     /// Tests that smaller ranks are also drawn more often inside a bucket. The difference is only a few tenths of a
-    /// per cent, so counts of single ranks cannot show this difference.
+    /// percent, so counts of single ranks cannot show this difference.
     #[test]
     fn buckets_are_thinned_towards_their_end() {
         const RANKS: u64 = 1_000_000;

@@ -87,7 +87,7 @@ impl LoadStream {
         heads
     }
 
-    /// Appends the next inserts to `operations`. `inserts` is the number of inserts that the operations contain.
+    /// Appends the next `inserts` inserts of the load to `operations`.
     fn push_inserts(&mut self, inserts: u64, values: &Values, operations: &mut Vec<Operation>) {
         self.places.clear();
         self.places.extend((0..inserts).map(|ordinal| self.next + ordinal * self.step));

@@ -29,12 +29,12 @@ pub(super) struct MixedStream {
     members: u32,
     member_kinds: KindSampler,
     member_kind_random: Random,
-    /// Whether members of batches add keys or take keys from the queue.
+    /// Whether batches have members that add keys or members that take keys from the queue.
     members_count: bool,
     scratch: Scratch,
 }
 
-/// Source of the keys.
+/// Source of the keys of a stream of mixed operations.
 enum Keys {
     Drawn(Box<DrawnKeys>),
     Recorded { accesses: Accesses, next: usize, step: usize },
@@ -56,8 +56,8 @@ struct Coin {
     random: Random,
 }
 
-/// An estimate of the number of existing keys. The thread knows the number of keys that it has added itself. For
-/// every other thread, it assumes an equal number of added keys.
+/// An estimate of the number of existing keys. The thread knows the number of keys that it has added itself. The thread
+/// assumes that every other thread has added an equal number of keys.
 struct Growth {
     existing: u64,
     next: u64,
@@ -65,16 +65,16 @@ struct Growth {
     capacity: u64,
 }
 
-/// The keys from which single deletes of this thread take the oldest key.
+/// The queue of keys from which the single deletes of this thread take the oldest key.
 struct Queue {
-    /// The index of the oldest key, if the thread has keys left.
+    /// The index of the oldest key in the queue. If the queue is empty, the index belongs to no existing key.
     head: u64,
     step: u64,
-    /// The end of the keys, if the thread adds no keys.
+    /// The exclusive end of the indexes in the queue. `None` if the thread adds keys, because the queue then grows.
     end: Option<u64>,
-    /// Whether the mix has single deletes.
+    /// Whether the mix has single deletes, so that the queue is in use.
     is_used: bool,
-    /// The index below which single deletes have taken all keys of the thread.
+    /// Single deletes of this thread have taken all keys of the thread with an index below this number.
     retired: u64,
 }
 
@@ -86,7 +86,7 @@ struct Scratch {
     members: Vec<u64>,
     /// The kinds of the members of all batches, batch after batch.
     member_kinds: Vec<Kind>,
-    /// For each member of a batch that adds a key or takes a key from the queue, this key.
+    /// The keys of the members that add a key or take a key from the queue, batch after batch.
     member_keys: Vec<u64>,
 }
 
@@ -191,7 +191,7 @@ impl MixedStream {
         filled
     }
 
-    /// Sets the keys of the operations, and the keys of the members that add keys or take keys from the queue.
+    /// Sets the key of each operation. Also sets the key of each member that adds a key or takes a key from the queue.
     fn fill_keys(&mut self, scratch: &mut Scratch, filled: usize) {
         let Scratch { kinds, keys, member_kinds, member_keys, .. } = scratch;
         let kinds = &kinds[..filled];
@@ -220,7 +220,7 @@ impl MixedStream {
         self.keys.fill(&kinds[start..], (&mut self.growth, &mut self.queue), &mut keys[start..]);
     }
 
-    /// Returns the number of operations that the stream can execute before it has used all keys or versions. The
+    /// Returns the number of operations that the stream can execute before all keys or all versions are used. The
     /// stream ends after these operations. `members` are the kinds of the members of all batches.
     fn within_bounds(&mut self, kinds: &[Kind], members: &[Kind]) -> usize {
         let writes = kinds.len() as u64 * u64::from(self.members.max(1));
@@ -266,8 +266,9 @@ impl MixedStream {
         operations[at].key = operations[at + 1].key;
     }
 
-    /// Appends a batch. `members` are the kinds of its members, the keys of members that add keys or take keys from the
-    /// queue, and memory for drawn keys. Returns the number of keys that exist after the batch.
+    /// Appends a batch to the operations. `members` contains the kinds of the members, the keys of members that add
+    /// keys or take keys from the queue, and a buffer for drawn keys. Returns the number of keys that exist after the
+    /// batch.
     fn push_batch(
         &mut self,
         (kinds, counted, drawn): (&[Kind], &[u64], &mut Vec<u64>),
@@ -295,7 +296,8 @@ impl MixedStream {
         existing
     }
 
-    /// Returns an operation that starts at one key and extends to others.
+    /// Returns an operation of a kind that starts at one key and extends to other keys, such as a range delete or a
+    /// prefix scan.
     fn extended(
         &mut self,
         kind: Kind,
@@ -510,7 +512,8 @@ impl Queue {
         }
     }
 
-    /// Returns whether `count` operations find keys, even if none of the operations adds a key.
+    /// Returns whether the queue contains a key for each of `count` single deletes, even if none of the operations adds
+    /// a key.
     fn has(&self, count: u64, growth: &Growth) -> bool {
         !self.is_used || self.head + count * self.step <= self.end.unwrap_or(growth.next)
     }
@@ -525,7 +528,7 @@ impl Queue {
     }
 }
 
-/// Returns the first index from `start` on that belongs to a thread: the index is `thread` modulo `threads`.
+/// Returns the first index from `start` on that belongs to a thread. The index modulo `threads` is `thread`.
 fn first_own(start: u64, thread: u32, threads: u32) -> u64 {
     let (thread, step) = (u64::from(thread), u64::from(threads));
     start + (thread + step - start % step) % step

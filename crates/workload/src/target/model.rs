@@ -58,7 +58,7 @@ impl Model {
         Self { operator, ..self }
     }
 
-    /// Returns the number of keys.
+    /// Returns the number of keys in the store.
     pub fn len(&self) -> usize {
         self.read().map.len()
     }

@@ -17,7 +17,7 @@ use super::record::TraceRecord;
 pub struct TraceFile {
     /// The path of the file. A relative path is relative to the folder of the file that names the trace.
     pub file: PathBuf,
-    /// The reader of the trace, which is one of [`TRACES`]. With `None`, lsmbench recognises the format by the
+    /// The reader of the trace, which is one of [`TRACES`]. With `None`, lsmbench recognizes the format by the
     /// content of the file.
     pub format: Option<Choice>,
 }
@@ -45,7 +45,7 @@ impl TraceFile {
     }
 
     /// Creates a trace. `kind` names a reader, such as `raw`, or a reader with parameters, such as `raw(width=8)`. If
-    /// `kind` is `None`, lsmbench recognises the format by the content of the file.
+    /// `kind` is `None`, lsmbench recognizes the format by the content of the file.
     ///
     /// # Errors
     /// Returns an error if the reader is unknown, or if a parameter is wrong.
@@ -54,7 +54,7 @@ impl TraceFile {
         Ok(Self { file, format })
     }
 
-    /// Returns the name of the reader. Returns `None` if lsmbench must recognise the format by the content of the
+    /// Returns the name of the reader. Returns `None` if lsmbench must recognize the format by the content of the
     /// file.
     pub fn kind(&self) -> Option<&str> {
         self.format.as_ref().map(Choice::kind)
@@ -137,7 +137,7 @@ impl TraceStream {
         &self.path
     }
 
-    /// Returns the format of the file. The format was set by the user or recognised by the content of the file.
+    /// Returns the format of the file. The format was set by the user or recognized by the content of the file.
     pub fn format(&self) -> &Choice {
         &self.format
     }
@@ -170,7 +170,7 @@ fn built(format: &Choice) -> Box<dyn TraceReader> {
     TRACES.build(format).expect("the format was built when it was chosen")
 }
 
-/// Returns the first reader that recognises the first bytes of a file. The detected reader has its default
+/// Returns the first reader that recognizes the first bytes of a file. The detected reader has its default
 /// parameters.
 fn recognized(head: &TraceHead<'_>) -> Option<Choice> {
     let kinds: Vec<&str> = TRACES.variants().iter().map(|variant| variant.kind).collect();

@@ -1,9 +1,9 @@
-//! The first bytes of a trace, by which readers recognise their formats.
+//! The first bytes of a trace, by which readers recognize their formats.
 
 /// Number of bytes at the start of a file. Readers use these bytes to recognize their formats.
 pub(super) const HEAD_BYTES: usize = 16 << 10;
 
-/// Maximum number of lines or records that a reader checks to recognise a format.
+/// Maximum number of lines or records that a reader checks to recognize a format.
 const LOOKED_AT: usize = 100;
 
 /// The first bytes of a trace, after decompression.
@@ -19,7 +19,7 @@ impl<'a> TraceHead<'a> {
         Self { bytes, is_whole }
     }
 
-    /// Returns the bytes.
+    /// Returns the first bytes of the trace.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }

@@ -22,7 +22,7 @@ const ZSTD_WINDOW_LOG: u32 = 27;
 const SPARE_BYTES: u64 = 16 << 20;
 
 /// Maximum compression ratio of a trace that decompresses to more than `SPARE_BYTES` bytes. Real traces compress at
-/// best to a few per cent of their size. The limit rejects a small file that would decompress to more bytes than fit
+/// best to a few percent of their size. The limit rejects a small file that would decompress to more bytes than fit
 /// in memory.
 const MOST_RATIO: u64 = 256;
 

@@ -7,7 +7,7 @@ use super::input::{RecordError, TraceInput};
 use super::reader::TraceRecords;
 use super::record::TraceRecord;
 
-/// Parser of the lines of one trace format.
+/// Parser of one text format of traces, which parses one line at a time.
 pub(super) trait LineFormat: Send {
     /// Parses one line, and appends the line's records to `records`. The line may contain no records.
     ///

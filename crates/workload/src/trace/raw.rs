@@ -29,7 +29,7 @@ pub enum Endian {
 }
 
 impl Endian {
-    /// Returns the name in TOML.
+    /// Returns the name of the byte order in TOML.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Big => "big",
@@ -51,7 +51,7 @@ impl Default for Params {
     }
 }
 
-/// Reader of integers of one fixed width.
+/// Trace reader for integers of one fixed width.
 #[derive(Clone, Copy)]
 struct Raw {
     width: usize,

@@ -14,8 +14,8 @@ use super::record::TraceRecord;
 /// Contract: if a file is read twice, the records are equal. The memory of the reader does not depend on the length
 /// of the file.
 pub trait TraceReader: Send + Sync {
-    /// Returns whether a file that begins with `head` has this format. Returns false for a format that the content
-    /// does not show. For such a format, the user must set `kind`.
+    /// Returns whether a file that begins with `head` has this format. Always returns false for a format that lsmbench
+    /// cannot recognize by the content of a file. For such a format, the user must set `kind`.
     fn recognizes(&self, _head: &TraceHead<'_>) -> bool {
         false
     }
@@ -89,7 +89,7 @@ pub enum TraceError {
         /// The path of the file.
         path: PathBuf,
     },
-    /// No reader recognises the file.
+    /// No reader recognizes the file.
     #[error("trace {path}: unknown trace format; set kind. Valid: {kinds}")]
     Unknown {
         /// The path of the file.

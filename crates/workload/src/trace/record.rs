@@ -85,13 +85,13 @@ impl TraceRecord {
         Self { operation, key: key.into(), ..Self::default() }
     }
 
-    /// Sets the time in nanoseconds.
+    /// Sets the time of the record, in nanoseconds since a fixed point.
     #[must_use]
     pub fn at(self, time_ns: u64) -> Self {
         Self { time_ns: Some(time_ns), ..self }
     }
 
-    /// Sets the size of the value.
+    /// Sets the size of the value in bytes.
     #[must_use]
     pub fn sized(self, bytes: u32) -> Self {
         Self { value_bytes: Some(bytes), ..self }
@@ -103,7 +103,7 @@ impl TraceRecord {
         Self { value_bytes: u32::try_from(value.len()).ok(), value: Some(value), ..self }
     }
 
-    /// Sets the column family.
+    /// Sets the number of the column family.
     #[must_use]
     pub fn in_family(self, family: u32) -> Self {
         Self { family, ..self }

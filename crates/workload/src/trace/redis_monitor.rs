@@ -17,7 +17,7 @@ const SHAPE: &str = "a line is TIME [DATABASE ADDRESS] \"COMMAND\" \"ARGUMENT\" 
 
 struct Monitor;
 
-/// The parser of lines.
+/// The parser of the lines that `redis-cli monitor` prints.
 #[derive(Default)]
 struct Lines(Commands);
 

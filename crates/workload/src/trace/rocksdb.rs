@@ -28,7 +28,7 @@ const MAGIC: &[u8] = b"feedcafedeadbeef";
 /// Maximum length of a payload in bytes. The largest write batch of RocksDB is shorter than this maximum.
 const LONGEST_PAYLOAD: u32 = 1 << 30;
 
-/// Types of records.
+/// Type of the first record of a trace. The following constants are the types of the other records.
 const BEGIN: u8 = 1;
 const END: u8 = 2;
 const WRITE: u8 = 3;
@@ -37,7 +37,8 @@ const SEEK: u8 = 5;
 const SEEK_FOR_PREV: u8 = 6;
 const MULTI_GET: u8 = 13;
 
-/// Bits of the field set of a record. Each bit marks a field that the payload contains.
+/// The field set of a record is a bit set of the fields that the payload contains. This constant and the following
+/// constants are positions of bits in this set.
 const WRITE_BATCH: u32 = 1;
 const GET_FAMILY: u32 = 2;
 const GET_KEY: u32 = 3;

@@ -26,7 +26,7 @@ impl Build<dyn TraceReader> for RocksDbText {
     }
 }
 
-/// The parser of lines.
+/// The parser of the lines of a RocksDB trace in text format.
 struct Lines {
     seeks: Seeks,
     /// A range delete whose end key comes on the next line.

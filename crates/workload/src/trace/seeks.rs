@@ -28,7 +28,7 @@ pub(super) struct Seeks {
 }
 
 impl Seeks {
-    /// Creates a counter with 0 seeks.
+    /// Creates a counter of seeks, which starts at 0.
     pub(super) fn new(params: &Params) -> Self {
         Self { entries: params.entries, count: 0 }
     }

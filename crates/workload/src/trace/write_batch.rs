@@ -6,8 +6,9 @@ use std::collections::VecDeque;
 use super::payload::Payload;
 use super::record::{TraceOperation, TraceRecord};
 
-/// Tags of writes. The tag shows whether the write is for the default column family, or for the column family whose
-/// number follows the tag.
+/// Tag of a delete in the default column family. The tag of a write is the kind of the write. With a tag whose name
+/// begins with `FAMILY`, the number of a column family follows the tag. This constant and the following constants are
+/// tags of RocksDB.
 const DELETION: u8 = 0x0;
 const VALUE: u8 = 0x1;
 const MERGE: u8 = 0x2;

@@ -17,7 +17,7 @@ pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::plain(
 
 struct Ycsb;
 
-/// The parser of lines.
+/// The parser of the lines that the `basic` binding of YCSB prints.
 #[derive(Default)]
 struct Lines {
     others: u64,

@@ -8,7 +8,7 @@ use super::workload::{
 };
 use super::{mixed, plan};
 
-/// Runs a phase with as many threads as the phase requests. Every `stride`-th answer is kept.
+/// Runs a phase with the number of threads that the phase requests. The result contains every `stride`-th answer.
 fn perform(
     phase: &std::sync::Arc<PhasePlan>,
     from: Extent,

@@ -1,4 +1,4 @@
-//! Tests of phases in TOML: all valid forms, and the errors of invalid ones.
+//! Tests of phases in TOML: all valid forms, and the errors for invalid forms.
 
 use std::path::Path;
 
@@ -33,8 +33,8 @@ fn a_load_and_a_mix_read_as_they_stand_in_the_design() {
     assert_eq!((lookup.threads, lookup.rate), (2, Rate::Open { per_second: 1000.0 }));
 }
 
-/// Tests that the printed TOML of a phase parses to an equal phase. `describe` prints this TOML, and results store
-/// it.
+/// Tests that the printed TOML of a phase parses to an equal phase. `lsmbench describe` prints this TOML, and the
+/// results of a run contain it.
 #[test]
 fn phases_read_back() {
     for lines in [
@@ -56,7 +56,7 @@ fn phases_read_back() {
     }
 }
 
-/// Tests that settings that a mix does not use are removed, so that phases with equal work compare as equal.
+/// Tests that settings without effect on a mix are removed, so that phases with equal work compare as equal.
 #[test]
 fn idle_settings_are_dropped() {
     let plain = phase("name = \"a\"\noperations = 5\nmix = \"put\"");

@@ -54,8 +54,8 @@ fn printed_operations_replay() {
     }
 }
 
-/// Tests that a printed scan reads as many entries as the original scan. The keys are in random order, and some keys
-/// are inserted later.
+/// Tests that a scan in printed text reads as many entries as the original scan. The test adds the keys in random order
+/// and inserts further keys later.
 #[test]
 fn printed_scans_have_their_number_of_entries() {
     for format in ["u64", "user", "decimal(bytes=8B)", "u64(scattered=true)"] {
@@ -91,7 +91,7 @@ fn printed_scans_have_their_number_of_entries() {
     }
 }
 
-/// Tests the first lines of a phase, as `lsmbench workload --limit` prints them.
+/// Tests that `lsmbench workload --limit` prints the operations of all threads in turn.
 #[test]
 fn the_first_operations_are_those_of_all_threads_in_turn() {
     let plan = plan(

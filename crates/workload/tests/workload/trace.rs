@@ -56,7 +56,8 @@ fn a_trace_is_replayed_in_recorded_order() {
     assert_eq!(dealt.len(), 8);
 }
 
-/// Tests that a trace with fewer accesses than requested operations is rejected before anything runs.
+/// Tests that lsmbench rejects a workload that requests more operations than the trace has accesses, before anything
+/// runs.
 #[test]
 fn a_trace_is_not_repeated() {
     let folder = tempfile::tempdir().unwrap();

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::workload::{TRACES, TraceFile, TraceOperation, TraceRecord};
 use TraceOperation::{Delete, DeleteRange, Get, Merge, Put, ReadModifyWrite, Scan, SingleDelete};
 
-/// Reads a file with these bytes. Returns the kind of the file and its records, or the error.
+/// Reads a trace with these bytes. Returns the name of the trace reader and the records, or the error.
 fn read(bytes: &[u8], kind: Option<&str>) -> Result<(String, Vec<TraceRecord>), String> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("t"), bytes).unwrap();
@@ -18,7 +18,7 @@ fn read(bytes: &[u8], kind: Option<&str>) -> Result<(String, Vec<TraceRecord>), 
     Ok((kind, records.map_err(|error| error.to_string())?))
 }
 
-/// Reads a file with these bytes. The reader must recognise the file as a trace of this kind.
+/// Reads a trace with these bytes, and checks that lsmbench recognizes the file as a trace of the kind `kind`.
 fn recognized(bytes: &[u8], kind: &str) -> Vec<TraceRecord> {
     let (found, records) = read(bytes, None).unwrap_or_else(|error| panic!("{kind}: {error}"));
     assert_eq!(found, kind);
@@ -243,7 +243,7 @@ fn twitter_and_cachelib() {
     }
 }
 
-/// Reads a text as a CSV trace with this map of columns.
+/// Reads a text as a CSV trace. `columns` contains the parameters that select the columns.
 fn csv(text: &str, columns: &str) -> Result<Vec<TraceRecord>, String> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("t"), text).unwrap();

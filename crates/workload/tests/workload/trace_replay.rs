@@ -5,7 +5,8 @@ use std::fs;
 use super::plan_in;
 use super::workload::{AnswerDigests, Kind, Model, Performer, WorkloadPlan, model_check};
 
-/// Plans one phase that replays `text` with these settings. The files are in a new folder.
+/// Plans one phase that replays the trace `text`. `replay` contains the settings of the replay, and `others` contains
+/// the other settings of the phase. The files are in a new folder.
 fn plan(text: &str, replay: &str, others: &str) -> (tempfile::TempDir, WorkloadPlan) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("t"), text).unwrap();

@@ -112,7 +112,7 @@ fn entries_per_flush(design: &Design, entry_bytes: f64) -> u64 {
 }
 
 /// The number of sorted runs after `flushes` flushes, according to the compaction simulator. `None` for values in blob
-/// files and for memtables of changing sizes, because the simulator does not know them.
+/// files and for memtables of changing sizes, because the simulator does not model blob files and such memtables.
 fn runs(design: &Design, entry_bytes: u64, writes_per_flush: u64, flushes: u64) -> Option<u64> {
     if flushes == 0 {
         return Some(0);

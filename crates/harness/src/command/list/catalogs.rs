@@ -12,7 +12,7 @@ use crate::workbench::AXES;
 /// The name of the list of operation kinds, which are not variants of an axis.
 pub(super) const MIX_NAME: &str = "mix";
 
-/// A catalog and all its variants, for a list.
+/// A catalog with all its variants, as `lsmbench list` prints it.
 pub(super) struct Listed {
     /// Name of the catalog on the command line.
     pub(super) name: &'static str,
@@ -24,7 +24,7 @@ pub(super) struct Listed {
     source: Option<&'static dyn Axis>,
 }
 
-/// A variant of a catalog, for a list.
+/// A variant of a catalog, as `lsmbench list` prints it.
 pub(super) struct ListedVariant {
     pub(super) kind: &'static str,
     pub(super) summary: String,
@@ -118,7 +118,7 @@ impl Listed {
         }
     }
 
-    /// Returns an entry for each parameter of a variant of this catalog.
+    /// Returns an entry of the reference for each parameter of a variant of this catalog.
     pub(super) fn parameters(&self, variant: &ListedVariant) -> Vec<Entry> {
         match (self.source, &variant.info) {
             (Some(axis), Some(info)) => parameters(axis, info),

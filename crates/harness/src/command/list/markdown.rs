@@ -54,7 +54,7 @@ impl Section {
 }
 
 impl Entry {
-    /// Returns the cells of the entry's row.
+    /// Returns the cells of the table row about the entry.
     pub(super) fn cells(&self) -> Vec<String> {
         vec![code(&self.key), self.values.clone(), code(&self.default), self.about.clone()]
     }

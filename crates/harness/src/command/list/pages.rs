@@ -1,4 +1,4 @@
-//! The pages of the reference.
+//! Generates the pages of the reference.
 
 use std::fmt::Write as _;
 
@@ -254,7 +254,7 @@ fn manifest() -> String {
     page
 }
 
-/// Writes the section of a file that the program writes. The keys of such a file have no defaults.
+/// Writes the section of a file that lsmbench writes, such as the manifest. The keys of such a file have no defaults.
 fn write_fields(page: &mut String, section: &Section, title: &str) {
     let _ = writeln!(page, "\n## {title}\n\n{}\n", section.about);
     let cells = |entry: &Entry| vec![code(&entry.key), entry.values.clone(), entry.about.clone()];
@@ -301,14 +301,15 @@ fn head(title: &str, about: &str) -> String {
     format!("# {title}\n\n{about} `just docs` generates this page.\n")
 }
 
-/// Writes tables of keys whose entries are written by hand, because no type describes these keys.
+/// Writes the given tables of keys. The entries of these tables are written by hand, because no type describes the
+/// keys.
 fn by_hand(page: &mut String, tables: &[KeyTable], title: impl Fn(&str) -> String) {
     for table in tables {
         Section::from(table).write(page, 2, &title(table.name));
     }
 }
 
-/// Writes sections that are generated from a type.
+/// Writes the given sections. These sections are generated from a type.
 fn derived(page: &mut String, sections: Vec<Section>) {
     for section in sections {
         section.write(page, 2, &code(&section.name));

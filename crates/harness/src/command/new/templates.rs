@@ -31,7 +31,7 @@ pub(super) struct Template {
 enum Experiment {
     /// An experiment that sweeps the axis.
     Swept {
-        /// The swept path of the experiment.
+        /// The path that the sweep of the experiment varies.
         sweep: &'static str,
         /// Built-in variants that the experiment compares with the new variant.
         beside: &'static [&'static str],
@@ -47,14 +47,14 @@ enum Experiment {
 /// The experiment that sweeps an axis.
 const SWEPT: &str = include_str!("../../../templates/experiment.toml.in");
 
-/// The template of the test for a component that is not part of a tree. The check of a policy that replays a tree
-/// also uses this template.
+/// The template of the test for an axis without a check of complete trees. The test only runs the check of the axis.
 const BY_ITSELF: &str = include_str!("../../../templates/conformance.rs.in");
 
-/// The test of a component that is part of a tree.
+/// The template of the test for an axis with a check of complete trees. The test runs the check of the axis, and then
+/// checks a tree with the new component.
 const IN_A_TREE: &str = include_str!("../../../templates/conformance_in_a_tree.rs.in");
 
-/// Declares a template. The template of the library is in the folder of its axis.
+/// Declares the template of an axis. The macro reads the template of the library from the folder of the axis.
 macro_rules! template {
     ($axis:literal, $catalog:literal, $test:ident($check:literal), $sweep:literal, $beside:expr, $metric:literal, $mode:literal) => {
         template!(

@@ -10,11 +10,12 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use types::{Outcome, Problem};
 
-/// The name of the file with contradictions. The file is next to the claims of a document.
+/// The name of the file with the contradictions of a document. The file is next to the claims of the document.
 pub(super) const CONTRADICTIONS: &str = "contradictions.toml";
-/// The name of the file with questions. The file is in the folder that contains all documents.
+/// The name of the file with the questions on the first page of the report. The file is in the folder that contains all
+/// documents.
 pub(super) const HIGHLIGHTS: &str = "highlights.toml";
-/// The name of the file with features. The file is in the folder that contains all documents.
+/// The name of the file with the features of the systems. The file is in the folder that contains all documents.
 const FEATURES: &str = "features.csv";
 
 #[derive(Deserialize)]
@@ -94,7 +95,7 @@ mod tests {
     use crate::cli::Cli;
     use experiment::{ENGINE, Experiment, Overrides, engine, read_engine};
 
-    /// Top-level keys of an experiment.
+    /// Top-level TOML keys of an experiment to which an entry of `features.csv` may refer.
     const TOP: [&str; 2] = ["key", "subject"];
 
     fn root() -> PathBuf {

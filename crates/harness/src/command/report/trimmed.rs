@@ -1,5 +1,5 @@
-//! The parts of a manifest that git keeps. The remaining parts describe the run and its notes, but not the folders
-//! and the state of one machine.
+//! The parts of a manifest that git keeps. The kept parts describe the run and its notes, but not the folders and the
+//! state of one machine.
 
 use experiment::ENGINE;
 use results::{LeftOut, Manifest, Seal};

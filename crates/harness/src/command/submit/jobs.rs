@@ -2,11 +2,11 @@
 
 use crate::cli::SubmitArguments;
 
-/// The jobs of one experiment.
+/// The data from which the jobs of one experiment are generated for a scheduler.
 pub(super) struct Jobs<'a> {
     /// The name of the experiment.
     pub(super) name: String,
-    /// The number of parts.
+    /// The number of parts of the experiment.
     pub(super) count: u64,
     /// The numbers of the parts that have not run.
     pub(super) missing: Vec<u64>,

@@ -69,7 +69,7 @@ pub(super) fn leave_out_unchecked(arguments: &SubjectArguments, jobs: &mut Vec<J
     Ok(())
 }
 
-/// A row of the printed table.
+/// One row of the printed table. Each row belongs to one job.
 pub(super) trait TableRow: Sync {
     /// The labels of the row. The first two labels are arguments that select the row.
     fn labels(&self) -> Vec<&str>;
@@ -133,7 +133,8 @@ pub(super) fn row(cells: &[impl std::fmt::Display]) -> String {
     })
 }
 
-/// Returns the printed lines of the violations of a row, each with the command that replays it.
+/// Returns the printed lines about the violations of a row. Each violation comes with the command that replays the
+/// violation.
 fn violations((command, again): (&str, &str), heads: &[&str], labels: &[&str], report: &Report) -> String {
     let mut text = String::new();
     for LocatedViolation { place, moment, violation } in &report.findings.kept {

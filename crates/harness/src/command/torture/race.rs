@@ -14,11 +14,11 @@ use crate::cli::RaceArguments;
 use crate::output::{line, print};
 use types::{Outcome, Problem};
 
-/// The axes whose variants several threads use at the same time. The test runs separately for each variant of these
-/// axes.
+/// Axes whose variants are accessed by several threads at the same time. The test runs separately for each variant of
+/// these axes.
 const AXES: [&str; 3] = ["memtable", "cache", "wal"];
 
-/// The columns of the printed table.
+/// The titles of the columns of the printed table.
 const COLUMNS: [&str; 6] = ["rounds", "operations", "commits", "keys read", "opened", "violations"];
 
 /// The small sizes that the tested tree has. With these sizes, a few thousand operations cause flushes, compactions

@@ -19,7 +19,7 @@ use crate::cli::SoakArguments;
 use crate::output::{line, print};
 use types::{Outcome, PlatformPart, Problem};
 
-/// The columns of each sample.
+/// The titles of the columns of the printed samples.
 const COLUMNS: [&str; 7] =
     ["seconds", "operations", "opened", "memory KiB", "files open", "threads", "disk KiB"];
 
@@ -27,7 +27,7 @@ const COLUMNS: [&str; 7] =
 /// the second half of the samples, as a fraction of the mean.
 const FLAT: [(usize, f64); 4] = [(3, 0.05), (4, 0.05), (5, 0.05), (6, 0.05)];
 
-/// The number of standard errors from which on a rise is significant.
+/// The number of standard errors that a rise must exceed to be significant.
 const ERRORS: f64 = 3.0;
 
 /// The minimum number of samples in the second half for a verdict.
@@ -57,8 +57,7 @@ pub(crate) fn soak(arguments: &SoakArguments) -> Outcome<bool> {
     Ok(is_flat)
 }
 
-/// The directory of the store, which is removed at the end of the test. At the end, the directory is removed unless
-/// the user named the directory.
+/// The directory of the store. At the end of the test, the directory is removed, unless the user named the directory.
 struct Place {
     directory: PathBuf,
     is_kept: bool,

@@ -44,15 +44,17 @@ x    = "design.bloom"
 y    = "fpr"
 "#;
 
-/// The name of the experiment file, and the name of the experiment.
+/// The name of the experiment file.
 const CONFIG: &str = "sweep.toml";
+/// The name of the experiment.
 const NAME: &str = "sweep";
 
-/// The names of the results folders of the uninterrupted run and of the killed runs.
+/// The name of the results folder of the uninterrupted run.
 const UNBROKEN: &str = "unbroken";
+/// The name of the results folder of the killed runs.
 const BROKEN: &str = "broken";
 
-/// The columns of the printed table.
+/// The titles of the columns of the printed table.
 const COLUMNS: [&str; 4] = ["sweeps", "kills", "rows", "violations"];
 
 /// The results of all kills in one mode.
@@ -91,7 +93,8 @@ struct Sweep {
     unbroken: Duration,
 }
 
-/// The reproducible values of the rows. The key consists of the cell, the trial, the phase and the operation.
+/// The reproducible values of the rows. The key of the map consists of the cell, the trial, the phase and the operation
+/// of a row.
 type Rows = BTreeMap<[String; 4], Vec<Vec<String>>>;
 
 impl Sweep {

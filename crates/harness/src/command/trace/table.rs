@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use trace::{AccessSkew, Arrivals, Sizes, TraceStatistics};
 
-/// The number of printed points of the miss-ratio curve, and of printed windows.
+/// Maximum number of printed rows of the miss-ratio curve, and of the list of windows.
 const ROWS: usize = 10;
 
-/// Returns the statistics as text.
+/// Formats the statistics of a trace as text.
 pub(super) fn of(summary: &TraceStatistics) -> String {
     let mut text = String::new();
     let mut row = |name: &str, value: &str| {
@@ -98,7 +98,7 @@ fn percent(share: f64) -> String {
     format!("{:.2} %", 100.0 * share)
 }
 
-/// Returns rows spread evenly over all rows, including the last row.
+/// Returns rows that are spread evenly over all rows. The result includes the last row.
 fn spread<T>(rows: &[T]) -> impl Iterator<Item = &T> {
     let step = rows.len().div_ceil(ROWS).max(1);
     let last = rows.len().saturating_sub(1);

@@ -1,5 +1,5 @@
-//! A store of any engine as the store under test of `lsmbench torture kill`, and the task of a process with such a
-//! store.
+//! Stores of any engine in `lsmbench torture kill`. This module adapts such a store to the test, and executes the
+//! orders of the processes that write to or check such a store.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -19,17 +19,18 @@ use workload::{Scan, TargetError, Write};
 use super::orders::EngineOrders;
 use super::process::{read_reports, tell};
 
-/// The result of a check.
+/// The result of a check of a store after kills.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Checked {
-    /// The smallest and the largest number of commits of each writer that leave the content of the store.
+    /// The content of the store is the content after a certain number of commits of each writer. Several numbers may
+    /// fit, so the variant contains the smallest and the largest numbers that fit.
     Kept(Commits, Commits),
     /// The content of the store breaks a rule, or contradicts the declared durability. Contains the name of the rule
     /// and the evidence.
     Broken(String),
 }
 
-/// The engine of the orders, and the parameters with which it opens the store.
+/// Returns the engine that the orders name, and the parameters with which the engine opens the store.
 fn opening(orders: &EngineOrders) -> std::result::Result<(Box<dyn Engine>, Opening), String> {
     let table: Table = orders.design.parse().map_err(|error: toml::de::Error| error.to_string())?;
     let design = Design::default().with(&table).map_err(|error| error.message)?;
@@ -38,7 +39,7 @@ fn opening(orders: &EngineOrders) -> std::result::Result<(Box<dyn Engine>, Openi
     Ok((engine, Opening::new(&orders.directory, &design)))
 }
 
-/// The commits that stores of an engine accept.
+/// Returns the limits on the commits that a store of the engine accepts.
 fn commit_limits(engine: &dyn Engine, opening: &Opening) -> CommitLimits {
     CommitLimits {
         has_batches: engine.writes_batches_atomically(),
@@ -116,7 +117,8 @@ impl EngineStore {
     }
 }
 
-/// The writes of one commit. A range delete becomes one delete for each key that a writer can write in the range.
+/// Returns the writes of one commit. A range delete becomes one delete for each key in the range that the writer can
+/// write.
 fn writes_of<'a>(commit: &'a [ScriptWrite], all_keys: &'a [Vec<u8>]) -> Vec<Write<'a>> {
     let mut writes = Vec::new();
     for ScriptWrite { key, value, end } in commit {
@@ -132,7 +134,7 @@ fn writes_of<'a>(commit: &'a [ScriptWrite], all_keys: &'a [Vec<u8>]) -> Vec<Writ
     writes
 }
 
-/// The keys of the writer that wrote a commit. The first byte of each key names the writer.
+/// Returns all keys that the writer of a commit can write. The first byte of each key identifies the writer.
 fn keys_of_writer(commit: &[ScriptWrite]) -> Vec<Vec<u8>> {
     let writer = commit.first().and_then(|write| write.key.first());
     Script::keys().map(|key| writer.copied().into_iter().chain(key).collect()).collect()
@@ -158,7 +160,8 @@ impl StoreUnderTest for EngineStore {
         Ok(is_found.then_some(value))
     }
 
-    /// Returns the entries between an inclusive or missing low bound and an exclusive or missing high bound.
+    /// Returns the entries between two bounds. A low bound is included, and a high bound is excluded. Without a bound,
+    /// the range has no limit on this side.
     fn range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Content> {
         match (low, high) {
             (Bound::Included(low), Bound::Excluded(high)) => self.entries(low, Some(high)),

@@ -19,18 +19,18 @@ use crate::cli::KillArguments;
 use crate::command::torture::jobs::{Report, TableRow, run_jobs};
 use crate::output::line;
 
-/// The word for all installed engines.
+/// The value of `--engine` that selects all installed engines.
 const ALL: &str = "all";
 
-/// The sizes of engines other than our own tree.
+/// The sizes of memtable and cache for engines other than our own tree, as TOML.
 const OTHER_SIZES: &str = "memtable = { capacity = \"128KiB\" }\ncache = { capacity = \"1MiB\" }";
 
-/// An engine in one WAL mode.
+/// A job of the test: an engine in one WAL mode.
 struct EngineJob {
     label: String,
     wal: String,
     design: Design,
-    /// The declared durability, as text.
+    /// The durability that the engine declares, as text.
     declared: String,
 }
 
@@ -89,7 +89,7 @@ fn jobs(arguments: &KillArguments) -> Outcome<Vec<EngineJob>> {
     Ok(jobs)
 }
 
-/// Returns the jobs of an engine, or the reason why its processes cannot be killed.
+/// Returns the jobs of an engine. If the test cannot kill processes of the engine, returns the reason.
 fn jobs_of(choice: &Choice, arguments: &KillArguments) -> Outcome<Result<Vec<EngineJob>, String>> {
     let engine = engines::CATALOG.build(choice).map_err(|error| Problem::new(error.message))?;
     let label = choice.label();
@@ -117,7 +117,7 @@ fn jobs_of(choice: &Choice, arguments: &KillArguments) -> Outcome<Result<Vec<Eng
     Ok(Ok(jobs))
 }
 
-/// The selected WAL modes.
+/// Returns the selected WAL modes.
 fn modes(arguments: &KillArguments) -> Vec<String> {
     match arguments.subjects.wal.is_empty() {
         true => tree::wal::CATALOG.variants().iter().map(|variant| variant.kind.to_owned()).collect(),
@@ -125,8 +125,8 @@ fn modes(arguments: &KillArguments) -> Vec<String> {
     }
 }
 
-/// The default design with small sizes, in a WAL mode. Other engines have the sizes with which their adapters are tested,
-/// because some engines do not work with the tiny sizes of our own tree.
+/// Returns the default design in a WAL mode, with small sizes. Engines other than our own tree have the sizes with
+/// which their adapters are tested, because some engines do not work with the tiny sizes of our own tree.
 fn design(engine: &dyn Engine, wal: &str) -> Outcome<Design> {
     let (base, sizes) = if engine.reads_whole_design() {
         (torture::small(&Design::default()), format!("memtable = {{ capacity = \"{MEMTABLE}\" }}"))

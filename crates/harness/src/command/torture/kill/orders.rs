@@ -1,4 +1,4 @@
-//! The orders of the processes of `lsmbench torture kill`, and the constants of all stores.
+//! The orders that the processes of `lsmbench torture kill` receive, and the constants of all stores.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ pub(super) const KILLS_PER_STORE: u64 = 4;
 /// The capacity of memtables. A small capacity causes frequent flushes.
 pub(super) const MEMTABLE: &str = "8KiB";
 
-/// The task of a process.
+/// The task that a process receives.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Orders {
     /// Write to a tree until killed.
@@ -22,7 +22,7 @@ pub(super) enum Orders {
     CheckEngine(EngineOrders, String),
 }
 
-/// The tree of a writer process.
+/// The tree to which a writer process writes.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct TreeOrders {
     /// The design, as TOML.
@@ -35,7 +35,7 @@ pub(super) struct TreeOrders {
     pub(super) from: Commits,
 }
 
-/// The store of any engine of a process.
+/// The store of any engine to which a process writes, or which a process checks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct EngineOrders {
     /// The label of the engine.

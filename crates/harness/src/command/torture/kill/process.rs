@@ -12,11 +12,12 @@ use torture::kill::{Commits, Ledger, Moment};
 
 use crate::cli::WRITER_COMMAND;
 
-/// The prefix of the error message of a process.
+/// The prefix of a printed line that contains the failure of a process.
 pub(super) const FAILURE: &str = "! ";
 
-/// The time limits for the output of a process: one for its first line, and one for all of its lines.
+/// The time limit for the first output line of a process.
 const FIRST_PATIENCE: Duration = Duration::from_secs(10);
+/// The time limit for the output of a process after its first line.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The time limit for a check.
@@ -37,7 +38,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts a process with its orders.
+    /// Starts a process of this program, and sends its orders to its standard input.
     pub(super) fn start(orders: &impl Serialize) -> io::Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg(WRITER_COMMAND).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
@@ -86,7 +87,8 @@ impl Process {
         Ok((String::from_utf8_lossy(&printed).into_owned(), failure))
     }
 
-    /// Returns the output of a process that ends by itself. An error is the exit status, or the time limit.
+    /// Returns the output of a process that ends by itself. The inner error is the exit status of a process without a
+    /// result, or a message about the time limit.
     pub(super) fn output(mut self) -> io::Result<Result<String, String>> {
         let (mut printed, deadline) = (Vec::new(), Instant::now() + CHECK_PATIENCE);
         loop {

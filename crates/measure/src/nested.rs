@@ -4,7 +4,7 @@
 //!
 //! Each start of the processes (a restart) is one value of the sample, because the memory layout differs between
 //! restarts. The ratio of a restart is the ratio of the times of all its slices. The confidence interval is computed
-//! over restarts, as in [`compare`](crate::compare). Slices of one restart share its memory layout, and neighbouring
+//! over restarts, as in [`compare`](crate::compare). Slices of one restart share its memory layout, and neighboring
 //! slices share the state of the machine. Slices therefore never count as separate values. Slices show how much of
 //! the variance between restarts comes from within restarts.
 
@@ -48,7 +48,7 @@ impl RestartSpread {
 }
 
 /// Returns the logarithm of the ratio of a restart, and its standard error by batch means. A batch contains √n
-/// neighbouring pairs, which are correlated. Different batches are nearly independent (Glynn & Whitt, *Operations
+/// neighboring pairs, which are correlated. Different batches are nearly independent (Glynn & Whitt, *Operations
 /// Research Letters* 10, 1991).
 fn of_restart(pairs: &[(f64, f64)]) -> Option<(f64, f64)> {
     let count = pairs.len() as f64;

@@ -61,7 +61,7 @@ fn looking_often_costs_no_false_alarms() {
     assert!(found >= 0.6, "{found} of planted differences found");
 }
 
-/// The slices of a pair in one restart: a layout of memory of the restart, and noise that neighbouring slices share.
+/// The slices of a pair in one restart: a layout of memory of the restart, and noise that neighboring slices share.
 fn restart(random: &mut Xoshiro256PlusPlus, ratio: f64) -> Vec<(f64, f64)> {
     let normal: Normal<f64> = Normal::new(0.0, 1.0).unwrap();
     let (layout, mut state) = (0.03 * normal.sample(random), 0.0);

@@ -9,7 +9,7 @@ use crate::scene::{Rect, Scene, Text, cut, wrap};
 
 /// The gap between an axis and its labels, in pixels.
 const GAP: f64 = 8.0;
-/// The smallest gap between two neighbouring labels, in pixels.
+/// The smallest gap between two neighboring labels, in pixels.
 const BETWEEN: f64 = 10.0;
 /// The height of a line of a label, in pixels.
 pub(crate) const LINE: f64 = LABEL * 1.2;

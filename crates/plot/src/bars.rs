@@ -131,7 +131,7 @@ fn scale(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
 }
 
 /// Returns the data with a hatch (lines across the bars) for each series, so that readers can distinguish bars
-/// without colour.
+/// without color.
 fn hatched(data: &Data) -> Data {
     let mut data = data.clone();
     if data.series.len() > 1 {

@@ -224,7 +224,7 @@ struct Plan {
     /// The columns with the theoretical values and with the ideal bounds.
     theory: Option<(usize, &'static Expectation)>,
     bound: Option<(usize, &'static Expectation)>,
-    /// The columns whose values name a series. The first column determines the colour.
+    /// The columns whose values name a series. The first column determines the color.
     series_at: Vec<usize>,
     /// The column whose values are written next to the points.
     tag_at: Option<usize>,

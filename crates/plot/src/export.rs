@@ -137,7 +137,7 @@ fn pgf_track(text: &mut String, figure: &Figure, track: &Track, at: usize) {
     }
     let look = match figure.drawing {
         Drawing::Bars => {
-            // The index of the series belongs between the name of the colour and its weight.
+            // The index of the series belongs between the name of the color and its weight.
             let fill = PATTERNS[at % PATTERNS.len()].replace("series", &format!("series{at}"));
             format!("draw=series{at},{fill}")
         }

@@ -29,7 +29,7 @@ pub(crate) enum Drawing {
     Steps,
     Points,
     Bars,
-    /// Fields of a heat map, whose colours show their values.
+    /// Fields of a heat map, whose colors show their values.
     Fields,
 }
 

@@ -220,7 +220,7 @@ impl BackendTextStyle for TextStyle {
     }
 
     fn size(&self) -> f64 {
-        // The neighbour of the product whose quotient is exactly the size, and not 52.00000000000001.
+        // The neighbor of the product whose quotient is exactly the size, and not 52.00000000000001.
         let size = self.size * SIZE_PER_EM;
         let exact = [size, size.next_down(), size.next_up()];
         exact.into_iter().find(|size| (size / SIZE_PER_EM).to_bits() == self.size.to_bits()).unwrap_or(size)

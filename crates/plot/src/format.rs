@@ -57,7 +57,7 @@ pub(crate) fn value(number: f64, unit: Unit) -> String {
     with_unit(&digits(number / size), name)
 }
 
-/// Formats a value like [`value`], but with exactly three digits, for neighbouring values: `2.00`, `1.30 M`. Integer
+/// Formats a value like [`value`], but with exactly three digits, for neighboring values: `2.00`, `1.30 M`. Integer
 /// counts have no decimals.
 pub(crate) fn alike(number: f64, unit: Unit) -> String {
     let (name, size) = step(number, unit);

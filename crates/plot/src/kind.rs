@@ -69,7 +69,7 @@ kinds! {
     Cdf = "cdf", "the distribution of latencies, from the histogram files next to the CSV";
     /// A line per series over the time of a phase, from `timeline.csv`.
     Timeline = "timeline", "one line per series over the time of a phase";
-    /// A colour per value of `x` and series.
+    /// A color per value of `x` and series.
     Heatmap = "heatmap", "one colour per combination of x and series";
     /// The ratio of each candidate to its baseline, in every round and over all, with the noise floor.
     Ratio = "ratio", "the ratio to the baseline in each round of trials, with the 95 % CI and the noise floor";

@@ -3,7 +3,7 @@
 //! A chart is a pure function of the CSV files of a results folder (verdicts included), the chart's description, the
 //! style and the order of labels. Equal inputs give byte-for-byte equal charts. Points, lines and bars are medians
 //! over trials. Whiskers or a band show the interval that the style names, and the caption names this interval. A
-//! label has the same colour in every chart, unless two labels of one chart would share the colour.
+//! label has the same color in every chart, unless two labels of one chart would share the color.
 
 mod axes;
 mod bars;

@@ -160,7 +160,7 @@ pub(crate) fn text_of(value: &Value) -> String {
 }
 
 /// Returns the styles of bars in a chart without series. Bars have different styles if a catalog knows their names or
-/// if there are enough colours. Bars have equal styles if colour has no meaning.
+/// if there are enough colors. Bars have equal styles if color has no meaning.
 pub(crate) fn looks(order: &LabelOrder, column: &Column, names: &[(&Value, u64)]) -> Vec<Style> {
     const HUES: usize = 8;
     let labels: Vec<String> = names.iter().map(|(name, _)| name.to_string()).collect();

@@ -79,7 +79,7 @@ impl LabelOrder {
 
     /// Returns the styles of the labels of one chart, in their order. The position of a label in the catalog
     /// determines its style, so a label looks equal in every chart. If another label of this chart already uses the
-    /// colour or the mark of a label, the label gets the next free colour or mark. If no colour is free, or if labels
+    /// color or the mark of a label, the label gets the next free color or mark. If no color is free, or if labels
     /// have equal positions, the labels differ in dashes and marks.
     pub(crate) fn styles(&self, column: &str, labels: &[String]) -> Vec<Style> {
         let known = self.columns.get(column).map(Vec::len).or_else(|| self.cells.get(column).map(Vec::len));
@@ -92,7 +92,7 @@ impl LabelOrder {
                     unknown += 1;
                     (unknown - 1, false)
                 });
-                // All ideal bounds are grey, so they share one count of repeats.
+                // All ideal bounds are gray, so they share one count of repeats.
                 let repeat = repeats.entry((oracle, if oracle { 0 } else { place })).or_insert(0);
                 *repeat += 1;
                 if oracle { Style::bound(*repeat - 1) } else { Style::new(place, *repeat - 1) }
@@ -102,17 +102,17 @@ impl LabelOrder {
     }
 }
 
-/// Changes the styles so that labels with equal colours get different colours, and labels with equal marks get
-/// different marks, if free colours and marks remain.
+/// Changes the styles so that labels with equal colors get different colors, and labels with equal marks get
+/// different marks, if free colors and marks remain.
 fn without_repeats(mut styles: Vec<Style>) -> Vec<Style> {
     for at in 1..styles.len() {
         let taken = |color| styles[..at].iter().any(|style| style.color == color);
-        // One variant with several parameters keeps its colour, because its dashes distinguish the parameters.
+        // One variant with several parameters keeps its color, because its dashes distinguish the parameters.
         let is_same_kind = styles[..at].iter().any(|style| style.kind == styles[at].kind);
         if taken(styles[at].color) && !is_same_kind && !styles[at].is_bound() {
             let later: Vec<_> = styles[at + 1..].iter().map(|style| style.color).collect();
             let free = || (0..HUES.len()).map(|place| HUES[place]).filter(|color| !taken(*color));
-            // A colour that no later label needs is preferred.
+            // A color that no later label needs is preferred.
             if let Some(color) = free().find(|color| !later.contains(color)).or_else(|| free().next()) {
                 styles[at] = styles[at].recolored(color);
             }

@@ -39,7 +39,7 @@ pub(crate) struct Captions {
     pub facts: String,
     /// The verdict on the drawn values, as a sentence.
     pub verdict: String,
-    /// The description of the vertical axis, or of the colour.
+    /// The description of the vertical axis, or of the color.
     pub upwards: String,
     /// The description of the horizontal axis.
     pub across: String,
@@ -294,7 +294,7 @@ pub(crate) fn dashes_of(known: Known) -> &'static [f64] {
     }
 }
 
-/// Draws a bar with the hatch of its style. The edge of the bar makes light colours visible on white.
+/// Draws a bar with the hatch of its style. The edge of the bar makes light colors visible on white.
 pub(crate) fn bar(scene: &mut Scene, rect: Rect, style: Style) {
     scene.rect(rect, style.color);
     if rect.width() < 4.0 || rect.height() < 4.0 {

@@ -87,16 +87,16 @@ pub struct Dot {
     pub bound: Option<f64>,
 }
 
-/// The colours of a drawing.
+/// The colors of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ink {
-    /// The colour of the series with this index. For a single series, the colour of the name with this index.
+    /// The color of the series with this index. For a single series, the color of the name with this index.
     Series(usize),
-    /// The colour of text.
+    /// The color of text.
     Text,
-    /// The colour of less important text.
+    /// The color of less important text.
     Faint,
-    /// The colour of grid lines.
+    /// The color of grid lines.
     Grid,
 }
 

@@ -1,12 +1,12 @@
-//! Colours that readers with any colour vision can distinguish, on a white page and in print.
+//! Colors that readers with any color vision can distinguish, on a white page and in print.
 //!
-//! The colours come from Okabe and Ito (*Color Universal Design*, 2008), with a darker yellow for white paper. Charts
+//! The colors come from Okabe and Ito (*Color Universal Design*, 2008), with a darker yellow for white paper. Charts
 //! with more than eight series also use dashes and marks, and bars also use lighter fills. A dark page replaces each
-//! colour by another colour ([`Color::at_night`]).
+//! color by another color ([`Color::at_night`]).
 
 use plotters_backend::BackendColor;
 
-/// An opaque colour.
+/// An opaque color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Color(pub u8, pub u8, pub u8);
 
@@ -19,13 +19,13 @@ impl Color {
         BackendColor { alpha, rgb: (self.0, self.1, self.2) }
     }
 
-    /// Returns a mixture of this colour and white. This colour has the weight `share` in the mix, and white has the
+    /// Returns a mixture of this color and white. This color has the weight `share` in the mix, and white has the
     /// rest.
     pub(crate) fn tint(self, share: f64) -> Self {
         self.mix(PAPER, 1.0 - share)
     }
 
-    /// Returns a mixture of this colour and another colour. The other colour has the weight `share` in the mix.
+    /// Returns a mixture of this color and another color. The other color has the weight `share` in the mix.
     pub(crate) fn mix(self, other: Self, share: f64) -> Self {
         let mix = |a: u8, b: u8| (f64::from(a) * (1.0 - share) + f64::from(b) * share).round() as u8;
         Self(mix(self.0, other.0), mix(self.1, other.1), mix(self.2, other.2))
@@ -37,8 +37,8 @@ impl Color {
         0.2126 * linear(self.0) + 0.7152 * linear(self.1) + 0.0722 * linear(self.2)
     }
 
-    /// Returns the colour that replaces this colour on a dark page. The colour of a series keeps its hue. A mixture
-    /// with white or ink becomes a mixture of their replacements. For all other colours, light and dark are
+    /// Returns the color that replaces this color on a dark page. The color of a series keeps its hue. A mixture
+    /// with white or ink becomes a mixture of their replacements. For all other colors, light and dark are
     /// exchanged.
     pub(crate) fn at_night(self) -> Self {
         let shares = || (1..=SHARES).map(|part| f64::from(part) / f64::from(SHARES));
@@ -53,7 +53,7 @@ impl Color {
         if self == PAPER { PAPER_AT_NIGHT } else { self.turned() }
     }
 
-    /// Returns the colour with the same hue and inverted lightness. The result is at least as light as the dark page.
+    /// Returns the color with the same hue and inverted lightness. The result is at least as light as the dark page.
     fn turned(self) -> Self {
         let channels = [self.0, self.1, self.2].map(|channel| f64::from(channel) / 255.0);
         let (most, least) =
@@ -68,25 +68,25 @@ impl Color {
     }
 }
 
-/// The number of steps in which the shares of colour mixtures are tried.
+/// The number of steps in which the shares of color mixtures are tried.
 const SHARES: u32 = 20;
 
 /// The background of the page.
 pub(crate) const PAPER: Color = Color(255, 255, 255);
-/// The text colour of titles.
+/// The text color of titles.
 pub(crate) const INK: Color = Color(26, 26, 26);
-/// The colour of normal text.
+/// The color of normal text.
 pub(crate) const TEXT: Color = Color(68, 68, 68);
-/// The colour of the least important text.
+/// The color of the least important text.
 pub(crate) const FAINT: Color = Color(110, 110, 110);
-/// The colour of axis lines.
+/// The color of axis lines.
 pub(crate) const AXIS: Color = Color(120, 120, 120);
-/// The colour of grid lines.
+/// The color of grid lines.
 pub(crate) const GRID: Color = Color(230, 230, 230);
-/// The colour of lines of theory, and of ideal bounds, which no component can beat.
+/// The color of lines of theory, and of ideal bounds, which no component can beat.
 pub(crate) const BOUND: Color = Color(128, 128, 128);
 
-/// The colours of series, in order.
+/// The colors of series, in order.
 pub(crate) const HUES: [Color; 8] = [
     Color(0, 114, 178),
     Color(213, 94, 0),
@@ -98,7 +98,7 @@ pub(crate) const HUES: [Color; 8] = [
     Color(64, 64, 64),
 ];
 
-/// The colours of series on a dark page. Dark colours are lighter on a dark page.
+/// The colors of series on a dark page. Dark colors are lighter on a dark page.
 const HUES_AT_NIGHT: [Color; 8] = [
     Color(30, 132, 200),
     Color(226, 108, 20),
@@ -132,7 +132,7 @@ pub(crate) enum Mark {
     Cross,
 }
 
-/// The lines across a bar, which distinguish bars without colour.
+/// The lines across a bar, which distinguish bars without color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hatch {
     Plain,
@@ -165,11 +165,11 @@ impl Hatch {
 
 pub(crate) const MARKS: [Mark; 5] = [Mark::Circle, Mark::Square, Mark::Triangle, Mark::Diamond, Mark::Cross];
 
-/// The style of one series: its colour, fill, dashes, mark and hatch.
+/// The style of one series: its color, fill, dashes, mark and hatch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Style {
     pub color: Color,
-    /// The fill colour of bars.
+    /// The fill color of bars.
     pub fill: Color,
     pub dashes: &'static [f64],
     pub mark: Mark,
@@ -196,7 +196,7 @@ impl Style {
         }
     }
 
-    /// Returns this style with another colour.
+    /// Returns this style with another color.
     pub(crate) fn recolored(self, color: Color) -> Self {
         Self { color, fill: color, dashes: &[], ..self }
     }
@@ -220,8 +220,8 @@ impl Style {
     }
 }
 
-/// The colours from small to large values, from light to dark. The colours are distinguishable in grey and with any
-/// colour vision.
+/// The colors from small to large values, from light to dark. The colors are distinguishable in gray and with any
+/// color vision.
 const RAMP: [Color; 6] = [
     Color(247, 251, 255),
     Color(198, 219, 239),
@@ -231,7 +231,7 @@ const RAMP: [Color; 6] = [
     Color(5, 30, 80),
 ];
 
-/// Returns the colour for a share from 0 (smallest value) to 1 (largest value).
+/// Returns the color for a share from 0 (smallest value) to 1 (largest value).
 pub(crate) fn ramp(share: f64) -> Color {
     let at = share.clamp(0.0, 1.0) * (RAMP.len() - 1) as f64;
     let below = (at as usize).min(RAMP.len() - 2);

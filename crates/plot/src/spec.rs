@@ -39,10 +39,10 @@ pub struct ChartSpec {
     /// the kind of latency.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x: Option<String>,
-    /// Column on the vertical axis, or the colour in a `heatmap`. A `cdf` has no `y`.
+    /// Column on the vertical axis, or the color in a `heatmap`. A `cdf` has no `y`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub y: Option<String>,
-    /// Column whose values select the series. Each value has one colour. Other swept columns that vary also separate
+    /// Column whose values select the series. Each value has one color. Other swept columns that vary also separate
     /// the series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<String>,
@@ -53,7 +53,7 @@ pub struct ChartSpec {
     /// Whether the horizontal axis is logarithmic.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub log_x: bool,
-    /// Whether the vertical axis (the colour of a `heatmap`) is logarithmic. In a `cdf`, the steps to 90 %, 99 % and
+    /// Whether the vertical axis (the color of a `heatmap`) is logarithmic. In a `cdf`, the steps to 90 %, 99 % and
     /// 99.9 % then have the same height. A `cdf` is logarithmic by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_y: Option<bool>,

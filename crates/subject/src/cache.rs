@@ -235,7 +235,7 @@ impl Hits {
         Ok(Box::new(caches))
     }
 
-    /// Returns the identifier of the block with this number. 256 neighbouring blocks belong to one SSTable.
+    /// Returns the identifier of the block with this number. 256 neighboring blocks belong to one SSTable.
     fn id(&self, name: u64) -> BlockId {
         let (mut tree, mut own) = (0, name);
         if self.0.trees.0 > 1 {

@@ -74,7 +74,7 @@ impl Eviction {
     }
 
     /// The hit rate of requests that repeatedly read all `keys` keys in order. Each block contains `keys_per_block`
-    /// neighbouring keys. One pass misses each block once, so the rate is 1 − 1/K for every cache size. All later
+    /// neighboring keys. One pass misses each block once, so the rate is 1 − 1/K for every cache size. All later
     /// passes have the same hit rate, unless the cache has room for all blocks.
     pub fn hit_rate_in_turn(keys: f64, keys_per_block: f64, held: f64, requests: f64) -> f64 {
         let blocks = keys / keys_per_block;

@@ -87,7 +87,7 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    /// The value in the notation of the CSV.
+    /// Returns the value in the notation of the CSV.
     fn text(&self) -> String {
         match self {
             Self::Integer(number) => number.to_string(),
@@ -99,7 +99,7 @@ impl Scalar {
 }
 
 impl SelectedValues {
-    /// The values in the notation of the CSV.
+    /// Returns the values in the notation of the CSV.
     pub fn texts(&self) -> Vec<String> {
         match self {
             Self::One(value) => vec![value.text()],
@@ -126,29 +126,29 @@ impl ChartSpec {
         }
     }
 
-    /// The conversion of rows to points.
+    /// Returns the conversion of rows to points for this kind of chart.
     pub fn form(&self) -> Form {
         self.component().form()
     }
 
-    /// Whether the vertical axis is logarithmic.
+    /// Returns whether the vertical axis is logarithmic.
     pub fn is_log_y(&self) -> bool {
         self.log_y.unwrap_or(self.form() == Form::Cdf)
     }
 
-    /// Returns whether the chart draws this column as a measured value. The values of a drawn column do not
-    /// distinguish configurations. The values of `y` are measured values, and those of `x` in a scatter plot.
+    /// Returns whether the chart draws this column as a measured value: `y`, and `x` in a scatter plot. The values of
+    /// such a column do not distinguish configurations.
     pub(crate) fn measures(&self, column: &str) -> bool {
         let is = |other: &Option<String>| other.as_deref() == Some(column);
         is(&self.y) || self.form() == Form::Scatter && is(&self.x)
     }
 
-    /// The kind of chart as a component.
+    /// Creates the component for this kind of chart.
     pub(crate) fn component(&self) -> Box<dyn ChartKind> {
         KINDS.build(&self.kind).expect("the chart was built when it was chosen")
     }
 
-    /// The path of the chart's table in the results.
+    /// Returns the path of the results file that this chart draws.
     pub fn table(&self, folder: &Folder) -> PathBuf {
         match (self.form(), self.file) {
             (Form::Timeline, _) => folder.timeline(),
@@ -176,7 +176,7 @@ impl ChartSpec {
     }
 }
 
-/// Writes a kind as its label, which can be parsed again.
+/// Serializes a kind of chart as its label, which the parser accepts.
 fn write_kind<S: Serializer>(kind: &catalog::Choice, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&kind.label())
 }

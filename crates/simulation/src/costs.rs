@@ -14,7 +14,7 @@ use workload::{Batch, Extent, Kind, PhasePlan, WorkloadPlan};
 /// The numbers of entries of the two sample SSTables.
 const SAMPLES: [usize; 2] = [2_000, 14_000];
 
-/// The number of gets on a sample SSTable.
+/// The number of gets that measure the device time of a block read.
 const GETS: usize = 500;
 
 /// The cost of entries in file bytes, memory and device time. Each cost consists of a part per SSTable and a part per

@@ -237,7 +237,7 @@ impl<'a> ExpectedTree<'a> {
     }
 
     /// Simulates the writes of `operations` operations, one flush at a time. `within` returns the part of the key space
-    /// that the phase fills between two operations.
+    /// that the phase fills between two fractions of these operations.
     fn write(
         &mut self,
         rates: PerOperation,

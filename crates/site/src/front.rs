@@ -79,7 +79,7 @@ pub(crate) fn page(sources: &SiteSources<'_>, kept: &Kept) -> Outcome<SiteFile> 
     Ok(framed(PATH, PATH, "LSM-trees, measured", &body))
 }
 
-/// Returns links to the comparisons, one link per axis and per workload.
+/// Returns the links to the pages that compare engines and designs, and one link per axis of components.
 fn doors(sources: &SiteSources<'_>) -> String {
     let axes = sources
         .axes

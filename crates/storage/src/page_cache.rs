@@ -144,7 +144,7 @@ fn is_resident(page: u8) -> bool {
 /// content of the mapping.
 ///
 /// # Panics
-/// Returns an error if the mapping has fewer pages.
+/// Panics if the mapping has fewer pages.
 #[allow(unsafe_code)]
 fn in_core(map: &Mmap, first: usize, pages: &mut [u8]) -> io::Result<()> {
     let (start, len) = (first * page_size(), pages.len() * page_size());

@@ -9,7 +9,7 @@ mod cell;
 mod models;
 mod sync;
 
-// The modelled files, and small files on which they depend.
+// The modeled files, and small files on which they depend.
 #[expect(dead_code, reason = "a model uses a part of the tree")]
 #[path = "../../tree/src/visible.rs"]
 mod visible;

@@ -18,7 +18,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Returns the best clock of this machine, calibrated.
+    /// Creates a calibrated clock: the fastest reliable clock of this machine.
     pub fn new() -> Self {
         let inner = quanta::Clock::new();
         // Long enough that rounding to whole nanoseconds is below one part in a billion.

@@ -35,7 +35,7 @@ pub struct ComparedConfiguration {
     pub change: String,
     /// The 95 % confidence interval of the ratio, such as `2.18 .. 2.65`. Empty in `counted` mode.
     pub interval: String,
-    /// `improved`, `regressed`, `equivalent` or `inconclusive`.
+    /// The verdict: `improved`, `regressed`, `equivalent` or `inconclusive`.
     pub verdict: String,
     /// The reason why the verdict is inconclusive, or the counters with the largest difference.
     pub reason: String,

@@ -65,7 +65,7 @@ struct ChangePoint {
     run: usize,
     before: f64,
     after: f64,
-    /// `improved`, `regressed` or `changed`.
+    /// The verdict: `improved`, `regressed` or `changed`.
     verdict: &'static str,
 }
 

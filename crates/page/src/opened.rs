@@ -9,7 +9,7 @@ use verdict::TrialRows;
 
 /// A results folder with its tables in memory.
 pub(crate) struct Opened {
-    /// The paths of the folder.
+    /// The paths of the files in the folder.
     pub(crate) folder: Folder,
     pub(crate) manifest: Manifest,
     pub(crate) runs: Table,

@@ -140,7 +140,7 @@ named! {
 }
 
 impl Format {
-    /// The file extension.
+    /// Returns the file extension of the format.
     pub fn ending(self) -> &'static str {
         match self {
             Self::Svg => "svg",

@@ -12,7 +12,7 @@ use super::part::Part;
 /// The state of a part: the number of its finished trials, and its machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartState {
-    /// The number of the part, from 1.
+    /// The number of the part, starting at 1.
     pub number: u64,
     /// The number of finished trials.
     pub finished: u64,

@@ -19,7 +19,7 @@ const LEAST_AGE: Duration = Duration::from_mins(1);
 /// A scratch folder, which is removed when this value is dropped.
 pub struct Scratch {
     folder: TempDir,
-    /// The lock that tells other processes that the folder is in use.
+    /// The lock that shows other processes that the folder is in use.
     _lock: Option<File>,
 }
 

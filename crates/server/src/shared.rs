@@ -23,7 +23,7 @@ pub(crate) struct Shared {
     pub(crate) connected: AtomicUsize,
     pub(crate) started: Instant,
     next_client: AtomicU64,
-    /// The sender of the value `true`, which tells all tasks that the server ends.
+    /// The sender of the value `true`, with which the end of the server is announced to all tasks.
     ending: watch::Sender<bool>,
 }
 

@@ -21,7 +21,7 @@ const GETS: usize = 500;
 /// charged byte.
 ///
 /// A charged byte is one of [`TableShape::bytes`](compaction::TableShape::bytes). The parts come from two sampled
-/// SSTables of the design on a modelled device: one with 2,000 and one with 14,000 entries of the workload.
+/// SSTables of the design on a modeled device: one with 2,000 and one with 14,000 entries of the workload.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Costs {
     /// The size of an SSTable file, in bytes.

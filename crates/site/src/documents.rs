@@ -26,7 +26,7 @@ const REPORT: &str = "results/published/report";
 /// Returns the pages of all documents.
 ///
 /// # Errors
-/// A document that cannot be read.
+/// A document cannot be read.
 pub(crate) fn pages(sources: &SiteSources<'_>) -> Outcome<Vec<SiteFile>> {
     let mut wanted = vec![PathBuf::from(FIRST)];
     let mut done: BTreeMap<PathBuf, SiteFile> = BTreeMap::new();

@@ -41,7 +41,7 @@ struct Question<'a> {
 /// Returns the first page.
 ///
 /// # Errors
-/// A document that cannot be read.
+/// A document cannot be read.
 pub(crate) fn page(sources: &SiteSources<'_>, kept: &Kept) -> Outcome<SiteFile> {
     let mut body = format!(
         "<header>\n<h1>Which LSM-tree design is faster, by how much, and why?</h1>\n<p class=\"question\">lsmbench assembles LSM-trees from \

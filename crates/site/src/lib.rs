@@ -32,7 +32,7 @@ use kept::Kept;
 /// Returns all files of the site.
 ///
 /// # Errors
-/// Results, a history or a document that cannot be read.
+/// Results, a history or a document cannot be read.
 pub fn site(sources: &SiteSources<'_>) -> Outcome<Vec<SiteFile>> {
     let kept = Kept::read(sources)?;
     let mut files = frame::shared();

@@ -24,7 +24,7 @@ impl Machine {
     /// Reads the folder of a machine.
     ///
     /// # Errors
-    /// A folder without results; a manifest that cannot be read.
+    /// The folder contains no results, or a manifest cannot be read.
     pub(crate) fn read(root: &Path) -> Outcome<Self> {
         let folders = results_folders(root)?;
         if folders.is_empty() {

@@ -36,7 +36,7 @@
 //!   2023). The first byte arrives after about 30 ms, and a bandwidth of 100 Gbit/s needs hundreds of concurrent
 //!   requests. A completed put is durable.
 //!
-//! **Not modelled**: a page cache for reads, caches in the device, zones and seek distances, reordering in the queue,
+//! **Not modeled**: a page cache for reads, caches in the device, zones and seek distances, reordering in the queue,
 //! wear and variance. Without a pause, the model gives no meaningful tail latencies.
 
 mod device;

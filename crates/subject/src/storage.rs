@@ -110,7 +110,7 @@ impl Subject for Files {
 
     fn run(&self, bench: &mut Bench<'_>) -> Result<(), Fault> {
         let storage = storage::CATALOG.build(bench.design.choice("storage"))?;
-        // A modelled device takes its time.
+        // A modeled device takes its time.
         storage.set_waiting(true);
         storage.create_directory(bench.directory)?;
         let content = content(self.0.append.0 as usize, bench.seed);

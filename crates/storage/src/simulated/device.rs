@@ -78,7 +78,7 @@ impl Profile {
     }
 }
 
-/// A modelled device that serves requests.
+/// A modeled device that serves requests.
 pub(super) struct Device {
     profile: Profile,
     busy: Mutex<Busy>,

@@ -21,8 +21,8 @@ const MOST_STREAMS: usize = 100;
 #[derive(Serialize)]
 pub(crate) struct PageData {
     pub(crate) criteria: Criteria,
-    /// The medians of the bootstrap's resamples, by the number of rounds. Each element consists of the positions of two
-    /// values and the number of resamples.
+    /// By the number of rounds, the medians of the bootstrap's resamples: the positions of the two middle values in the
+    /// sorted sample, and the number of resamples with this median.
     pub(crate) draws: BTreeMap<usize, Vec<[usize; 3]>>,
     pub(crate) runs: Vec<RunData>,
 }
@@ -361,8 +361,8 @@ fn marks(opened: &Opened, phases: &[String]) -> Vec<Mark> {
     marks.into_iter().map(mark).collect()
 }
 
-/// Returns the medians of the bootstrap's resamples for each number of rounds that two configurations of a run can
-/// share.
+/// Returns the medians of the bootstrap's resamples. Each key is a number of rounds in which two configurations of a
+/// run both have values.
 pub(crate) fn draws(runs: &[RunData]) -> BTreeMap<usize, Vec<[usize; 3]>> {
     let criteria = measure::Criteria::default();
     let mut counts = BTreeSet::new();

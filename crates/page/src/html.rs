@@ -140,7 +140,8 @@ fn conclusions(run: &RunData) -> String {
     }
 }
 
-/// Returns the folded flame graphs. A frame without permissions contains each graph, so a graph cannot run scripts.
+/// Returns the flame graphs, each in a collapsed section. A sandboxed frame contains each graph, so a graph cannot run
+/// scripts.
 fn flame_graphs(run: &RunData) -> String {
     let folded = run.flame_graphs.iter().map(|graph| {
         format!(

@@ -131,7 +131,7 @@ pub(crate) struct Data {
     pub theory: Option<&'static Expectation>,
     /// The column with the ideal bound of `y`; `None` if no row has such a value.
     pub bound: Option<&'static Expectation>,
-    /// The conditions for the caption: the phase, the operation, and the columns whose values differ.
+    /// The conditions for the caption, such as the phase, the operation and the swept columns with several values.
     pub facts: Vec<String>,
     /// The verdict on the drawn values, as a sentence.
     pub verdict: Option<String>,

@@ -1,4 +1,4 @@
-//! Errors of charts. Each message contains the way to correct the description of the chart.
+//! Errors of charts. Each message explains how to correct the description of the chart.
 
 use std::path::PathBuf;
 

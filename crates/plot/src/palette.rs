@@ -173,7 +173,7 @@ pub(crate) struct Style {
     pub mark: Mark,
     /// The hatch of the bars, which is used if several series are next to each other.
     pub hatch: Hatch,
-    /// The position of the label in the order of labels, which is equal for all labels of one kind. `None` for an ideal
+    /// The position of the label in the order of labels. Labels of one kind have the same position. `None` for an ideal
     /// bound.
     pub kind: Option<usize>,
 }

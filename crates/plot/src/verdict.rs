@@ -31,7 +31,7 @@ pub(crate) struct Judged<'a> {
     labels: BTreeSet<String>,
     /// Whether the bars show the signs of the verdicts.
     has_signs: bool,
-    /// The phase of the verdicts. `None` if the chart shows only this phase.
+    /// The phase of the verdicts, for the caption. `None` if the chart shows only rows of this phase.
     phase: Option<String>,
     /// The column whose values the verdicts compare.
     column: Option<Column>,

@@ -90,7 +90,7 @@ impl TrialProcess {
         }
     }
 
-    /// Sends the process the order to run its next turn.
+    /// Sends the next turn to the process, which then runs the turn.
     pub(super) fn give(&mut self, turn: Turn) {
         let text = serde_json::to_string(&turn).expect("turns are plain data");
         // A process that has ended is reported with its exit status by the next event.

@@ -23,7 +23,7 @@ pub(crate) struct Shared {
     pub(crate) connected: AtomicUsize,
     pub(crate) started: Instant,
     next_client: AtomicU64,
-    /// The sender of the value `true`, with which the end of the server is announced to all tasks.
+    /// The channel to all tasks. Its value becomes `true` when the server ends.
     ending: watch::Sender<bool>,
 }
 

@@ -74,7 +74,7 @@ impl Costs {
     /// storage `simulated` with `device`.
     ///
     /// # Errors
-    /// A plan without writes; a device or design that cannot be built.
+    /// The plan has no writes, or the device or the design cannot be built.
     pub fn sample(design: &Design, plan: &WorkloadPlan, device: &str) -> Outcome<Self> {
         let entries = entries(plan);
         if entries.is_empty() {

@@ -397,7 +397,7 @@ fn classes(workload: &Workload) -> Outcome<(Vec<KeyClass>, Option<String>)> {
     Ok((if is_even { even() } else { classes }, Some(distribution.label())))
 }
 
-/// Returns the last rank of each class. Ranks order the keys by how often they are written.
+/// Returns the last rank of each class. A rank is the position of a key in the order of write frequency.
 fn ranks(keys: u64) -> Vec<u64> {
     let mut last = HEAD.min(keys);
     let mut ranks = vec![last];

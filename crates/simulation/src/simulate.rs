@@ -67,8 +67,8 @@ pub struct PhaseRow {
 /// Simulates all phases. Returns a row per phase, and the costs of entries.
 ///
 /// # Errors
-/// A phase that replays a trace or reopens the store; a design or plan that is impossible; a policy that violates an
-/// invariant of its axis.
+/// A phase replays a trace or reopens the store, a design or a plan is impossible, or a policy violates an invariant of
+/// its axis.
 pub fn simulate(simulation: &Simulation<'_>) -> Outcome<(Vec<PhaseRow>, Costs)> {
     check(simulation.design, simulation.workload)?;
     let all: f64 = simulation.workload.phases.iter().map(operations).sum();
@@ -90,7 +90,7 @@ pub fn simulate(simulation: &Simulation<'_>) -> Outcome<(Vec<PhaseRow>, Costs)> 
 /// Returns an error if a design or a phase of a workload cannot be simulated.
 ///
 /// # Errors
-/// The first phase or the first axis of the design that cannot be simulated, with the reason.
+/// A phase or an axis of the design cannot be simulated. The error names the first such phase or axis, and the reason.
 pub fn check(design: &Design, workload: &Workload) -> Outcome<()> {
     check_phases(workload)?;
     check_design(design)

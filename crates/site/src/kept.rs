@@ -33,7 +33,7 @@ impl Kept {
     /// Reads all results of the repository.
     ///
     /// # Errors
-    /// Results that cannot be read, or that do not match their seals.
+    /// Results cannot be read, or do not match their seals.
     pub(crate) fn read(sources: &SiteSources<'_>) -> Outcome<Self> {
         let mut roots = vec![sources.peers()];
         roots.retain(|root| root.is_dir());

@@ -7,7 +7,7 @@ use types::Outcome;
 use crate::candidate::{Candidate, Layer};
 use crate::goal::{GoalMetric, Objectives};
 
-/// The ratio of the largest to the smallest objective from which a chart has a logarithmic scale.
+/// The chart has a logarithmic scale if the largest objective is more than this multiple of the smallest objective.
 const WIDE: f64 = 20.0;
 
 /// The designs of a search with their scores.

@@ -1,5 +1,5 @@
-//! Puts a digest of the sources that decide the bytes of a store into the program. The name of a fixture depends on
-//! this digest.
+//! Embeds a digest of some source files into the program: the files that determine the bytes of a store. The name of a
+//! fixture depends on this digest.
 //!
 //! Only a build in the target folder of this workspace has a digest. In any other build (a published crate, or a
 //! workspace of other crates), the digest is empty, because the compiled sources may be different from the sources
@@ -28,7 +28,7 @@ const CRATES: [&str; 14] = [
     "trial",
 ];
 
-/// The files of the workspace that decide which dependencies are compiled.
+/// The files of the workspace that determine the versions of the compiled dependencies.
 const MANIFESTS: [&str; 2] = ["Cargo.toml", "Cargo.lock"];
 
 fn main() -> io::Result<()> {
@@ -55,7 +55,7 @@ fn workspace() -> Option<PathBuf> {
     is_here.then_some(root)
 }
 
-/// A hash of the names and contents of all relevant files.
+/// Returns a hash of the names and contents of all relevant files.
 fn digest(root: &Path) -> io::Result<u64> {
     let mut files: Vec<PathBuf> = MANIFESTS.iter().map(|name| root.join(name)).collect();
     for name in CRATES {

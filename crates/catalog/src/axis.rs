@@ -1,4 +1,4 @@
-//! A common trait for the catalogs of all axes. The trait does not depend on the type of the components.
+//! A common trait for the catalogs of all axes, which does not depend on the type of the components.
 
 use toml::{Table, Value};
 
@@ -6,19 +6,19 @@ use crate::{Catalog, Choice, ChoiceError, Limit, Origin};
 
 /// The functions of a catalog that do not depend on the component type, such as names, summaries and choices.
 pub trait Axis: Sync {
-    /// The name of the axis in TOML.
+    /// Returns the name of the axis in TOML.
     fn name(&self) -> &'static str;
 
-    /// One line that says which part of a tree this axis is.
+    /// Returns one line that describes the part of a tree to which this axis belongs.
     fn summary(&self) -> &'static str;
 
-    /// Returns names, summaries, parameters and limitations of all variants, in the order of the catalog.
+    /// Returns the descriptions of all variants, in the order of the catalog.
     fn variants(&self) -> Vec<VariantInfo>;
 
     /// Returns the baseline of the axis: the first variant with its default parameters.
     fn baseline(&self) -> Choice;
 
-    /// Returns the limitations of a choice. The list is empty if the axis has no such variant.
+    /// Returns the limitations of a choice. The list is empty if the axis does not contain the variant of the choice.
     fn limits(&self, choice: &Choice) -> &'static [Limit];
 
     /// Reads a choice from TOML.
@@ -29,15 +29,15 @@ pub trait Axis: Sync {
         self.choose_beside(value, &[])
     }
 
-    /// Reads a choice from a TOML table. The table may also have the keys `others`, which are not parameters. The
-    /// error message about an unknown key also lists `others`.
+    /// Reads a choice from a TOML table that may also contain the keys `others`, which are not parameters. An error
+    /// message about an unknown key lists `others` among the valid keys.
     ///
     /// # Errors
     /// See [`Catalog::choose`].
     fn choose_beside(&self, value: &Value, others: &[&str]) -> Result<Choice, ChoiceError>;
 }
 
-/// The description of a variant, which contains all data of the variant except its constructor.
+/// The description of a variant: all data of the variant except its constructor.
 #[derive(Clone, Debug)]
 pub struct VariantInfo {
     /// Name of the variant.
@@ -48,7 +48,7 @@ pub struct VariantInfo {
     pub reference: &'static str,
     /// Parameters with their defaults.
     pub defaults: Table,
-    /// Whether the variant is an ideal bound of the axis, whose results no real component can exceed.
+    /// Whether the variant is an ideal bound of the axis. No real component can have better results.
     pub oracle: bool,
     /// Limitations that the variant has with its default parameters.
     pub limits: &'static [Limit],

@@ -1,5 +1,5 @@
-//! The catalog of an axis, which lists the variants of the axis. Other crates can add variants before the first
-//! lookup in the catalog.
+//! The catalog of an axis, which lists its variants. Other crates can add variants before the first lookup in the
+//! catalog.
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -8,20 +8,20 @@ use toml::{Table, Value};
 use crate::error::suggestion;
 use crate::{AdditionError, Choice, ChoiceError, Origin, Variant, label};
 
-/// Variants that are available only with a Cargo feature, because each of them depends on many other packages. Each
-/// tuple has the axis, the name of the variant and the feature.
+/// Variants that exist only with a Cargo feature, because each of them depends on many other packages. Each tuple
+/// contains the axis, the name of the variant, and the feature.
 const OPTIONAL: &[(&str, &str, &str)] = &[("cache", "foyer", "foyer")];
 
 /// All variants of one axis. The order is: the baseline, the textbook variant, the other variants, the ideal bounds.
 /// Lists and charts show the variants in the order of the catalog.
 ///
-/// Other crates [add](Self::add) variants before the first lookup. The first lookup closes the catalog, so all
-/// lookups of a process use the same list. In the list, added variants are after the built-in variants and before the
-/// ideal bounds, in the order of their addition.
+/// Other crates [add](Self::add) variants before the first lookup. The first lookup closes the catalog, so all lookups
+/// of a process return the same list. In this list, the added variants come after the built-in variants and before the
+/// ideal bounds, in the order in which they were added.
 pub struct Catalog<T: ?Sized + 'static> {
     /// The name of the axis in TOML, such as `bloom`.
     pub axis: &'static str,
-    /// One line that says which part of a tree this axis is.
+    /// One line that describes the part of a tree to which this axis belongs.
     pub summary: &'static str,
     /// The crate of the built-in variants.
     origin: Origin,
@@ -32,7 +32,7 @@ pub struct Catalog<T: ?Sized + 'static> {
 }
 
 impl<T: ?Sized> Catalog<T> {
-    /// Creates the catalog of the built-in variants of the crate `origin`.
+    /// Creates a catalog with the built-in variants of the crate `origin`.
     pub const fn new(
         origin: Origin,
         axis: &'static str,
@@ -45,7 +45,7 @@ impl<T: ?Sized> Catalog<T> {
     /// Adds a variant of another crate.
     ///
     /// # Errors
-    /// The variant does not name its crate. Another variant has the same name. An earlier lookup has closed the
+    /// The variant does not name its crate, another variant has the same name, or an earlier lookup has closed the
     /// catalog.
     pub fn add(&self, variant: &'static Variant<T>) -> Result<(), AdditionError> {
         let (axis, kind) = (self.axis, variant.kind);
@@ -85,15 +85,15 @@ impl<T: ?Sized> Catalog<T> {
         }
     }
 
-    /// The variants of other crates, under their lock.
+    /// Returns the added variants of other crates, and locks them.
     fn added(&self) -> MutexGuard<'_, Vec<&'static Variant<T>>> {
         // A thread that panicked while it held the lock left the list complete, because a push is the only operation
         // under the lock.
         self.added.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All variants, in the order in which lists and charts show them. After this call, no variant can be added to
-    /// the catalog.
+    /// Returns all variants, in the order in which lists and charts show them. This call closes the catalog: no variant
+    /// can be added afterwards.
     pub fn variants(&self) -> &[&'static Variant<T>] {
         if let Some(closed) = self.closed.get() {
             return closed;
@@ -109,9 +109,9 @@ impl<T: ?Sized> Catalog<T> {
         })
     }
 
-    /// Checks that no two variants of different crates have the same code in files. The function `code` returns the
-    /// code of a variant. If a variant cannot be built with its defaults, the variant is not checked. After this
-    /// call, no variant can be added to the catalog.
+    /// Checks that no two variants of different crates have the same code, which identifies a variant in files. `code`
+    /// returns the code of a component. Variants that cannot be built with their default parameters are not checked.
+    /// This call closes the catalog: no variant can be added afterwards.
     ///
     /// # Errors
     /// Two variants of different crates have the same code.
@@ -147,7 +147,7 @@ impl<T: ?Sized> Catalog<T> {
     /// Returns the variant with this name.
     ///
     /// # Errors
-    /// No variant has the name. The message names the variant with the most similar name, and lists all variants.
+    /// No variant has this name. The message contains the most similar name, and lists all variants.
     pub fn variant(&self, kind: &str) -> Result<&'static Variant<T>, ChoiceError> {
         let named = self.variants().iter().find(|variant| variant.kind == kind);
         named.copied().ok_or_else(|| {
@@ -173,9 +173,9 @@ impl<T: ?Sized> Catalog<T> {
         self.variants().iter().map(|variant| variant.kind)
     }
 
-    /// Reads a choice from TOML: `"blocked"`, `"blocked(bits_per_key=12)"` or `{ kind = "blocked", bits_per_key = 12
-    /// }`. If a parameter is missing, the choice has the default of this parameter. The call builds the component
-    /// once as a test, so a component can be built from every returned choice.
+    /// Reads a choice from TOML, such as `"blocked"`, `"blocked(bits_per_key=12)"` or `{ kind = "blocked", bits_per_key
+    /// = 12 }`. A missing parameter gets its default value. The call builds the component once as a test, so every
+    /// returned choice can be built.
     ///
     /// # Errors
     /// The variant or a parameter is unknown, a value has the wrong type, or the variant rejects a value.
@@ -183,8 +183,8 @@ impl<T: ?Sized> Catalog<T> {
         self.choose_beside(value, &[])
     }
 
-    /// Reads a choice from a TOML table. The table may also have the keys `others`, which are not parameters. The
-    /// error message about an unknown key also lists `others`.
+    /// Reads a choice from a TOML table that may also contain the keys `others`, which are not parameters. An error
+    /// message about an unknown key lists `others` among the valid keys.
     ///
     /// # Errors
     /// See [`choose`](Self::choose).
@@ -224,8 +224,8 @@ impl<T: ?Sized> Catalog<T> {
         self.baseline_variant().default_choice()
     }
 
-    /// Iterates over all variants in the order of lists and charts. Returns one choice per variant, with the default
-    /// parameters of the variant.
+    /// Iterates over all variants, in the order of lists and charts. Each item is the choice of a variant with its
+    /// default parameters.
     pub fn all(&self) -> impl Iterator<Item = Choice> {
         self.variants().iter().map(|variant| variant.default_choice())
     }

@@ -1,4 +1,4 @@
-//! A choice: the variant that a design uses on one axis, with a value for every parameter.
+//! A choice: the variant that a design uses on an axis, with a value for every parameter.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use toml::{Table, Value};
 
 use crate::label;
 
-/// A named variant with a value for every parameter. Two choices are equal if they have equal names and equal values.
+/// A variant with a value for every parameter. Two choices are equal if their names and all values are equal.
 #[derive(Clone, Debug)]
 pub struct Choice {
     kind: &'static str,
@@ -25,24 +25,24 @@ impl Choice {
         Self { kind, params, defaults }
     }
 
-    /// The name of the variant.
+    /// Returns the name of the variant.
     pub fn kind(&self) -> &'static str {
         self.kind
     }
 
-    /// Returns all parameters, including parameters with their default value.
+    /// Returns all parameters, including those with their default value.
     pub fn params(&self) -> &Table {
         &self.params
     }
 
-    /// The label of the choice: the name with the parameters that differ from their defaults, such as
+    /// Returns the label of the choice: the name, and the parameters that differ from their defaults, such as
     /// `blocked(bits_per_key=12)`. The catalog parses the label to an equal choice.
     pub fn label(&self) -> String {
         let changed = self.params.iter().filter(|(key, value)| self.defaults.get(*key) != Some(value));
         label::write(self.kind, changed)
     }
 
-    /// The choice as a TOML table with all parameters.
+    /// Returns the choice as a TOML table with all parameters.
     pub fn to_toml(&self) -> Value {
         let mut table = Table::new();
         table.insert("kind".to_owned(), Value::String(self.kind.to_owned()));

@@ -1,20 +1,20 @@
-//! Entries of the reference pages for TOML keys that do not come from the fields of a Rust type.
+//! Entries of the reference pages for TOML keys that are not fields of a Rust type.
 
-/// The description of a TOML key in the reference pages. If serde reads a key into a field, the doc comment of the
-/// field is the description.
+/// The description of a TOML key in the reference pages. If serde reads the key into a field, the doc comment of the
+/// field is the description instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyEntry {
     /// The key, such as `threads`.
     pub key: &'static str,
-    /// Values that the key accepts, with their unit, in Markdown.
+    /// The valid values of the key with their unit, in Markdown.
     pub values: &'static str,
-    /// The default value in TOML. The text is empty if the key has no default.
+    /// The default value in TOML. Empty if the key has no default.
     pub default: &'static str,
     /// The meaning of the key, in one or two sentences.
     pub about: &'static str,
 }
 
-/// A table in TOML with an entry for each of its keys.
+/// A TOML table with an entry for each of its keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyTable {
     /// The path of the table, such as `phase.rate`.
@@ -31,7 +31,7 @@ impl KeyEntry {
         Self { key, values, default: "", about }
     }
 
-    /// Returns this entry with the given default, which is written in TOML.
+    /// Returns this entry with a default value, which is written in TOML.
     #[must_use]
     pub const fn or(self, default: &'static str) -> Self {
         Self { default, ..self }

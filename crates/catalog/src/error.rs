@@ -2,24 +2,24 @@
 
 use thiserror::Error;
 
-/// The error of an invalid choice. The choice names no variant, has an unknown parameter, or has an invalid value.
+/// The error of an invalid choice: the variant is unknown, a parameter is unknown, or a value is invalid.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{message}")]
 pub struct ChoiceError {
-    /// The key with the error in the table of the choice, such as `bits_per_key`. `None` if the error is not about
-    /// one key.
+    /// The key with the error in the table of the choice, such as `bits_per_key`. `None` if the error is not about a
+    /// single key.
     pub key: Option<String>,
-    /// A description of the problem, and how to correct it.
+    /// The description of the problem and its remedy.
     pub message: String,
 }
 
 impl ChoiceError {
-    /// Creates an error about a choice that is not about one key.
+    /// Creates an error that is not about a single key of the choice.
     pub fn whole(message: impl Into<String>) -> Self {
         Self { key: None, message: message.into() }
     }
 
-    /// Creates an error about one key in the table of a choice.
+    /// Creates an error about one key of the choice.
     pub fn at(key: impl Into<String>, message: impl Into<String>) -> Self {
         Self { key: Some(key.into()), message: message.into() }
     }
@@ -44,14 +44,14 @@ pub enum AdditionError {
         /// The name of the variant.
         kind: &'static str,
     },
-    /// Another variant of a different crate has the same code. A code identifies a variant in files.
+    /// A variant of a different crate has the same code. A code identifies a variant in files.
     #[error("{axis}: \"{}\" and \"{}\" both have the file code {code}; give one of them another code", .kinds[0], .kinds[1])]
     SameCode {
         /// The name of the axis.
         axis: &'static str,
         /// The names of the two variants.
         kinds: [&'static str; 2],
-        /// The code that both variants have.
+        /// The common code of both variants.
         code: u8,
     },
     /// An earlier lookup has closed the catalog.

@@ -2,12 +2,12 @@
 
 use crate::Catalog;
 
-/// A type that represents the catalog of an axis.
+/// A type that stands for the catalog of an axis.
 ///
-/// A variant that contains other components of its axis must look up these components in the catalog of the axis.
-/// Such a variant has this handle as a type parameter. The file of the catalog implements the handle and sets the
-/// type parameter. The file of the variant therefore does not depend on the file of the catalog.
+/// Some variants contain other components of the same axis, which they must look up in the catalog of the axis. Such a
+/// variant has a handle as its type parameter. The file with the catalog implements the handle and sets the type
+/// parameter. The file of the variant therefore does not depend on the file of the catalog.
 pub trait CatalogHandle<T: ?Sized + 'static>: Send + Sync + 'static {
-    /// Returns the catalog that lists the variant.
+    /// Returns the catalog that contains the variant.
     fn catalog() -> &'static Catalog<T>;
 }

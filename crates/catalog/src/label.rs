@@ -1,8 +1,8 @@
-//! Writing and parsing of labels: `kind(parameter=value, …)`.
+//! Writes and parses labels of the form `kind(parameter=value, …)`.
 
 use toml::{Table, Value};
 
-/// Writes a label. If there are no parameters, the label is only the kind.
+/// Writes a label. Without parameters, the label is only the kind.
 pub(crate) fn write<'a>(kind: &str, params: impl Iterator<Item = (&'a String, &'a Value)>) -> String {
     let params: Vec<String> = params.map(|(key, value)| format!("{key}={}", write_value(value))).collect();
     if params.is_empty() { kind.to_owned() } else { format!("{kind}({})", params.join(", ")) }
@@ -25,8 +25,8 @@ pub(crate) fn parse(text: &str) -> Result<(String, Table), String> {
     Ok((kind.trim().to_owned(), params))
 }
 
-/// Writes a parameter value of a label. A string has no quotes unless the text would be ambiguous without them. A
-/// float that is a whole number has no decimal point.
+/// Writes the value of a parameter in a label. A string has quotes only if it would be ambiguous without them. A float
+/// that is a whole number has no decimal point.
 fn write_value(value: &Value) -> String {
     match value {
         Value::String(text) if is_bare(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! Checks of the invariants of every catalog. The tests of an axis call these functions.
+//! Checks the invariants of every catalog. The tests of each axis call these functions.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -9,17 +9,18 @@ use toml::{Table, Value};
 
 use crate::{Catalog, Variant, label};
 
-/// An invariant of an axis, with its name and its check. The check returns the description of a violation.
+/// An invariant: its name, and the function that checks it. The function returns an error with a description if the
+/// invariant is violated.
 pub type Invariant<S> = (&'static str, fn(&S) -> Result<(), String>);
 
-/// Whether tests must run all their cases. Nightly checks are enabled if the environment variable `LSMBENCH_NIGHTLY`
-/// is set. `just nightly` sets this variable.
+/// Returns whether tests must run all their cases. This is true if the environment variable `LSMBENCH_NIGHTLY` is set,
+/// as `just nightly` does.
 pub fn is_nightly() -> bool {
     std::env::var_os("LSMBENCH_NIGHTLY").is_some()
 }
 
-/// Whether a test with many cases runs case `number`. One in `every` cases runs, and all cases run in a [nightly
-/// run].
+/// Returns whether a test with many cases runs case `number`. In a [nightly run], all cases run. Otherwise, one in
+/// `every` cases runs.
 ///
 /// [nightly run]: is_nightly
 pub fn is_sampled(number: usize, every: usize) -> bool {
@@ -29,17 +30,16 @@ pub fn is_sampled(number: usize, every: usize) -> bool {
 /// Returns an error if `holds` is false.
 ///
 /// # Errors
-/// If `holds` is false, the error is the text that `otherwise` returns.
+/// If `holds` is false, returns the text from `otherwise`.
 pub fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(otherwise()) }
 }
 
-/// Checks a variant against the invariants of all axes ([`check_variant`]) and of its own axis (`invariants`). The
-/// component under test has default parameters. The function `subject` converts the component to the input of the
-/// checks.
+/// Checks a variant with default parameters against the invariants of all axes ([`check_variant`]) and of its own axis
+/// (`invariants`). `subject` converts the component to the input of `invariants`.
 ///
 /// # Errors
-/// Returns an error with one line per broken invariant.
+/// Returns one line per violated invariant.
 pub fn check_component<T: ?Sized, S>(
     axis: &'static str,
     variant: &Variant<T>,
@@ -57,7 +57,7 @@ pub fn check_component<T: ?Sized, S>(
 /// Checks `subject` against all `invariants`.
 ///
 /// # Errors
-/// One line per broken invariant, in the form `name: "invariant": violation`.
+/// Returns one line per violated invariant, in the form `name: "invariant": violation`.
 pub fn check_invariants<S>(name: &str, subject: &S, invariants: &[Invariant<S>]) -> Result<(), String> {
     let broken = invariants.iter().filter_map(|(invariant, check)| {
         let violation = check(subject).err()?;
@@ -66,11 +66,11 @@ pub fn check_invariants<S>(name: &str, subject: &S, invariants: &[Invariant<S>])
     all_kept(&broken.collect::<Vec<_>>())
 }
 
-/// Checks a whole catalog. The catalog must not be empty, and the names of variants must be unique. Every variant
-/// must pass [`check_variant`].
+/// Checks a whole catalog: it must not be empty, the names of its variants must be unique, and every variant must pass
+/// [`check_variant`].
 ///
 /// # Errors
-/// Returns an error with one line per broken invariant.
+/// Returns one line per violated invariant.
 pub fn check<T: ?Sized>(catalog: &Catalog<T>) -> Result<(), String> {
     let mut broken = Vec::new();
     let mut seen = HashSet::new();
@@ -86,11 +86,11 @@ pub fn check<T: ?Sized>(catalog: &Catalog<T>) -> Result<(), String> {
     all_kept(&broken)
 }
 
-/// Checks a whole catalog ([`check`]), and then checks every variant with the conformance check of its axis. The
-/// checks run on all CPU cores.
+/// Checks a whole catalog with [`check`], and then checks every variant with the function `conformance` of its axis.
+/// The checks use all CPU cores.
 ///
 /// # Errors
-/// One line per broken invariant, in the order of the catalog.
+/// Returns one line per violated invariant, in the order of the catalog.
 pub fn check_each<T: ?Sized>(
     catalog: &Catalog<T>,
     conformance: impl Fn(&'static Variant<T>) -> Result<(), String> + Sync,
@@ -99,10 +99,10 @@ pub fn check_each<T: ?Sized>(
     check_all(catalog.variants(), |variant| conformance(variant))
 }
 
-/// Calls the check for every case, on all CPU cores.
+/// Calls `check` for every case, on all CPU cores.
 ///
 /// # Errors
-/// One line per broken invariant, in the order of `cases`.
+/// Returns one line per violated invariant, in the order of `cases`.
 pub fn check_all<C: Sync>(
     cases: &[C],
     check: impl Fn(&C) -> Result<(), String> + Sync,
@@ -132,7 +132,7 @@ pub fn check_all<C: Sync>(
 ///   equal choice.
 ///
 /// # Errors
-/// Returns an error with one line per broken invariant.
+/// Returns one line per violated invariant.
 pub fn check_variant<T: ?Sized>(axis: &'static str, variant: &Variant<T>) -> Result<(), String> {
     let mut broken = Vec::new();
     let name = format!("{axis}: {}", variant.kind);
@@ -149,10 +149,10 @@ pub fn check_variant<T: ?Sized>(axis: &'static str, variant: &Variant<T>) -> Res
     all_kept(&broken)
 }
 
-/// Joins descriptions of broken invariants into one error. Returns `Ok` if `broken` is empty.
+/// Joins descriptions of violated invariants to one error. Returns `Ok` if there are no descriptions.
 ///
 /// # Errors
-/// Returns all texts of `broken` as one error, with one text per line.
+/// Returns all descriptions, one per line.
 pub fn all_kept(broken: &[String]) -> Result<(), String> {
     if broken.is_empty() { Ok(()) } else { Err(broken.join("\n")) }
 }

@@ -1,10 +1,10 @@
-//! The common structure of all axes. An axis is one part of a tree, such as the filter, with several [`Variant`]s.
-//! Each variant has its own parameters. A user chooses a variant by its name in TOML. Results identify a variant by a
-//! label, which lsmbench can parse again.
+//! The common structure of all axes. An axis is one part of a tree, such as the filter, with several [`Variant`]s. Each
+//! variant has its own parameters. In TOML, a user selects a variant by its name. In results, a label identifies a
+//! variant, and lsmbench can parse this label.
 //!
 //! To add a variant to an axis, add one new file and one line in the [`Catalog`] of the axis. All other parts of
-//! lsmbench use the catalog, such as TOML, `lsmbench list`, error messages, tests, benchmarks, charts and
-//! documentation.
+//! lsmbench use the catalog. Examples are the TOML parser, `lsmbench list`, error messages, tests, benchmarks, charts
+//! and documentation.
 
 mod axis;
 mod catalog;

@@ -1,8 +1,7 @@
 //! Opens and checks shared libraries that implement a component in C.
 //!
-//! A library exports one function without arguments. The function returns a table of functions that lives as long as
-//! the library. The first member of the table is a `uint32_t` with the ABI version for which the library was
-//! compiled.
+//! A library exports one function without arguments. This function returns a table of functions, which lives as long as
+//! the library. The first member of the table is a `uint32_t` with the ABI version for which the library was compiled.
 #![allow(unsafe_code)]
 
 use std::ffi::CStr;
@@ -11,14 +10,14 @@ use std::path::PathBuf;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
-/// Return code of a function that was successful.
+/// The return code of a C function that has succeeded.
 pub const OK: i32 = 0;
-/// Return code of a function whose input bytes are corrupt or come from another component.
+/// The return code of a C function whose input bytes are corrupt, or come from another component.
 pub const DAMAGED: i32 = 1;
-/// Return code of a function whose output does not fit into the buffer.
+/// The return code of a C function whose output does not fit into the buffer.
 pub const NO_SPACE: i32 = 3;
 
-/// The function, the header and the ABI version that libraries of one axis must have.
+/// The interface that the libraries of an axis must have: the exported function, the header and the ABI version.
 #[derive(Clone, Copy, Debug)]
 pub struct Interface {
     /// The name of the exported function, such as `lsmbench_filter`.
@@ -29,31 +28,31 @@ pub struct Interface {
     pub abi: u32,
 }
 
-/// Owner of the functions in a table: this program or a library. The library stays loaded until this value is
-/// dropped.
+/// The owner of the functions in a table, which is a library or this program. A library stays loaded until this value
+/// is dropped.
 #[derive(Debug)]
 pub struct Provider {
-    /// The file of the library. The path is empty for functions of this program.
+    /// The file of the library. Empty if the functions are part of this program.
     path: PathBuf,
     /// The header that declares the table.
     header: &'static str,
-    /// Handle that keeps the library loaded. The handle is `None` if the functions are part of this program.
+    /// The handle that keeps the library loaded. `None` if the functions are part of this program.
     _library: Option<Library>,
 }
 
-/// The Rust type of a table of functions that a C header declares.
+/// A Rust type for the function table that a C header declares.
 ///
 /// # Safety
-/// The type is `repr(C)`. The first member of the type is a `u32` with the ABI version. Every other member accepts
-/// any bit pattern that a C compiler may write. Functions are therefore `Option`s, and pointers are raw pointers.
+/// The type is `repr(C)`, and its first member is a `u32` with the ABI version. Every other member accepts any bit
+/// pattern that a C compiler may write, so functions are `Option`s and pointers are raw pointers.
 pub unsafe trait FunctionTable: Copy {}
 
-/// Opens the library at `path` and reads its table of functions. Returns `built_in` if `path` is empty. A relative
-/// path is relative to the current directory.
+/// Opens the library at `path`, and reads its function table. If `path` is empty, returns `built_in`. A relative path
+/// is relative to the current directory.
 ///
 /// # Errors
-/// The file is missing, is not a library, lacks the function, or was compiled for another ABI version. The message
-/// explains how to correct the problem.
+/// The file is missing, is not a library, lacks the exported function, or was compiled for another ABI version. The
+/// message contains a remedy.
 pub fn open<T: FunctionTable>(
     path: &str,
     interface: Interface,
@@ -112,7 +111,7 @@ impl Provider {
     /// Returns a mandatory function of the table.
     ///
     /// # Errors
-    /// The library lacks the function. The error message contains the name of the function.
+    /// The library lacks the function. The message contains the name of the function.
     pub fn require<F>(&self, function: Option<F>, name: &str) -> Result<F, String> {
         let (path, header) = (self.path.display(), self.header);
         let missing =
@@ -120,13 +119,13 @@ impl Provider {
         function.ok_or_else(missing)
     }
 
-    /// Checks the name under which the table stores its data: 1 to 32 printable ASCII characters.
+    /// Checks the name of a library's stored format, which must have 1 to 32 printable ASCII characters.
     ///
     /// # Errors
-    /// The name is missing, or is not such a text.
+    /// The name is missing or invalid.
     ///
     /// # Safety
-    /// `name` is NULL or points to a zero-terminated text that lives until the call returns.
+    /// `name` is NULL, or points to a zero-terminated text that lives until the call returns.
     pub unsafe fn name(&self, name: *const c_char) -> Result<String, String> {
         let wrong = |found: &str| {
             format!(

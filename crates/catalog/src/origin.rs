@@ -1,4 +1,4 @@
-//! Origin of a variant: the name and the version of its crate. Manifests record the origin.
+//! The origin of a variant: the name and the version of its crate. Manifests contain the origin of each variant.
 
 use std::fmt;
 

@@ -1,15 +1,14 @@
-//! Converts TOML values to a Rust type. Error messages use the terms of TOML instead of Rust.
+//! Converts TOML values to Rust types. The error messages use the terms of TOML instead of Rust.
 
 use toml::Value;
 use toml::de::Error;
 
 use crate::error::suggestion;
 
-/// Converts `value` to a Rust type with the function `read`.
+/// Converts `value` to a Rust type by calling `read`.
 ///
 /// # Errors
-/// The value has the wrong type, is out of range, or is not one of the valid names. The message says which values
-/// are valid.
+/// The value has the wrong type, is out of range, or is not a valid name. The message contains the valid values.
 pub fn read_value<T>(value: &Value, read: impl Fn(Value) -> Result<T, Error>) -> Result<T, String> {
     let error = match read(value.clone()) {
         Ok(done) => return Ok(done),
@@ -35,7 +34,7 @@ fn no_such_name(given: &str, names: &[&str]) -> String {
     format!("unknown name \"{given}\"; {hint}Valid: {}", names.join(", "))
 }
 
-/// Returns the unknown name and the valid names in a serde message about an enum. Returns `None` for other messages.
+/// Extracts the unknown name and the valid names from serde's message about an enum. Returns `None` for other messages.
 fn unknown_name(message: &str) -> Option<(&str, Vec<&str>)> {
     let (given, expected) = message.strip_prefix("unknown variant `")?.split_once("`, expected ")?;
     Some((given, expected.split('`').skip(1).step_by(2).collect()))
@@ -49,7 +48,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// Rewrites a message of serde without the names of Rust types.
+/// Rewrites a message of serde without names of Rust types.
 fn in_plain_words(message: &str) -> String {
     let wrong = ["invalid type: ", "invalid value: "].iter().find_map(|start| message.strip_prefix(start));
     match wrong.and_then(|wrong| wrong.rsplit_once(", expected ")) {
@@ -58,7 +57,7 @@ fn in_plain_words(message: &str) -> String {
     }
 }
 
-/// Converts serde's description of a value to its TOML spelling.
+/// Converts serde's description of a value to the notation of TOML.
 fn in_words(given: &str) -> String {
     let kinds = ["integer ", "boolean ", "floating point ", "string "];
     match given {
@@ -68,7 +67,7 @@ fn in_words(given: &str) -> String {
     }
 }
 
-/// Converts serde's description of a type to the values that a user may write.
+/// Converts serde's description of a type to a description of the valid values in TOML.
 fn type_in_words(expected: &str) -> String {
     let up_to = |most: u64| format!("a whole number from 0 to {most}");
     match expected {

@@ -1,12 +1,12 @@
-//! Compiles components in C for the tests of an axis.
+//! Compiles C components for the tests of an axis.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Compiles `source` into a shared library in `folder`. The source can include files of `examples/include` and of the
-/// folder `examples/EXAMPLE`, where EXAMPLE is the argument `example`. If the machine has no C compiler, the function
-/// returns `None`, and prints to standard error that tests are skipped.
+/// Compiles `source` into a shared library in `folder`. The source can include files from `examples/include` and from
+/// the folder `examples/EXAMPLE`, where EXAMPLE is the argument `example`. If the machine has no C compiler, prints to
+/// standard error that tests are skipped, and returns `None`.
 ///
 /// # Panics
 /// The source does not compile, or `folder` is not writable.

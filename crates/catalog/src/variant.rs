@@ -10,7 +10,7 @@ use crate::error::suggestion;
 use crate::reading::read_value;
 use crate::{Choice, ChoiceError, Origin};
 
-/// A constructor of a component from its parameters.
+/// The constructor of a component from its parameters.
 pub trait Build<T: ?Sized> {
     /// The type of the parameters, with their defaults. This type must have `#[serde(deny_unknown_fields, default)]`.
     type Params: Serialize + DeserializeOwned + Default;
@@ -22,17 +22,17 @@ pub trait Build<T: ?Sized> {
     fn build(params: Self::Params) -> Result<Box<T>, String>;
 }
 
-/// A limitation of a variant: an ability that a store with this variant lacks. If a configuration of a sweep needs
-/// the missing ability, the sweep skips this configuration and reports the skip.
+/// A limitation of a variant, such as data loss at the end of the process. If a configuration of a sweep cannot run
+/// with this limitation, the sweep skips the configuration and reports the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// Some counters of the variant depend on time, so they differ from run to run.
     NotDeterministic,
     /// The variant loses data when the process ends.
     NotDurable,
-    /// The variant drops data on purpose, so a get may miss a key that was written.
+    /// The variant drops data by design, so a get may not find a key that was written.
     DropsData,
-    /// The variant needs a part of the operating system that this system does not have.
+    /// This system lacks a part of the operating system that the variant needs.
     NotOnPlatform,
 }
 
@@ -47,16 +47,16 @@ impl fmt::Display for Limit {
     }
 }
 
-/// The constructor of a variant's component.
+/// The constructor of a variant.
 #[derive(Clone, Copy)]
 enum Constructor<T: ?Sized> {
     /// The constructor of a variant without parameters.
     Plain(fn() -> Box<T>),
-    /// The constructor of a variant with parameters, which gets the parameters as TOML.
+    /// The constructor of a variant with parameters, which receives the parameters as TOML.
     FromParameters(fn(Table) -> Result<Box<T>, ChoiceError>),
 }
 
-/// The parameters of a variant without parameters. Every key is an error.
+/// The parameter type of a variant without parameters. It rejects every key.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NoParams {}
@@ -70,15 +70,15 @@ pub struct Variant<T: ?Sized> {
     /// The parameters with their defaults, as TOML with comments. `laws::check` checks that these defaults equal
     /// `Params::default()`.
     pub reference: &'static str,
-    /// Whether the variant is an ideal bound of the axis, whose results no real component can exceed.
+    /// Whether the variant is an ideal bound of the axis. No real component can have better results.
     pub oracle: bool,
-    /// Whether the variant selects among other variants of its axis for each call.
+    /// Whether the variant is a selector, which chooses another variant of its axis for each call.
     pub selector: bool,
     /// Limitations that the variant has with its default parameters.
     pub limits: &'static [Limit],
-    /// Returns whether the variant has no limitations with these parameters.
+    /// Returns whether the limitations do not apply with these parameters.
     lifted: fn(&Table) -> bool,
-    /// The crate that defines the variant. `None` means the crate that defines the catalog.
+    /// The crate that defines the variant. `None` means the crate of the catalog.
     pub origin: Option<Origin>,
     build: Constructor<T>,
     normalize: fn(Table) -> Result<Table, toml::de::Error>,
@@ -110,8 +110,7 @@ impl<T: ?Sized> Variant<T> {
         }
     }
 
-    /// Creates a variant without parameters. The function `build` cannot fail. The catalog rejects a choice that has
-    /// a parameter.
+    /// Creates a variant without parameters. `build` cannot fail. The catalog rejects any parameter.
     pub const fn plain(kind: &'static str, summary: &'static str, build: fn() -> Box<T>) -> Self {
         Self {
             kind,
@@ -135,7 +134,7 @@ impl<T: ?Sized> Variant<T> {
         self
     }
 
-    /// Marks the variant as a selector, which selects among other variants of its axis.
+    /// Marks the variant as a selector, which chooses another variant of its axis for each call.
     #[must_use]
     pub const fn selector(mut self) -> Self {
         self.selector = true;
@@ -149,7 +148,7 @@ impl<T: ?Sized> Variant<T> {
         self
     }
 
-    /// Declares that the limitations do not apply if `lifted` returns true for the parameters.
+    /// Declares that the limitations do not apply with parameters for which `lifted` returns true.
     #[must_use]
     pub const fn unless(mut self, lifted: fn(&Table) -> bool) -> Self {
         self.lifted = lifted;
@@ -161,19 +160,18 @@ impl<T: ?Sized> Variant<T> {
         if (self.lifted)(choice.params()) { &[] } else { self.limits }
     }
 
-    /// Sets the crate that defines the variant. Call this function with `origin!()`, so that it records the crate
-    /// that contains the variant. A variant that another crate [adds](crate::Catalog::add) must have an origin,
-    /// because manifests name the crate and version of each variant.
+    /// Sets the crate that defines the variant. The argument is `origin!()`, called in this crate. A variant that
+    /// another crate [adds](crate::Catalog::add) must have an origin, because manifests contain the crate and the
+    /// version of each variant.
     #[must_use]
     pub const fn from(mut self, origin: Origin) -> Self {
         self.origin = Some(origin);
         self
     }
 
-    /// Reads the parameters of a choice on `axis`. If a parameter is missing, the choice has the default of this
-    /// parameter. The call builds the component once as a test, so a component can be built from every choice. The
-    /// table may also have the keys `others`, which are not parameters. The error message about an unknown key also
-    /// lists `others`.
+    /// Reads the parameters of a choice on `axis`. A missing parameter gets its default value. The call builds the
+    /// component once as a test, so every returned choice can be built. The table may also contain the keys `others`,
+    /// which are not parameters. An error message about an unknown key lists `others` among the valid keys.
     ///
     /// # Errors
     /// A parameter is unknown, a value has the wrong type, or the variant rejects a value.
@@ -217,7 +215,7 @@ impl<T: ?Sized> Variant<T> {
         })
     }
 
-    /// Builds the component from `params`. If a parameter is missing, its default is used.
+    /// Builds the component from `params`. A missing parameter gets its default value.
     ///
     /// # Errors
     /// A parameter is unknown, a value has the wrong type, or the variant rejects a value.
@@ -241,9 +239,9 @@ impl<T: ?Sized> Variant<T> {
         (self.defaults)()
     }
 
-    /// Returns the parameters in the canonical spelling, in which parameters are stored and compared. Missing
-    /// parameters are added with their defaults. A size `65536` becomes `"64KiB"`, and a fraction `10` becomes
-    /// `10.0`.
+    /// Returns the parameters in their canonical notation, in which lsmbench stores and compares parameters. Missing
+    /// parameters get their default values. For example, the size `65536` becomes `"64KiB"`, and the fraction `10`
+    /// becomes `10.0`.
     ///
     /// # Errors
     /// A value has the wrong type.
@@ -260,7 +258,7 @@ fn write_params<P: Serialize>(params: &P) -> Table {
     Table::try_from(params).expect("parameters are plain TOML values")
 }
 
-/// Converts a deserialisation error. If the message names a key, the result also has this key.
+/// Converts a deserialization error. If the message contains a key, the result also contains this key.
 fn params_error(error: &toml::de::Error) -> ChoiceError {
     let message = error.message().replace('`', "\"");
     let key = message

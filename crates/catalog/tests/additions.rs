@@ -1,11 +1,11 @@
-//! Variants of other crates: their position in a catalog, and the reasons for rejection.
+//! Tests of variants from other crates: their positions in a catalog, and the reasons for which a catalog rejects them.
 
 use catalog::{AdditionError, Build, Catalog, Origin, Variant, laws, origin};
 use lsmbench_catalog as catalog;
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
-/// A made-up component.
+/// The component of a test axis.
 trait Shape {
     fn corners(&self) -> u32;
 }

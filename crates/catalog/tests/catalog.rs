@@ -1,11 +1,12 @@
-//! A catalog of two made-up variants: how choices are read, named and rejected, and that the checks can fail.
+//! Tests of a catalog with two test variants: reading, labels and rejection of choices. Also tests that each check can
+//! fail.
 
 use catalog::{Build, ByteSize, Catalog, Choice, Variant, laws};
 use lsmbench_catalog as catalog;
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
-/// The made-up component: it reports how it was built.
+/// The component of a test axis, which reports its parameters.
 trait Shape {
     fn describe(&self) -> String;
 }

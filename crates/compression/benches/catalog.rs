@@ -10,10 +10,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 const BLOCK_BYTES: usize = 4096;
 
-/// Level of the tree for which blocks are compressed. The deepest level contains most blocks.
+/// The level for which blocks are compressed. In most trees, the deepest level contains most blocks.
 const LEVEL: usize = 6;
 
-/// A block with values of 100 bytes as `db_bench` makes them: 50 random bytes, twice.
+/// Returns a block with values of 100 bytes, as in `db_bench`: 50 random bytes, repeated once.
 fn block() -> Vec<u8> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     let mut block = vec![0; BLOCK_BYTES];
@@ -25,7 +25,7 @@ fn block() -> Vec<u8> {
     block
 }
 
-/// The codecs of the catalog with their labels.
+/// Returns the codecs of the catalog with their labels.
 fn codecs() -> impl Iterator<Item = (String, Box<dyn Compression>)> {
     CATALOG.all().map(|choice| (choice.label(), CATALOG.build(&choice).expect("defaults build")))
 }

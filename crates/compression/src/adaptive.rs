@@ -1,12 +1,11 @@
-//! A selector that tries two codecs. In a trial, a light and a dense codec both compress a block. The better codec
+//! A selector that tries two codecs: in a trial, a light and a dense codec compress the same block. The better codec
 //! then compresses all blocks until the next trial.
 //!
-//! A trial takes several times as long as one compression of the block. The selector therefore makes trials less
-//! often while their results stay the same. A block is stored raw if the light codec saves less than the parameter
-//! `margin`. The dense codec is used only if its output is smaller than the output of the light codec by at least the
-//! parameter `margin`. The selector of the cs265 document (section 2.7.3) adapts to the load of the machine, so its
-//! decisions differ from run to run (see the selector `by-load`). The selector adapts its choice to the data that it
-//! compresses.
+//! A trial takes several times as long as one compression of the block. The selector therefore makes trials less often
+//! while their results stay the same. If the light codec saves less than the fraction `margin`, blocks are stored raw.
+//! The dense codec is used only if its output is smaller than that of the light codec by at least the fraction
+//! `margin`. The selector of the cs265 document (section 2.7.3) adapts to the load of the machine, so its decisions
+//! differ from run to run (see the selector `by-load`). This selector adapts to the data that it compresses.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -32,7 +31,7 @@ const REFERENCE: &str = "\
      # The dense codec.\n\
      dense = \"zstd(level=3)\"\n";
 
-/// Creates the variant for the catalog `C`, which contains the two codecs.
+/// Creates the variant for the catalog `C`, which contains both codecs.
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "adaptive",
@@ -76,21 +75,22 @@ struct Adaptive {
     /// The light codec and the dense codec.
     codecs: [Arc<dyn Compression>; 2],
     blocks: AtomicU64,
-    /// The number of the block at which the next trial begins. The value is [`IN_TRIAL`] during a trial.
+    /// The number of the block with which the next trial begins. The value is [`IN_TRIAL`] while a thread makes a
+    /// trial.
     next_trial: AtomicU64,
-    /// The number of blocks between the last trial and the next trial.
+    /// The number of blocks from the last trial to the next trial.
     gap: AtomicU64,
     /// The result of the last trial, as an index into [`Pays::ALL`].
     found: AtomicU8,
 }
 
-/// A value for a trial in progress. The value that marks a running trial. No block has this number.
+/// The value of `next_trial` that marks a trial in progress. No block has this number.
 const IN_TRIAL: u64 = u64::MAX;
 
-/// The maximum number of periods between two trials.
+/// The maximum number of blocks between two trials, as a multiple of `period`.
 const MOST_PERIODS: u64 = 16;
 
-/// A builder of the selector of the catalog `C`.
+/// Builds the selector with codecs of the catalog `C`.
 struct Builder<C>(PhantomData<C>);
 
 impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {
@@ -117,7 +117,8 @@ impl Adaptive {
         Self { margin, period, codecs, blocks, next_trial, gap, found: AtomicU8::new(Pays::Light as u8) }
     }
 
-    /// Returns whether the calling thread must make a trial with this block, and reserves the trial for this thread.
+    /// Returns whether this thread must make a trial with this block. If so, marks the trial as in progress, so that no
+    /// other thread begins one.
     fn begins_trial(&self, block: u64) -> bool {
         let due = self.next_trial.load(Ordering::Relaxed);
         let claim = || self.next_trial.compare_exchange(due, IN_TRIAL, Ordering::Relaxed, Ordering::Relaxed);

@@ -1,9 +1,9 @@
-//! Frame of reference and bit packing. A block is divided into frames of 128 8-byte words. A frame stores its
-//! smallest word in full. For each word, the frame stores the difference to the smallest word, in as many bits as the
-//! largest difference needs.
+//! Frame-of-reference coding with bit packing. A block is divided into frames of 128 8-byte words. A frame stores its
+//! smallest word in full. For each word, the frame stores the difference from the smallest word, with the number of
+//! bits that the largest difference needs.
 //!
-//! This codec is for columns of integers of similar size. Text and mixed blocks are stored raw. Source: Goldstein,
-//! Ramakrishnan and Shaft, "Compressing Relations and Indexes" (ICDE 1998).
+//! This codec is for columns of integers of similar size. Blocks with text or mixed data are stored raw. Source:
+//! Goldstein, Ramakrishnan and Shaft, "Compressing Relations and Indexes" (ICDE 1998).
 //!
 //! ```text
 //! u32 length of the block

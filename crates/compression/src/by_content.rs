@@ -1,9 +1,8 @@
-//! A selector by the content of a block: text, binary data, or already compressed data.
+//! A selector that chooses a codec by the content of a block: text, binary data, or already compressed data.
 //!
-//! Source: the choice "by block content" of the cs265 document (section 2.7.4). The kind of content is determined
-//! from the first 4 KiB of a block, by the fraction of printable bytes and the entropy. For a block that is neither
-//! text nor binary nor compressed, the level of the SSTable selects a codec of the parameter `levels`, as in the
-//! document.
+//! Source: the choice "by block content" of the cs265 document (section 2.7.4). The fraction of printable bytes and the
+//! entropy of the first 4 KiB of a block determine its kind of content. If a block is of none of these kinds, the level
+//! of the SSTable selects a codec of the parameter `levels`, as in the document.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -38,7 +37,7 @@ pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn 
 /// The smallest fraction of printable bytes in a text block.
 const TEXT_SHARE: f64 = 0.85;
 
-/// The entropy, in bits per byte, above which a block is treated as already compressed.
+/// The entropy in bits per byte above which a block counts as already compressed.
 const COMPRESSED_BITS: f64 = 7.5;
 
 #[derive(Serialize, Deserialize)]
@@ -61,21 +60,22 @@ impl<C: CatalogHandle<dyn Compression>> Default for Params<C> {
 struct ByContent {
     /// The codec for text, and the codec for binary blocks.
     codecs: [Arc<dyn Compression>; 2],
-    /// The fraction of printable bytes below which a block is binary.
+    /// The fraction of printable bytes below which a block counts as binary.
     binary_below: f64,
-    /// The codecs for other blocks, by level, beginning with level 0. The list is not empty.
+    /// The codecs for all other blocks, by level, starting with level 0. The list is not empty.
     levels: Vec<Arc<dyn Compression>>,
 }
 
 impl ByContent {
-    /// Returns all codecs for blocks of a level: for text, for binary blocks, and for other blocks.
+    /// Returns all codecs that can compress blocks of a level: the codec for text, the codec for binary blocks, and the
+    /// codec for other blocks.
     fn codecs_at(&self, level: usize) -> [Arc<dyn Compression>; 3] {
         let [text, binary] = self.codecs.each_ref().map(Arc::clone);
         [text, binary, Arc::clone(&self.levels[level.min(self.levels.len() - 1)])]
     }
 }
 
-/// A builder of the selector of the catalog `C`.
+/// Builds the selector with codecs of the catalog `C`.
 struct Builder<C>(PhantomData<C>);
 
 impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {

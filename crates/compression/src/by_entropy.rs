@@ -1,8 +1,7 @@
-//! A selector by the entropy of a block's first bytes. If these bytes look random, the block is stored raw. Any other
-//! small block is compressed by a light codec, and any other large block by a dense codec.
+//! A selector that chooses a codec by the entropy of a block's first bytes. If these bytes look random, the block is
+//! stored raw. Otherwise, a light codec compresses small blocks, and a dense codec compresses large blocks.
 //!
-//! Source: the choice "by data" of the cs265 document (section 2.7.3). The defaults are the thresholds of the
-//! document.
+//! Source: the choice "by data" of the cs265 document (section 2.7.3), which also contains the default thresholds.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -53,14 +52,14 @@ impl<C: CatalogHandle<dyn Compression>> Default for Params<C> {
     }
 }
 
-/// The thresholds, and a codec for each range of block sizes.
+/// The thresholds, and one codec for each range of block sizes.
 struct ByEntropy {
     most_bits: f64,
     limits: [u64; 2],
     codecs: [Arc<dyn Compression>; 3],
 }
 
-/// A builder of the selector of the catalog `C`.
+/// Builds the selector with codecs of the catalog `C`.
 struct Builder<C>(PhantomData<C>);
 
 impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {

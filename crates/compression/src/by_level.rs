@@ -1,8 +1,8 @@
-//! A selector by the level of the tree. Blocks of the upper levels are soon rewritten by a compaction, so these
-//! levels use fast codecs. The lower levels contain most of the data, so these levels use dense codecs.
+//! A selector that chooses a codec by the level of the tree. Compactions soon rewrite the blocks of the upper levels,
+//! so these levels use fast codecs. The lower levels contain most of the data, so these levels use dense codecs.
 //!
-//! Source: the level table of the cs265 document (section 2.7.3). The table is a parameter, because the document has
-//! two different tables.
+//! Source: the level table of the cs265 document (section 2.7.3). The table is a parameter, because the document
+//! contains two different tables.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ struct ByLevel {
     levels: Vec<Arc<dyn Compression>>,
 }
 
-/// A builder of the selector of the catalog `C`.
+/// Builds the selector with codecs of the catalog `C`.
 struct Builder<C>(PhantomData<C>);
 
 impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {

@@ -12,39 +12,39 @@ pub const RAW: u8 = 0;
 /// A compression method: a codec, or a selector that chooses a codec for each block.
 ///
 /// Invariants:
-/// 1. [`decompress`](crate::decompress()) with the returned tag and the original length gives exactly the block that
+/// 1. [`decompress`](crate::decompress()) with the returned tag and the original length returns exactly the block that
 ///    [`compress`](Self::compress) has compressed.
 /// 2. If compression would not make a block smaller, the block is stored raw under the tag [`RAW`].
 /// 3. Decompression of corrupt input gives an error, or wrong bytes of the original length. Corrupt input never
 ///    causes a panic or an access outside of the buffers.
-/// 4. Invariants 1 to 3 also hold for a codec that has [learnt](Self::learn) dictionaries, if a
-///    [`Decompressor`](crate::Decompressor) decompresses with these dictionaries. Corrupt dictionaries give an error
-///    or wrong bytes.
+/// 4. Invariants 1 to 3 also hold for a codec that has [learned](Self::learn) dictionaries, if a
+///    [`Decompressor`](crate::Decompressor) decompresses with these dictionaries. Corrupt dictionaries give an error or
+///    wrong bytes.
 pub trait Compression: Send + Sync {
-    /// Returns the tag of the blocks of this codec. A codec never changes its tag, because stored blocks contain the
-    /// tag. Returns `None` if the variant only selects among other codecs.
+    /// Returns the tag of the blocks that this codec compresses. A codec never changes its tag, because stored blocks
+    /// contain the tag. Returns `None` for a selector, which only chooses among other codecs.
     fn tag(&self) -> Option<u8>;
 
-    /// Compresses a block of an SSTable at `level` of the tree, and appends the result to `out`. Level 0 is the
-    /// newest level. Returns the tag to store with the block.
+    /// Compresses a block of an SSTable, and appends the result to `out`. `level` is the level of the SSTable, and
+    /// level 0 contains the newest data. Returns the tag that must be stored with the block.
     fn compress(&self, level: usize, block: &[u8], out: &mut Vec<u8>) -> u8;
 
-    /// Decompresses bytes that were stored under this codec's own tag. `out` must have the length of the original
-    /// block.
+    /// Decompresses bytes that were stored with this codec's tag. The length of `out` must be the length of the
+    /// original block.
     ///
     /// # Errors
     /// The bytes do not decode to exactly this length.
     fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock>;
 
-    /// Returns the number of bytes, at the start of an SSTable, from which the codec learns before it compresses
-    /// blocks. Returns 0 if the codec never learns.
+    /// Returns the number of bytes at the start of an SSTable with which this codec is trained before it compresses
+    /// blocks. Returns 0 if the codec needs no training.
     fn sample_bytes(&self, _level: usize) -> usize {
         0
     }
 
-    /// Learns from the first blocks of an SSTable at `level`. Adds the data that readers need to `dictionaries`,
-    /// which the SSTable stores. Returns the trained codec for all blocks of this SSTable. If the codec has learnt
-    /// nothing, returns `None`, and this codec without training compresses the SSTable.
+    /// Trains this codec with the first blocks of an SSTable at `level`. Adds the data that readers need to
+    /// `dictionaries`, which the SSTable stores. Returns the trained codec for all blocks of this SSTable. Returns
+    /// `None` if the training has no result. The untrained codec then compresses the SSTable.
     fn learn(
         &self,
         _level: usize,
@@ -54,41 +54,40 @@ pub trait Compression: Send + Sync {
         None
     }
 
-    /// Returns the memory, in bytes, that a library in another language allocates for the codec. Rust allocators do
-    /// not see this memory. The result includes memory that the codec keeps between blocks, and temporary memory per
-    /// block. The result of a selector includes exactly the codecs that it may use for blocks of `level`.
+    /// Returns the memory in bytes that a library in another language allocates for this codec. Rust allocators do not
+    /// see this memory. The result includes memory that the codec keeps between blocks, and temporary memory per block.
+    /// For a selector, the result includes only the codecs that the selector may use for blocks of `level`.
     fn foreign_bytes(&self, _level: usize) -> usize {
         0
     }
 
-    /// Returns the reader of the dictionaries that this codec learns. Returns `None` if the codec never learns, or if
-    /// it is a selector.
+    /// Returns the reader for the dictionaries of this codec. Returns `None` if the codec has no dictionaries, or if it
+    /// is a selector.
     fn learner(&self) -> Option<Learner> {
         None
     }
 }
 
 /// A function that decompresses a block with one dictionary. The function receives the compressed block without the
-/// number of its dictionary.
+/// number of the dictionary.
 pub(crate) type Decode = Box<dyn Fn(&[u8], &mut [u8]) -> Result<(), CorruptBlock> + Send + Sync>;
 
-/// The reader of the dictionaries of a codec.
+/// The reader for the dictionaries of a codec.
 #[derive(Clone, Copy, Debug)]
 pub struct Learner {
-    /// The tag of blocks that refer to a dictionary. A codec never changes its tag, because stored blocks contain the
-    /// tag.
+    /// The tag of blocks that need a dictionary. A codec never changes its tag, because stored blocks contain the tag.
     pub(crate) tag: u8,
     /// Opens a dictionary.
     pub(crate) open: fn(&[u8]) -> Result<Decode, CorruptBlock>,
 }
 
-/// Stored bytes that do not decompress.
+/// The error for stored bytes that cannot be decompressed.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("corrupt block: {0}")]
 pub struct CorruptBlock(pub String);
 
 impl CorruptBlock {
-    /// The error of a selector that is called to decompress. A selector cannot decompress, because it has no tag.
+    /// Returns the error for decompression by a selector. A selector has no tag, so it cannot decompress.
     pub fn of_selector() -> Self {
         Self(
             "a codec that selects among other codecs cannot decompress; use the codec that the tag of the block names"
@@ -96,8 +95,8 @@ impl CorruptBlock {
         )
     }
 
-    /// The error of a trained codec that is called to decompress. A trained codec cannot decompress without its
-    /// dictionary, because its blocks refer to the dictionary.
+    /// Returns the error for decompression by a trained codec. The blocks of a trained codec need a dictionary, so only
+    /// a [`Decompressor`](crate::Decompressor) can decompress them.
     pub(crate) fn of_learner() -> Self {
         Self(
             "data compressed with a dictionary must be decompressed with the dictionaries of its table"
@@ -105,12 +104,13 @@ impl CorruptBlock {
         )
     }
 
-    /// The error for bytes that `codec` cannot have written.
+    /// Returns the error for bytes that `codec` cannot have written.
     pub(crate) fn impossible(codec: &str) -> Self {
         Self(format!("{codec}: the parts of the compressed data are inconsistent"))
     }
 
-    /// The error for bytes of `codec` that decode to `len` bytes instead of the original `expected` bytes.
+    /// Returns the error for bytes that `codec` decodes to `len` bytes instead of the `expected` bytes of the original
+    /// block.
     pub(crate) fn length(codec: &str, len: usize, expected: usize) -> Self {
         Self(format!("{codec}: the data decompresses to {len} bytes, expected {expected}"))
     }

@@ -1,4 +1,4 @@
-//! Checks codecs against the invariants of compression. The tests of any crate can call this check.
+//! Checks codecs against the invariants of compression. The tests of any crate can use this check.
 //!
 //! ```
 //! let zstd = lsmbench_compression::CATALOG.variant("zstd")?;
@@ -18,11 +18,12 @@ use crate::{CATALOG, Compression};
 /// Checks every invariant for a codec with its default parameters. For example, decompression gives the original
 /// block, no block grows, and corruption is an error.
 ///
-/// If the catalog does not contain the codec, the check adds the codec, because blocks are decompressed by their tag.
+/// If the catalog does not contain the codec, the function adds the codec to the catalog, because decompression finds a
+/// codec by its tag.
 ///
 /// # Errors
-/// The codec cannot be added to the catalog. Otherwise, one line per broken invariant, in the form `kind:
-/// "invariant": failure`.
+/// The codec cannot be added to the catalog. Otherwise, the error has one line per violated invariant, in the form
+/// `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn Compression>) -> Result<(), String> {
     CATALOG.add_once(variant).map_err(|error| error.to_string())?;
     laws::check_component(CATALOG.axis, variant, invariants::Subject, invariants::INVARIANTS)

@@ -1,16 +1,16 @@
-//! Decompression by the stored tag only. A store with any design can therefore read all SSTables.
+//! Decompresses blocks by their stored tag. A store can therefore read its SSTables with any design.
 
 use std::sync::LazyLock;
 
 use crate::compression::{Compression, CorruptBlock, Decode, Learner};
 use crate::dictionaries::Dictionaries;
 
-/// The codecs and readers of dictionaries in the catalog. The codecs of this list can together decompress every block
-/// of a store.
+/// The codecs of the catalog, and the readers for their dictionaries. Together, they can decompress every block of a
+/// store.
 struct Known {
     /// All codecs, each with its tag.
     codecs: Vec<(u8, Box<dyn Compression>)>,
-    /// The readers of dictionaries of the codecs that learn.
+    /// The readers for the dictionaries of all codecs that train dictionaries.
     learners: Vec<Learner>,
 }
 
@@ -23,7 +23,7 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
     }
 });
 
-/// Decompresses bytes that were stored under `tag` into `out`, which must have the original length. The function can
+/// Decompresses bytes that were stored with `tag` into `out`, which must have the original length. The function can
 /// decompress the output of any variant with any parameters, because a tag never changes its meaning.
 ///
 /// # Errors
@@ -37,19 +37,19 @@ pub fn decompress(tag: u8, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptB
     codec.decompress(stored, out)
 }
 
-/// The decompressor for the blocks of one SSTable. The decompressor has the dictionaries that the SSTable stores.
+/// The decompressor for the blocks of one SSTable, which contains the dictionaries of this SSTable.
 #[derive(Default)]
 pub struct Decompressor {
-    /// For each dictionary number, the tag of the codec and the function that decompresses blocks with this
+    /// For each dictionary number, the tag of the codec, and the function that decompresses blocks with this
     /// dictionary.
     learnt: Vec<(u8, Decode)>,
 }
 
 impl Decompressor {
-    /// Creates the decompressor of an SSTable that stores these dictionaries.
+    /// Creates the decompressor of an SSTable. `dictionaries` are the stored dictionaries of the SSTable.
     ///
     /// # Errors
-    /// The bytes are not dictionaries of known codecs.
+    /// The bytes are not valid dictionaries of known codecs.
     pub fn open(dictionaries: &[u8]) -> Result<Self, CorruptBlock> {
         let corrupt = || CorruptBlock("the dictionaries of the SSTable cannot be read".to_owned());
         let dictionaries = Dictionaries::decode(dictionaries).ok_or_else(corrupt)?;
@@ -60,7 +60,7 @@ impl Decompressor {
         Ok(Self { learnt: dictionaries.iter().map(open).collect::<Result<_, _>>()? })
     }
 
-    /// Decompresses a block like [`decompress`]. The block may refer to a dictionary of its SSTable.
+    /// Decompresses a block like [`decompress`]. The block may need a dictionary of the SSTable.
     ///
     /// # Errors
     /// See [`decompress`].

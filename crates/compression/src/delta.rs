@@ -1,8 +1,7 @@
-//! Delta coding: each 8-byte word is stored as the difference to the previous word. A small difference takes few
-//! bytes.
+//! Delta coding: each 8-byte word is stored as the difference from the previous word. Small differences take few bytes.
 //!
-//! This codec is for columns of integers that increase slowly, such as times. Text and mixed blocks are stored raw.
-//! The differences are zigzag-encoded (0, -1, 1, -2 …) and written as varints with seven bits per byte, as in
+//! This codec is for columns of integers that increase slowly, such as times. Blocks with text or mixed data are stored
+//! raw. The differences are zigzag-encoded (0, -1, 1, -2 …) and written as varints with seven bits per byte, as in
 //! Protocol Buffers.
 //!
 //! ```text
@@ -25,7 +24,7 @@ const TAG: u8 = 6;
 /// The delta codec. The codec keeps no state between blocks.
 struct Delta;
 
-/// Zigzag-encodes a signed difference, so that small differences give small numbers.
+/// Zigzag-encodes a signed difference, so that differences near 0 become small unsigned numbers.
 fn fold(difference: i64) -> u64 {
     (difference << 1 ^ difference >> 63).cast_unsigned()
 }

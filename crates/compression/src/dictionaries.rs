@@ -1,5 +1,5 @@
-//! The dictionaries that codecs have learnt from the first blocks of an SSTable, in the format in which the SSTable
-//! stores them.
+//! The dictionaries of an SSTable, in the format in which the SSTable stores them. Codecs train the dictionaries with
+//! the first blocks of the SSTable.
 //!
 //! ```text
 //! dictionary*   u8 tag of the codec, u32 length, bytes
@@ -7,21 +7,21 @@
 //!
 //! A block that needs a dictionary begins with the number of the dictionary in this list.
 
-/// The dictionaries of one SSTable. Each dictionary has the tag of its codec and a number.
+/// The dictionaries of one SSTable. Each dictionary has a number, and the tag of its codec.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dictionaries(Vec<(u8, Vec<u8>)>);
 
 impl Dictionaries {
-    /// Whether there are no dictionaries.
+    /// Returns whether there are no dictionaries.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Adds the dictionary of a codec and returns its number. If two codecs have learnt equal dictionaries, they
-    /// share one dictionary.
+    /// Adds a dictionary, and returns its number. If a codec with the same tag has already added an equal dictionary,
+    /// returns the number of the existing dictionary.
     ///
     /// # Panics
-    /// Returns an error if there are already 255 dictionaries. No design has so many codecs.
+    /// Panics if there are already 255 dictionaries. No design has so many codecs.
     pub fn add(&mut self, tag: u8, bytes: Vec<u8>) -> u8 {
         let dictionary = (tag, bytes);
         let known = self.0.iter().position(|known| *known == dictionary);
@@ -33,7 +33,7 @@ impl Dictionaries {
         number as u8
     }
 
-    /// Returns the dictionaries as bytes. The result is empty without dictionaries.
+    /// Returns the dictionaries in their stored format. The result is empty if there are no dictionaries.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         for (tag, bytes) in &self.0 {
@@ -57,8 +57,8 @@ impl Dictionaries {
         (dictionaries.0.len() < usize::from(u8::MAX)).then_some(dictionaries)
     }
 
-    /// Iterates over the dictionaries in the order of their numbers. Each item is a dictionary with the tag of its
-    /// codec.
+    /// Iterates over the dictionaries in the order of their numbers. Each item contains the tag of the codec and the
+    /// bytes of the dictionary.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u8, &[u8])> {
         self.0.iter().map(|(tag, bytes)| (*tag, &bytes[..]))
     }

@@ -1,8 +1,8 @@
 //! Dictionary coding: the block stores a list of its distinct 8-byte words, and then each word as an index into this
 //! list.
 //!
-//! This codec is for columns with few distinct values. Text and mixed blocks are stored raw. Source: Abadi, Madden
-//! and Ferreira, "Integrating Compression and Execution in Column-Oriented Database Systems" (SIGMOD 2006).
+//! This codec is for columns with few distinct values. Blocks with text or mixed data are stored raw. Source: Abadi,
+//! Madden and Ferreira, "Integrating Compression and Execution in Column-Oriented Database Systems" (SIGMOD 2006).
 //!
 //! ```text
 //! u32 length of the block
@@ -42,7 +42,7 @@ fn encode(block: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Returns the number of bits for a number below `count`.
+/// Returns the number of bits that are necessary for any number below `count`.
 fn number_width(count: u16) -> u32 {
     words::width(u64::from(count.saturating_sub(1)))
 }

@@ -1,10 +1,10 @@
 //! The order-0 entropy of a block, and its fraction of text bytes. Selectors use these values to choose a codec.
 
-/// The number of bytes, at the start of a block, from which the values are computed.
+/// The number of bytes at the start of a block from which the entropy and the fraction are computed.
 const SAMPLE_BYTES: usize = 4096;
 
-/// Returns the order-0 entropy of the first bytes of a block, in bits per byte. The entropy is 0 for a single value
-/// and 8 for a uniform distribution of all values (Shannon 1948).
+/// Returns the order-0 entropy of the first bytes of a block, in bits per byte. The entropy is 0 if all bytes are
+/// equal, and 8 if all byte values occur equally often (Shannon 1948).
 pub(crate) fn bits_per_byte(block: &[u8]) -> f64 {
     let sample = &block[..block.len().min(SAMPLE_BYTES)];
     let mut counts = [0u32; 256];

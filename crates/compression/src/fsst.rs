@@ -1,11 +1,11 @@
-//! FSST (fast static symbol tables): each of up to 255 frequent strings of one to eight bytes (symbols) is written as
-//! one byte (code). Any other byte is written after an escape byte. This codec is for text and keys. Decompression
-//! needs one table lookup per code.
+//! FSST (fast static symbol tables): up to 255 frequent strings of one to eight bytes (symbols) are each written as one
+//! byte (code). Any other byte is written after an escape byte. This codec is for text and keys. Decompression needs
+//! one table lookup per code.
 //!
-//! The symbols are chosen from the first blocks of an SSTable, and the SSTable stores its symbols once. If a block
-//! does not belong to an SSTable, the block contains its own symbols. The crate `fsst-rs` chooses symbols and
-//! compresses. This module implements decompression itself, because corrupt codes must cause an error. Source: Boncz,
-//! Neumann and Leis, "FSST: Fast Random Access String Compression" (PVLDB 13, 2020).
+//! The symbols are chosen from the first blocks of an SSTable, and the SSTable stores its symbols once. A block without
+//! an SSTable contains its own symbols. The crate `fsst-rs` chooses symbols and compresses. This module implements the
+//! decompression, because corrupt codes must cause an error. Source: Boncz, Neumann and Leis, "FSST: Fast Random Access
+//! String Compression" (PVLDB 13, 2020).
 //!
 //! ```text
 //! symbol table   u8 count, u8 × count: length of each symbol, symbols
@@ -34,34 +34,34 @@ const TAG: u8 = 8;
 /// The dictionary number that marks a block with its own symbols.
 const OWN_SYMBOLS: u8 = u8::MAX;
 
-/// The number of bytes, at the start of an SSTable, that are collected as samples. The choice of symbols uses about
-/// 16 KiB of these bytes.
+/// The number of bytes at the start of an SSTable that are collected as samples. The choice of symbols reads about 16
+/// KiB of these bytes.
 const SAMPLE_BYTES: usize = 256 << 10;
 
 /// The length of the longest symbol in bytes.
 const SYMBOL_BYTES: usize = 8;
 
-/// Size in bytes of the output space for eight codes. Eight symbols have up to 64 bytes. The space has one symbol
-/// more, because the last write may exceed the 64 bytes.
+/// Size in bytes of the output buffer for eight codes. The symbols of eight codes have up to 64 bytes. The buffer is
+/// one symbol longer, because each write writes a whole symbol of eight bytes.
 const WINDOW_BYTES: usize = 64 + SYMBOL_BYTES;
 
-/// The codec before it has learnt. Before the codec has learnt, each block stores its own symbols.
+/// The untrained codec. Each block that this codec compresses stores its own symbols.
 struct Fsst;
 
-/// The codec of one SSTable, with the symbols of the SSTable.
+/// The trained codec of one SSTable, with the symbols of this SSTable.
 struct Learnt {
     compressor: Compressor,
     number: u8,
 }
 
-/// The symbol of each code. For the escape code and for codes without a symbol, the length is zero.
+/// The symbol of each code. The escape code, and codes without a symbol, have the length 0.
 struct Symbols {
     /// The bytes of each symbol, padded with zeros.
     bytes: [[u8; SYMBOL_BYTES]; 256],
     lengths: [u8; 256],
 }
 
-/// Encodes the symbol table of a compressor.
+/// Returns the stored format of a compressor's symbol table.
 fn stored_symbols(compressor: &Compressor) -> Vec<u8> {
     let lengths = compressor.symbol_lengths();
     let mut stored = vec![lengths.len() as u8];
@@ -73,7 +73,7 @@ fn stored_symbols(compressor: &Compressor) -> Vec<u8> {
 }
 
 impl Symbols {
-    /// Reads a symbol table, and returns it with the bytes after the table. Returns `None` if the table is invalid.
+    /// Parses a symbol table. Returns the table and the bytes after it, or `None` if the table is invalid.
     fn read(stored: &[u8]) -> Option<(Self, &[u8])> {
         let (count, behind) = stored.split_first()?;
         let (lengths, mut behind) = behind.split_at_checked(usize::from(*count))?;
@@ -90,7 +90,7 @@ impl Symbols {
         Some((symbols, behind))
     }
 
-    /// Decodes the codes. The result must have exactly the length of `out`.
+    /// Decodes `codes` into `out`. Returns an error if the result does not have exactly the length of `out`.
     fn decode(&self, codes: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
         self.fill(codes, out).ok_or_else(|| CorruptBlock::impossible("fsst"))
     }
@@ -119,8 +119,8 @@ impl Symbols {
         self.fill_end(codes, out)
     }
 
-    /// Writes the symbols of the codes in the lowest `count` bytes of `codes`. No code may be an escape. Returns the
-    /// number of written bytes.
+    /// Writes the symbols for the `count` lowest bytes of `codes`, each of which is a code. No code may be an escape.
+    /// Returns the number of written bytes.
     #[inline]
     fn put(&self, codes: u64, count: usize, space: &mut [u8; WINDOW_BYTES]) -> usize {
         let mut at = 0;
@@ -134,7 +134,7 @@ impl Symbols {
         at
     }
 
-    /// Decodes the end of a block, where the output has no space for eight symbols at once.
+    /// Decodes the last codes of a block, for which `out` no longer has space for eight whole symbols.
     fn fill_end(&self, codes: &[u8], mut out: &mut [u8]) -> Option<()> {
         let mut codes = codes.iter();
         while let Some(code) = codes.next() {
@@ -150,15 +150,15 @@ impl Symbols {
     }
 }
 
-/// Marks the escapes among eight codes. In the result, the lowest set bit is the highest bit of the first escape
-/// code, and higher bits have no meaning. The result is 0 if there is no escape.
+/// Finds the first escape among eight codes. In the result, the lowest set bit is the highest bit of the first escape
+/// code. Higher bits have no meaning. The result is 0 if there is no escape.
 #[inline]
 fn escapes(codes: u64) -> u64 {
     let inverted = !codes;
     inverted.wrapping_sub(0x0101_0101_0101_0101) & !inverted & 0x8080_8080_8080_8080
 }
 
-/// Opens the symbol table that an SSTable stores.
+/// Opens the symbol table of an SSTable, and returns the function that decompresses its blocks.
 fn open(dictionary: &[u8]) -> Result<Decode, CorruptBlock> {
     match Symbols::read(dictionary) {
         Some((symbols, [])) => Ok(Box::new(move |codes, out| symbols.decode(codes, out))),
@@ -206,7 +206,7 @@ impl Compression for Fsst {
 }
 
 impl Compression for Learnt {
-    /// Returns `None`, because blocks of this codec need the dictionaries of the SSTable.
+    /// Returns `None`, because decompression needs the dictionaries of the SSTable.
     fn tag(&self) -> Option<u8> {
         None
     }

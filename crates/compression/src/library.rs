@@ -1,14 +1,14 @@
 //! A codec in a shared library that implements the C ABI of `lsmbench_codec.h`.
 //!
 //! The library compresses and decompresses blocks. The library may be written in any language that has C functions.
-//! Every call goes through a table of function pointers. If the parameter `library` is empty, the table has functions
-//! of this crate, which call the codec `lz4`. A codec without `library` calls a built-in codec through the C ABI,
-//! which shows the cost of the ABI only.
+//! Every call goes through a table of function pointers. If the parameter `library` is empty, the functions in the
+//! table call the built-in codec `lz4`. Such a codec shows only the cost of the C ABI.
 //!
-//! Blocks are decompressed by their tag, and all libraries share one tag. Each block therefore begins with the name
-//! of its library: one byte for the length, and the text. [`decompress`](crate::decompress()) searches for this name
-//! among the libraries that this process has loaded. An SSTable does not store the path of a library, because opening
-//! an SSTable must not run code from a path in the SSTable. The design of the store names the library to load.
+//! Decompression finds a codec by the tag of the block, but all libraries share one tag. Each block therefore begins
+//! with the name of its library: one byte for the length, and the text. [`decompress`](crate::decompress()) searches
+//! for this name among the libraries that this process has loaded. An SSTable does not store the path of a library,
+//! because opening an SSTable must not run code from a path in the SSTable. The design of the store names the library
+//! to load.
 
 mod identity;
 mod table;
@@ -39,8 +39,8 @@ const TAG: u8 = 10;
 const INTERFACE: Interface =
     Interface { symbol: "lsmbench_codec", header: "lsmbench_codec.h", abi: table::ABI };
 
-/// Libraries that this process has loaded, by name. If two libraries have the same name, the map contains the library
-/// that was loaded later. Libraries stay loaded, because any SSTable may have blocks of these libraries.
+/// Libraries that this process has loaded, by name. If two libraries have the same name, the later library replaces the
+/// earlier library. Libraries stay loaded, because any SSTable may contain their blocks.
 static LOADED: LazyLock<RwLock<BTreeMap<String, Arc<Functions>>>> = LazyLock::new(RwLock::default);
 
 #[derive(Default, Serialize, Deserialize)]
@@ -49,7 +49,7 @@ struct Params {
     library: String,
 }
 
-/// The codec of a library.
+/// The codec of a shared library.
 struct Library {
     functions: Arc<Functions>,
 }
@@ -109,11 +109,11 @@ impl Compression for Library {
     }
 }
 
-/// The number of blocks that are timed together in one measurement of the ABI cost.
+/// The number of blocks in one measurement of the cost of the C ABI.
 const CALLS: u32 = 100;
 
-/// Measures the cost of the C ABI for a codec in a library: The measurement compresses and decompresses a block of 4
-/// KiB with `lz4`, with and without the C ABI. Returns `None` if the codec is not a codec of a library.
+/// Measures the cost of the C ABI for a codec of a library. The measurement compresses and decompresses a block of 4
+/// KiB with `lz4`, with and without the C ABI. Returns `None` if `choice` is another codec.
 pub fn seam(choice: &Choice) -> Option<Seam> {
     if choice.kind() != VARIANT.kind {
         return None;

@@ -1,9 +1,9 @@
 //! LZ4 in the block format. The codec finds matches of at least four bytes with one hash table, and uses no entropy
 //! coding. Decompression runs at several gigabytes per second.
 //!
-//! This codec uses the crate `lz4_flex` in its safe build, which decodes short matches faster than the unchecked
-//! build. If input is incompressible, the crate skips it in growing steps, so the codec needs no test for such input.
-//! Source of the format: Collet, "LZ4 Block Format Description".
+//! This codec uses the crate `lz4_flex` in its safe build, which decodes short matches faster than the unchecked build.
+//! The crate skips incompressible input in growing steps, so the codec needs no test for such input. Source of the
+//! format: Collet, "LZ4 Block Format Description".
 
 use catalog::Variant;
 use lz4_flex::block::{CompressTable, compress_into_with_table, decompress_into, get_maximum_output_size};
@@ -21,7 +21,7 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::plain(
 /// The tag of the codec on disk.
 pub(crate) const TAG: u8 = 1;
 
-/// The LZ4 codec, with idle hash tables for the next blocks.
+/// The LZ4 codec, with unused hash tables for later blocks.
 pub(crate) struct Lz4 {
     tables: Pool<CompressTable>,
 }

@@ -1,4 +1,4 @@
-//! LZ4 HC: the LZ4 format with a more thorough search for matches. Decompression is as fast as with LZ4, and
+//! LZ4 HC: the LZ4 format with a more thorough search for matches. Decompression is as fast as with LZ4, but
 //! compression is several times slower.
 //!
 //! This codec uses the reference C library. Source: Collet, LZ4, `lz4hc.c`.
@@ -24,8 +24,8 @@ const MAX_LEVEL: i32 = 12;
 /// (`LZ4_STREAMHC_MINSIZE`).
 const STATE_BYTES: usize = 262_200;
 
-/// The lowest level at which the library uses optimal parsing. The next constant is the size in bytes of the table
-/// for optimal parsing, with 4,099 positions of 16 bytes.
+/// The lowest level at which the library uses optimal parsing. The next constant is the size in bytes of the table for
+/// optimal parsing, which has 4,099 positions of 16 bytes.
 const OPTIMAL_LEVEL: i32 = 10;
 const OPTIMAL_BYTES: usize = 4099 * 16;
 
@@ -41,7 +41,7 @@ impl Default for Params {
     }
 }
 
-/// The LZ4 HC codec at a compression level.
+/// The LZ4 HC codec with its compression level.
 struct Lz4Hc {
     level: i32,
 }

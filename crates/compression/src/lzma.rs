@@ -1,12 +1,12 @@
-//! LZMA: matches in the whole block, and a range coder with context modelling. LZMA has the smallest output of all
+//! LZMA: matches in the whole block, and a range coder with context modeling. LZMA has the smallest output of all
 //! codecs, and is by far the slowest codec for compression and decompression.
 //!
 //! ```text
 //! u32 length of the block, u32 length of the stream, stream without a header
 //! ```
 //!
-//! The lengths are stored, because a truncated stream may look complete. The crate `lzma-rust2` implements the
-//! format. Source: Pavlov, LZMA specification.
+//! The lengths are stored because a truncated stream may look complete. The crate `lzma-rust2` implements the format.
+//! Source: Pavlov, LZMA specification.
 
 use std::io::{Read, Write};
 
@@ -48,7 +48,7 @@ impl Default for Params {
     }
 }
 
-/// The LZMA codec at a compression level.
+/// The LZMA codec with its compression level.
 struct Lzma {
     level: u32,
 }
@@ -71,7 +71,7 @@ fn dictionary_bytes(block_len: usize) -> u32 {
 }
 
 impl Lzma {
-    /// Encodes a block as head and stream. Returns `None` if the encoder fails.
+    /// Encodes a block as a header and a stream. Returns `None` if the encoder fails.
     fn encode(&self, block: &[u8]) -> Option<Vec<u8>> {
         let mut options = LzmaOptions::with_preset(self.level);
         options.dict_size = dictionary_bytes(block.len());

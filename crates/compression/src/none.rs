@@ -1,5 +1,5 @@
-//! No compression: blocks are stored raw. This variant is the baseline. This variant also reads the blocks that other
-//! codecs have stored raw.
+//! No compression: blocks are stored raw. This variant is the baseline. Its tag also marks the blocks that other codecs
+//! store raw.
 
 use catalog::Variant;
 

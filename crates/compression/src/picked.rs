@@ -1,5 +1,5 @@
-//! The choice of a codec for a selector. In TOML, the codec is identified by its label. Selectors of other crates
-//! also use these types.
+//! The choice of a codec in the parameters of a selector. In TOML, a label identifies the codec. Selectors of other
+//! crates also use these types.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -12,11 +12,12 @@ use toml::Value;
 use crate::compression::Compression;
 use crate::dictionaries::Dictionaries;
 
-/// A codec of the catalog `C`, identified by its label. Other spellings of the choice are converted to this label.
+/// A codec of the catalog `C`, which its label identifies. Other ways to write the choice in TOML are converted to the
+/// label.
 pub struct Picked<C>(Choice, PhantomData<C>);
 
 impl<C: CatalogHandle<dyn Compression>> Picked<C> {
-    /// Returns the codec with this label, which the catalog must contain.
+    /// Returns the choice of the codec with this label.
     ///
     /// # Panics
     /// The catalog has no codec with this name.
@@ -24,7 +25,7 @@ impl<C: CatalogHandle<dyn Compression>> Picked<C> {
         Self::read(label).expect("a codec of this catalog")
     }
 
-    /// Parses the label of a codec.
+    /// Parses the label of a codec. A selector is not allowed.
     ///
     /// # Errors
     /// The catalog has no such codec, or the label is the label of a selector.
@@ -41,13 +42,13 @@ impl<C: CatalogHandle<dyn Compression>> Picked<C> {
     /// Builds the codec.
     ///
     /// # Errors
-    /// The error of the codec.
+    /// The parameters of the codec are invalid.
     pub fn build(&self) -> Result<Arc<dyn Compression>, String> {
         C::catalog().build(&self.0).map(Arc::from).map_err(|error| error.to_string())
     }
 }
 
-/// Returns the maximum of [`Compression::sample_bytes`] over the codecs.
+/// Returns the largest [`Compression::sample_bytes`] of the codecs.
 pub fn sample_bytes(codecs: &[Arc<dyn Compression>], level: usize) -> usize {
     codecs.iter().map(|codec| codec.sample_bytes(level)).max().unwrap_or(0)
 }
@@ -57,8 +58,8 @@ pub fn foreign_bytes(codecs: &[Arc<dyn Compression>], level: usize) -> usize {
     codecs.iter().map(|codec| codec.foreign_bytes(level)).sum()
 }
 
-/// Calls [`Compression::learn`] for each codec. A codec that has learnt nothing is unchanged in the result. Returns
-/// `None` if no codec has learnt.
+/// Calls [`Compression::learn`] for each codec. Returns the codecs, where each trained codec replaces the untrained
+/// codec. Returns `None` if no training had a result.
 pub fn learn<const N: usize>(
     codecs: &[Arc<dyn Compression>; N],
     level: usize,

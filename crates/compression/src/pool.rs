@@ -2,7 +2,7 @@
 
 use parking_lot::Mutex;
 
-/// The idle objects of a pool. The pool has at most one object for each thread that has used the pool concurrently.
+/// The unused objects of a pool. The pool has at most as many objects as threads have used the pool at the same time.
 #[derive(Debug)]
 pub(crate) struct Pool<T>(Mutex<Vec<T>>);
 
@@ -12,7 +12,7 @@ impl<T> Pool<T> {
         Self(Mutex::new(Vec::new()))
     }
 
-    /// Calls `work` with an idle object of the pool. If there is no idle object, creates an object.
+    /// Calls `work` with an unused object of the pool, or with a new object if all objects are in use.
     pub(crate) fn with<R>(&self, make: impl FnOnce() -> T, work: impl FnOnce(&mut T) -> R) -> R {
         let idle = self.0.lock().pop();
         let mut lent = idle.unwrap_or_else(make);
@@ -21,7 +21,7 @@ impl<T> Pool<T> {
         result
     }
 
-    /// Returns the sum of `bytes` over the idle objects.
+    /// Returns the sum of `bytes` over the unused objects.
     pub(crate) fn sum(&self, bytes: impl Fn(&mut T) -> usize) -> usize {
         self.0.lock().iter_mut().map(bytes).sum()
     }

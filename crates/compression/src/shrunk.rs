@@ -1,26 +1,26 @@
-//! If a codec does not make a block smaller, the block is stored raw. No block therefore ever grows.
+//! Stores a block raw if a codec does not make it smaller. No block therefore ever grows.
 
 use std::cell::RefCell;
 
 use crate::compression::RAW;
 
 thread_local! {
-    /// An output buffer that the codecs of a thread reuse. Because of the reuse, the buffer need not be cleared for
-    /// each block.
+    /// The output buffer of this thread, which all codecs reuse. A reused buffer does not need to be cleared for each
+    /// block.
     static SPACE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Allocates the output buffer of this thread for blocks of `block_bytes` bytes. After this call, every allocation of
-/// the codec counts as its working memory.
+/// Allocates the output buffer of this thread for blocks of `block_bytes` bytes. Later allocations of a codec then
+/// belong to its working memory.
 pub fn make_room(block_bytes: usize) {
     // No format adds more than a sixth of a block, and a small constant.
     let bound = block_bytes + block_bytes / 4 + 1024;
     SPACE.with_borrow_mut(|space| space.resize(space.len().max(bound), 0));
 }
 
-/// Appends the output of `codec` for `block` to `out` and returns `tag`. If the output is not smaller, or the codec
-/// fails, appends the block and returns [`RAW`]. The codec writes into a slice of `bound` bytes, and returns the
-/// number of written bytes.
+/// Appends the output of `codec` for `block` to `out`, and returns `tag`. If the output is not smaller than the block,
+/// or if the codec fails, appends the block and returns [`RAW`]. `codec` writes into a slice of `bound` bytes, and
+/// returns the number of written bytes.
 pub(crate) fn append(
     tag: u8,
     bound: usize,

@@ -1,8 +1,8 @@
-//! Snappy in the raw format. The codec is similar to LZ4, with smaller windows and simpler codes. Compression is
+//! Snappy in the raw format. The codec is similar to LZ4, but with smaller windows and simpler codes. Compression is
 //! about as fast as with LZ4, and decompression is slower.
 //!
-//! This codec uses the crate `snap`. If input is incompressible, the crate skips it in growing steps, so the codec
-//! needs no test for such input. Source of the format: "Snappy compressed format description", 2011.
+//! This codec uses the crate `snap`. The crate skips incompressible input in growing steps, so the codec needs no test
+//! for such input. Source of the format: "Snappy compressed format description", 2011.
 
 use catalog::Variant;
 use snap::raw::{Decoder, Encoder, decompress_len, max_compress_len};
@@ -20,7 +20,7 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::plain(
 /// The tag of the codec on disk.
 const TAG: u8 = 2;
 
-/// The Snappy codec, with idle encoders for the next blocks. Each encoder contains a hash table.
+/// The Snappy codec, with unused encoders for later blocks. Each encoder contains a hash table.
 struct Snappy {
     encoders: Pool<Encoder>,
 }

@@ -1,19 +1,18 @@
-//! Functions for the codecs of integer columns. The functions split a block into 8-byte words, and pack numbers into
-//! bits.
+//! Functions for the codecs of integer columns, which split a block into 8-byte words and pack numbers into bits.
 
-/// Returns the first stored bytes of a block, which are the length of the block. Because of this length,
-/// decompression with another length fails.
+/// Returns the start of an encoded block, which is the length of the block. Because of this length, decompression with
+/// a wrong length fails.
 pub(crate) fn begin(block: &[u8]) -> Vec<u8> {
     (block.len() as u32).to_le_bytes().to_vec()
 }
 
-/// Returns the bytes after the stored length. Returns `None` if the stored length is not `len`.
+/// Returns the bytes after the stored length. Returns `None` if the stored length differs from `len`.
 pub(crate) fn behind_begin(stored: &[u8], len: usize) -> Option<&[u8]> {
     let (stored_len, behind) = stored.split_first_chunk::<4>()?;
     (u32::from_le_bytes(*stored_len) as usize == len).then_some(behind)
 }
 
-/// Splits a block into little-endian words and the remaining bytes.
+/// Splits a block into its 8-byte little-endian words and the remaining bytes.
 pub(crate) fn split(block: &[u8]) -> (impl ExactSizeIterator<Item = u64> + Clone, &[u8]) {
     let (words, rest) = block.as_chunks::<8>();
     (words.iter().map(|word| u64::from_le_bytes(*word)), rest)
@@ -46,7 +45,7 @@ pub(crate) fn pack(numbers: impl Iterator<Item = u64>, width: u32, out: &mut Vec
     }
 }
 
-/// Iterates over the `count` numbers of `width` bits in `packed`, which has [`packed_len`] bytes.
+/// Iterates over `count` numbers of `width` bits in `packed`, whose length must be [`packed_len`].
 pub(crate) fn unpack(packed: &[u8], count: usize, width: u32) -> impl Iterator<Item = u64> {
     let mask = if width == u64::BITS { u64::MAX } else { (1 << width) - 1 };
     let (mut bits, mut held, mut bytes) = (0u128, 0, packed.iter());
@@ -62,8 +61,8 @@ pub(crate) fn unpack(packed: &[u8], count: usize, width: u32) -> impl Iterator<I
     })
 }
 
-/// Fills `out` with the bytes of words, and the rest of `out` with the bytes of `rest`. Returns `None` if the lengths
-/// do not match exactly.
+/// Fills `out` with the bytes of `words`, followed by `rest`. Returns `None` if their total length is not the length of
+/// `out`.
 pub(crate) fn join(mut words: impl Iterator<Item = u64>, rest: &[u8], out: &mut [u8]) -> Option<()> {
     let (places, end) = out.as_chunks_mut::<8>();
     for place in places {

@@ -2,14 +2,13 @@
 //! thorough. The output is about a third smaller than with LZ4. Compression and decompression are four times slower
 //! than with LZ4.
 //!
-//! The codec reuses the contexts for compression and decompression. Creating a context takes tens of microseconds,
-//! which is longer than the compression of a block. Source of the format: RFC 8878.
+//! The codec reuses the contexts for compression and decompression, because creating a context takes tens of
+//! microseconds, which is longer than the compression of a block. Source of the format: RFC 8878.
 //!
-//! A dictionary has strings that are frequent in an SSTable, and blocks refer to these strings. With a dictionary,
-//! blocks also need not store byte frequencies, which would be the largest overhead of a small block. The dictionary
-//! is trained on the first blocks of an SSTable by zstd's own trainer, FASTCOVER (after Liao, Petri, Moffat and
-//! Wirth, "Effective Construction of Relative Lempel-Ziv Dictionaries", WWW 2016), and the SSTable stores the
-//! dictionary once.
+//! A dictionary contains strings that are frequent in an SSTable. Blocks refer to these strings. With a dictionary,
+//! blocks also need no table of byte frequencies, which would be the largest overhead of a small block. The dictionary
+//! is trained on the first blocks of an SSTable by zstd's own trainer, FASTCOVER (after Liao, Petri, Moffat and Wirth,
+//! "Effective Construction of Relative Lempel-Ziv Dictionaries", WWW 2016), and the SSTable stores the dictionary once.
 //!
 //! ```text
 //! block with a dictionary   u8 number of the table's dictionary, frame
@@ -47,16 +46,16 @@ const TAG: u8 = 3;
 /// The tag of blocks that need a dictionary.
 const DICTIONARY_TAG: u8 = 9;
 
-/// The maximum number of sample bytes per byte of dictionary. More samples take more time, but give little
-/// improvement.
+/// The maximum number of sample bytes per byte of dictionary. More samples take more time, but improve the dictionary
+/// little.
 const MOST_SAMPLES: usize = 32;
 
-/// The minimum size of an SSTable per byte of dictionary. If an SSTable has fewer samples, a dictionary would take
+/// The minimum number of sample bytes per byte of dictionary. If an SSTable has fewer samples, a dictionary would take
 /// more space than it saves.
 const LEAST_SAMPLES: usize = 8;
 
-/// The valid sizes of a dictionary. With a smaller size, the trainer fails. A larger dictionary does not fit if blocks
-/// are small.
+/// The valid sizes of a dictionary. The trainer fails with a smaller size, and a larger dictionary does not fit if
+/// blocks are small.
 const DICTIONARY_BYTES: std::ops::RangeInclusive<u64> = 256..=1 << 20;
 
 #[derive(Serialize, Deserialize)]
@@ -94,7 +93,7 @@ impl From<DictionarySize> for String {
     }
 }
 
-/// The Zstandard codec at a compression level, with idle contexts for the next blocks.
+/// The Zstandard codec with its compression level, and unused contexts for later blocks.
 struct Zstd {
     level: i32,
     /// The size of the dictionary in bytes, or 0 without a dictionary.
@@ -172,8 +171,8 @@ impl Compression for Zstd {
         Some(Arc::new(Learnt { prepared, number }))
     }
 
-    /// Returns the memory of the compression contexts. Decompression contexts are not included, because they belong
-    /// to readers.
+    /// Returns the memory of the compression contexts. Decompression contexts do not count, because they belong to
+    /// readers.
     fn foreign_bytes(&self, _: usize) -> usize {
         self.compressors.sum(|compressor| compressor.context_mut().sizeof())
     }
@@ -183,17 +182,17 @@ impl Compression for Zstd {
     }
 }
 
-/// Idle compression contexts for blocks with a dictionary. All SSTables of the process share these contexts.
+/// Unused compression contexts for blocks with a dictionary. All SSTables of the process share these contexts.
 static CONTEXTS: Pool<CCtx<'static>> = Pool::new();
 
-/// The codec of one SSTable, with the dictionary of the SSTable.
+/// The trained codec of one SSTable, with the dictionary of this SSTable.
 struct Learnt {
     prepared: CDict<'static>,
     number: u8,
 }
 
 impl Compression for Learnt {
-    /// Returns `None`, because blocks of this codec need the dictionaries of the SSTable.
+    /// Returns `None`, because decompression needs the dictionaries of the SSTable.
     fn tag(&self) -> Option<u8> {
         None
     }
@@ -212,14 +211,13 @@ impl Compression for Learnt {
         Err(CorruptBlock::of_learner())
     }
 
-    /// Returns the memory of the prepared dictionary, plus the memory of the contexts. All SSTables share the memory
-    /// of the contexts.
+    /// Returns the memory of the prepared dictionary and of the contexts. All SSTables share the contexts.
     fn foreign_bytes(&self, _: usize) -> usize {
         self.prepared.sizeof() + CONTEXTS.sum(|context| context.sizeof())
     }
 }
 
-/// Opens the dictionary that an SSTable stores.
+/// Opens the dictionary of an SSTable, and returns the function that decompresses its blocks.
 fn open(dictionary: &[u8]) -> Result<Decode, CorruptBlock> {
     static CONTEXTS: Pool<DCtx<'static>> = Pool::new();
     let corrupt = || CorruptBlock("zstd: the dictionary of the SSTable is corrupt".to_owned());

@@ -13,21 +13,22 @@ use super::reading;
 /// The keys of an experiment file that only the report reads.
 pub(super) const KEYS: [&str; 2] = ["source", "claim"];
 
-/// An experiment file that reproduces figures of a published document, with the claims of the document.
+/// An experiment file that reproduces figures of a published document, together with the claims of the document.
 #[derive(Clone, Debug)]
 pub struct AnswerFile {
     /// The path of the file.
     pub path: PathBuf,
-    /// The figures and claims in the file. Each claim has the rule that judges the claim.
+    /// The figures in the file, and the rules that judge the claims.
     pub sheet: Sheet,
-    /// All claims of the document, from the file with the claims.
+    /// All claims of the document, from its file `claims.csv`.
     pub claims: Claims,
-    /// Whether the file contains an experiment.
+    /// Whether the file contains an experiment that runs.
     pub runs: bool,
 }
 
 impl AnswerFile {
-    /// Reads an experiment file and the claims next to it. Returns `None` for a file without figures and claims.
+    /// Reads an experiment file, and the claims from `claims.csv` in the same folder. Returns `None` if the file has no
+    /// figures and no claims.
     pub fn read(path: &Path) -> Outcome<Option<Self>> {
         let file = SourceFile::read(path)?;
         let sheet = read_sheet(&file)?;
@@ -41,7 +42,7 @@ impl AnswerFile {
         Ok(Some(Self { path: path.to_owned(), sheet, claims, runs: !is_computed(&file) }))
     }
 
-    /// Returns the name of the file with its folder, such as `cs265/e01-hash-speed.toml`.
+    /// Returns the name of the file and of its folder, such as `cs265/e01-hash-speed.toml`.
     pub fn name(&self) -> String {
         let parts: Vec<_> = self.path.iter().map(|part| part.to_string_lossy()).collect();
         parts[parts.len().saturating_sub(2)..].join("/")
@@ -58,13 +59,13 @@ pub(super) fn read_sheet(file: &SourceFile) -> Outcome<Sheet> {
     Ok(sheet)
 }
 
-/// Returns whether a file contains only computed claims and no experiment.
+/// Returns whether a file contains only claims and figures that need no experiment.
 pub(super) fn is_computed(file: &SourceFile) -> bool {
     KEYS.iter().any(|key| file.table.contains_key(*key))
         && file.table.keys().all(|key| KEYS.contains(&key.as_str()))
 }
 
-/// Reads all tables with this name. The file must contain one table with this name, or an array of such tables.
+/// Reads all tables with the name `name`. The file must contain one such table, or an array of such tables.
 fn tables<T: DeserializeOwned>(
     file: &SourceFile,
     name: &str,
@@ -84,8 +85,8 @@ fn tables<T: DeserializeOwned>(
     all.into_iter().enumerate().map(read).collect()
 }
 
-/// Creates an error about a key of a table. `name` is the name of the table. If the file contains an array of tables
-/// with this name, `number` is the index of the table.
+/// Creates an error about a key of the table `name`. If the file contains an array of such tables, `number` is the
+/// index of the table.
 fn at(file: &SourceFile, name: &str, number: usize, key: &str, message: impl Into<String>) -> Problem {
     match file.table.get(name) {
         Some(Value::Array(_)) => file.problem(&[name, &number.to_string(), key], message),

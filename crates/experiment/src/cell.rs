@@ -15,8 +15,8 @@ pub struct Cell {
     /// The label of the configuration: a short text with the swept values. Different configurations have different
     /// labels.
     pub label: String,
-    /// The values of all swept paths, as written in the sweep. A value is empty if the path does not apply to the
-    /// configuration.
+    /// The values of all swept paths, as written in the sweep. If a path does not apply to the configuration, its value
+    /// is empty.
     pub swept: Vec<String>,
     /// The engine that runs the configuration.
     pub engine: Choice,
@@ -28,7 +28,7 @@ pub struct Cell {
 
 impl Cell {
     /// Returns a text that identifies the store of the configuration: the engine, and the part of the design that the
-    /// engine uses. Different stores have different texts.
+    /// engine uses. Two configurations have equal texts only if their stores are equal.
     pub fn subject(&self) -> String {
         let reads = match engine(&self.engine).reads_whole_design() {
             true => self.design.to_toml().to_string(),
@@ -38,7 +38,7 @@ impl Cell {
     }
 }
 
-/// Returns whether a configuration uses this key of a phase.
+/// Returns whether at least one configuration uses the key `key` of a phase.
 pub(crate) fn is_read(cells: &[Cell], phase: &str, key: &str) -> bool {
     let phases = cells.iter().filter_map(|cell| cell.task.workload()).flat_map(|workload| &workload.phases);
     phases.filter(|found| found.name == phase).any(|found| found.reads(key))
@@ -51,11 +51,11 @@ pub struct SkippedCell {
     pub label: String,
     /// The reason why the combination does not run.
     pub reason: String,
-    /// The missing engine and the steps to install it, if the engine is not available.
+    /// The missing engine, with the steps to install it; `None` if the reason is another one.
     pub absence: Option<Absence>,
 }
 
-/// Returns the engines that are not available. The result contains each missing engine once.
+/// Returns the engines that are not available, without repetitions.
 pub fn absences(left_out: &[SkippedCell]) -> Vec<&Absence> {
     let mut absent: Vec<&Absence> = Vec::new();
     for absence in left_out.iter().filter_map(|left| left.absence.as_ref()) {

@@ -1,5 +1,5 @@
-//! The groups of configurations that are compared with each other, and their names in a comparison. All
-//! configurations of a group have equal values on the swept paths that the verdict keeps fixed.
+//! The groups of configurations that are compared with each other, and the names of the configurations in a comparison.
+//! All configurations of a group have equal values on the swept paths that the verdict keeps fixed.
 
 use results::{ConfigPath, Root};
 use types::quantity;
@@ -9,10 +9,10 @@ use super::engine::{ENGINE, default_engine, engine_label};
 use super::resolved::Experiment;
 
 impl Experiment {
-    /// Returns the positions of the swept paths that have equal values in all compared configurations. The table
-    /// `[verdict]` can name these paths in its key `within`. If the verdict names no paths, a component experiment
-    /// fixes every path except the kind of the component. An experiment with several engines then fixes the paths of
-    /// the workload.
+    /// Returns the positions of the swept paths whose values must be equal in all compared configurations. The key
+    /// `within` of the table `[verdict]` can name these paths. Without this key, a component experiment fixes every
+    /// path except the kind of the component. An experiment with several engines fixes the paths of the workload. Any
+    /// other experiment fixes no path.
     pub(crate) fn compared_within(&self) -> Vec<usize> {
         let own = self.task.component().map(|component| ConfigPath::of_axis(component.axis()));
         let has_engines = self.sweep.factors.iter().any(|factor| factor.path == ENGINE);
@@ -27,9 +27,9 @@ impl Experiment {
         paths.filter(|(_, path)| agrees(path)).map(|(place, _)| place).collect()
     }
 
-    /// Returns the name of a configuration in a comparison. If the compared configurations differ in only one path,
-    /// and the value of this path is a name, the result is this name. Otherwise, the result is the variant of a
-    /// component with its parameters, or the label of the configuration.
+    /// Returns the name of a configuration in a comparison. If the compared configurations differ in only one path, and
+    /// the value of this path is a name, the result is the value. Otherwise, the result is the label of the
+    /// configuration, or the variant of the component with its parameters.
     pub(crate) fn name_within(&self, cell: &Cell) -> String {
         let within = self.compared_within();
         let compared: Vec<usize> = (0..cell.swept.len()).filter(|place| !within.contains(place)).collect();
@@ -43,9 +43,9 @@ impl Experiment {
         }
     }
 
-    /// Returns all names by which a verdict may refer to a configuration as its baseline. A component can also be
-    /// named by its kind, with or without parameters. In a comparison of engines, a configuration can be named by its
-    /// engine.
+    /// Returns all names with which the table `[verdict]` can select a configuration as the baseline. A component can
+    /// also be named by its kind, with or without parameters. In a comparison of engines, a configuration can also be
+    /// named by its engine.
     pub(crate) fn names_of(&self, cell: &Cell) -> Vec<String> {
         let choice = self.task.component().map(|component| cell.design.choice(component.axis()));
         let choice = choice.into_iter().flat_map(|choice| [choice.kind().to_owned(), choice.label()]);

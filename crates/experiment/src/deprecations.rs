@@ -13,8 +13,8 @@ use super::file::SourceFile;
 use super::overrides::Sets;
 use super::paths;
 
-/// Returns one sentence per deprecated name in an experiment. Each sentence names the new key. The function searches
-/// the `[design]` table, the sweep, the design files, and the option `--set`. `replacing` is the design file that
+/// Returns one sentence per deprecated name in an experiment, with the current name. The function searches the
+/// `[design]` table, the sweep, the design files, and the values of `--set`. `replacing` is the design file that
 /// replaces the design file of the experiment, if any.
 pub(super) fn deprecations(file: &SourceFile, replacing: Option<&Path>, sets: &Sets) -> Outcome<Vec<String>> {
     let mut tables = vec![file.table.clone()];
@@ -44,13 +44,13 @@ pub(super) fn deprecations(file: &SourceFile, replacing: Option<&Path>, sets: &S
     Ok(sentences)
 }
 
-/// Returns a `[design]` table with the values of a swept path. Returns `None` for a path outside of the design.
+/// Converts a swept path with a value to a `[design]` table. Returns `None` for a path outside of the design.
 fn swept_design(path: &str, value: &Value) -> Option<Table> {
     let path = ConfigPath::new(path);
     path.axis().map(|_| paths::nested(path.below(), value.clone()))
 }
 
-/// Returns the current name of a swept path.
+/// Returns a swept path with its current name instead of a deprecated name.
 pub(super) fn new_name(path: &str) -> Cow<'_, str> {
     let parsed = ConfigPath::new(path);
     let (Root::Design, &[table, key]) = (parsed.root(), parsed.below()) else { return path.into() };

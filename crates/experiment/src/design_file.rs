@@ -17,8 +17,8 @@ pub fn read_design(path: &Path) -> Outcome<Design> {
     read_extended(&SourceFile::read(path)?, &[])
 }
 
-/// Reads the design of a file. `above` contains the paths of all files that extend this file, directly or indirectly.
-/// The function uses these paths to detect a cycle.
+/// Reads the design of a file. `above` contains the paths of all files that extend this file, directly or indirectly,
+/// so that the function can detect a cycle.
 pub(super) fn read_extended(file: &SourceFile, above: &[PathBuf]) -> Outcome<Design> {
     let keys = names(&DESIGN_FILE);
     if let Some(key) = file.table.keys().find(|key| !keys.contains(&key.as_str())) {
@@ -46,7 +46,7 @@ pub(super) fn read_extended(file: &SourceFile, above: &[PathBuf]) -> Outcome<Des
     }
 }
 
-/// Returns the tables of the design files that a file extends, without the key `about`. `path` is the path of an
+/// Returns the tables of the design files that a file extends, without their key `about`. `path` is the path of an
 /// experiment file or a design file. The table of the directly extended file comes first.
 pub fn extended_tables(path: &Path) -> Outcome<Vec<Table>> {
     let mut tables = Vec::new();
@@ -74,7 +74,7 @@ pub(super) fn extended_file(file: &SourceFile, name: &Value) -> Outcome<SourceFi
     referred(file, "extends", name)
 }
 
-/// Finds a file that the key `key` of another file names. The function searches the folder of the other file, and the
+/// Finds the file that the key `key` of another file names. The function searches the folder of the other file, and the
 /// folders `configs` above this folder.
 pub(super) fn referred(file: &SourceFile, key: &str, name: &str) -> Outcome<SourceFile> {
     let Some(path) = find(file.folder(), name) else {
@@ -95,17 +95,17 @@ fn find(folder: &Path, name: &str) -> Option<PathBuf> {
     std::iter::once(beside).chain(above).chain([Path::new("configs").join(name)]).find(|path| path.is_file())
 }
 
-/// Creates an error in a key of the `[design]` table.
+/// Creates an error about a key of the `[design]` table.
 pub(super) fn design_problem(file: &SourceFile, error: &DesignError) -> Problem {
     let key = std::iter::once("design").chain(error.path.iter().map(String::as_str));
     file.problem(&key.collect::<Vec<_>>(), error.message.clone())
 }
 
-/// Returns a design with changed values. Each text has the form `bloom.bits_per_key=12`. The combination of all values
-/// is checked after the last text, so the order of the texts has no effect.
+/// Returns a design with some values changed. Each text has the form `bloom.bits_per_key=12`. The function checks the
+/// combination of values only after the last text, so the order of the texts has no effect.
 ///
 /// # Errors
-/// The first text that is not a path and a value, or the text with an impossible value.
+/// A text is not a path and a value, or a value is impossible.
 pub fn set_design(design: &Design, texts: &[String]) -> Outcome<Design> {
     let mut sets = Vec::new();
     for text in texts {

@@ -1,4 +1,4 @@
-//! The differences between two configurations. The factors of a comparison are these differences.
+//! The differences between two configurations, which are the factors of a comparison.
 
 use catalog::{Axis, Choice};
 use engines::EngineOptions;
@@ -9,15 +9,15 @@ use tree::{AXES, own_keys};
 use super::cell::Cell;
 use super::engine::engine;
 
-/// The path of an engine's name in results.
+/// The path of the key that sets an engine's name in results.
 const ENGINE_LABEL: &str = "engine.label";
 
-/// The path of an engine's shared library.
+/// The path of the key that sets an engine's shared library.
 const ENGINE_LIBRARY: &str = "engine.library";
 
-/// Returns the paths of all settings in which two configurations differ. If the configurations have different
-/// variants on an axis, this is one difference. A parameter that only one of the variants has is a separate
-/// difference only if its value is not the default.
+/// Returns the paths of all settings in which two configurations differ. Different variants on an axis count as one
+/// difference. A parameter that only one of the variants has is a separate difference only if its value is not the
+/// default.
 pub(super) fn differences(a: &Cell, b: &Cell) -> Vec<String> {
     let mut found = Vec::new();
     choices(&engines::CATALOG, &a.engine, &b.engine, &mut found);
@@ -39,7 +39,7 @@ pub(super) fn differences(a: &Cell, b: &Cell) -> Vec<String> {
     found
 }
 
-/// Adds the differences between the designs of two trees.
+/// Adds the differences between the designs of two configurations that run the tree of lsmbench.
 fn designs(a: &Cell, b: &Cell, found: &mut Vec<String>) {
     for axis in AXES {
         choices(axis, a.design.choice(axis.name()), b.design.choice(axis.name()), found);
@@ -55,7 +55,7 @@ fn designs(a: &Cell, b: &Cell, found: &mut Vec<String>) {
     }
 }
 
-/// Adds the differences between the variants and parameters that two designs select on an axis.
+/// Adds the differences between two choices on an axis: different variants, and different parameters.
 fn choices(axis: &dyn Axis, a: &Choice, b: &Choice, found: &mut Vec<String>) {
     let name = axis.name();
     let defaults = |choice: &Choice| {
@@ -82,7 +82,7 @@ fn choices(axis: &dyn Axis, a: &Choice, b: &Choice, found: &mut Vec<String>) {
     found.append(&mut set);
 }
 
-/// Returns whether two values are equal. Integers and fractions are compared as numbers, so 10 equals 10.0.
+/// Returns whether two values are equal. Numbers are compared by value, so the integer 10 equals 10.0.
 fn same(a: &Value, b: &Value) -> bool {
     let number = |value: &Value| value.as_float().or_else(|| value.as_integer().map(|number| number as f64));
     match (number(a), number(b)) {
@@ -158,8 +158,8 @@ mod tests {
         }
     }
 
-    /// Tests that different engines count as one difference. Settings that only lsmbench's own tree reads do not
-    /// count separately.
+    /// Rule: a comparison of two different engines has one factor, the engine. Settings that only the tree of lsmbench
+    /// uses are no additional factors.
     #[test]
     fn another_engine_is_one_factor_and_each_term_another() {
         let rocksdb = |design: &str| Cell {
@@ -178,8 +178,8 @@ mod tests {
         assert_eq!(differences(&rocksdb("fence = \"binary\""), &rocksdb("")), Vec::<String>::new());
     }
 
-    /// Tests that two builds of one engine differ only in the library. The labels of the builds do not count as a
-    /// difference. Settings that neither build supports do not count as a difference.
+    /// Rule: a comparison of two builds of one engine has one factor, the library. The labels of the builds, and
+    /// settings that neither build supports, are no additional factors.
     #[test]
     fn two_builds_of_one_engine_differ_in_one_factor() {
         use super::super::fits::mismatches;

@@ -1,4 +1,4 @@
-//! The engines that experiments name. This module parses and constructs engines, and returns their names in results.
+//! The engines in experiments. This module parses engines, constructs them, and returns their names in results.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub fn read_engine(value: &Value) -> Result<Choice, ChoiceError> {
 /// Changes the value at a path in the table of an engine. If the path is empty, replaces the whole engine.
 ///
 /// # Errors
-/// The errors of [`read_engine`].
+/// Returns the same errors as [`read_engine`].
 pub(super) fn with_engine(engine: &Choice, path: &[&str], value: Value) -> Result<Choice, ChoiceError> {
     let Some(parameter) = path.first() else { return read_engine(&value) };
     let mut table = engine.to_toml();
@@ -42,13 +42,13 @@ pub fn engine(choice: &Choice) -> Box<dyn Engine> {
     CATALOG.build(choice).expect("a choice that exists can be built")
 }
 
-/// Returns whether an engine has this limit.
+/// Returns whether an engine has the limitation `limit`.
 pub(crate) fn is_limited(choice: &Choice, limit: Limit) -> bool {
     CATALOG.variant(choice.kind()).is_ok_and(|variant| variant.limits.contains(&limit))
 }
 
-/// Returns the name of an engine in results. The name is the `label` of the engine, if the engine has a label. If the
-/// engine has no label, the name consists of the kind and the parameters of the engine.
+/// Returns the name of an engine in results: its key `label`, or its kind and its parameters if the engine has no
+/// label.
 pub fn engine_label(engine: &Choice) -> String {
     let given = engine.params().get("label").and_then(Value::as_str).filter(|label| !label.is_empty());
     given.map_or_else(|| engine.label(), str::to_owned)
@@ -59,12 +59,12 @@ pub fn engine_label(engine: &Choice) -> String {
 pub struct Absence {
     /// The name of the engine in results.
     pub engine: String,
-    /// The steps that make the engine available.
+    /// The missing part of the engine, with the steps to install it.
     missing: Missing,
 }
 
 impl Absence {
-    /// Returns the reason why an engine is not available. Returns `None` for an available engine.
+    /// Returns the missing engine if an engine is not available. Returns `None` for an available engine.
     pub(crate) fn of(choice: &Choice) -> Option<Self> {
         let missing = engine(choice).identify().err()?;
         Some(Self { engine: engine_label(choice), missing })

@@ -1,8 +1,8 @@
 //! Sweeps with `memory = "equal"`: all configurations have the same memory budget.
 //!
-//! The budget is `design.memory`. First, two memtables, the filters and the fence pointers get their memory. The
-//! cache then gets the rest of the budget. A configuration with a larger filter therefore has a smaller cache.
-//! lsmbench measures the memory of each configuration, and marks comparisons of configurations with different memory.
+//! The budget is `design.memory`. Two memtables, the filters and the fence pointers get their memory first, and the
+//! cache gets the rest of the budget. A configuration with larger filters therefore has a smaller cache. lsmbench
+//! measures the memory of each configuration, and marks comparisons of configurations with different memory.
 
 use toml::Value;
 
@@ -16,9 +16,9 @@ impl Experiment {
     }
 }
 
-/// Returns an error if an experiment sets the capacity of the cache and also a memory budget, because the budget
-/// determines the capacity. The error message is one sentence. `named` contains the paths in the design that the
-/// experiment itself sets, with their values.
+/// Returns an error sentence if an experiment sets both the capacity of the cache and a memory budget. The budget
+/// already determines the capacity. `named` contains the paths in the design that the experiment itself sets, with
+/// their values.
 pub(super) fn check_capacity<'a>(
     mut named: impl Iterator<Item = (Vec<&'a str>, &'a Value)>,
     cells: &[Cell],
@@ -40,7 +40,7 @@ pub(super) fn check_capacity<'a>(
     }
 }
 
-/// Returns an error if two configurations have different memory budgets. The error message is one sentence.
+/// Returns an error sentence if two configurations have different memory budgets.
 pub(super) fn check(cells: &[Cell]) -> Result<(), String> {
     let mut budget = None;
     for cell in cells {

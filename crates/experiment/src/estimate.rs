@@ -1,4 +1,4 @@
-//! The estimated cost of a trial: bytes of storage and memory, and seconds.
+//! The estimated cost of a trial: bytes on storage, bytes of memory, and seconds.
 
 use std::path::Path;
 
@@ -10,12 +10,11 @@ use workload::{Kind, Mixed, PhasePlan, Rate, Role, StoreStep, Work, WorkloadPlan
 
 use super::cell::Cell;
 
-/// The largest storage of a tree, as a multiple of its SSTable bytes. During a compaction of the whole tree, storage
+/// The largest size of a store, as a multiple of its SSTable bytes. During a compaction of the whole tree, storage
 /// contains the input and the output of the compaction, and also the WAL.
 const MERGE_FACTOR: f64 = 2.5;
 
-/// The assumed maximum number of versions of a key on storage. The estimate uses this number for a policy without a
-/// size ratio.
+/// The assumed maximum number of versions of a key on storage, for a policy without a size ratio.
 const MOST_VERSIONS: f64 = 10.0;
 
 /// The overhead of an entry in an SSTable, in bytes.
@@ -24,17 +23,17 @@ const ENTRY_OVERHEAD_BYTES: f64 = 8.0;
 /// The assumed number of memtables in memory: the active memtable, and two memtables that are being flushed.
 const MEMTABLES: f64 = 3.0;
 
-/// The assumed bits per key of a filter without the parameter `bits_per_key`.
+/// The assumed bits per key of a filter that has no parameter `bits_per_key`.
 const MOST_FILTER_BITS: f64 = 32.0;
 
 /// The assumed memory per key of the model that checks answers, in bytes.
 const MODEL_BYTES: f64 = 8.0;
 
-/// The assumed additional memory in bytes per key of the model. The model needs this additional memory while it sorts
-/// the keys of a format whose order differs from the order of key numbers.
+/// The assumed additional memory of the model per key, in bytes. The model needs this memory while it sorts keys whose
+/// format orders them differently from their numbers.
 const SORTING_BYTES: f64 = 50.0;
 
-/// The operations per second of each kind that an estimate of time assumes.
+/// The assumed number of operations per second, by kind of operation.
 const ASSUMED_RATES: [(Kind, f64); Kind::ALL.len()] = [
     (Kind::Get, 500e3),
     (Kind::Put, 400e3),
@@ -58,15 +57,15 @@ const ASSUMED_RATES: [(Kind, f64); Kind::ALL.len()] = [
 pub struct Estimate {
     /// The largest number of bytes on storage during the trial.
     pub storage_bytes: f64,
-    /// Bytes of memory for memtables, the cache, and the model that checks answers.
+    /// The largest number of bytes of memory for memtables, the cache, and the model that checks answers.
     pub memory_bytes: f64,
     /// The estimated duration of each phase, in seconds.
     pub phase_seconds: Vec<f64>,
-    /// The number of keys in the store before each phase of a workload.
+    /// The estimated number of keys in the store before each phase of a workload.
     pub phase_keys: Vec<f64>,
 }
 
-/// The keys and entries that a phase adds to the store.
+/// The work of a phase: added keys, written entries, and duration.
 #[derive(Clone, Copy, Debug, Default)]
 struct PhaseWork {
     /// The number of added keys.
@@ -110,7 +109,7 @@ impl Estimate {
         estimate.stored_by(&cell.design)
     }
 
-    /// Counts the stored bytes as memory, if the design keeps its files in memory.
+    /// If the design keeps its files in memory, adds the stored bytes to the memory.
     fn stored_by(mut self, design: &Design) -> Self {
         if in_memory(design) {
             self.memory_bytes += std::mem::take(&mut self.storage_bytes);
@@ -118,7 +117,7 @@ impl Estimate {
         self
     }
 
-    /// Returns the estimated cost of a trial that starts after the first `phases` phases.
+    /// Returns the estimated cost of a trial that skips the first `phases` phases, because they belong to the fixture.
     pub(super) fn without_phases(mut self, phases: usize) -> Self {
         self.phase_seconds.iter_mut().take(phases).for_each(|seconds| *seconds = 0.0);
         self
@@ -129,8 +128,8 @@ impl Estimate {
         self.phase_seconds.iter().sum()
     }
 
-    /// Returns an error if a trial needs more space than the file system of `folder` has, or more memory than the
-    /// machine has. The error message is one sentence.
+    /// Returns an error sentence if a trial needs more space than the file system of `folder` has, or more memory than
+    /// the machine has.
     pub fn check(&self, cell: &Cell, folder: &Path) -> Result<(), String> {
         let name = format!("configuration {} ({})", cell.number, cell.label);
         match measure::probe::free_bytes(folder) {
@@ -169,13 +168,12 @@ impl PhaseWork {
         }
     }
 
-    /// Returns the work multiplied by `often`.
+    /// Returns this work, multiplied by `often`.
     fn times(self, often: f64) -> Self {
         Self { added: self.added * often, written: self.written * often, seconds: self.seconds * often }
     }
 
-    /// Returns the total work of roles, which run at the same time. A role in the background runs as long as the
-    /// other roles.
+    /// Returns the total work of roles that run at the same time. A background role runs as long as the other roles.
     fn of_roles(roles: &[Role]) -> Self {
         let with_end = roles.iter().filter(|role| !role.is_background());
         let ends = with_end.map(|role| Self::of_mix(&role.mixed, role.mixed.operations).seconds);
@@ -215,8 +213,7 @@ fn seconds_of(kind: Kind) -> f64 {
 }
 
 /// Returns the largest number of versions of a key that are on storage at the same time. Without compaction, storage
-/// keeps all versions. With compaction, each run or level that the policy compacts separately can contain one
-/// version.
+/// keeps all versions. With compaction, the estimate is the size ratio of the policy.
 fn versions(design: &Design) -> f64 {
     let policy = design.choice("compaction");
     match (policy.kind(), policy.params().get("size_ratio").and_then(toml::Value::as_float)) {
@@ -227,15 +224,15 @@ fn versions(design: &Design) -> f64 {
     }
 }
 
-/// Returns the largest size of all memtables in bytes. Immutable memtables may accumulate until writers stall, so
-/// this size includes these memtables. The accumulated memtables contain at most `written_bytes` bytes.
+/// Returns the largest total size of all memtables in bytes. The size includes the immutable memtables that accumulate
+/// until writers stall. These accumulated memtables contain at most `written_bytes` bytes.
 fn memtable_bytes(design: &Design, written_bytes: f64) -> f64 {
     let capacity = design.memtable_capacity.0 as f64;
     let piled_up = (design.options.stall.frozen_memtables as f64 + 1.0 - MEMTABLES).max(0.0);
     capacity * MEMTABLES + (capacity * piled_up).min(written_bytes)
 }
 
-/// Returns the estimated size of all filters in bytes: the bits of all entries, and the initial size of each filter.
+/// Returns the estimated size of all filters in bytes: the bits for all entries, and the initial size of each filter.
 fn filter_bytes(design: &Design, stored_bytes: f64, entries: f64) -> f64 {
     let choice = design.choice("bloom");
     if choice.kind() == "none" {
@@ -250,8 +247,8 @@ fn filter_bytes(design: &Design, stored_bytes: f64, entries: f64) -> f64 {
     (entries + begun) * number("bits_per_key").unwrap_or(MOST_FILTER_BITS) / 8.0
 }
 
-/// Returns the parameter `capacity` of the variant on an axis, in bytes. Returns `None` if the variant has no such
-/// parameter.
+/// Returns the parameter `capacity` of the variant on the axis `axis`, in bytes. Returns `None` if the variant has no
+/// such parameter.
 fn capacity(design: &Design, axis: &str) -> Option<f64> {
     let capacity = design.choice(axis).params().get("capacity")?.as_str()?;
     parse_bytes(capacity).ok().map(|bytes| bytes as f64)

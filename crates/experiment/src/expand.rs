@@ -1,5 +1,5 @@
-//! Expands a sweep into configurations. Each combination of swept values becomes a configuration with a label.
-//! Combinations that cannot run are skipped.
+//! Expands a sweep into configurations. Each combination of swept values becomes a configuration with a label, or is
+//! skipped because it cannot run.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use super::families::Families;
 use super::sweep::{Factor, Sweep, SweepError};
 use super::{fits, paths, wording};
 
-/// The settings of an experiment without its sweep: the base design, the base engine and the base task.
+/// The settings of an experiment before its sweep changes them: the base design, the base engine and the base task.
 pub(super) struct Base<'a> {
     /// The name of the experiment.
     pub(super) name: &'a str,
@@ -26,8 +26,8 @@ pub(super) struct Base<'a> {
     pub(super) design: &'a Design,
     pub(super) task: &'a Task,
     pub(super) mode: RunMode,
-    /// Whether the sweep skips unavailable engines instead of failing. Without this setting, an unavailable engine is
-    /// an error. The report skips unavailable engines, because claims about available engines can still be judged.
+    /// Whether the sweep skips engines that are not available. Without this setting, such an engine is an error. The
+    /// report sets this flag, because it can still judge the claims about available engines.
     pub(super) goes_as_far: bool,
 }
 
@@ -153,7 +153,7 @@ impl Sweep {
 }
 
 impl Base<'_> {
-    /// Returns the value at a path of the base settings.
+    /// Returns the value at a path in the base settings.
     fn value(&self, path: &str) -> Option<Value> {
         let path = ConfigPath::new(path);
         match (path.root(), path.below()) {
@@ -167,7 +167,7 @@ impl Base<'_> {
         }
     }
 
-    /// Returns an error if a path does not exist.
+    /// Returns an error if a swept path does not exist in the base settings.
     fn check_root(&self, path: &str) -> Result<(), SweepError> {
         let parsed = ConfigPath::new(path);
         let of_workloads = self.task.workload().map(|_| ENGINE);
@@ -193,7 +193,7 @@ impl Base<'_> {
         }
     }
 
-    /// Creates the error about a swept path that has no effect on any configuration.
+    /// Creates the error for a swept path that has no effect on any configuration.
     fn applies_nowhere(&self, path: &str) -> SweepError {
         let parsed = ConfigPath::new(path);
         let (name, of) = parsed.parts().split_last().expect("a path has at least one part");
@@ -223,7 +223,7 @@ impl Base<'_> {
     }
 }
 
-/// Returns an error if none of the compared engines is installed.
+/// Returns an error if none of the swept engines is installed.
 fn check_presence(left_out: &[SkippedCell]) -> Result<(), SweepError> {
     let absent: Vec<String> = absences(left_out).into_iter().map(ToString::to_string).collect();
     if absent.is_empty() {
@@ -233,7 +233,7 @@ fn check_presence(left_out: &[SkippedCell]) -> Result<(), SweepError> {
     Err(SweepError::new(ENGINE, format!("{}; {all}", absent.join("; "))))
 }
 
-/// Returns advice about a parameter that no swept kind has. The advice lists the valid parameters.
+/// Returns advice about a swept parameter that no swept variant has. The advice lists the valid parameters.
 fn parameters(of: &str, name: &str, mut known: Vec<String>) -> String {
     known.sort();
     known.dedup();
@@ -247,8 +247,8 @@ fn parameters(of: &str, name: &str, mut known: Vec<String>) -> String {
     }
 }
 
-/// Returns the shortest unique suffix of each path, such as `theta`. For example, if the sweep contains the threads
-/// of two phases, the suffixes are longer, such as `load.threads`.
+/// Returns the shortest unique suffix of each swept path, such as `theta`. If the sweep contains the threads of two
+/// phases, for example, the suffixes are longer, such as `load.threads`.
 fn short_names(factors: &[Factor]) -> Vec<String> {
     let paths: Vec<ConfigPath<'_>> = factors.iter().map(|factor| ConfigPath::new(&factor.path)).collect();
     let tail = |path: &[&str], length: usize| path[path.len() - length..].join(".");
@@ -265,7 +265,7 @@ fn short_names(factors: &[Factor]) -> Vec<String> {
     paths.iter().map(name).collect()
 }
 
-/// Returns whether an engine uses every setting of a design.
+/// Returns whether an engine uses all settings of a design, like the tree of lsmbench.
 fn reads_all(choice: &Choice) -> bool {
     engine(choice).reads_whole_design()
 }
@@ -334,8 +334,8 @@ pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     })
 }
 
-/// Returns the reason why the caches of a phase cannot be dropped on this system. Returns `None` if no phase drops
-/// caches, or if this system can drop caches.
+/// Returns the reason why this system cannot drop the caches before a phase. Returns `None` if no phase drops caches,
+/// or if this system can drop caches.
 fn missing_eviction(cell: &Cell) -> Option<String> {
     let drops = |phase: &&Phase| {
         phase.before.cache == CacheState::Cold || phase.step() == Some(StoreStep::DropCaches)
@@ -354,7 +354,7 @@ struct Parts {
 
 impl Parts {
     /// Returns whether the setting at a path applies to this configuration. For example, the filter `none` has no
-    /// `bits_per_key`, and the distribution `uniform` has no `theta`. An engine other than lsmbench's own tree uses
+    /// `bits_per_key`, and the distribution `uniform` has no `theta`. An engine other than the tree of lsmbench uses
     /// only some options of a design.
     fn has(&self, path: &str) -> bool {
         let path = ConfigPath::new(path);
@@ -376,7 +376,7 @@ impl Parts {
         }
     }
 
-    /// Sets the value at a path. The first part of the path was checked before.
+    /// Sets the value at a path whose first part was already checked.
     fn apply(&mut self, path: &str, value: Value) -> Result<(), SweepError> {
         let parsed = ConfigPath::new(path);
         match (parsed.root(), parsed.below()) {
@@ -398,7 +398,7 @@ impl Parts {
     }
 }
 
-/// Returns whether a key belongs to an axis and not to a variant. Every variant of the axis then accepts this key.
+/// Returns whether the axis itself has this key, so that every variant of the axis accepts the key.
 fn is_own_key(axis: &str, key: &str) -> bool {
     own_keys(axis).any(|own| own == key)
 }
@@ -407,7 +407,7 @@ fn read_task(table: &Table, path: &str) -> Result<Task, SweepError> {
     Task::from_toml(table).map_err(|error| SweepError::new(path, error.message))
 }
 
-/// Returns the text of a value for results. A kind or a size keeps the text that the user wrote. A table becomes a
+/// Returns a swept value as text for results. A kind or a size keeps the text that the user wrote. A table becomes a
 /// label.
 fn display(path: &str, value: &Value) -> String {
     if path == ENGINE {
@@ -534,7 +534,8 @@ mod tests {
         assert!(left_out[0].reason.contains("phase look ends after a time"), "{left_out:?}");
     }
 
-    /// Tests a sweep over options of a design that another engine does not use. Such an engine runs only once.
+    /// Tests a sweep over options of a design that one of the swept engines does not use. This engine runs only one
+    /// configuration.
     #[test]
     fn another_engine_runs_once_for_what_it_does_not_read() {
         let own = std::env::current_exe().unwrap();

@@ -1,4 +1,4 @@
-//! The facts about an experiment that verdicts depend on, as plain data.
+//! The facts about an experiment on which verdicts depend, as plain data.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use super::fits::mismatches;
 use super::resolved::Experiment;
 
 impl Experiment {
-    /// Returns the facts of the experiment that verdicts depend on.
+    /// Returns the facts about this experiment on which verdicts depend.
     pub fn facts(&self) -> ExperimentFacts<'_> {
         let by_number: BTreeMap<u64, &Cell> = self.cells.iter().map(|cell| (cell.number, cell)).collect();
         let verdict = self.verdict.clone();
@@ -71,8 +71,7 @@ fn contrast(baseline: &Cell, cell: &Cell) -> Contrast {
     Contrast { settings: differences(baseline, cell), unequal_terms, is_oracle: is_oracle(baseline, cell) }
 }
 
-/// Returns whether a configuration has an ideal variant on an axis, and the baseline has another variant on this
-/// axis.
+/// Returns whether a configuration has an ideal variant on an axis on which the baseline has a different component.
 fn is_oracle(baseline: &Cell, cell: &Cell) -> bool {
     let choices = cell.design.choices().zip(baseline.design.choices());
     choices.filter(|(own, of_baseline)| own != of_baseline).any(|((name, choice), _)| {
@@ -81,8 +80,8 @@ fn is_oracle(baseline: &Cell, cell: &Cell) -> bool {
     })
 }
 
-/// Returns the order of labels in charts and tables. Columns that contain variants of an axis have the order of the
-/// catalog.
+/// Returns the order of labels in charts and tables. For columns that contain variants of an axis, this is the order of
+/// the catalog.
 pub fn catalog_order() -> LabelOrder {
     let engines = CATALOG.kinds().map(|kind| (kind, false));
     let order = LabelOrder::default().with(ENGINE, engines);

@@ -1,4 +1,4 @@
-//! The column families of a configuration: the families that its phases name, and the families of its design.
+//! The column families of a configuration: the families in its phases, and the families in its design.
 
 use catalog::Limit;
 use results::RunMode;
@@ -10,21 +10,21 @@ use super::cell::Cell;
 use super::engine::{engine, engine_label};
 use super::wording;
 
-/// The WAL mode that families cannot have: no background thread syncs the shared WAL.
+/// The WAL mode that column families do not support, because no background thread syncs their shared WAL.
 const INTERVAL: &str = "interval";
 
-/// The table of the families in a design.
+/// The name of the table with the families in a design.
 const FAMILIES: &str = "families";
 
 /// The largest number of families in one tree, because the number of a family is one byte of its keys.
 const MOST_PREFIXES: usize = 256;
 
-/// The names of the column families that exist before a sweep or an override changes values in a family.
+/// The names of the column families that exist before a sweep or an override sets values inside of a family.
 pub(super) struct Families<'a>(Vec<&'a str>);
 
 impl<'a> Families<'a> {
     /// Collects the families of a design, and the families that overrides define by a whole table, as
-    /// `design.families.index = {}` does. `sets` has the path and the value of each override below `design`.
+    /// `design.families.index = {}` does. `sets` contains the path below `design` and the value of each override.
     pub(super) fn of(design: &'a Design, sets: impl Iterator<Item = (&'a [&'a str], &'a Value)>) -> Self {
         let mut names: Vec<&str> = design.families().collect();
         for (path, value) in sets {
@@ -40,7 +40,7 @@ impl<'a> Families<'a> {
         Self(names)
     }
 
-    /// Returns an error if a path below `design` leads into a family that does not exist.
+    /// Returns an error if a path below `design` names a family that does not exist.
     pub(super) fn check(&self, path: &[&str]) -> Result<(), String> {
         match family_of_path(path) {
             Some(name) if self.0.is_empty() => Err(format!(
@@ -89,8 +89,8 @@ pub(super) fn problem(mode: RunMode, cell: &Cell) -> Option<String> {
     of_families.filter(|_| mode == RunMode::Counted).map(|reason| format!("counted mode: {reason}"))
 }
 
-/// Returns the reason why a phase cannot merge in its family, because its tree has no merge operator or another one.
-/// Returns `None` if each merge has an operator.
+/// Returns the reason why the merges of a phase are not possible in its family. The family has no merge operator, or
+/// another operator than the phase needs. Returns `None` if all merges are possible.
 pub(super) fn lacking_operator(phases: &[Phase], design: &Design) -> Option<String> {
     let has_merges = |phase: &&Phase| match &phase.work {
         Work::Mixed(mixed) => mixed.has(Kind::Merge),
@@ -123,7 +123,8 @@ pub(super) fn lacking_operator(phases: &[Phase], design: &Design) -> Option<Stri
     })
 }
 
-/// Returns the reason why the families of a phase are not the families of the design.
+/// Returns the reason why the families of the phases do not match the families of the design. Returns `None` if they
+/// match.
 fn unnamed(workload: &Workload, cell: &Cell) -> Option<String> {
     let known: Vec<&str> = cell.design.families().collect();
     let named: Vec<_> =
@@ -150,7 +151,7 @@ fn unnamed(workload: &Workload, cell: &Cell) -> Option<String> {
     wrong.or_else(unused)
 }
 
-/// Returns the families of a phase or of its roles, each with the place that names it.
+/// Returns the families that a phase or its roles name, each with a description of the place that names it.
 fn families_of(phase: &Phase) -> Vec<(String, Option<&str>)> {
     let roles = phase.roles();
     if roles.is_empty() {

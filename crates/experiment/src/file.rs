@@ -8,7 +8,7 @@ use types::{Outcome, Problem};
 
 use super::wording;
 
-/// A TOML file with its text, so that an error message can contain the line of a key.
+/// A TOML file together with its text, so that error messages can state the line of a key.
 #[derive(Clone, Debug)]
 pub(crate) struct SourceFile {
     /// The path of the file.
@@ -32,8 +32,9 @@ impl SourceFile {
         Ok(Self { path: path.to_owned(), text, table })
     }
 
-    /// Creates an error about the value of a key. `key` is the path of the key from the top of the file. The path
-    /// contains the name of a `[[phase]]` table, and the index (from 0) of a `[[chart]]` table.
+    /// Creates an error about the value of a key. `key` is the path of the key from the top of the file. For a
+    /// `[[phase]]` table, the path contains the name of the phase. For a `[[chart]]` table, the path contains its
+    /// index, starting at 0.
     pub(crate) fn problem(&self, key: &[&str], message: impl Into<String>) -> Problem {
         // Unnamed tables of an array have an index, which readers do not know.
         let parts = key.iter().filter(|part| !part.is_empty() && part.parse::<usize>().is_err());
@@ -41,8 +42,8 @@ impl SourceFile {
         Problem::at(&self.path, self.line(key), wording::keyed(&name, &message.into()))
     }
 
-    /// Returns the line of a key. If the key does not exist, returns the line of the innermost existing table on its
-    /// path.
+    /// Returns the line number of a key. If the key does not exist, returns the line of the innermost existing table on
+    /// its path.
     fn line(&self, key: &[&str]) -> Option<usize> {
         let root = DeTable::parse(&self.text).ok()?;
         let mut offset = None;
@@ -50,12 +51,12 @@ impl SourceFile {
         offset.map(|offset| line_of(&self.text, offset))
     }
 
-    /// Returns the canonical path, which identifies the file.
+    /// Returns the canonical path, which is equal for all paths of the same file.
     pub(crate) fn identity(&self) -> PathBuf {
         std::fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone())
     }
 
-    /// Returns the folder to which relative paths in the file refer.
+    /// Returns the folder of the file, to which relative paths in the file are relative.
     pub(crate) fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new(""))
     }
@@ -90,8 +91,8 @@ fn descend(table: &DeTable<'_>, key: &[&str], offset: &mut Option<usize>) {
     }
 }
 
-/// Translates a message of the TOML parser into plain words. For example, a message about an integer out of range
-/// names no Rust types.
+/// Rewrites a message of the TOML parser in plain words. For example, a message about an integer out of range contains
+/// no Rust types.
 fn in_plain_words(message: &str) -> String {
     let number = message.strip_prefix("invalid type: integer `").and_then(|rest| rest.split_once('`'));
     match number {

@@ -1,5 +1,5 @@
-//! The restrictions of engines. An engine may be unable to run a configuration, or may not support a setting of the
-//! design.
+//! The restrictions of engines: configurations that an engine cannot run, and design settings that an engine does not
+//! support.
 
 use std::collections::BTreeSet;
 
@@ -28,9 +28,9 @@ pub(super) fn mismatches(a: &Cell, b: &Cell) -> usize {
     one.symmetric_difference(&other).count()
 }
 
-/// Returns the reason why an experiment cannot use the engine of this configuration. Returns `None` if the experiment
-/// can use the engine. Counted mode needs an engine whose counters have equal values in every run. A step needs an
-/// engine that supports the step.
+/// Returns the reason why the engine of this configuration cannot be used in the experiment. Returns `None` if the
+/// engine can be used. In counted mode, the counters of an engine must be equal in every run. The engine must also
+/// support all steps and operations of the workload.
 pub(super) fn hindrance(mode: RunMode, cell: &Cell) -> Option<String> {
     let name = engine_label(&cell.engine);
     if mode == RunMode::Counted && is_limited(&cell.engine, Limit::NotDeterministic) {
@@ -45,7 +45,7 @@ pub(super) fn hindrance(mode: RunMode, cell: &Cell) -> Option<String> {
     Some(format!("{missing}; remove the phase, or the engine"))
 }
 
-/// Returns the reason why the design of a configuration does not support the merges or the conditional puts of the
+/// Returns the reason why the design of a configuration does not support the merges or conditional puts of the
 /// workload. Returns `None` if the design supports all operations.
 fn unfit_design(cell: &Cell) -> Option<String> {
     let phases = &cell.task.workload()?.phases;
@@ -65,7 +65,7 @@ fn unfit_design(cell: &Cell) -> Option<String> {
     ))
 }
 
-/// Returns whether the mix of a phase contains a kind of operation.
+/// Returns whether a phase executes a kind of operation outside of batches.
 fn executes(phase: &Phase, kind: Kind) -> bool {
     match &phase.work {
         Work::Mixed(mixed) => mixed.mix.has(kind),
@@ -74,7 +74,7 @@ fn executes(phase: &Phase, kind: Kind) -> bool {
     }
 }
 
-/// Returns whether a phase executes a kind of operation, alone or in batches.
+/// Returns whether a phase executes a kind of operation, inside or outside of batches.
 fn mixes(phase: &Phase, kind: Kind) -> bool {
     match &phase.work {
         Work::Mixed(mixed) => mixed.has(kind),

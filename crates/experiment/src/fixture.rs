@@ -1,4 +1,4 @@
-//! The phases of a fixture, and the restrictions of these phases. A fixture is a store on which the first phases of a
+//! The phases of a fixture, and the restrictions for these phases. A fixture is a store on which the first phases of a
 //! workload have run. Every trial starts from a copy of the fixture.
 
 use catalog::Limit;
@@ -11,8 +11,7 @@ use super::resolved::Experiment;
 use super::wording;
 
 impl Experiment {
-    /// Returns the number of phases that belong to the fixture. The phases of the fixture are the first phases of the
-    /// workload.
+    /// Returns the number of phases at the start of the workload that belong to the fixture.
     pub fn fixture_phases(&self, task: &Task) -> usize {
         self.trials.fixture.as_ref().map_or(0, |last| {
             task.phases().iter().position(|phase| phase == last).map_or(0, |place| place + 1)
@@ -20,7 +19,7 @@ impl Experiment {
     }
 }
 
-/// Returns an error if a phase of the fixture is not allowed in a fixture. The error message is one sentence.
+/// Returns an error sentence if one of the phases up to `last` is not allowed in a fixture.
 pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), String> {
     let Some(workload) = task.workload() else {
         return Err(
@@ -83,8 +82,8 @@ pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), Strin
     })
 }
 
-/// Returns an error if the phase that the verdict uses belongs to the fixture, because phases of a fixture are not
-/// measured. The error message is one sentence.
+/// Returns an error sentence if the phase of the verdict belongs to the fixture, because lsmbench does not measure the
+/// phases of a fixture.
 pub(super) fn check_measured(phase: &str, fixture: Option<&str>, task: &Task) -> Result<(), String> {
     let phases = task.phases();
     let place = |name: &str| phases.iter().position(|phase| phase == name);

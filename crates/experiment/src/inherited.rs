@@ -1,6 +1,6 @@
 //! The settings that swept variants inherit from the base design. A variant inherits a setting if the base design
-//! changes the setting and the variant also has this setting. All variants are then compared with equal settings. A
-//! run prints the inherited settings, because a reader may expect the default settings of a variant.
+//! changes this setting and the variant also has it. All variants then have equal settings in the comparison. A run
+//! prints the inherited settings, because a reader may expect the default settings of a variant.
 
 use catalog::Axis;
 use results::ConfigPath;
@@ -10,8 +10,8 @@ use super::cell::Cell;
 use super::resolved::Experiment;
 
 impl Experiment {
-    /// Returns a sentence for each swept axis on which a configuration inherits a setting from another variant in the
-    /// base design.
+    /// Returns one sentence for each swept axis on which a configuration inherits settings from the variant of the base
+    /// design.
     pub fn inherited(&self) -> Vec<String> {
         let swept = self.sweep.factors.iter().filter_map(|factor| {
             let path = ConfigPath::new(&factor.path);

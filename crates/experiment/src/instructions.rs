@@ -1,4 +1,4 @@
-//! Counts of instructions by valgrind: the configurations that allow a count, and the task of the counted trial.
+//! The instruction counts of valgrind: the restrictions for configurations, and the task of the counted trial.
 
 use results::RunMode;
 use subject::Task;
@@ -8,7 +8,7 @@ use super::cell::Cell;
 use super::expand::refusal;
 use super::resolved::Experiment;
 
-/// Returns an error if a configuration does not allow a count of instructions. Threads and timing would change the
+/// Returns an error if the instructions of a configuration cannot be counted. Threads and timing would change the
 /// count, so each configuration must be able to run in counted mode.
 pub(super) fn check(cells: &[Cell]) -> Result<(), String> {
     let reason = |cell: &Cell| match cell.task.workload() {
@@ -22,8 +22,8 @@ pub(super) fn check(cells: &[Cell]) -> Result<(), String> {
 }
 
 impl Experiment {
-    /// Returns the task of the trial in which valgrind counts the instructions of `phase`. If the phase has a mix, the
-    /// phase has at most `trials.instructions` operations.
+    /// Returns the task of the trial in which valgrind counts the instructions of `phase`. A phase with a mix is
+    /// limited to `trials.instructions` operations.
     pub fn counted_task(&self, cell: &Cell, phase: &str) -> Task {
         let mut task = cell.task.clone();
         if let (Task::Workload(workload), Some(most)) = (&mut task, self.trials.instructions) {

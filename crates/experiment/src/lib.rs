@@ -1,8 +1,8 @@
-//! Reads experiment files. The result is the list of the configurations that a run measures.
+//! Reads experiment files, and returns the configurations that a run measures.
 //!
-//! [`Experiment::load`] reads a file and all files that it refers to. The loader applies the [`Overrides`] of the
-//! command line and expands the sweep into [`Cell`]s. Experiments that cannot run are rejected with file, line and key.
-//! [`Experiment::facts`] returns the facts that verdicts depend on. This crate runs no experiment.
+//! [`Experiment::load`] reads a file and all files to which it refers. The loader applies the [`Overrides`] of the
+//! command line, and expands the sweep into [`Cell`]s. If an experiment cannot run, the error contains the file, the
+//! line and the key. [`Experiment::facts`] returns the facts on which verdicts depend. This crate runs no experiment.
 
 mod answers;
 mod cell;

@@ -1,4 +1,4 @@
-//! Reads an experiment file, and all files that it refers to, into an [`Experiment`].
+//! Reads an experiment file, and all files to which it refers, into an [`Experiment`].
 
 mod task;
 mod unread;
@@ -43,8 +43,8 @@ impl Experiment {
     /// Reads an experiment and checks everything that can be checked before it runs.
     ///
     /// # Errors
-    /// Returns the first error in the experiment file, in another file that the experiment uses, or in an override.
-    /// The error names the file, the line and the key.
+    /// Returns the first error in the experiment file, in another file that the experiment uses, or in an override. An
+    /// error about a file contains the file, the line and the key.
     pub fn load(path: &Path, overrides: &Overrides) -> Outcome<Self> {
         Loader::new(path, overrides)?.load()
     }
@@ -159,7 +159,8 @@ impl<'a> Loader<'a> {
         Ok(experiment)
     }
 
-    /// Returns the table `[quick]` if its values are not applied. The values that the command line sets are left out.
+    /// Returns the table `[quick]` without the values that the command line sets. Returns `None` if the run applies
+    /// `[quick]`, or if no value is left.
     fn quick(&self) -> Option<Table> {
         let mut table = self.file.table.get("quick")?.as_table()?.clone();
         let is_set = |path: &str| self.sets.setter(path).is_some_and(|set| set.by == SetBy::CommandLine);
@@ -167,8 +168,8 @@ impl<'a> Loader<'a> {
         (!self.overrides.quick && !table.is_empty()).then_some(table)
     }
 
-    /// Returns the name of the experiment, which is the name of its file. The name of a component experiment begins
-    /// with `component-`, so that no tree experiment has an equal name.
+    /// Returns the name of the experiment, which is the name of its file without the extension. The name of a component
+    /// experiment begins with `component-`, so it cannot equal the name of a tree experiment.
     fn name(&self, task: &Task) -> String {
         let stem = self.file.path.file_stem().unwrap_or_default().to_string_lossy();
         match task {
@@ -188,8 +189,8 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Returns the base design, and the axes that the `[design]` table sweeps. The value of a swept axis is a list or
-    /// `"all"`.
+    /// Returns the base design, and the axes that the `[design]` table sweeps. A swept axis has a list or `"all"` as
+    /// its value.
     fn design(&self, task: &Task) -> Outcome<(Design, Vec<Factor>)> {
         let mut design = match (&self.overrides.design, self.file.table.get("extends")) {
             (Some(path), _) => read_design(path)?,
@@ -215,8 +216,8 @@ impl<'a> Loader<'a> {
         Ok((self.set_design(&design)?, factors))
     }
 
-    /// Returns a design with the overrides of the experiment. The combination of all values is checked after the last
-    /// override, so the order of the overrides has no effect.
+    /// Applies the overrides of the experiment to a design. The function checks the combination of values only after
+    /// the last override, so the order of the overrides has no effect.
     fn set_design(&self, design: &Design) -> Outcome<Design> {
         let (mut tables, mut sets) = (Vec::new(), Vec::new());
         for by in [SetBy::File, SetBy::Quick, SetBy::CommandLine] {
@@ -237,7 +238,7 @@ impl<'a> Loader<'a> {
         })
     }
 
-    /// Returns the base engine of the sweep.
+    /// Returns the base engine, which configurations use if the sweep sets no other engine.
     fn engine(&self, task: &Task) -> Outcome<Choice> {
         let mut engine = default_engine();
         if let Some(value) = self.file.table.get(ENGINE).filter(|value| !is_swept(value)) {
@@ -258,8 +259,8 @@ impl<'a> Loader<'a> {
         Ok(engine)
     }
 
-    /// Returns the engines that the experiment sweeps. The value of the key `engine` is then a list or `"all"`.
-    /// Returns `None` if the key contains one engine.
+    /// Returns the engines that the experiment sweeps, if the value of the key `engine` is a list or `"all"`. Returns
+    /// `None` if the key names one engine.
     fn engine_factor(&self) -> Outcome<Option<Factor>> {
         let Some(value) = self.file.table.get(ENGINE).filter(|value| is_swept(value)) else {
             return Ok(None);
@@ -267,13 +268,13 @@ impl<'a> Loader<'a> {
         read_factor(ENGINE, value).map(Some).map_err(|error| self.file.problem(&[ENGINE], error.message))
     }
 
-    /// Reads the table `[gate]` and its overrides. Returns `None` if the experiment has neither of them.
+    /// Reads the table `[gate]` and its overrides. Returns `None` if the experiment has no gate.
     fn gate(&self) -> Outcome<Option<GateRule>> {
         let is_given = self.file.table.contains_key("gate") || self.sets.under("gate").next().is_some();
         is_given.then(|| self.table("gate", &GateRule::KEYS)).transpose()
     }
 
-    /// Returns an error for keys of a `[design]` table that the experiment does not use.
+    /// Returns an error if a `[design]` table contains keys that the experiment does not use.
     fn check_read(&self, task: &Task, table: &Table) -> Outcome<()> {
         let inner = |key: &str| table[key].as_table().into_iter().flat_map(Table::keys);
         let paths = table.keys().flat_map(|key| {
@@ -288,7 +289,8 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Splits the `[design]` table into keys with a single value, and axes with a list of values (swept axes).
+    /// Splits the `[design]` table into the keys with a single value, and the swept axes, whose value is a list or
+    /// `"all"`.
     fn split_swept(&self, table: &Table) -> Outcome<(Table, Vec<Factor>)> {
         let (mut own, mut factors) = (Table::new(), Vec::new());
         for (key, value) in table {
@@ -303,7 +305,7 @@ impl<'a> Loader<'a> {
         Ok((own, factors))
     }
 
-    /// Returns an error if the experiment measures nothing in its mode.
+    /// Returns an error if the subject of a component experiment cannot be measured in the selected mode.
     fn check_mode(&self, task: &Task, trials: &Trials) -> Outcome<()> {
         let Some(component) = task.component() else { return Ok(()) };
         let modes = component.subject().modes();
@@ -320,8 +322,8 @@ impl<'a> Loader<'a> {
         Err(self.table_problem("trials", "mode", message))
     }
 
-    /// Converts an error in a setting of the workload or component to an error message. The message names the file,
-    /// the override or the sweep that set the value.
+    /// Adds the source of the setting to an error in the workload or the component. The source is a file, an override
+    /// or the sweep.
     fn choice_problem(&self, source: &SourceFile, error: ChoiceError) -> Problem {
         let key = error.key.unwrap_or_default();
         match self.sets.setter(&key) {
@@ -359,7 +361,7 @@ impl<'a> Loader<'a> {
         Ok(trials)
     }
 
-    /// Reads a table of the experiment that consists of plain keys, and applies its overrides.
+    /// Reads the table `name` of the experiment with the valid keys `keys`, and applies its overrides.
     fn table<T: DeserializeOwned>(&self, name: &str, keys: &[&str]) -> Outcome<T> {
         let mut table = match self.file.table.get(name) {
             None => Table::new(),
@@ -373,7 +375,7 @@ impl<'a> Loader<'a> {
             .map_err(|error| self.table_problem(name, &error.key.unwrap_or_default(), error.message))
     }
 
-    /// Creates an error about a key of a plain table. The error names the file or the override that set the value.
+    /// Creates an error about a key of such a table. The error names the file or the override that set the value.
     fn table_problem(&self, name: &str, key: &str, message: impl Into<String>) -> Problem {
         match self.sets.setter(&format!("{name}.{key}")) {
             Some(set) => set.problem(&self.file, message),
@@ -434,7 +436,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Returns an error if the memory budgets of the configurations are impossible.
+    /// Returns an error if the memory budget of a configuration is impossible.
     fn check_memory(&self, sweep: &Sweep, cells: &[Cell]) -> Outcome<()> {
         if sweep.equal_memory {
             equal_memory::check(cells).map_err(|message| {
@@ -452,14 +454,14 @@ impl<'a> Loader<'a> {
             .map_err(|message| self.file.problem(&["design", "cache", "capacity"], message))
     }
 
-    /// Returns an error if the fixture is impossible.
+    /// Returns an error if the experiment cannot have the fixture that it requests.
     fn check_fixture(&self, trials: &Trials, task: &Task, cells: &[Cell]) -> Outcome<()> {
         let Some(last) = &trials.fixture else { return Ok(()) };
         fixture::check(last, task, cells)
             .map_err(|message| self.table_problem("trials", "fixture", format!("trials.fixture: {message}")))
     }
 
-    /// Reads the charts and the verdict, and checks their columns and names.
+    /// Reads the tables `[verdict]` and `[[chart]]`, and checks the columns and names in them.
     fn present(&self, experiment: &mut Experiment) -> Outcome<()> {
         let schema = Schema::runs(&experiment.swept())
             .map_err(|error| self.file.problem(&["sweep"], error.to_string()))?;
@@ -482,7 +484,7 @@ impl<'a> Loader<'a> {
         experiment.style.check().map_err(problem)
     }
 
-    /// Returns an error if a configuration can never have a value for a metric of the verdict in the judged phase. If
+    /// Returns an error if a metric of the verdict can never have a value in the judged phase of a configuration. If
     /// the command line selects counted mode, removes the metrics that need time, and adds a warning.
     fn check_metrics(&self, experiment: &mut Experiment) -> Outcome<()> {
         let (phase, mode) = (judged_phase(&experiment.facts()), experiment.trials.mode);
@@ -514,8 +516,8 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Returns an error if valgrind should count instructions, and a configuration does not allow this. Adds the count
-    /// to the metrics of the verdict.
+    /// If the experiment counts instructions, adds the count to the metrics of the verdict. Returns an error if the
+    /// instructions of a configuration cannot be counted.
     fn check_instructions(&self, experiment: &mut Experiment) -> Outcome<()> {
         if experiment.trials.instructions.is_none() {
             return Ok(());
@@ -530,8 +532,8 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Plans the workload of every configuration once, to find missing traces and impossible phases before the run.
-    /// Returns one sentence for each assumption about a replayed trace.
+    /// Plans the workload of every configuration, to find missing traces and impossible phases before the run. Returns
+    /// one sentence for each assumption about a replayed trace.
     fn check_plans(&self, experiment: &Experiment) -> Outcome<Vec<String>> {
         let mut checked = HashSet::new();
         let mut assumptions = Vec::new();
@@ -551,7 +553,7 @@ impl<'a> Loader<'a> {
         Ok(assumptions)
     }
 
-    /// Checks that all files of components exist. Each file is checked once.
+    /// Checks that all external files of components exist.
     fn check_files(&self, experiment: &Experiment) -> Outcome<()> {
         let mut checked = HashSet::new();
         for component in experiment.cells.iter().filter_map(|cell| cell.task.component()) {
@@ -580,12 +582,12 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// Returns whether a value sweeps an axis or the engine over several variants.
+/// Returns whether a value is a list of variants or `"all"`.
 fn is_swept(value: &Value) -> bool {
     value.is_array() || value.as_str() == Some("all")
 }
 
-/// Returns whether a trace error belongs to this phase.
+/// Returns whether a trace error is about the trace of this phase.
 fn replays(phase: &Phase, error: &TraceError) -> bool {
     let file = phase.trace().map(|trace| &trace.file);
     error.path().zip(file).is_some_and(|(path, file)| path.ends_with(file))

@@ -1,5 +1,5 @@
-//! Finds metrics of a verdict that the judged phase can never measure. For each such metric, the error contains the
-//! reason, and the setting that makes the metric available. A metric that is missing only in some runs is not an
+//! Finds metrics of a verdict for which the judged phase can never have a value. The error for such a metric contains
+//! the reason, and the setting that would provide a value. A metric that lacks a value only in some runs is not an
 //! error.
 
 use results::{Metric, RunMode, Unit, columns as c};
@@ -10,7 +10,8 @@ use super::cell::Cell;
 use super::engine::engine;
 use super::trials::Trials;
 
-/// The columns that divide by the bytes that the user writes. A phase without writes leaves these columns empty.
+/// The columns whose divisor is the number of bytes that the user writes. These columns are empty in a phase without
+/// writes.
 const PER_WRITTEN_BYTE: [Metric; 8] = [
     c::WRITE_AMP,
     c::WRITE_AMP_WAL,
@@ -32,11 +33,11 @@ const PER_SCAN: [Metric; 3] = [c::RANGE_FPR, c::SOURCES_PER_RANGE, c::COMPARISON
 /// The columns that describe the block cache.
 const OF_CACHE: [Metric; 3] = [c::CACHE_HIT_RATE, c::EXPECTED_HIT_RATE, c::HIT_RATE_RESIDUAL];
 
-/// The columns of response times. These columns have values only in an open loop.
+/// The columns of response times, which have values only in an open loop.
 const OPEN_LOOP: [Metric; 4] =
     [c::RESPONSE_MEAN_NS, c::RESPONSE_P50_NS, c::RESPONSE_P99_NS, c::RESPONSE_P999_NS];
 
-/// Columns that contain no time, but that are empty in `counted` mode.
+/// Columns that are empty in `counted` mode, although they contain no time.
 const OF_PROCESS: [Metric; 8] = [
     c::RSS_PEAK_BYTES,
     c::OS_WRITE_BYTES,
@@ -48,7 +49,7 @@ const OF_PROCESS: [Metric; 8] = [
     c::DISK_PEAK_BYTES,
 ];
 
-/// Returns whether a column has values only if time is measured.
+/// Returns whether a column has values only in runs that measure time.
 pub(super) fn takes_time(metric: &Metric) -> bool {
     let is_time = matches!(
         metric.unit,
@@ -58,8 +59,8 @@ pub(super) fn takes_time(metric: &Metric) -> bool {
     !metric.is_exact() && (is_time || of_process.into_iter().any(|other| other == metric))
 }
 
-/// Returns the reason why a column has no value in any row of this phase, and the setting that would provide a value.
-/// Returns `None` if a row may have a value.
+/// Returns the reason why a column can have no value in the rows of this phase, and the setting that would provide a
+/// value. Returns `None` if a row may have a value.
 pub(super) fn hindrance(metric: &Metric, cell: &Cell, phase: &str, trials: &Trials) -> Option<String> {
     let mode = trials.mode;
     if *metric == c::USER_INSTRUCTIONS_PER_OP && trials.instructions.is_none() {
@@ -106,8 +107,8 @@ pub(super) fn hindrance(metric: &Metric, cell: &Cell, phase: &str, trials: &Tria
     })
 }
 
-/// Returns whether reads of a configuration bypass the block cache, because blocks of mapped files are read in place.
-/// If the fence pointers have their own pages, reads of these pages use the block cache.
+/// Returns whether the reads of a configuration bypass the block cache, because lsmbench reads the blocks of mapped
+/// files in place. If the fence pointers have their own pages, reads of these pages use the block cache.
 fn bypasses_cache(cell: &Cell) -> bool {
     let (design, default) = (&cell.design, Design::default());
     let is_default = |axis: &str| design.choice(axis).kind() == default.choice(axis).kind();
@@ -129,7 +130,7 @@ fn has_any(mixed: &Mixed, kinds: &[Kind]) -> bool {
     kinds.iter().any(|kind| mixed.mix.has(*kind))
 }
 
-/// Returns whether operations of the phase have response times.
+/// Returns whether the phase is an open loop, so that its operations have response times.
 fn is_open(phase: &Phase) -> bool {
     match phase.roles() {
         [] => phase.rate != Rate::Closed,

@@ -11,8 +11,8 @@ use xxhash_rust::xxh3::xxh3_64;
 const NAMING: [&str; 2] = ["library", "command"];
 
 /// Returns one line for each external file that implements a component of the design. The line contains a hash of the
-/// file, because a changed file counts as a different component. Returns an empty text if all components are
-/// built-in.
+/// file, so that a changed file counts as another component. Returns an empty text if no component is in an external
+/// file.
 pub fn files_outside(design: &Design) -> String {
     let mut text = String::new();
     for (axis, choice) in design.choices() {

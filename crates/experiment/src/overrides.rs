@@ -14,23 +14,23 @@ use super::trials::Trials;
 use super::verdict_spec::VerdictSpec;
 use super::wording;
 
-/// The valid first parts of the paths that overrides name.
+/// The valid first parts of an override's path.
 const ROOTS: [&str; 9] =
     [ENGINE, "design", "key", "phase", "component", "trials", "sweep", "verdict", "gate"];
 
-/// The overrides that the command line sets.
+/// The overrides from the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
     /// Paths and values, such as `design.bloom.bits_per_key=12`.
     pub set: Vec<String>,
-    /// The number of trials (`--trials`). If set, this number replaces the number in the file.
+    /// The number of trials (`--trials`), which replaces the number in the file; `None` without the option.
     pub trials: Option<u64>,
-    /// The seed (`--seed`). If set, this seed replaces the seed in the file.
+    /// The seed (`--seed`), which replaces the seed in the file; `None` without the option.
     pub seed: Option<u64>,
-    /// Whether all sizes are reduced (`--quick`). The `[quick]` table of the experiment sets the sizes. Without this
-    /// table, counts and times are divided by ten.
+    /// Whether the run uses reduced sizes (`--quick`). The `[quick]` table of the experiment sets these sizes. Without
+    /// this table, counts and times are divided by ten.
     pub quick: bool,
-    /// A design file that replaces the design file of the experiment.
+    /// A design file that replaces the design file of the experiment; `None` without such a file.
     pub design: Option<PathBuf>,
 }
 
@@ -41,11 +41,11 @@ pub(super) struct Set {
     pub(super) path: String,
     /// The value that replaces the value in the file.
     pub(super) value: Value,
-    /// Where the override was set.
+    /// The place at which the override was set.
     pub(super) by: SetBy,
 }
 
-/// The place where an override was set. The variants are in the order in which overrides are applied.
+/// The place at which an override was set. lsmbench applies the overrides in the order of these variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SetBy {
     /// The table `[set]` of the experiment file.
@@ -118,20 +118,20 @@ impl Sets {
         })
     }
 
-    /// Returns the last override that sets the value at `path`, or that sets a table with this value.
+    /// Returns the last override that sets the value at `path`, or a table that contains this value.
     pub(super) fn setter(&self, path: &str) -> Option<&Set> {
         self.0.iter().rev().find(|set| {
             path.strip_prefix(&set.path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         })
     }
 
-    /// Returns the last override of the value at `path`. Overrides of a table with this value do not count.
+    /// Returns the last override whose path is exactly `path`. Overrides of a surrounding table do not count.
     pub(super) fn exactly(&self, path: &str) -> Option<&Set> {
         self.0.iter().rev().find(|set| set.path == path)
     }
 
-    /// Applies overrides to a table. The function selects the overrides that were set at `by` and whose paths begin
-    /// with one of the roots.
+    /// Applies overrides to a table. The function applies only the overrides that were set at `by` and whose paths
+    /// begin with one of `roots`.
     pub(super) fn apply(
         &self,
         file: &SourceFile,
@@ -151,7 +151,8 @@ impl Sets {
 }
 
 impl Set {
-    /// Creates an error about the value of this override. The error names the table or the option that set the value.
+    /// Creates an error about the value of this override. The error contains the table or the option that set the
+    /// value.
     pub(super) fn problem(&self, file: &SourceFile, message: impl Into<String>) -> Problem {
         let table = match self.by {
             SetBy::File => "set",
@@ -164,7 +165,7 @@ impl Set {
     }
 }
 
-/// Returns an example of an override in a table of experiments, for error messages.
+/// Returns an example of an override whose path begins with `root`, for error messages.
 fn example(root: &str) -> &'static str {
     match root {
         "design" => "design.bloom=blocked",
@@ -178,8 +179,8 @@ fn example(root: &str) -> &'static str {
     }
 }
 
-/// Returns the complete path, if the user may have omitted the first part of a path. For example, returns
-/// `trials.mode` for `mode`, and `design.cache.capacity` for `cache.capacity`.
+/// Returns a hint for an error message if the user has omitted the first part of a path, such as `did you mean
+/// "trials.mode"? ` for `mode`. Returns `None` if no complete path is known.
 fn inner_path(path: &str) -> Option<String> {
     let first = paths::split(path)[0];
     let design = Design::default().to_toml();
@@ -190,7 +191,8 @@ fn inner_path(path: &str) -> Option<String> {
     Some(format!("did you mean \"{root}.{path}\"? "))
 }
 
-/// Splits a text of the form `path=value`. The path may have quotes as in TOML.
+/// Splits a text of the form `path=value`. The parts of the path may be quoted as in TOML. `example` is a valid text,
+/// for the error message.
 pub(super) fn split_set(text: &str, example: &str) -> Outcome<(String, Value)> {
     match text.split_once('=') {
         Some((path, value)) if !path.trim().is_empty() => {

@@ -27,7 +27,7 @@ pub(super) fn unquoted(path: &str) -> String {
     parts.join(".")
 }
 
-/// Returns a table that contains `value` at `path`, and no other values.
+/// Returns a table that contains only `value`, at `path`.
 pub(super) fn nested(path: &[&str], value: Value) -> Table {
     let (last, above) = path.split_last().expect("a path has at least one part");
     let innermost = Table::from_iter([((*last).to_owned(), value)]);
@@ -37,9 +37,9 @@ pub(super) fn nested(path: &[&str], value: Value) -> Table {
         .fold(innermost, |inner, key| Table::from_iter([((*key).to_owned(), Value::Table(inner))]))
 }
 
-/// Returns tables that contain all values at their paths. Values whose paths have equal lengths share one table, and
-/// the table with the shortest paths comes first. A variant is therefore set before its parameters. Of two values
-/// at one path, the table contains the later one.
+/// Returns tables that contain all values at their paths. Values with equally long paths share one table, and the table
+/// with the shortest paths comes first. The tables therefore set a variant before its parameters. If two values have
+/// the same path, the table contains the later value.
 pub(super) fn by_length<'a>(values: impl Iterator<Item = (Vec<&'a str>, Value)>) -> Vec<Table> {
     let mut tables: BTreeMap<usize, Table> = BTreeMap::new();
     for (path, value) in values {
@@ -53,7 +53,7 @@ pub(super) fn by_length<'a>(values: impl Iterator<Item = (Vec<&'a str>, Value)>)
     tables.into_values().collect()
 }
 
-/// Returns the value at `path`. The part of a path after `phase` is the name of a phase.
+/// Returns the value at `path`. In a path below `phase`, the next part is the name of a phase.
 pub(super) fn get<'a>(table: &'a Table, path: &[&str]) -> Option<&'a Value> {
     let (first, rest) = path.split_first()?;
     rest.iter().try_fold(table.get(*first)?, |value, key| match value {
@@ -62,10 +62,10 @@ pub(super) fn get<'a>(table: &'a Table, path: &[&str]) -> Option<&'a Value> {
     })
 }
 
-/// Sets the value at `path`, and creates missing tables. The part of a path after `phase` is the name of a phase.
+/// Sets the value at `path`, and creates missing tables. In a path below `phase`, the next part is the name of a phase.
 ///
 /// # Errors
-/// Returns the part of the path that does not exist.
+/// The error is the part of the path that does not exist.
 pub(super) fn set(table: &mut Table, path: &[&str], value: Value) -> Result<(), String> {
     let (first, rest) = path.split_first().ok_or("the path is empty")?;
     if rest.is_empty() {
@@ -94,7 +94,7 @@ fn name_of(item: &Value) -> Option<&str> {
 /// string.
 ///
 /// # Errors
-/// The text begins like a TOML value but is not a TOML value, or a number is too large.
+/// The text begins like a TOML value but is invalid, or a number is too large.
 pub(super) fn read_value(text: &str) -> Result<Value, String> {
     let parsed = format!("value = {text}").parse::<Table>().map(|mut table| table.remove("value"));
     match parsed {

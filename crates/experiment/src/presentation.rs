@@ -21,8 +21,8 @@ pub(super) const CHART_KEYS: [&str; 11] =
     ["kind", "file", "name", "title", "x", "y", "series", "filter", "log_x", "log_y", "theory"];
 
 impl VerdictSpec {
-    /// Returns an error if a name in the table `[verdict]` is unknown. The error contains the wrong key and a message
-    /// of one sentence.
+    /// Returns an error if a name in the table `[verdict]` is unknown. The error is the key with the unknown name, and
+    /// a sentence.
     pub(super) fn check(
         &self,
         schema: &Schema,
@@ -98,8 +98,8 @@ fn read_chart(table: &Value) -> Result<ChartSpec, reading::ReadingError> {
     reading::read("chart", table, &CHART_KEYS, &["kind"])
 }
 
-/// Returns an error if a column, a phase or an operation of a chart is unknown. The error contains the wrong key and
-/// a message of one sentence.
+/// Returns an error if a column, a phase or an operation of a chart is unknown. The error is the wrong key, and a
+/// sentence.
 fn check_chart(
     chart: &ChartSpec,
     schema: &Schema,
@@ -150,13 +150,13 @@ fn check_chart(
     Ok(())
 }
 
-/// Returns whether charts of this kind use a file other than `runs.csv`.
+/// Returns whether charts of this kind read another file than `runs.csv`.
 fn is_own_table(form: Form) -> bool {
     matches!(form, Form::Timeline | Form::Cdf)
 }
 
-/// Returns all values of the column `operation` in the results of a task: kinds of operations, steps, and operations
-/// of roles.
+/// Returns the possible values of the column `operation` in the results of a task: kinds of operations, steps, and
+/// operations of roles.
 pub(super) fn operations(task: &Task) -> Vec<String> {
     let Task::Workload(workload) = task else { return vec![ALL.to_owned()] };
     let kinds = || [ALL].into_iter().chain(Kind::ALL.map(Kind::name));
@@ -166,7 +166,7 @@ pub(super) fn operations(task: &Task) -> Vec<String> {
     kinds().chain(steps).map(str::to_owned).chain(of_roles).collect()
 }
 
-/// Returns an error if `name` is not in `names`.
+/// Returns an error if `name` is set but is not in `names`.
 fn known(noun: &str, name: Option<&str>, names: &[impl AsRef<str>]) -> Result<(), String> {
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     let Some(name) = name.filter(|name| !names.contains(name)) else { return Ok(()) };

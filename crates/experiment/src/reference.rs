@@ -1,5 +1,5 @@
 //! The reference entries for the keys of experiment files and design files, and the schemas of the tables that serde
-//! reads.
+//! parses.
 
 use catalog::{KeyEntry, KeyTable};
 use plot::FigureStyle;
@@ -132,7 +132,7 @@ const SWEEP: [KeyEntry; 3] = [
     ),
 ];
 
-/// The tables of experiment and design files that have no serde schema, with an entry for each key.
+/// The tables of experiment and design files that have no serde schema. Each table has one reference entry per key.
 pub static TABLES: &[KeyTable] = &[
     KeyTable { name: "", about: "An experiment file.", keys: &FILE },
     KeyTable {
@@ -173,7 +173,7 @@ fn schema<T: JsonSchema>() -> Schema {
     settings.into_generator().into_root_schema_for::<T>()
 }
 
-/// Returns the names of the keys in `entries`, for error messages.
+/// Returns the names of the keys in `entries`, for lists of valid keys in error messages.
 pub(super) fn names<const N: usize>(entries: &[KeyEntry; N]) -> [&'static str; N] {
     entries.map(|entry| entry.key)
 }

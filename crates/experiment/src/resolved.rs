@@ -1,4 +1,4 @@
-//! A resolved experiment. All files that the experiment refers to are read, and all overrides are applied.
+//! A resolved experiment: all files to which the experiment refers are read, and all overrides are applied.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ use super::trials::{DEFAULT_INTERVAL_NS, TIMED_TRIAL_KEYS, Trials};
 use super::tune_spec::TuneSpec;
 use super::verdict_spec::VerdictSpec;
 
-/// A resolved experiment. All files that the experiment refers to are read, and all overrides are applied.
+/// An experiment after all files to which it refers are read, and all overrides are applied.
 #[derive(Clone, Debug)]
 pub struct Experiment {
     /// The name of the experiment: the name of its file, with the prefix `component-` for a component experiment.
@@ -33,7 +33,7 @@ pub struct Experiment {
     pub file: PathBuf,
     /// The question that the experiment answers, as a sentence.
     pub question: String,
-    /// The folder to which relative paths in the task refer.
+    /// The folder to which relative paths in the task are relative.
     pub base: PathBuf,
     /// The base engine of the sweep.
     pub(super) engine: Choice,
@@ -41,17 +41,17 @@ pub struct Experiment {
     pub(super) design: Design,
     /// The base task of the sweep.
     pub task: Task,
-    /// The factors of the sweep, and the way in which their values are combined.
+    /// The factors of the sweep, and the rule that combines their values.
     pub(super) sweep: Sweep,
     /// The configurations that run.
     pub cells: Vec<Cell>,
-    /// The combinations of swept values that do not run, each with its reason.
+    /// The combinations of swept values that do not run, each with the reason.
     pub left_out: Vec<SkippedCell>,
-    /// Warnings about the experiment, one sentence each. For example, a warning is about a deprecated name in the
-    /// design, or about a metric that the mode does not measure.
+    /// Warnings about the experiment, one sentence each. Examples are a deprecated name in the design, and a metric
+    /// that the mode does not measure.
     pub warnings: Vec<String>,
     /// Assumptions about replayed traces, one sentence each. Assumptions are necessary because traces do not record
-    /// everything. The manifest lists all assumptions.
+    /// everything. The manifest lists these assumptions.
     pub assumptions: Vec<String>,
     /// The settings of the trials, such as their number and their seed.
     pub trials: Trials,
@@ -66,9 +66,10 @@ pub struct Experiment {
     /// The style of the charts.
     pub style: FigureStyle,
     /// The table `[quick]`, without the values that the command line sets. `None` if the file has no such table, or if
-    /// its values are applied.
+    /// this run applies the table.
     pub(super) quick: Option<Table>,
-    /// The figures of published documents that the experiment reproduces, with the claims of these documents.
+    /// The figures of published documents that the experiment reproduces, and the rules that judge the claims of these
+    /// documents.
     pub sheet: Sheet,
 }
 
@@ -99,15 +100,15 @@ impl Experiment {
         })
     }
 
-    /// Returns the experiment as one TOML file that refers to no other file, except replay files and files of
-    /// components with absolute paths.
+    /// Returns the experiment as one self-contained TOML file. Only replay files and files of components remain
+    /// separate files, with absolute paths.
     pub fn resolved(&self) -> String {
         self.resolved_table().to_string()
     }
 
-    /// Returns the resolved experiment as a file that runs without warnings about keys that the user did not write.
-    /// The file omits keys of phases without effect, and defaults without effect. If the sizes are not reduced, the
-    /// file has the table `[quick]`.
+    /// Returns the resolved experiment as a file that runs without warnings about keys that the user did not write. The
+    /// file omits keys of phases that have no effect, and defaults that have no effect. If this run does not apply the
+    /// table `[quick]`, the file contains this table.
     pub fn runnable(&self) -> String {
         let mut table = self.resolved_table();
         let phases = table.get_mut("phase").and_then(Value::as_array_mut).into_iter().flatten();
@@ -160,8 +161,8 @@ impl Experiment {
         table
     }
 
-    /// Returns a hash of all settings that affect the measurement. The folder of the experiment does not affect the
-    /// hash.
+    /// Returns a hash of all settings that affect the measurement. The hash does not depend on the folder of the
+    /// experiment.
     pub fn config_hash(&self) -> String {
         let Trials { seed, mode, sampling, .. } = self.trials;
         let mut text = format!("{} {seed} {sampling} {}\n", mode.name(), self.trials.check_stride());
@@ -190,8 +191,8 @@ impl Experiment {
     }
 }
 
-/// Removes settings that earlier versions of lsmbench did not have, if these settings have their default values. The
-/// hash of an old experiment therefore stays unchanged.
+/// Removes settings that were added in later versions of lsmbench, if they have their default values. The hash of an
+/// old experiment therefore stays unchanged.
 fn without_newer_defaults(mut settings: Table) -> Table {
     let is_newer_default = |key: &str, value: &Value| match (key, value) {
         ("pacing", Value::String(pacing)) => pacing == "stop",
@@ -226,7 +227,7 @@ fn without_newer_defaults(mut settings: Table) -> Table {
     settings
 }
 
-/// Returns the task with absolute paths for its replay files and its component files.
+/// Returns the task with absolute paths for the files of its replays and its component.
 fn with_absolute_files(mut task: Table, base: &Path) -> Table {
     let mut places: Vec<&mut Value> = Vec::new();
     for (key, value) in &mut task {

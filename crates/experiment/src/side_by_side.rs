@@ -1,5 +1,5 @@
-//! Checks whether the trials of an experiment can run side by side in slices. In a slice, each trial executes the
-//! same number of operations, so all configurations must have the same operations in a slice.
+//! Checks whether the trials of an experiment can run side by side in slices. In a slice, each trial executes the same
+//! number of operations, so the slices of all configurations must contain the same operations.
 
 use results::{Interleaving, RunMode};
 use subject::Task;
@@ -7,7 +7,8 @@ use workload::{Phase, Rate, WarmUp, Work};
 
 use super::trials::Trials;
 
-/// Returns an error if the experiment cannot run with its `trials.plan`. The error message is one sentence.
+/// Returns an error sentence if the experiment cannot run with its `trials.plan`. `cells` is the number of
+/// configurations.
 pub(super) fn check(trials: &Trials, task: &Task, cells: usize) -> Result<(), String> {
     let Some(plan) = trials.plan.filter(|plan| *plan != Interleaving::Rounds) else { return Ok(()) };
     let name = plan.name();
@@ -29,8 +30,8 @@ pub(super) fn check(trials: &Trials, task: &Task, cells: usize) -> Result<(), St
     Ok(())
 }
 
-/// Returns the reason why a phase cannot run in slices with the same operations in each configuration. Returns `None`
-/// if the phase can run in slices.
+/// Returns the reason why a phase cannot be divided into slices that contain the same operations in each configuration.
+/// Returns `None` if this is possible.
 fn obstacle(phase: &Phase) -> Option<String> {
     let name = &phase.name;
     let is_timed_warm_up = phase.before.warm_up.is_some_and(WarmUp::is_timed);

@@ -1,4 +1,4 @@
-//! Sweeps. A sweep contains the swept paths, their values, and the way in which the values are combined.
+//! Sweeps: the swept paths, their values, and the rule that combines the values.
 
 use std::borrow::Cow;
 
@@ -14,15 +14,15 @@ use super::wording;
 /// The largest number of configurations that a sweep may have.
 const MOST_CELLS: usize = 10_000;
 
-/// The way in which the values of several factors are combined.
+/// The rule that combines the values of several factors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Combine {
-    /// Combines each value of a factor with each value of all other factors.
+    /// Combines each value of a factor with each value of every other factor.
     #[default]
     Cartesian,
     /// Combines the first values of all factors, then the second values of all factors, and so on.
     Zip,
-    /// Runs the base design, and the base design with each single change.
+    /// Runs the base design, and for each swept value the base design with only this change.
     Ablate,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Factor {
     pub(super) all: bool,
 }
 
-/// The sweep of an experiment: all factors, and the way in which their values are combined.
+/// The sweep of an experiment: all factors, and the rule that combines their values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Sweep {
     pub(super) combine: Combine,
@@ -46,7 +46,7 @@ pub(super) struct Sweep {
     pub(super) factors: Vec<Factor>,
 }
 
-/// An error in a sweep. The error contains the wrong path or the wrong key of `[sweep]`, and the reason.
+/// An error in a sweep: the wrong path or the wrong key of `[sweep]`, and the reason.
 #[derive(Debug)]
 pub(super) struct SweepError {
     pub(super) key: String,
@@ -101,7 +101,7 @@ impl Sweep {
         Ok(sweep)
     }
 
-    /// Returns the sweep as a TOML table. Parsing the returned table gives an equal sweep.
+    /// Returns the sweep as a TOML table, which parses to an equal sweep.
     pub(super) fn to_toml(&self) -> Table {
         let mut table = Table::new();
         table.insert("combine".to_owned(), Value::String(self.combine.name().to_owned()));
@@ -151,8 +151,7 @@ impl Sweep {
         }
     }
 
-    /// Returns the number of combinations. Returns `None` if the number of combinations is too large for its integer
-    /// type.
+    /// Returns the number of combinations. Returns `None` if the number does not fit into its integer type.
     fn count(&self) -> Option<usize> {
         let mut lengths = self.factors.iter().map(|factor| factor.values.len());
         match self.combine {
@@ -162,8 +161,8 @@ impl Sweep {
         }
     }
 
-    /// Returns all combinations of values. A combination has one entry for each factor. An entry is a swept value, or
-    /// `None` for the value of the base design.
+    /// Returns all combinations of values. A combination has one entry per factor: a swept value, or `None` for the
+    /// value of the base design.
     pub(super) fn combinations(&self) -> Vec<Vec<Option<&Value>>> {
         let base = vec![None; self.factors.len()];
         match self.combine {
@@ -198,8 +197,7 @@ impl Sweep {
     }
 }
 
-/// Returns the path of an axis, with the current name of the axis instead of an old name. Any other path is returned
-/// unchanged.
+/// Returns the path with the current name of its axis, if the path names an axis. Returns any other path unchanged.
 fn first_name(path: &str) -> Cow<'_, str> {
     let parsed = ConfigPath::new(path);
     match (parsed.root(), parsed.below()) {

@@ -89,7 +89,7 @@ impl Default for Trials {
     }
 }
 
-/// The keys of `[trials]` that affect only measurements of time.
+/// The keys of `[trials]` that affect only timed runs.
 pub const TIMED_TRIAL_KEYS: [&str; 4] = ["sampling", "check", "timeline", "warm_memory"];
 
 /// Returns whether a number is 1, which is the default.
@@ -111,7 +111,7 @@ pub const DEFAULT_INTERVAL_NS: u64 = 1_000_000_000;
 /// and the latency histograms of every thread.
 const LEAST_INTERVAL_NS: u64 = 10_000_000;
 
-/// The smallest memory limit, in bytes. A trial process with less memory never reaches its first operation.
+/// The smallest memory limit, in bytes. With less memory, a trial process would fail before its first operation.
 const LEAST_MEMORY: u64 = 16 << 20;
 
 impl Trials {
@@ -213,7 +213,7 @@ impl Trials {
         Ok(())
     }
 
-    /// Returns the way in which the trials of a round share the machine.
+    /// Returns how the trials of a round share the machine.
     pub fn interleaving(&self) -> Interleaving {
         self.plan.unwrap_or_default()
     }
@@ -228,9 +228,9 @@ impl Trials {
         self.timeline.map_or(DEFAULT_INTERVAL_NS, |time| time.0)
     }
 
-    /// Returns whether each baseline runs twice in every round. The result is false in counted mode, because counters
-    /// have no noise. The result is false if there are too few rounds to estimate the noise. The result is also false
-    /// in a duet, because no core is free for a second trial of the baseline.
+    /// Returns whether each baseline runs twice in every round. In counted mode, the result is `false`, because
+    /// counters have no noise. In a duet, the result is `false`, because no core is free for a second trial of the
+    /// baseline. The result is also `false` if there are too few rounds to estimate the noise.
     pub fn measures_noise(&self) -> bool {
         let is_enough = self.mode == RunMode::Timed && self.count >= FEWEST_BLOCKS as u64;
         self.noise && is_enough && self.plan != Some(Interleaving::Duet)

@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TuneSpec {
-    /// Metric to minimise: a column of `runs.csv`, `memory` or `io_per_op`, such as `"p99_ns of get in lookup"`. If
-    /// the text names no operation or no phase, lsmbench uses the operation or the phase of the verdict. `memory` is
-    /// the sum of two memtables, filters, fence pointers and the capacity of the cache. `io_per_op` is the number of
-    /// blocks read and written per operation.
+    /// Metric to minimize: a column of `runs.csv`, `memory` or `io_per_op`, such as `"p99_ns of get in lookup"`. If the
+    /// text names no operation or no phase, lsmbench uses the operation or the phase of the verdict. `memory` is the
+    /// sum of two memtables, filters, fence pointers and the capacity of the cache. `io_per_op` is the number of blocks
+    /// read and written per operation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minimise: Option<String>,
-    /// Metric to maximise. Replaces `minimise`.
+    /// Metric to maximize. Replaces `minimise`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maximise: Option<String>,
     /// Second metric of the Pareto set. Smaller values of this metric must be better. The default is `memory`.

@@ -7,12 +7,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct VerdictSpec {
-    /// Column that decides the verdict. The default is the `y` column of the first chart, if higher or lower values
-    /// of this column are better. Otherwise, the default is `ops_per_second`.
+    /// Column that decides the verdict. The default is the `y` column of the first chart for which higher or lower
+    /// values are better. Otherwise, the default is the metric of the component, `ops_per_second` in timed mode, or
+    /// `write_amp` in counted mode. If the phase has no value of this column, lsmbench selects another default.
     pub(crate) metric: Option<String>,
     /// Further columns that lsmbench compares with the baseline.
     pub(crate) also: Vec<String>,
-    /// Phase whose rows are compared. The default is the last phase.
+    /// Phase whose rows are compared. The default is the phase in the filter of the first chart. Without such a filter,
+    /// the default is the last phase, or the phase by which lsmbench judges the component.
     pub(crate) phase: Option<String>,
     /// Kind of operation whose rows are compared. The default is the row for all kinds of operations together.
     pub(crate) operation: Option<String>,

@@ -5,15 +5,15 @@ use catalog::suggestion;
 /// The largest number of names in a list of valid names.
 const MOST_NAMES: usize = 20;
 
-/// Prepends the key to a message, as in `phase.load.insert: insert is 0`. If the message already begins with a
-/// part of the key, the result contains this part only once.
+/// Prepends the key to a message, as in `phase.load.insert: insert is 0`. If the message already begins with parts of
+/// the key, the result does not repeat these parts.
 pub(crate) fn keyed(key: &str, message: &str) -> String {
     let rest = without_key(key, message);
     if key.is_empty() { rest.to_owned() } else { format!("{key}: {rest}") }
 }
 
-/// Removes the parts of a key from the beginning of a message. For example, the function removes `bloom: ` if the key
-/// is `design.bloom`, and `phase "load": ` if the key is `phase.load.insert`.
+/// Removes parts of a key from the beginning of a message. For example, the function removes `bloom: ` if the key is
+/// `design.bloom`, and `phase "load": ` if the key is `phase.load.insert`.
 pub(crate) fn without_key<'a>(key: &str, message: &'a str) -> &'a str {
     let Some((start, rest)) = message.split_once(": ") else { return message };
     let part = start.replace(" \"", ".").replace('"', "");

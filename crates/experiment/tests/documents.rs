@@ -1,4 +1,5 @@
-//! The experiments on the source documents: each loads, and has the columns and values that its claims name.
+//! Tests of the experiments on published documents. Each experiment must load, and must have the columns and values
+//! that its claims name.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use workload::Kind;
 /// Registers the variants of the `study` crate, as the program does.
 static STUDY: LazyLock<()> = LazyLock::new(|| study::register().unwrap());
 
-/// The files of experiments on documents.
+/// Returns the paths of all experiments on documents.
 fn files() -> Vec<PathBuf> {
     LazyLock::force(&STUDY);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
@@ -30,7 +31,7 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
-/// The values of a selecting column in all configurations of the experiment.
+/// Returns the values that a claim can select in a column of the experiment's results.
 fn values(experiment: &Experiment, column: &str) -> BTreeSet<String> {
     match column {
         "phase" => experiment.task.phases().into_iter().collect(),
@@ -91,9 +92,9 @@ fn every_experiment_of_a_document_loads_and_has_what_its_claims_name() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// In engine comparisons of a document, no engine has the advantage of a codec that another engine lacks. This is true
-/// for any set of available engines. LMDB also has no codec in the document, and the codec of WiredTiger is an optional
-/// extension.
+/// Rule: if a document compares engines, no engine has the advantage of a codec that another engine lacks. LMDB is an
+/// exception, because it also has no codec in the document. WiredTiger is an exception, because its codec is an
+/// optional extension. The test does not depend on the available engines.
 #[test]
 fn engines_that_a_document_compares_compress_alike() {
     let mut compared = 0;

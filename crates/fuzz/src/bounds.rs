@@ -1,4 +1,5 @@
-//! The limits for reading an input. Memory and steps may grow in proportion to the input, plus a constant.
+//! The limits for reading one input. The memory may grow in proportion to the length of the input, plus a constant. The
+//! CPU time is limited by a constant.
 
 use std::time::Duration;
 
@@ -6,18 +7,18 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::counting::most_held;
 
-/// Bytes of memory that a reader may allocate at once for each byte of the input.
+/// The number of bytes of memory that a reader may use per byte of the input.
 const BYTES_PER_BYTE: usize = 64;
 
-/// The limit of the CPU time for one input. The limit is far above every input that terminates, on any machine and
-/// with sanitizers, and far below an endless loop.
+/// The limit of the CPU time for one input. Every input that terminates needs far less time on any machine, even with
+/// sanitizers.
 const MOST_TIME: Duration = Duration::from_secs(10);
 
-/// Runs `work` on an input of `input_bytes` bytes, and returns the result of `work`.
+/// Runs `work` on an input of `input_bytes` bytes, and returns its result.
 ///
 /// # Panics
-/// If the reader allocates more memory at once than 64 bytes for each byte of input and `spare` bytes, or runs for more
-/// than 10 seconds.
+/// Panics if `work` uses more memory at a time than 64 bytes per byte of input plus `spare` bytes, or more than 10
+/// seconds of CPU time.
 pub fn bounded<R>(input_bytes: usize, spare: usize, work: impl FnOnce() -> R) -> R {
     let start = processor_time();
     let (result, held) = most_held(work);
@@ -31,7 +32,7 @@ pub fn bounded<R>(input_bytes: usize, spare: usize, work: impl FnOnce() -> R) ->
     result
 }
 
-/// Returns the CPU time of the calling thread.
+/// Returns the CPU time of this thread.
 fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec as u32)

@@ -1,8 +1,8 @@
-//! The allocator of every program that links this crate: the system allocator, with a count of the bytes of each
+//! The allocator of every program that links this crate: the system allocator, which also counts the bytes of each
 //! thread.
 //!
-//! With this allocator, a target proves that no allocation is sized only by its input. The counts are per thread, so
-//! that concurrent targets do not count each other's bytes.
+//! With this allocator, a target checks that the memory for an input stays within its limit. The counts are per thread,
+//! so that concurrent targets do not count each other's bytes.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -11,19 +11,18 @@ use std::cell::Cell;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The system allocator with counters.
+/// The system allocator, which also counts the allocated bytes of each thread.
 struct Counting;
 
 thread_local! {
-    /// Bytes that this thread has allocated and not freed. The count is below 0 if the thread frees bytes that other
-    /// threads allocated.
+    /// The number of bytes that this thread has allocated, minus the number of bytes that it has freed. The number is
+    /// negative if the thread has freed bytes of other threads.
     static HELD: Cell<isize> = const { Cell::new(0) };
-    /// The peak of this thread's allocated bytes.
+    /// The peak of [`HELD`] since the last reset.
     static MOST: Cell<isize> = const { Cell::new(0) };
 }
 
-/// Runs `work`, and measures the memory that `work` allocates. Returns the result of `work`, and the peak of the
-/// bytes that this thread allocated during `work`.
+/// Runs `work`. Returns its result, and the peak of the bytes that this thread has allocated during `work`.
 pub(crate) fn most_held<R>(work: impl FnOnce() -> R) -> (R, usize) {
     let before = HELD.get();
     MOST.set(before);

@@ -1,4 +1,5 @@
-//! The search for a broken invariant without a fuzzer. The hunt runs the corpus and seeded mutations of the corpus.
+//! Searches for a violated invariant without a fuzzer. A hunt runs a target on its corpus and on seeded mutations of
+//! the corpus.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,43 +14,42 @@ use crate::mutate::mutate;
 use crate::regressions::regressions;
 use crate::target::FuzzTarget;
 
-/// The settings of a search for failing inputs: the seed and the number of mutated inputs, and the timeout of an
-/// input.
+/// The settings of a search for failing inputs.
 #[derive(Clone, Copy, Debug)]
 pub struct Hunt {
     /// The seed of the mutations.
     pub seed: u64,
     /// The number of mutated inputs.
     pub changes: usize,
-    /// The wall time that one input may take. Other processes run on the machine too.
+    /// The maximum wall time for one input. This time must be long, because other processes may use the CPU.
     pub patience: Duration,
 }
 
-/// An input that breaks an invariant.
+/// An input that violates an invariant.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// The bytes of the input.
     pub input: Vec<u8>,
-    /// The message of the panic.
+    /// The message of the panic that the input caused.
     pub message: String,
 }
 
-/// Number of inputs that kept every invariant.
+/// The numbers of inputs of a search that found no failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fed {
-    /// Number of all inputs.
+    /// The number of all inputs.
     pub inputs: usize,
-    /// Number of accepted inputs.
+    /// The number of inputs that the reader accepted.
     pub accepted: usize,
-    /// The number of accepted mutated inputs.
+    /// The number of mutated inputs that the reader accepted.
     pub accepted_changes: usize,
 }
 
-/// A message from the thread that feeds a target to the thread that watches it.
+/// A message from the thread that runs a target to the thread that watches the timeout.
 enum News {
-    /// The input that is fed from now on.
+    /// The thread now runs the target on this input.
     Feeds(Vec<u8>),
-    /// The end: an invariant is broken, or all inputs were fed.
+    /// The search has ended, because an invariant was violated or all inputs were tried.
     Ended(Result<Fed, Failure>),
 }
 
@@ -58,7 +58,8 @@ impl Hunt {
     /// inputs, and the number of accepted inputs.
     ///
     /// # Errors
-    /// The first input that breaks an invariant, or does not terminate; the thread that runs it is detached.
+    /// Returns the first input that violates an invariant or does not terminate. If an input does not terminate, its
+    /// thread keeps running.
     pub fn run(&self, target: &FuzzTarget) -> Result<Fed, Failure> {
         let (sender, news) = channel();
         let (hunt, target) = (*self, *target);

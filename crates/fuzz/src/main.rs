@@ -1,6 +1,6 @@
-//! The program that runs the fuzz targets. Built with coverage (`just fuzz`), it is a libFuzzer program for the
-//! target that `FUZZ` names. In a normal build, the program lists the targets, writes their corpora, and runs targets
-//! on files.
+//! The program that runs the fuzz targets. With coverage (`just fuzz`), it is a libFuzzer program for the target that
+//! the environment variable `FUZZ` names. In a normal build, it lists the targets, writes their corpora, and runs
+//! targets on files.
 #![cfg_attr(fuzzing, no_main)]
 
 #[cfg(fuzzing)]
@@ -67,7 +67,7 @@ mod plain {
         TARGETS.iter().try_for_each(|target| writeln!(io::stdout(), "{}: {}", target.name, target.about))
     }
 
-    /// Writes the initial corpus of a fuzzer, one file for each input.
+    /// Writes the initial corpus for a fuzzer, with one file per input.
     fn write_corpus(target: &FuzzTarget, folder: &Path) -> io::Result<()> {
         fs::create_dir_all(folder)?;
         for (number, input) in (target.seeds)().iter().enumerate() {

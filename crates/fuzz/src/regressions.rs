@@ -1,12 +1,12 @@
-//! Inputs that once broke an invariant, one file each, named after the fault.
+//! Inputs that have violated an invariant in the past. Each input is one file, which is named after the fault.
 
 use std::fs;
 use std::path::Path;
 
-/// The inputs of a target with their names, sorted.
+/// Returns the earlier failing inputs of a target with their names, sorted by name.
 ///
 /// # Panics
-/// If the folder of the crate cannot be read.
+/// Panics if the folder with the inputs cannot be read.
 pub fn regressions(target: &str) -> Vec<(String, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("regressions").join(target);
     let Ok(files) = fs::read_dir(&folder) else { return Vec::new() };

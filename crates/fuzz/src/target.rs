@@ -3,25 +3,25 @@
 /// A reader of bytes or text from an untrusted source.
 #[derive(Clone, Copy)]
 pub struct FuzzTarget {
-    /// The name, as in `just fuzz NAME SECONDS`.
+    /// The name of the target, as in `just fuzz NAME SECONDS`.
     pub name: &'static str,
-    /// The input of the reader, and the checked invariants.
+    /// A description of the input and of the checked invariants.
     pub about: &'static str,
     /// The kind of inputs.
     pub form: InputForm,
-    /// The seed corpus: accepted inputs, made by the encoders.
+    /// Returns the seed corpus: valid inputs that the encoders create.
     pub seeds: fn() -> Vec<Vec<u8>>,
-    /// Feeds one input to the reader. Returns whether the input was accepted.
+    /// Passes one input to the reader. Returns whether the reader accepted the input.
     ///
     /// # Panics
-    /// Where an invariant is broken.
+    /// Panics if an invariant is violated.
     pub run: fn(&[u8]) -> bool,
 }
 
 /// The kind of inputs, which determines their mutations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputForm {
-    /// Inputs of lengths, offsets and contents.
+    /// Binary inputs with lengths, offsets and contents.
     Bytes,
     /// Text, which is mutated by lines, words and numbers.
     Text,

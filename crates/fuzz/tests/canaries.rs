@@ -1,11 +1,11 @@
-//! Readers with seeded faults, which the fuzzing search must find.
+//! Readers with seeded faults, which the search for failing inputs must find.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use lsmbench_fuzz::{FuzzTarget, Hunt, InputForm, bounded};
 
-/// The spare memory of a canary, in bytes.
+/// The constant part of the memory limit for a canary, in bytes.
 const SPARE: usize = 1 << 16;
 
 fn seeds() -> Vec<Vec<u8>> {
@@ -16,14 +16,14 @@ fn canary(name: &'static str, run: fn(&[u8]) -> bool) -> FuzzTarget {
     FuzzTarget { name, about: "wrong on purpose", form: InputForm::Bytes, seeds, run }
 }
 
-/// The failure that the search reports for a canary.
+/// Returns the message of the failure that the search finds for a canary.
 fn found(target: &FuzzTarget) -> String {
     let hunt = Hunt { seed: 1, changes: 5000, patience: Duration::from_secs(3) };
     let failure = hunt.run(target).expect_err("the hunt finds what is wrong");
     failure.message
 }
 
-/// The length-prefixed words of an input; `None` if one ends too early.
+/// Parses the length-prefixed words of an input. Returns `None` if the input ends before a word is complete.
 fn words(mut input: &[u8]) -> Option<Vec<&[u8]>> {
     let mut words = Vec::new();
     while !input.is_empty() {

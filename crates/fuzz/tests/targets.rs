@@ -1,5 +1,5 @@
-//! Tests that each target keeps its invariants on its corpus, on earlier findings, and on mutations of both: hundreds,
-//! or thousands in a nightly run. Also tests that the search finds invariants that are broken on purpose.
+//! Tests each target on its corpus, on earlier findings, and on mutations of both. There are hundreds of mutations, or
+//! thousands in a nightly run. Other tests check that the search finds seeded faults.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, available_parallelism};
@@ -8,16 +8,16 @@ use std::time::Duration;
 use catalog::laws::is_nightly;
 use lsmbench_fuzz::{Failure, Hunt, TARGETS, regressions};
 
-/// Number of mutated inputs for each target.
+/// The number of mutated inputs per target.
 const CHANGES: usize = 500;
 
-/// Number of mutated inputs for each target in a nightly run.
+/// The number of mutated inputs per target in a nightly run.
 const NIGHTLY_CHANGES: usize = 4000;
 
-/// The wall time that one input may take, on a busy machine.
+/// The maximum wall time for one input, even on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// The seed of the mutations; another seed gives other inputs.
+/// The seed of the mutations. Another seed gives other mutations.
 const SEED: u64 = 4;
 
 #[test]

@@ -1,10 +1,10 @@
-//! Plain memory that a model watches: a reader must be ordered after the write, and a writer after all readers.
+//! Plain memory whose accesses loom checks: each read must be ordered after the write, and each write after all reads.
 
 #![allow(unsafe_code)]
 
 use loom::cell::UnsafeCell;
 
-/// A value in a model whose accesses loom watches.
+/// A value in a model. loom checks all accesses to this value.
 pub(crate) struct Watched<T>(UnsafeCell<T>);
 
 // SAFETY: loom fails the model where two accesses are not ordered and one of them writes.
@@ -15,14 +15,14 @@ impl<T> Watched<T> {
         Self(UnsafeCell::new(value))
     }
 
-    /// Reads the value, or fails the model.
+    /// Reads the value. If a write is not ordered with this read, the model fails.
     pub(crate) fn get(&self) -> &T {
         // SAFETY: loom checks that every write is ordered before or after this read. A borrowed value is never
         // overwritten: values are set once, before threads receive a reference to them, or are numbers that are copied.
         self.0.with(|value| unsafe { &*value })
     }
 
-    /// Writes the value, or fails the model.
+    /// Writes the value. If another access is not ordered with this write, the model fails.
     pub(crate) fn set(&self, value: T) {
         // SAFETY: as in `get`.
         self.0.with_mut(|place| unsafe { *place = value });

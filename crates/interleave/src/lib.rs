@@ -1,15 +1,15 @@
-//! Lock-free structures of this repository, compiled a second time with the atomics of `loom`. `loom` runs a model of a
-//! few threads through all their interleavings, and through all reads that the memory model allows.
+//! The lock-free structures of this repository, compiled a second time with the atomics of `loom`. `loom` executes a
+//! model with a few threads in all interleavings, and with all values that the memory model permits for each read.
 //!
-//! The source files are the files of the original crates. Their imports from `crate::sync` resolve to the instrumented
-//! types of this crate. `tests/models.rs` runs the [models](LoomModel). For every site with a memory ordering, it runs
-//! each model again with that site relaxed.
+//! The source files are those of the original crates. Their imports from `crate::sync` resolve to the instrumented
+//! types in this crate. `tests/models.rs` runs the [models](LoomModel). For every site with a memory ordering, the
+//! tests also run each model with this site relaxed.
 
 mod cell;
 mod models;
 mod sync;
 
-// The modelled files, and small files on which they depend.
+// The modeled files, and small files on which they depend.
 #[expect(dead_code, reason = "a model uses a part of the tree")]
 #[path = "../../tree/src/visible.rs"]
 mod visible;

@@ -1,4 +1,4 @@
-//! The models: a few threads, and the conditions that must hold in every interleaving.
+//! The models. Each model has a few threads, and conditions that must hold in every interleaving.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -18,11 +18,11 @@ use crate::sync::{AtomicUsize, Ordering, Site, passed, weaken, yield_now};
 use crate::visible::Visible;
 use crate::{arena_skiplist, bplus};
 
-/// A model: threads and the conditions that must hold.
+/// A model: its threads, and the conditions that must hold.
 pub struct LoomModel {
-    /// The name of the modelled structure.
+    /// The name of the modeled structure.
     pub name: &'static str,
-    /// The limit of unforced preemptions; `None` for no limit.
+    /// The maximum number of unforced preemptions; `None` for no limit.
     pub preemptions: Option<usize>,
     body: fn(),
 }
@@ -32,14 +32,14 @@ pub struct LoomModel {
 pub struct LoomVerdict {
     /// The number of interleavings that loom tried.
     pub interleavings: usize,
-    /// The violated condition, if any.
+    /// The violated condition; `None` if all conditions hold.
     pub failure: Option<String>,
-    /// The sites in the modelled crates with a memory ordering.
+    /// The executed sites with a memory ordering in the modeled crates.
     pub sites: BTreeSet<Site>,
 }
 
-/// The limit of steps in one interleaving. If a thread needs more steps, the model assumes that threads wait for each
-/// other forever.
+/// The maximum number of steps in one interleaving. If a thread needs more steps, the model assumes that its threads
+/// wait for each other forever.
 const MOST_STEPS: usize = 4000;
 
 /// All models.
@@ -60,7 +60,7 @@ pub const MODELS: &[LoomModel] = &[
 ];
 
 impl LoomModel {
-    /// Runs all interleavings of the model. If `weak` names a site, the memory ordering at this site is relaxed.
+    /// Runs all interleavings of the model. If `weak` names a site, its memory ordering is relaxed.
     pub fn run(&self, weak: Option<&Site>) -> LoomVerdict {
         // The sites are global to the process, so one model runs at a time.
         static RUNNING: Mutex<()> = Mutex::new(());
@@ -88,8 +88,8 @@ impl LoomModel {
     }
 }
 
-/// Two commits end in any order. One thread makes two writes, and the other thread makes one write. A thread that
-/// sees a number sees all writes up to it.
+/// Model: two commits end in any order. One thread makes two writes, and the other thread makes one write. A thread
+/// that sees a sequence number must see all writes up to this number.
 fn visible() {
     let visible = Arc::new(Visible::new(0));
     let written: Arc<[Watched<bool>; 3]> = Arc::new(std::array::from_fn(|_| Watched::new(false)));
@@ -112,15 +112,15 @@ fn visible() {
     assert_eq!(visible.last(), 3, "an acknowledged write is not visible");
 }
 
-/// A slot that readers access without a lock. A writer replaces the content and retires the old content, which is freed
-/// after the last reader.
+/// Model: readers access a slot without a lock. A writer replaces the content of the slot and retires the old content,
+/// which must be freed only after its last reader.
 fn epochs() {
     struct Shared {
         epochs: Epochs,
         slot: AtomicUsize,
         pieces: [Watched<bool>; 3],
     }
-    /// A freed memory block in a model, which records its release when it is dropped.
+    /// A block of memory in a model. Dropping the value records that the block was freed.
     struct Piece(Arc<Shared>, usize);
     impl Drop for Piece {
         fn drop(&mut self) {
@@ -153,7 +153,7 @@ fn epochs() {
     drop(garbage);
 }
 
-/// The modelled memtables.
+/// The memtables that the models use.
 static MEMTABLES: Catalog<dyn MemtablePolicy> = Catalog::new(
     catalog::origin!(),
     "memtable",
@@ -176,8 +176,8 @@ fn value_of(memtable: &dyn Memtable, name: &[u8]) -> Option<Vec<u8>> {
     (memtable.get(key(name), u64::MAX - 1, &mut value) == Lookup::Found).then_some(value)
 }
 
-/// Two threads insert concurrently while a third thread reads. Every entry that the reader finds is complete, and in
-/// the end all entries are present.
+/// Model: two threads insert concurrently while a third thread reads. Every entry that the reader finds must be
+/// complete, and all entries must be present at the end.
 fn inserts(memtable: &Arc<dyn Memtable>, before: &[&[u8]], names: [&'static [u8]; 2]) {
     for (name, sequence) in before.iter().zip(1..) {
         memtable.insert(key(name), sequence, Some(name));
@@ -208,12 +208,12 @@ fn bplus() {
     inserts(&memtable("bplus"), &[b"b"], [b"a", b"c"]);
 }
 
-/// The leaf is full, so that both threads must split it.
+/// Model: two threads insert into a full leaf, so both must split it.
 fn bplus_split() {
     inserts(&memtable("bplus"), &[b"b", b"d", b"f"], [b"a", b"e"]);
 }
 
-/// A scan over a full leaf, entry by entry, concurrent with an insert that splits the leaf.
+/// Model: a scan reads a full leaf entry by entry, while an insert splits the leaf.
 fn bplus_walk(direction: Direction) {
     let memtable = memtable("bplus");
     let before = [b"b", b"d", b"f"];
@@ -234,7 +234,8 @@ fn bplus_walk(direction: Direction) {
     assert_eq!(seen, before, "a scan omits entries that existed before it, or repeats them");
 }
 
-/// A scan over versions of a key and another key. Concurrently, another version is inserted, which splits their leaf.
+/// Model: a scan reads several versions of a key and another key, while the insert of another version splits their
+/// leaf.
 fn bplus_versions() {
     let memtable = memtable("bplus");
     for (name, sequence) in [b"b", b"b", b"d"].into_iter().zip(1..) {
@@ -249,7 +250,7 @@ fn bplus_versions() {
     assert_eq!(seen, [b"b", b"d"], "a scan returns each key once");
 }
 
-/// The keys of a scan that reads one entry at a time.
+/// Returns the keys of a scan that reads one entry at a time.
 fn walk(memtable: &dyn Memtable, direction: Direction) -> Vec<Vec<u8>> {
     let mut entries = memtable.entries(Bound::Unbounded, direction, u64::MAX - 1, 1);
     let mut seen = Vec::new();
@@ -260,7 +261,7 @@ fn walk(memtable: &dyn Memtable, direction: Direction) -> Vec<Vec<u8>> {
     seen
 }
 
-/// Several keys in order are inserted at once, concurrent with the insert of a key between them.
+/// Model: one thread inserts several keys in order with one call, while another thread inserts a key between them.
 fn bplus_several() {
     let memtable = memtable("bplus");
     memtable.insert(key(b"a"), 1, Some(b"a"));

@@ -1,9 +1,9 @@
-//! The memory of the memtables' arena. Every version and node is in a separate cell that loom watches.
+//! A replacement for the arena of memtables, in which every version and node is in a separate cell whose accesses loom
+//! checks.
 //!
-//! References and links come from the file of the real arena ([`reference`]). The real memory of the arena cannot be
-//! compiled here, because it consists of raw bytes of a memory map. loom sees no accesses and no atomics in such
-//! bytes, because an atomic of loom is not an 8-byte word. The layout of bytes and the shards have separate unit
-//! tests.
+//! References and links come from the file of the real arena ([`reference`]). The memory of the real arena cannot be
+//! used here, because it consists of raw bytes of a memory map. loom cannot check accesses to such bytes, and an atomic
+//! of loom is not an 8-byte word. The byte layout and the shards have separate unit tests.
 
 #[path = "../../memtable/src/shared_arena/reference.rs"]
 mod reference;
@@ -20,27 +20,27 @@ pub(crate) use self::reference::{AtomicRef, Link, LinkWord, MAX_HEIGHT, Ref, Ver
 use crate::cell::Watched;
 use crate::sync::AtomicU64;
 
-/// Bytes of a version in addition to key and value.
+/// The number of bytes of a version in addition to its key and value.
 pub(crate) const HEADER_BYTES: usize = 0;
 
-/// Maximum number of versions and nodes in an arena.
+/// The maximum number of versions and nodes in an arena.
 const CELLS: usize = 32;
 
 /// An empty replacement for the pool of memory maps.
 #[derive(Debug, Default)]
 pub(crate) struct MapPool {}
 
-/// The written contents of a version: key, sequence number, value.
+/// The contents of a version: key, sequence number and value.
 type Written = (Vec<u8>, SequenceNumber, Option<Vec<u8>>);
 
-/// A version with its tower, or a node of an index.
+/// A version with its tower, or an index node.
 enum ArenaCell {
     Version(Watched<Option<Written>>, Vec<Link>),
-    /// A node, and a cell that is written when the node is placed.
+    /// A node, and a flag that is written when the node is placed.
     Node(Box<dyn Any + Send + Sync>, Watched<bool>),
 }
 
-/// The modelled arena.
+/// The replacement for the shared arena.
 pub(crate) struct SharedArena {
     // Cells of the standard library, because handing out cells must not order the threads of a model.
     cells: [OnceLock<ArenaCell>; CELLS],
@@ -114,7 +114,7 @@ impl SharedArena {
     }
 }
 
-/// A thread that appends versions one after the other.
+/// A thread's access to the arena, with which the thread appends versions.
 pub(crate) struct Appender<'a>(&'a SharedArena);
 
 impl Appender<'_> {

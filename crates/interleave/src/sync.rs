@@ -1,9 +1,9 @@
-//! The `crate::sync` of the modelled crates: atomics, fences and locks for which `loom` tries every interleaving, and
-//! every value that the memory model allows.
+//! The module `crate::sync` of the modeled crates. For its atomics, fences and locks, `loom` tries every interleaving,
+//! and every value that the memory model permits.
 //!
-//! Each operation in the source with a stronger ordering than `Relaxed` is a [`Site`]. A test can [weaken](weaken)
-//! one site at a time. If no model detects the weakened ordering, the models do not need this ordering, or do not
-//! check it.
+//! Each operation in the source with a stronger ordering than `Relaxed` is a [`Site`]. A test can [weaken](weaken) one
+//! site at a time. If no model fails with a weakened site, the models either do not need its ordering or do not check
+//! it.
 
 use std::collections::BTreeSet;
 use std::panic::Location;
@@ -13,15 +13,15 @@ pub(crate) use loom::hint::spin_loop;
 pub(crate) use loom::sync::atomic::Ordering;
 pub(crate) use loom::thread::yield_now;
 
-/// The size in a model, which replaces the real size.
+/// Returns the size for a model, which replaces the real size.
 pub(crate) const fn sized(_real: usize, model: usize) -> usize {
     model
 }
 
-/// A place in the source with a memory ordering.
+/// A place in the source code with a memory ordering.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Site {
-    /// The file, from the root of the repository.
+    /// The path of the file, relative to the root of the repository.
     pub file: String,
     /// The line and the column in the source file.
     pub place: (u32, u32),
@@ -29,7 +29,7 @@ pub struct Site {
     pub operation: &'static str,
 }
 
-/// The sites that were executed, and the site that is weakened.
+/// The executed sites, and the weakened site.
 struct Sites {
     passed: BTreeSet<Site>,
     weak: Option<Site>,
@@ -43,12 +43,12 @@ pub(crate) fn weaken(site: Option<Site>) {
     SITES.lock().unwrap_or_else(PoisonError::into_inner).weak = site;
 }
 
-/// The sites that were executed since the last call.
+/// Returns the sites that were executed since the last call of this function.
 pub(crate) fn passed() -> BTreeSet<Site> {
     std::mem::take(&mut SITES.lock().unwrap_or_else(PoisonError::into_inner).passed)
 }
 
-/// The requested ordering, or `Relaxed` where the site is weakened.
+/// Returns the requested ordering, or `Relaxed` if the site is weakened. Records the site as executed.
 fn ordered(order: Ordering, operation: &'static str, at: &Location<'_>) -> Ordering {
     if order == Ordering::Relaxed {
         return order;
@@ -61,7 +61,7 @@ fn ordered(order: Ordering, operation: &'static str, at: &Location<'_>) -> Order
     if is_weak { Ordering::Relaxed } else { order }
 }
 
-/// A memory fence. The fence is left out if its site is weakened.
+/// A memory fence. If its site is weakened, the fence has no effect.
 #[track_caller]
 pub(crate) fn fence(order: Ordering) {
     match ordered(order, "fence", Location::caller()) {
@@ -70,10 +70,10 @@ pub(crate) fn fence(order: Ordering) {
     }
 }
 
-/// Declares an atomic number.
+/// Declares an atomic integer type.
 macro_rules! atomic {
     ($name:ident, $number:ty) => {
-        /// An atomic number.
+        /// An atomic integer.
         #[derive(Debug, Default)]
         pub(crate) struct $name(loom::sync::atomic::$name);
 
@@ -126,13 +126,13 @@ impl AtomicUsize {
     }
 }
 
-/// A value with one cell for each thread of a model.
+/// A value per thread of a model.
 pub(crate) struct PerThread<T> {
     cells: [T; MOST_THREADS],
     owners: StdMutex<Vec<loom::thread::ThreadId>>,
 }
 
-/// Maximum number of threads of a model.
+/// The maximum number of threads in a model.
 const MOST_THREADS: usize = 3;
 
 impl<T: Default + Send> PerThread<T> {
@@ -140,7 +140,7 @@ impl<T: Default + Send> PerThread<T> {
         Self { cells: Default::default(), owners: StdMutex::default() }
     }
 
-    /// The cell of the calling thread.
+    /// Returns the value of this thread.
     pub(crate) fn get_or_default(&self) -> &T {
         let own = loom::thread::current().id();
         let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
@@ -151,18 +151,18 @@ impl<T: Default + Send> PerThread<T> {
         &self.cells[at]
     }
 
-    /// Returns all cells.
+    /// Iterates over the values of all threads.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.cells.iter()
     }
 }
 
-/// Reports that no kernel barrier is available, so readers execute a fence.
+/// Returns `false`, because a model has no kernel barrier. Readers therefore execute a fence.
 pub(crate) fn register_process_barrier() -> bool {
     false
 }
 
-/// Never called, because registration always fails.
+/// Panics if called. Registration always fails, so this function is never called.
 pub(crate) fn process_barrier() {
     unreachable!("no process barrier was registered")
 }

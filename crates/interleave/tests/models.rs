@@ -1,4 +1,5 @@
-//! Tests that every model passes, and that it fails if an ordering is weakened, except for the listed orderings.
+//! Tests that every model passes, and that each weakened memory ordering makes a model fail. The listed orderings are
+//! exceptions.
 
 #![allow(clippy::print_stdout)] // what was tried is worth reading in the output of a test
 
@@ -10,7 +11,7 @@ use std::sync::LazyLock;
 use catalog::laws::{check_all, ensure, is_sampled};
 use lsmbench_interleave::{LoomModel, LoomVerdict, MODELS, Site};
 
-/// The weakened sites that no model notices: the operation, a part of its source line, and the reason.
+/// The weakened sites with which no model fails: the operation, a part of its source line, and the reason.
 const UNNOTICED: [(&str, &str, &str); 5] = [
     (
         "load",
@@ -31,11 +32,11 @@ const UNNOTICED: [(&str, &str, &str); 5] = [
     ),
 ];
 
-/// The verdicts of all models without a weakened site, for both tests.
+/// The verdicts of all models without a weakened site, which both tests use.
 static VERDICTS: LazyLock<Vec<LoomVerdict>> =
     LazyLock::new(|| MODELS.iter().map(|model| model.run(None)).collect());
 
-/// The line of source that a site is in.
+/// Returns the source line of a site.
 fn line_of(site: &Site) -> String {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let file = crates.join(site.file.trim_start_matches("crates/"));

@@ -1,4 +1,4 @@
-//! Calls on a store that is not open: removal and repair.
+//! Calls on a store that is not open: remove a store, and repair a store.
 
 use std::fs;
 use std::io;
@@ -12,7 +12,8 @@ use crate::design::design_of;
 use crate::failure::Failure;
 use crate::settings::Settings;
 
-/// Removes a store, and its directory if it has no other files. A missing store is not an error.
+/// Removes a store, and also its directory if the directory has no other files. If the store does not exist, the call
+/// succeeds.
 pub(crate) fn destroy(settings: &Settings, directory: &Path) -> Result<(), Failure> {
     tree::destroy(&storage_of(&design_of(settings)?)?, directory)?;
     // A directory that is missing or that has other files stays as it is.
@@ -26,7 +27,7 @@ pub(crate) fn destroy(settings: &Settings, directory: &Path) -> Result<(), Failu
     Ok(())
 }
 
-/// Moves corrupt files of a store to its quarantine. The data of the corrupt files is lost.
+/// Moves the corrupt files of a store to its quarantine folder. The data in these files is lost.
 pub(crate) fn repair(settings: &Settings, directory: &Path) -> Result<(), Failure> {
     let options = OpenOptions::new(design_of(settings)?).create_if_missing(false).quarantine(true);
     Ok(options.open(directory)?.close()?)

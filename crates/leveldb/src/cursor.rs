@@ -1,4 +1,4 @@
-//! An iterator that moves in both directions, over the scans of a tree, which move in one direction each.
+//! An iterator that can change its direction. Each scan of a tree moves in only one direction.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use types::Direction;
 use crate::failure::Failure;
 use crate::key_order::{KeyOrder, check_order};
 
-/// The maximum number of entries that a cursor reads at once.
+/// The maximum number of entries that a cursor reads as one chunk.
 const MOST_ENTRIES: usize = 64;
 
-/// The chunk size in bytes above which a cursor reads the next entries one by one.
+/// The size of a chunk in bytes. If a chunk is larger, the cursor reads the next entries one at a time.
 const MOST_BYTES: usize = 64 << 10;
 
 self_cell! {
-    /// An open scan, together with the snapshot that it reads.
+    /// An open scan, and the snapshot that the scan reads.
     struct Scan {
         owner: Snapshot,
         #[covariant]
@@ -27,26 +27,28 @@ self_cell! {
 
 /// A position in the sorted entries of a snapshot.
 ///
-/// The cursor reads entries in chunks. The first chunk after a seek has one entry, and each further chunk has twice
-/// as many entries. If the direction changes, the cursor opens a new scan at its current key.
+/// The cursor reads entries in chunks. The first chunk after a seek has one entry, and each further chunk has twice as
+/// many entries as the previous chunk. If the direction changes, the cursor opens a new scan at its current key.
 pub(crate) struct Cursor {
     snapshot: Snapshot,
-    /// The comparator of the program. The cursor checks its order at each move.
+    /// The comparator of the program. At each move, the cursor checks that the comparator agrees with the order of
+    /// bytes.
     order: Option<Arc<dyn KeyOrder>>,
-    /// The open scan, and its direction. `None` before the first seek, and after an error.
+    /// The open scan and its direction. `None` before the first seek and after an error.
     scan: Option<(Scan, Direction)>,
     chunk: Chunk,
-    /// The index of the current entry in the chunk. The cursor has no current entry if the chunk has no such entry.
+    /// The index of the current entry in the chunk. If the chunk has no entry with this index, there is no current
+    /// entry.
     at: usize,
     /// The first error since the last seek.
     failure: Option<Failure>,
 }
 
-/// Copies of successive entries of a scan.
+/// Copies of successive entries that a scan has read.
 #[derive(Default)]
 struct Chunk {
     bytes: Vec<u8>,
-    /// The ends of key and value of each entry in `bytes`.
+    /// For each entry, the end of its key and the end of its value in `bytes`.
     ends: Vec<(usize, usize)>,
 }
 
@@ -84,7 +86,7 @@ impl Cursor {
         Self { snapshot, order, scan: None, chunk: Chunk::default(), at: 0, failure: None }
     }
 
-    /// Returns the current entry. `None` if the cursor is before the first or after the last entry.
+    /// Returns the current entry. Returns `None` if there is no current entry.
     pub(crate) fn entry(&self) -> Option<(&[u8], &[u8])> {
         self.chunk.entry(self.at)
     }
@@ -113,7 +115,7 @@ impl Cursor {
         self.check_move(key);
     }
 
-    /// Records an error, after which the cursor has no current entry.
+    /// Records an error. Afterwards, the cursor has no current entry.
     pub(crate) fn fail(&mut self, failure: Failure) {
         self.failure = Some(failure);
         self.scan = None;
@@ -168,8 +170,8 @@ impl Cursor {
         }
     }
 
-    /// Checks the order of the previous key and the current key. If the comparator of the program orders them in
-    /// another way, the cursor has no current entry any more.
+    /// Compares the previous key with the current key, using the comparator of the program. If the comparator orders
+    /// these keys differently from their bytes, records an error, and the cursor then has no current entry.
     fn check_move(&mut self, previous: &[u8]) {
         let (Some(order), Some((key, _))) = (&self.order, self.entry()) else { return };
         if let Err(failure) = check_order(&**order, previous, key) {
@@ -186,7 +188,7 @@ mod tests {
 
     use super::*;
 
-    /// The order of bytes, except that "c" comes before "b".
+    /// A comparator that orders keys by their bytes, except that "c" comes before "b".
     struct Swapped;
 
     impl KeyOrder for Swapped {

@@ -1,4 +1,4 @@
-//! The design of a store: a design file or LevelDB's default options, with the options of the program.
+//! The design of a store: the design file or LevelDB's default options, changed by the options of the program.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -12,12 +12,11 @@ use crate::settings::Settings;
 /// The environment variable that names a design file.
 const VARIABLE: &str = "LSMBENCH_DESIGN";
 
-/// The registration of the variants that only designs of published systems use. A design file can use these variants
-/// by their names.
+/// Registers the variants that only designs of published systems use. A design file can then use these variants.
 static STUDY: LazyLock<Result<(), String>> =
     LazyLock::new(|| study::register().map_err(|error| error.to_string()));
 
-/// Returns the design of a store that is opened with these options.
+/// Returns the design of a store that a program opens with these options.
 pub(crate) fn design_of(settings: &Settings) -> Result<Design, Failure> {
     STUDY.clone().map_err(Failure::invalid)?;
     let design = match std::env::var_os(VARIABLE).filter(|path| !path.is_empty()) {
@@ -28,7 +27,7 @@ pub(crate) fn design_of(settings: &Settings) -> Result<Design, Failure> {
     settings.apply(&design)
 }
 
-/// Returns the design with LevelDB's default options.
+/// Returns the design that corresponds to LevelDB's default options.
 fn leveldb_like() -> Design {
     let file: Table = include_str!("leveldb-like.toml").parse().expect("the design file is TOML");
     let design = file.get("design").and_then(Value::as_table).expect("the design file has a design");

@@ -1,4 +1,4 @@
-//! Error messages in the form of LevelDB: the kind of the error, a colon, and the description.
+//! Error messages in the format of LevelDB: the kind of the error, a colon, and a description.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub(crate) struct Failure {
     message: String,
 }
 
-/// The kinds of errors that programs distinguish by the start of the message.
+/// The kinds of errors, which programs can recognize by the start of the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     InvalidArgument,

@@ -1,4 +1,4 @@
-//! Comparators of programs. A tree orders keys by their bytes, so a comparator must agree with the order of bytes.
+//! The comparators of programs. A tree orders keys by their bytes, so a comparator must agree with the order of bytes.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -7,16 +7,16 @@ use parking_lot::Mutex;
 
 use crate::failure::Failure;
 
-/// A comparator of a program: a total order of keys with a name.
+/// A comparator of a program, which is a total order of keys with a name.
 pub(crate) trait KeyOrder: Send + Sync {
-    /// Compares two keys.
+    /// Compares two keys in the order of the comparator.
     fn compare(&self, a: &[u8], b: &[u8]) -> Ordering;
 
-    /// Returns the name of the order.
+    /// Returns the name of the comparator.
     fn name(&self) -> String;
 }
 
-/// Returns an error if the comparator does not order two keys by their bytes.
+/// Returns an error if the comparator and the order of bytes disagree about two keys.
 pub(crate) fn check_order(order: &dyn KeyOrder, a: &[u8], b: &[u8]) -> Result<(), Failure> {
     if order.compare(a, b) == a.cmp(b) {
         return Ok(());
@@ -30,18 +30,18 @@ pub(crate) fn check_order(order: &dyn KeyOrder, a: &[u8], b: &[u8]) -> Result<()
     )))
 }
 
-/// The check of the keys of a store against the comparator of the program.
+/// Checks that the comparator of a program orders the keys of a store by their bytes.
 ///
-/// The check calls the comparator only with keys of the program, because a comparator may rely on their form. The
-/// check compares each key with the previously written key.
+/// The comparator may rely on the format of the program's keys, so the check calls it only with such keys. The check
+/// compares each key with the key that was written before it.
 pub(crate) struct CheckedOrder {
     order: Arc<dyn KeyOrder>,
-    /// The key that was written last. `None` if the store has no key yet.
+    /// The key that was written last. `None` if the store has no keys yet.
     last: Mutex<Option<Vec<u8>>>,
 }
 
 impl CheckedOrder {
-    /// Creates the check of a store. `last` is a key of the store, if it has any.
+    /// Creates the check for a store. `last` is any key of the store, or `None` if the store is empty.
     pub(crate) fn new(order: Arc<dyn KeyOrder>, last: Option<Vec<u8>>) -> Self {
         Self { order, last: Mutex::new(last) }
     }
@@ -51,7 +51,7 @@ impl CheckedOrder {
         &self.order
     }
 
-    /// Checks a key before it is read.
+    /// Checks the key of a read.
     pub(crate) fn check_read(&self, key: &[u8]) -> Result<(), Failure> {
         match &*self.last.lock() {
             Some(last) => check_order(&*self.order, last, key),
@@ -59,7 +59,7 @@ impl CheckedOrder {
         }
     }
 
-    /// Checks keys before they are written.
+    /// Checks the keys of a write, before the store writes them.
     pub(crate) fn check_written<'k>(&self, keys: impl Iterator<Item = &'k [u8]>) -> Result<(), Failure> {
         let mut last = self.last.lock();
         for key in keys {
@@ -78,7 +78,7 @@ impl CheckedOrder {
 mod tests {
     use super::*;
 
-    /// An order in which upper and lower case are equal.
+    /// A comparator that treats upper and lower case as equal.
     struct WithoutCase;
 
     impl KeyOrder for WithoutCase {

@@ -1,18 +1,18 @@
-//! The properties of a store, by LevelDB's names.
+//! The properties of a store, which have the names of LevelDB's properties.
 
 use std::fmt::Write as _;
 
 use tree::{LevelStats, Tree};
 
-/// The start of the name of the property with the number of SSTables in a level.
+/// The start of the property name for the number of SSTables in a level.
 const FILES_AT_LEVEL: &str = "leveldb.num-files-at-level";
 
-/// The smallest number of levels that LevelDB reports.
+/// The smallest number of levels for which properties exist, as in LevelDB.
 const LEVELS: usize = 7;
 
 const MIB: f64 = (1u64 << 20) as f64;
 
-/// Returns the text of a property. `None` if there is no such property.
+/// Returns the value of a property as text. Returns `None` if the property does not exist.
 pub(crate) fn text(tree: &Tree, name: &str) -> Option<String> {
     if let Some(level) = name.strip_prefix(FILES_AT_LEVEL) {
         return files_at_level(tree, level);
@@ -32,8 +32,8 @@ fn files_at_level(tree: &Tree, level: &str) -> Option<String> {
     (level < levels.len().max(LEVELS)).then(|| levels.get(level).map_or(0, |level| level.tables).to_string())
 }
 
-/// Returns the columns of LevelDB for each level: SSTables, size in MiB, seconds of compactions, MiB read and MiB
-/// written. Only the sum of the seconds is known, so the last line has the sum.
+/// Returns a table with one line per level and the columns of LevelDB: SSTables, size in MiB, seconds of compactions,
+/// MiB read and MiB written. A tree records only the total time of all compactions, which is in the last line.
 fn level_table(tree: &Tree) -> String {
     let stats = tree.stats();
     let mut text = "Level SSTables Size(MiB) Time(s) Read(MiB) Written(MiB)\n".to_owned();
@@ -49,7 +49,7 @@ fn level_table(tree: &Tree) -> String {
     text
 }
 
-/// Returns one line for each level.
+/// Returns one line per level, with the numbers of its sorted runs, SSTables, entries and bytes.
 fn tables(tree: &Tree) -> String {
     let mut text = String::new();
     for (level, LevelStats { runs, tables, entries, file_bytes, .. }) in
@@ -63,7 +63,7 @@ fn tables(tree: &Tree) -> String {
     text
 }
 
-/// Returns the memory of memtables, filters, fence pointers and cache, in bytes.
+/// Returns the total memory of memtables, filters, fence pointers and cache, in bytes.
 fn memory_bytes(tree: &Tree) -> u64 {
     let stats = tree.stats();
     stats.memtable_bytes + stats.filter_bytes + stats.fence_bytes + stats.cache_bytes

@@ -1,4 +1,4 @@
-//! The options of a program, and their translation into keys of a design.
+//! The options that a program sets with LevelDB's functions, and their conversion to keys of a design.
 
 use std::sync::Arc;
 
@@ -9,22 +9,23 @@ use crate::failure::Failure;
 use crate::key_order::KeyOrder;
 use crate::shared_cache::SharedCache;
 
-/// The smallest and the largest value of an option in bytes. LevelDB also uses the nearest of these values for a value
-/// outside of the range (`SanitizeOptions` in `db/db_impl.cc`).
+/// The smallest and the largest valid value of an option in bytes. As in LevelDB, a value outside of this range becomes
+/// the nearest valid value (`SanitizeOptions` in `db/db_impl.cc`).
 type Limits = (usize, usize);
 
 const WRITE_BUFFER_LIMITS: Limits = (64 << 10, 1 << 30);
 const FILE_LIMITS: Limits = (1 << 20, 1 << 30);
 const BLOCK_LIMITS: Limits = (1 << 10, 4 << 20);
 
-/// The values of the options that a program has set. `None` keeps the value of the design.
+/// The options that a program has set. If an option is `None`, the store keeps the value of the design.
 #[derive(Default)]
 pub(crate) struct Settings {
-    /// Whether a missing store is created.
+    /// Whether an open creates a missing store.
     pub(crate) create_if_missing: bool,
-    /// Whether an existing store is an error.
+    /// Whether an open fails if the store exists.
     pub(crate) error_if_exists: bool,
-    /// Whether the checksum of a block is verified at each read. If not, only the first read verifies it.
+    /// Whether each read of a block verifies its checksum. With `false`, only the first read of a block verifies the
+    /// checksum.
     pub(crate) paranoid_checks: Option<bool>,
     /// The size of a memtable, in bytes.
     pub(crate) write_buffer_size: Option<usize>,
@@ -34,9 +35,9 @@ pub(crate) struct Settings {
     pub(crate) block_restart_interval: Option<i32>,
     /// The size of an SSTable, in bytes.
     pub(crate) max_file_size: Option<usize>,
-    /// The number of the codec in the header `leveldb/c.h`.
+    /// The number of the codec, as in the header `leveldb/c.h`.
     pub(crate) compression: Option<i32>,
-    /// The filter.
+    /// The filter policy.
     pub(crate) filter: Option<FilterChoice>,
     /// The cache.
     pub(crate) cache: Option<Arc<SharedCache>>,
@@ -44,25 +45,25 @@ pub(crate) struct Settings {
     pub(crate) comparator: Option<Arc<dyn KeyOrder>>,
 }
 
-/// The filter that a program has chosen.
+/// The filter policy that a program has set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FilterChoice {
     /// No filter.
     None,
     /// A Bloom filter with this number of bits per key.
     Bloom(i32),
-    /// Functions of the program. The store keeps the filter of its design, because filters of a tree get hashes and
-    /// no keys.
+    /// Functions of the program. The store uses the filter of its design, because a tree passes only hashes to filters,
+    /// and no keys.
     Functions,
 }
 
 impl Settings {
-    /// Returns a design with the options of the program.
+    /// Applies the options of the program to a design.
     pub(crate) fn apply(&self, design: &Design) -> Result<Design, Failure> {
         design.with(&self.overrides(design)?).map_err(|error| Failure::invalid(error.to_string()))
     }
 
-    /// Returns the keys of the design that the options replace.
+    /// Returns the keys of the design that the options replace, with their new values.
     fn overrides(&self, design: &Design) -> Result<Table, Failure> {
         let mut changes = Changes(Table::new());
         let bytes = |value: Option<usize>, (least, most): Limits| {
@@ -94,11 +95,11 @@ impl Settings {
     }
 }
 
-/// The keys of a design that options replace.
+/// Keys of a design with new values.
 struct Changes(Table);
 
 impl Changes {
-    /// Sets a key in a table of the design. Keeps the key if the value is `None`.
+    /// Sets a key in a table of the design. If the value is `None`, the design keeps its value.
     fn set(&mut self, table: &str, key: &str, value: Option<Value>) {
         let Some(value) = value else { return };
         let table = self.0.entry(table).or_insert_with(|| Value::Table(Table::new()));
@@ -107,15 +108,14 @@ impl Changes {
         }
     }
 
-    /// Sets the variant of an axis.
+    /// Sets the component of an axis.
     fn choose(&mut self, axis: &str, value: Value) {
         self.0.insert(axis.to_owned(), value);
     }
 }
 
-/// Returns the variant of an axis in which a parameter has the given value. The variant of the design stays if it has
-/// the parameter. If the design has another variant, LevelDB's own variant `kind` replaces it. Without a value, the
-/// variant is `none`.
+/// Returns the component of an axis, with `value` as its parameter. If the variant of the design has this parameter,
+/// the variant stays. Otherwise, the variant is `kind`, which LevelDB uses. Without a value, the variant is `none`.
 fn variant(design: &Design, axis: &str, (kind, parameter): (&str, &str), value: Option<Value>) -> Value {
     let Some(value) = value else { return Value::from("none") };
     let mut table = Table::from_iter([(parameter.to_owned(), value)]);
@@ -125,7 +125,7 @@ fn variant(design: &Design, axis: &str, (kind, parameter): (&str, &str), value: 
     Value::Table(table)
 }
 
-/// Returns the codec with a number in LevelDB's headers.
+/// Returns the codec for a number from LevelDB's headers.
 fn codec(number: i32) -> Result<&'static str, Failure> {
     match number {
         0 => Ok("none"),

@@ -1,4 +1,4 @@
-//! A cache handle of a program. Several stores of the program may share its cache.
+//! The cache of a cache handle. Several stores of a program may share the cache.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,7 +7,7 @@ use tree::Design;
 
 use crate::failure::Failure;
 
-/// A cache with the capacity of the program, and with the variant of the first design that uses the cache.
+/// A cache with the capacity that the program has set, and with the variant of the first store's design.
 pub(crate) struct SharedCache {
     /// The capacity in bytes.
     pub(crate) capacity: usize,
@@ -15,12 +15,12 @@ pub(crate) struct SharedCache {
 }
 
 impl SharedCache {
-    /// Creates a handle. The cache itself is created for the first store.
+    /// Creates a cache handle. The cache is built when the first store uses it.
     pub(crate) fn new(capacity: usize) -> Self {
         Self { capacity, built: OnceLock::new() }
     }
 
-    /// Returns the cache. For the first store, builds the cache of the design, which has the capacity of the handle.
+    /// Returns the cache. At the first call, builds the cache according to `design`, with the capacity of the handle.
     pub(crate) fn for_design(&self, design: &Design) -> Result<Arc<dyn Cache>, Failure> {
         if let Some(cache) = self.built.get() {
             return Ok(Arc::clone(cache));

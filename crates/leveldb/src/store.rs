@@ -17,10 +17,9 @@ use crate::settings::Settings;
 /// An open store.
 pub(crate) struct Store {
     tree: Tree,
-    /// The check of the program's comparator. `None` without a comparator.
+    /// The check of the program's comparator. `None` if the program has not set a comparator.
     order: Option<CheckedOrder>,
-    /// Whether the store makes each write durable before the write returns, even if the program does not request a
-    /// sync.
+    /// Whether the store makes each write durable before the write returns, even without a request for a sync.
     is_always_synced: bool,
 }
 
@@ -80,7 +79,7 @@ impl Store {
         self.sync_if(sync)
     }
 
-    /// Returns the value of a key, in the current state or in a snapshot. `None` if the key is absent.
+    /// Returns the value of a key, in the current state or in a snapshot. Returns `None` if the key is absent.
     pub(crate) fn get(&self, snapshot: Option<&Snapshot>, key: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
         if let Some(order) = &self.order {
             order.check_read(key)?;
@@ -103,17 +102,17 @@ impl Store {
         Cursor::new(snapshot, self.order.as_ref().map(|order| order.order().clone()))
     }
 
-    /// Returns the text of a property. `None` if there is no such property.
+    /// Returns the value of a property as text. Returns `None` if the property does not exist.
     pub(crate) fn property(&self, name: &str) -> Option<String> {
         properties::text(&self.tree, name)
     }
 
-    /// Returns the approximate size of a range of keys, in bytes.
+    /// Returns the approximate size of the key range from `low` to `high`, in bytes.
     pub(crate) fn approximate_bytes(&self, low: &[u8], high: &[u8]) -> Result<u64, Failure> {
         Ok(self.tree.approximate_bytes(low, high)?)
     }
 
-    /// Compacts the range from `low` to `high`, both inclusive. `None` means no bound.
+    /// Compacts the key range from `low` to `high` (both inclusive). `None` means no bound.
     pub(crate) fn compact_range(&self, low: Option<&[u8]>, high: Option<&[u8]>) -> Result<(), Failure> {
         let bound = |key: Option<_>| key.map_or(Bound::Unbounded, Bound::Included);
         Ok(self.tree.compact_range((bound(low), bound(high)))?)
@@ -148,7 +147,8 @@ fn syncs_each_write(design: &Design) -> Result<bool, Failure> {
     Ok(policy.map_err(|error| Failure::invalid(error.message))?.mode().survives_power_loss())
 }
 
-/// Returns the time since the first call, in nanoseconds. The tree measures write stalls and compactions with it.
+/// Returns the time since the first call of this function, in nanoseconds. The tree uses this clock to measure write
+/// stalls and compactions.
 fn nanoseconds() -> u64 {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     START.elapsed().as_nanos() as u64

@@ -1,4 +1,4 @@
-//! The cost of measuring: reading the clock, recording a latency, comparing two variants.
+//! Benchmarks of the measuring tools: reading the clock, recording a latency, and comparing two variants.
 
 use std::hint::black_box;
 

@@ -1,11 +1,9 @@
-//! The allocator of the program `lsmbench`: the system allocator, with the calls and the bytes of each thread
-//! counted.
+//! The allocator of the program `lsmbench`: the system allocator, which also counts the allocations of each thread.
 //!
-//! Each thread has its own counters. The counters of a thread therefore count only the allocations of its own
-//! operations, even while flushes and compactions run. Counting costs additions to memory that no other thread
-//! writes. Allocations of engines in C++ are not counted, because these engines do not use this allocator. The
-//! program declares this allocator as its global allocator. If another program uses this library with another global
-//! allocator, nothing is counted.
+//! Each thread has its own counters. They count only the allocations of the thread itself, even while flushes and
+//! compactions run in other threads. Counting costs a few additions to memory that no other thread writes. Engines in
+//! C++ do not use this allocator, so their allocations are not counted. The program declares this allocator as its
+//! global allocator. In a program with another global allocator, nothing is counted.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -22,15 +20,15 @@ thread_local! {
     /// Number of allocations and growing reallocations of this thread.
     static COUNT: Cell<u64> = const { Cell::new(0) };
 
-    /// The bytes that this thread has allocated and not freed. The count is below 0 if the thread frees bytes that
-    /// other threads allocated.
+    /// The number of bytes that this thread has allocated, minus the number of bytes that it has freed. The number is
+    /// negative if the thread has freed bytes of other threads.
     static HELD: Cell<isize> = const { Cell::new(0) };
 
-    /// The maximum of [`HELD`] since [`most_held`] last reset it.
+    /// The maximum of [`HELD`] since the last reset by [`most_held`].
     static MOST: Cell<isize> = const { Cell::new(0) };
 }
 
-/// Returns whether allocations are counted. Allocations are counted if this is the global allocator of the program.
+/// Returns whether allocations are counted, which requires that the program uses this global allocator.
 pub fn are_counted() -> bool {
     let before = allocations();
     drop(std::hint::black_box(Box::new(0_u8)));
@@ -43,7 +41,8 @@ pub fn allocations() -> u64 {
     COUNT.get()
 }
 
-/// Runs `work` and returns the peak of the thread's allocated bytes during `work`, relative to the start.
+/// Runs `work`, and returns the peak of the bytes that this thread has allocated during `work`, minus the bytes at the
+/// start.
 pub fn most_held(work: impl FnOnce()) -> usize {
     let before = HELD.get();
     MOST.set(before);
@@ -51,7 +50,7 @@ pub fn most_held(work: impl FnOnce()) -> usize {
     (MOST.get() - before).cast_unsigned()
 }
 
-/// Counts an allocation that adds `more` bytes to the thread's total.
+/// Records an allocation that changes the thread's number of allocated bytes by `more`.
 #[inline]
 fn count(more: isize) {
     COUNT.set(COUNT.get() + 1);
@@ -98,7 +97,7 @@ mod tests {
 
     use super::*;
 
-    /// Allocates memory in a way that the compiler cannot optimise out.
+    /// Allocates memory in a way that the compiler cannot optimize out.
     fn ask(bytes: usize) -> Vec<u8> {
         black_box(Vec::with_capacity(black_box(bytes)))
     }

@@ -1,5 +1,5 @@
-//! The percentile bootstrap. The bootstrap estimates how much a median would differ in other rounds of trials (Efron
-//! & Tibshirani, *An Introduction to the Bootstrap*, 1993, chapter 13).
+//! The percentile bootstrap, which estimates how much a median would differ in other rounds of trials (Efron &
+//! Tibshirani, *An Introduction to the Bootstrap*, 1993, chapter 13).
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::Criteria;
 
-/// Returns the confidence interval of the median of values in ascending order. At least one value is needed.
+/// Returns the confidence interval of the median of sorted values. There must be at least one value.
 pub(crate) fn of_median(ascending: &[f64], criteria: &Criteria) -> (f64, f64) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(criteria.seed);
     let mut drawn = vec![0; ascending.len()];
     interval(criteria, || median_of_drawn(ascending, &mut drawn, &mut random))
 }
 
-/// Returns the confidence interval of the difference of two medians. Both samples are in ascending order, were drawn
-/// independently, and have at least one value.
+/// Returns the confidence interval of the difference between the medians of two independent samples. Both samples must
+/// be sorted, and must have at least one value.
 pub(crate) fn of_difference(baseline: &[f64], candidate: &[f64], criteria: &Criteria) -> (f64, f64) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(criteria.seed);
     let (mut of_baseline, mut of_candidate) = (vec![0; baseline.len()], vec![0; candidate.len()]);
@@ -26,21 +26,21 @@ pub(crate) fn of_difference(baseline: &[f64], candidate: &[f64], criteria: &Crit
     })
 }
 
-/// A possible median of a resample, and how often it occurs. The first two fields are the positions of the two middle
-/// values in ascending order. The third field is the number of resamples with this median.
+/// A possible median of a resample, given by the positions of its two middle values in the sorted sample, and the
+/// number of resamples with this median.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrawnMedian {
-    /// The position of the lower value.
+    /// The position of the lower middle value.
     pub low: usize,
-    /// The position of the upper value. If the number of values is odd, the upper position equals the lower position.
+    /// The position of the upper middle value, which equals the lower position if the number of values is odd.
     pub high: usize,
-    /// The number of resamples.
+    /// The number of resamples with this median.
     pub times: usize,
 }
 
-/// Returns the resampled medians that the bootstrap draws from `count` values. The seed determines the positions, so
-/// the positions are equal for all samples of this size. A program that knows these positions can compute the same
-/// confidence interval without the random number generator.
+/// Returns the medians of all resamples that the bootstrap draws from a sample of `count` values. The seed and the
+/// sample size determine the drawn positions, but the values do not. With these positions, a program can compute the
+/// same confidence interval without the random number generator.
 pub fn drawn_medians(count: usize, criteria: &Criteria) -> Vec<DrawnMedian> {
     if count == 0 {
         return Vec::new();
@@ -54,13 +54,13 @@ pub fn drawn_medians(count: usize, criteria: &Criteria) -> Vec<DrawnMedian> {
     times.into_iter().map(|((low, high), times)| DrawnMedian { low, high, times }).collect()
 }
 
-/// Returns the median of a resample of equal size, drawn with replacement. `drawn` is a buffer for the drawn indexes.
+/// Draws a resample of equal size with replacement, and returns its median. `drawn` is a buffer for the drawn indexes.
 fn median_of_drawn(ascending: &[f64], drawn: &mut [usize], random: &mut Xoshiro256PlusPlus) -> f64 {
     let (low, high) = middle_of_drawn(drawn, random);
     f64::midpoint(ascending[low], ascending[high])
 }
 
-/// Returns the positions of the two middle values of a resample.
+/// Draws a resample, and returns the positions of its two middle values.
 fn middle_of_drawn(drawn: &mut [usize], random: &mut Xoshiro256PlusPlus) -> (usize, usize) {
     let count = drawn.len();
     drawn.fill_with(|| random.random_range(0..count));
@@ -68,8 +68,8 @@ fn middle_of_drawn(drawn: &mut [usize], random: &mut Xoshiro256PlusPlus) -> (usi
     (drawn[(count - 1) / 2], drawn[count / 2])
 }
 
-/// Returns the confidence interval: the central part of many drawn medians. The confidence of the interval is the
-/// share of resamples whose median is in the interval.
+/// Returns the confidence interval, which is the central part of the medians of many resamples. The confidence of the
+/// interval is the fraction of resamples whose median is in the interval.
 fn interval(criteria: &Criteria, mut draw: impl FnMut() -> f64) -> (f64, f64) {
     let mut draws: Vec<f64> = (0..criteria.resamples.max(1)).map(|_| draw()).collect();
     draws.sort_unstable_by(f64::total_cmp);
@@ -82,7 +82,7 @@ fn interval(criteria: &Criteria, mut draw: impl FnMut() -> f64) -> (f64, f64) {
 mod tests {
     use super::*;
 
-    /// The interval from only the drawn positions, as the page of results computes it.
+    /// Computes the interval only from the drawn positions, as the page of results does.
     fn from_positions(ascending: &[f64], criteria: &Criteria) -> (f64, f64) {
         let drawn = drawn_medians(ascending.len(), criteria);
         let mut medians: Vec<f64> = drawn

@@ -1,21 +1,21 @@
-//! Requests of this process to callgrind, the tool of valgrind that counts executed instructions. Outside of valgrind,
-//! a request changes nothing.
+//! Client requests of this process to callgrind, the valgrind tool that counts executed instructions. Outside of
+//! valgrind, a client request has no effect.
 //!
-//! A request is a sequence of instructions without effect, which valgrind recognizes (valgrind's `valgrind.h` and
-//! `callgrind.h`). With these requests, callgrind executes the load of a trial without instrumentation.
+//! A client request is a sequence of instructions without effect, which valgrind recognizes (`valgrind.h` and
+//! `callgrind.h` of valgrind). With client requests, the load phase of a trial can run without instrumentation.
 #![allow(unsafe_code)]
 
-/// The request for the number of valgrinds around this process.
+/// The client request that returns the nesting depth of valgrind, which is 0 outside of valgrind.
 const RUNNING_ON_VALGRIND: usize = 0x1001;
 
-/// The first request of callgrind: `'C'` and `'T'` in the two highest bytes.
+/// The number of callgrind's first client request: `'C'` and `'T'` in the two highest bytes.
 const CALLGRIND: usize = 0x4354_0000;
 
 const TOGGLE_COLLECT: usize = CALLGRIND + 2;
 const START_INSTRUMENTATION: usize = CALLGRIND + 4;
 const STOP_INSTRUMENTATION: usize = CALLGRIND + 5;
 
-/// Whether requests exist for the architecture of this program.
+/// Whether client requests work on the CPU architecture of this program.
 pub const IS_SUPPORTED: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
 
 /// Returns whether this process runs under valgrind.
@@ -33,13 +33,13 @@ pub fn stop_instrumentation() {
     request(STOP_INSTRUMENTATION);
 }
 
-/// Starts to count the instructions of this thread. If callgrind already counts the instructions of this thread, stops
-/// to count them.
+/// Starts or stops counting the instructions of this thread: if callgrind counts them, counting stops, and otherwise
+/// counting starts.
 pub fn toggle_collection() {
     request(TOGGLE_COLLECT);
 }
 
-/// Sends a request without arguments to valgrind. Returns the answer, or 0 outside of valgrind.
+/// Sends a client request without arguments to valgrind. Returns the answer, or 0 outside of valgrind.
 #[cfg(target_arch = "x86_64")]
 fn request(code: usize) -> usize {
     let arguments = [code, 0, 0, 0, 0, 0];
@@ -58,7 +58,7 @@ fn request(code: usize) -> usize {
     answer
 }
 
-/// Sends a request without arguments to valgrind. Returns the answer, or 0 outside of valgrind.
+/// Sends a client request without arguments to valgrind. Returns the answer, or 0 outside of valgrind.
 #[cfg(target_arch = "aarch64")]
 fn request(code: usize) -> usize {
     let arguments = [code, 0, 0, 0, 0, 0];

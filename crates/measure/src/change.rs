@@ -1,26 +1,27 @@
-//! Change points: the positions at which the level of a series of runs changes.
+//! Finds change points: the positions at which the level of a series of runs changes.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The smallest number of values before and after a change. A shorter series of different values counts as outliers.
+/// The smallest number of values before and after a change point. Fewer different values in a row count as outliers.
 const LEAST_SIDE: usize = 3;
 
 /// The false-positive rate: the probability that a change is detected in a series without a change.
 const SIGNIFICANCE: f64 = 0.01;
 
-/// The number of random orders that are tried to estimate the effect of chance.
+/// The number of random orders that the significance test of a cut tries.
 const PERMUTATIONS: usize = 999;
 
 /// Returns the change points of `values`, in ascending order. A change point is the index of the first value of a new
 /// level.
 ///
-/// The method is E-divisive with α = 1 (Matteson & James, *Journal of the American Statistical Association* 109,
-/// 2014). The series is cut where the values before and after the cut differ most in their energy distance. The
-/// search for cuts ends when more than one in a hundred random orders of the values have an equal or larger
-/// divergence. The only assumption about the noise is that its order is random. The seed of the random orders makes
-/// the result reproducible. About nine values are needed to distinguish a change from chance.
+/// The method is E-divisive with α = 1 (Matteson & James, *Journal of the American Statistical Association* 109, 2014).
+/// The series is cut where the values before and after the cut differ most in their energy distance. The search for
+/// cuts ends when more than one in a hundred random orders of the values have an equal or larger divergence. The only
+/// assumption about the noise is that its order is random: it has no trend, and neighboring runs are not correlated.
+/// The seed of the random orders makes the result reproducible. About nine values are needed to distinguish a change
+/// from chance.
 pub fn changes(values: &[f64], seed: u64) -> Vec<usize> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut cuts = Vec::new();
@@ -34,15 +35,16 @@ pub fn changes(values: &[f64], seed: u64) -> Vec<usize> {
     cuts
 }
 
-/// Returns the parts of a series between its cuts. Each part is a slice of values together with the index of its
-/// first value.
+/// Returns the parts of a series between its cuts. Each part consists of the index of its first value and a slice of
+/// its values.
 fn parts<'a>(values: &'a [f64], cuts: &[usize]) -> impl Iterator<Item = (usize, &'a [f64])> {
     let starts: Vec<usize> = [0].into_iter().chain(cuts.iter().copied()).collect();
     let ends: Vec<usize> = cuts.iter().copied().chain([values.len()]).collect();
     starts.into_iter().zip(ends).map(|(start, end)| (start, &values[start..end]))
 }
 
-/// Returns the index at which an additional cut separates the parts most, and the divergence at this index.
+/// Returns the best additional cut: the index with the largest divergence between the values before and after the cut,
+/// and this divergence.
 fn best_cut(values: &[f64], cuts: &[usize]) -> Option<(usize, f64)> {
     let best = parts(values, cuts).filter_map(|(start, part)| {
         let (at, divergence) = best_split(part)?;
@@ -51,8 +53,9 @@ fn best_cut(values: &[f64], cuts: &[usize]) -> Option<(usize, f64)> {
     best.max_by(|one, other| one.1.total_cmp(&other.1))
 }
 
-/// Returns whether the last cut is significant. For a significant cut, at most a fraction [`SIGNIFICANCE`] of random
-/// orders within the parts separates the series as much.
+/// Returns whether an additional cut with this divergence is significant. The cut is significant if at most a fraction
+/// [`SIGNIFICANCE`] of random orders has a best cut with an equal or larger divergence. The random orders shuffle the
+/// values within each part.
 fn is_significant(values: &[f64], cuts: &[usize], divergence: f64, random: &mut Xoshiro256PlusPlus) -> bool {
     let most = (SIGNIFICANCE * (PERMUTATIONS + 1) as f64) as usize - 1;
     let mut as_much = 0;
@@ -72,7 +75,8 @@ fn is_significant(values: &[f64], cuts: &[usize], divergence: f64, random: &mut 
     true
 }
 
-/// Returns the index at which a cut of a part has the largest divergence, and this divergence.
+/// Returns the index that splits a part with the largest divergence, and this divergence. Returns `None` if the part is
+/// too short.
 fn best_split(part: &[f64]) -> Option<(usize, f64)> {
     let distance_to =
         |value: f64, others: &[f64]| -> f64 { others.iter().map(|other| (value - other).abs()).sum() };
@@ -106,7 +110,7 @@ mod tests {
 
     use super::*;
 
-    /// A series of levels, each with its number of values, with noise of ±`noise` around each level.
+    /// Returns a random series. Each level has a value and a number of values, with noise of ±`noise` around the level.
     fn series(levels: &[(f64, usize)], noise: f64, seed: u64) -> Vec<f64> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let values = levels.iter().flat_map(|(level, count)| std::iter::repeat_n(*level, *count));
@@ -133,8 +137,8 @@ mod tests {
         }
     }
 
-    /// About one in a hundred series without a change has a detected change. More than five detected changes in 200
-    /// such series are very rare.
+    /// Tests the false-positive rate. About one in a hundred series without a change has a detected change, so more
+    /// than five detected changes in 200 such series are very unlikely.
     #[test]
     fn chance_finds_few_changes() {
         let found = (0..200).filter(|seed| !changes(&series(&[(100.0, 16)], 0.1, 100 + seed), 7).is_empty());

@@ -1,15 +1,16 @@
-//! A clock that is cheap enough to time every operation. The clock is the time stamp counter of the CPU if this
-//! counter is reliable. If the counter is not reliable, the clock is the monotonic clock of the kernel.
+//! A clock that is fast enough to time every operation. The clock is the time stamp counter of the CPU if this counter
+//! is reliable, and the monotonic clock of the kernel otherwise.
 //!
-//! Reading the counter takes about 10 ns, and reading the clock of the kernel takes about 22 ns. A stamp is a raw
-//! reading. Only differences of stamps are converted to nanoseconds. The first [`Clock::new`] of a process calibrates
-//! the conversion factor against the clock of the kernel, which takes up to 200 ms.
+//! Reading the time stamp counter takes about 10 ns, and reading the clock of the kernel takes about 22 ns. A stamp is
+//! a raw reading of the clock. Only the difference of two stamps can be converted to nanoseconds. The first
+//! [`Clock::new`] of a process calibrates the conversion factor against the clock of the kernel, which takes up to 200
+//! ms.
 
-/// A raw reading of the clock. Stamps of one process can be compared and subtracted. Stamps have no other meaning.
+/// A raw reading of the clock. Stamps are only comparable within one process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stamp(u64);
 
-/// The calibrated clock. All copies of a clock share its calibration.
+/// The calibrated clock. Copies of a clock share the calibration.
 #[derive(Clone, Debug)]
 pub struct Clock {
     inner: quanta::Clock,
@@ -17,7 +18,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Returns the best clock of this machine, calibrated.
+    /// Creates a calibrated clock: the fastest reliable clock of this machine.
     pub fn new() -> Self {
         let inner = quanta::Clock::new();
         // Long enough that rounding to whole nanoseconds is below one part in a billion.
@@ -32,8 +33,8 @@ impl Clock {
         Stamp(self.inner.raw())
     }
 
-    /// Returns the nanoseconds from `start` to `end`. Returns 0 if `end` is earlier than `start`. If two cores read
-    /// the two stamps, `end` may be earlier by a few ticks.
+    /// Returns the time from `start` to `end` in nanoseconds. Returns 0 if `end` is earlier than `start`. This can
+    /// happen if two cores have read the stamps, because their counters may differ by a few ticks.
     #[inline]
     pub fn ns_between(&self, start: Stamp, end: Stamp) -> u64 {
         self.inner.delta_as_nanos(start.0, end.0.max(start.0))
@@ -60,8 +61,8 @@ impl Clock {
         if one_to_one { "operating system" } else { "time stamp counter" }
     }
 
-    /// Measures the nanoseconds that one reading takes. The result is the lowest mean of several batches, because
-    /// every disturbance makes a batch longer.
+    /// Measures the time of one reading in nanoseconds. The result is the smallest mean of several batches, because
+    /// disturbances only make a batch slower.
     pub fn cost_ns(&self) -> f64 {
         const READINGS: u32 = 10_000;
         let batch = || {

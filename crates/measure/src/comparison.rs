@@ -2,10 +2,11 @@
 //!
 //! The unit of repetition is a round of trials (a block in identifiers). A single operation is not a repetition,
 //! because all operations of one run share the conditions of the run. For each round, the logarithm of candidate /
-//! baseline is computed. A slowdown of a whole round then cancels, and the ratios 2 and 1/2 are equally far from 1. A
-//! difference counts if three conditions hold. The confidence interval excludes "no difference". Chance would rarely
-//! cause the difference, also among all comparisons of one sweep ([`adjust`]). The median exceeds δ. Two variants are
-//! equivalent if the whole interval is within ±δ (the two one-sided tests of Schuirmann, 1987, at a stricter level).
+//! baseline is computed. A slowdown of a whole round then has no effect, and the ratios 2 and 1/2 are equally far from
+//! 1. A verdict reports a difference if three conditions hold. The confidence interval excludes "no difference". The
+//! difference is significant after the correction for all comparisons of one sweep ([`adjust`]). The median exceeds δ.
+//! Two variants are equivalent if the whole interval is within ±δ (the two one-sided tests of Schuirmann, 1987, at a
+//! stricter level).
 
 use results::Better;
 
@@ -15,7 +16,7 @@ use crate::significance::{self, FEWEST_BLOCKS, FEWEST_SESSIONS};
 use crate::verdict::judge;
 use crate::{Doubt, Sample, Verdict, bootstrap};
 
-/// A range of ratios of candidate to baseline, such as a confidence interval.
+/// A range of values, such as the confidence interval of a ratio of candidate to baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// The lower end of the range.
@@ -29,20 +30,20 @@ pub struct Interval {
 pub struct Comparison {
     /// The verdict on the difference.
     pub verdict: Verdict,
-    /// The median ratio of candidate to baseline. The ratio is infinite if the baseline is 0 and the candidate is not
-    /// 0.
+    /// The median ratio of candidate to baseline. The ratio is infinite if only the baseline is 0. `None` if the ratio
+    /// is undefined.
     pub ratio: Option<f64>,
     /// The confidence interval of the ratio. `None` if there are too few rounds.
     pub interval: Option<Interval>,
-    /// The probability that chance causes a difference of this size. If the sweep has several comparisons, the
-    /// probability is corrected for their number. `None` if there are too few rounds.
+    /// The probability that chance alone causes a difference of at least this size. [`adjust`] corrects the probability
+    /// for the number of comparisons. `None` if there are too few rounds.
     pub p_value: Option<f64>,
-    /// The mean logarithm of the ratio in units of its standard deviation over rounds (Cohen's d of paired
-    /// differences). The effect size shows how far the difference exceeds the noise. The effect size is infinite if
-    /// every round has the same ratio.
+    /// The mean logarithm of the ratio, divided by the standard deviation of the logarithms over rounds (Cohen's d of
+    /// paired differences). The effect size shows how large the difference is compared with the noise. The effect size
+    /// is infinite if every round has the same ratio.
     pub effect_size: Option<f64>,
-    /// The number of rounds in which both variants were measured. For unpaired runs and for sessions, the smaller
-    /// number of runs or sessions.
+    /// The number of rounds in which both variants were measured. For unpaired runs or sessions, the smaller number of
+    /// runs or sessions of the two variants.
     pub blocks: usize,
     /// The smallest relative difference that a verdict of this comparison reports.
     pub delta: f64,
@@ -77,8 +78,8 @@ pub fn compare(baseline: &Sample, candidate: &Sample, better: Better, criteria: 
     found.judged(median, interval, p_value, better)
 }
 
-/// Compares the runs of two sessions, which share no rounds. The ratio of their medians includes any difference
-/// between the sessions. The p-value comes from a rank test.
+/// Compares runs of two sessions that have no common rounds. The ratio of the medians includes any difference between
+/// the sessions. The p-value comes from a rank test.
 pub fn compare_unpaired(
     baseline: &Sample,
     candidate: &Sample,
@@ -112,12 +113,12 @@ pub fn compare_unpaired(
     found.judged(log, interval, p_value, better)
 }
 
-/// Compares two builds by whole sessions. Each value summarizes one session, for example the median over the trials
-/// of the session. The confidence interval includes differences between sessions of one build, such as load,
-/// temperature and memory layout. The confidence interval is Student's interval for the difference of the mean
-/// logarithms, with one variance for both sides (*Biometrika* 6, 1908). With one session per side, the result is
-/// inconclusive, because the differences between sessions of one build are unknown. Both sides together must have at
-/// least [`FEWEST_SESSIONS`] sessions.
+/// Compares two builds by whole sessions. Each value summarizes one session, for example the median over the trials of
+/// the session. The confidence interval includes differences between sessions of one build, such as load, temperature
+/// and memory layout. The confidence interval is Student's interval for the difference of the mean logarithms, with one
+/// common variance for both builds (*Biometrika* 6, 1908). Both builds together need at least [`FEWEST_SESSIONS`]
+/// sessions. With fewer sessions, the result is inconclusive, because the differences between sessions of one build are
+/// unknown.
 pub fn compare_sessions(
     baseline: &[f64],
     candidate: &[f64],
@@ -156,11 +157,11 @@ pub fn compare_exact(baseline: f64, candidate: f64, better: Better, delta: f64) 
     Comparison { blocks: 1, ..compare(&twice(baseline), &twice(candidate), better, &criteria) }
 }
 
-/// Compares two values of one seed that depend on random draws. `values` are the values, and `counts` are the numbers
-/// of their events. With other draws, a count would vary by about the square root of the count. A fraction near 1
-/// varies less. The confidence interval is for two independent Poisson or binomial counts, on the logarithm of their
-/// ratio. Baseline and candidate share operations, so the interval is wider than necessary. Without counts there is
-/// no interval, and a difference above δ is inconclusive.
+/// Compares two values that depend on random draws, and were measured with one seed. `counts` are the numbers of events
+/// from which the values are computed. With another seed, a count would vary by about its square root, and a fraction
+/// near 1 would vary less. The confidence interval is that of the ratio of two independent Poisson or binomial counts.
+/// The interval is wider than necessary, because baseline and candidate execute the same operations. Without counts,
+/// there is no interval, and a difference above δ is inconclusive.
 pub fn compare_counts(
     values: [f64; 2],
     counts: Option<[f64; 2]>,
@@ -208,8 +209,8 @@ pub fn compare_counts(
     }
 }
 
-/// Corrects the p-values of all comparisons of one sweep for the number of comparisons (Holm, 1979). If chance
-/// explains a difference, given the number of comparisons, the verdict becomes inconclusive.
+/// Corrects the p-values of all comparisons of one sweep for the number of comparisons (Holm, 1979). If a corrected
+/// p-value is no longer significant, the verdict becomes inconclusive.
 pub fn adjust<'a>(comparisons: impl IntoIterator<Item = &'a mut Comparison>) {
     let mut family: Vec<&mut Comparison> =
         comparisons.into_iter().filter(|comparison| comparison.p_value.is_some()).collect();
@@ -225,7 +226,7 @@ pub fn adjust<'a>(comparisons: impl IntoIterator<Item = &'a mut Comparison>) {
     }
 }
 
-/// Returns the mean of logarithms in units of their standard deviation.
+/// Returns the mean of logarithms, divided by their standard deviation.
 fn effect_size(logs: &[f64]) -> Option<f64> {
     let (mean, error) = significance::mean_and_error(logs)?;
     let size = mean / (error * (logs.len() as f64).sqrt());
@@ -233,7 +234,7 @@ fn effect_size(logs: &[f64]) -> Option<f64> {
 }
 
 impl Comparison {
-    /// Creates an inconclusive comparison without values. `doubt` is the reason why the comparison is inconclusive.
+    /// Creates an inconclusive comparison without values. `doubt` is the reason.
     fn doubtful(doubt: Doubt, blocks: usize, criteria: &Criteria) -> Self {
         Self {
             verdict: Verdict::Inconclusive,
@@ -248,7 +249,7 @@ impl Comparison {
         }
     }
 
-    /// Returns the comparison with the verdict on a median and its interval, both of which are logarithms.
+    /// Adds the verdict to this comparison. `median` and `interval` are logarithms of the ratio.
     fn judged(self, median: f64, interval: (f64, f64), p_value: f64, better: Better) -> Self {
         let (mut verdict, mut doubt) = judge(median, interval, better, self.delta);
         let claims = matches!(verdict, Verdict::Improved | Verdict::Regressed);

@@ -1,22 +1,21 @@
 //! Event counters of the CPU and the kernel for this process, as in `perf stat`.
 //!
-//! Each event has a separate counter, which every later thread inherits. The values of a group of counters could be
-//! read at once, but older kernels reject reads of an inherited group. If the CPU has fewer counters than events,
-//! each event is counted only part of the time. The count of an event that was counted only for a part of the time is
-//! then scaled up to the whole time.
+//! Each event has its own counter, which all threads inherit that start later. The values of a group of counters could
+//! be read at once, but older kernels do not support reads of an inherited group. If the CPU has fewer counters than
+//! events, the kernel counts each event only part of the time. The result is then scaled up to the whole time.
 
 use std::io;
 
 use crate::perf::Counter;
 use crate::processor_event::{Count, CounterScope, PROCESSOR_EVENTS, ProcessorEvent};
 
-/// Counters of some events, for the thread that opens them and all threads that it starts later.
+/// Counters of several events, for the thread that opens the counters and all threads that it starts later.
 #[derive(Debug)]
 pub struct Counters<const EVENTS: usize> {
     counters: [Named; EVENTS],
 }
 
-/// A counter of one event, or the reason why the counter is not available.
+/// The counter of a named event, or the reason why this counter is not available.
 #[derive(Debug)]
 struct Named {
     name: &'static str,
@@ -28,8 +27,8 @@ struct Named {
 pub struct Reading<const EVENTS: usize>([Option<Count>; EVENTS]);
 
 impl Counters<PROCESSOR_EVENTS> {
-    /// Opens the counters of the CPU, in this order: cycles, instructions, cache references, cache misses, branch
-    /// misses.
+    /// Opens the CPU counters for the events cycles, instructions, cache references, cache misses and branch misses, in
+    /// this order.
     pub fn of_processor() -> Self {
         Self::of(ProcessorEvent::ALL.map(|event| (event.name(), Counter::of(event))))
     }
@@ -40,12 +39,13 @@ impl<const EVENTS: usize> Counters<EVENTS> {
         Self { counters: events.map(|(name, opened)| Named { name, opened }) }
     }
 
-    /// Returns the events, each with the scope in which it is counted, or the reason why it is not counted.
+    /// Returns the name of each event, with the scope in which the event is counted, or the reason why it is not
+    /// counted.
     pub fn opened(&self) -> impl Iterator<Item = (&'static str, Result<CounterScope, &io::Error>)> {
         self.counters.iter().map(|named| (named.name, named.opened.as_ref().map(|(_, scope)| *scope)))
     }
 
-    /// Reads the current values, including threads that have ended and threads that still run.
+    /// Reads the current values, which include threads that have ended and threads that still run.
     pub fn read(&mut self) -> Reading<EVENTS> {
         Reading(self.counters.each_mut().map(|named| {
             let (counter, _) = named.opened.as_mut().ok()?;
@@ -55,8 +55,8 @@ impl<const EVENTS: usize> Counters<EVENTS> {
 }
 
 impl<const EVENTS: usize> Reading<EVENTS> {
-    /// Returns how often each event happened since an earlier reading. Returns `None` for an event that was not
-    /// counted during this time.
+    /// Returns the number of times that each event occurred since the reading `before`. Returns `None` for an event
+    /// that was not counted during this time.
     pub fn since(&self, before: &Self) -> [Option<u64>; EVENTS] {
         std::array::from_fn(|at| self.0[at]?.since(before.0[at]?))
     }
@@ -71,8 +71,8 @@ mod tests {
 
     use super::*;
 
-    /// Memory that a thread allocates and writes to, in bytes, and the minimum number of page faults that this causes.
-    /// Pages are at most 2 MiB unless larger pages are reserved.
+    /// The number of bytes that a thread allocates and writes, and the minimum number of page faults that this causes.
+    /// Pages have at most 2 MiB unless larger pages are reserved.
     const TOUCHED_BYTES: usize = 64 << 20;
     #[cfg(target_os = "linux")]
     const LEAST_FAULTS: u64 = 32;
@@ -81,7 +81,8 @@ mod tests {
         black_box(vec![1_u8; TOUCHED_BYTES]);
     }
 
-    /// The kernel's own events are counted in the same way as events of the CPU, if counting is permitted at all.
+    /// Rule: the counters include threads that still run and threads that have ended. The test counts events of the
+    /// kernel, which are counted like events of the CPU.
     #[test]
     #[cfg(target_os = "linux")]
     fn events_of_all_threads_are_counted_those_that_go_on_and_those_that_have_ended() {

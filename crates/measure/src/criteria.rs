@@ -1,9 +1,9 @@
 //! The criteria by which two variants are compared.
 
-/// The criteria for a difference between two variants that counts.
+/// The criteria by which a comparison decides whether two variants differ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Criteria {
-    /// The smallest relative difference that matters: 0.02 for 2 %.
+    /// The smallest relative difference that a verdict reports, such as 0.02 for 2 %.
     pub delta: f64,
     /// The probability with which a confidence interval should contain the true ratio, between 0 and 1.
     pub confidence: f64,
@@ -11,8 +11,7 @@ pub struct Criteria {
     pub resamples: usize,
     /// The seed of the random resampling.
     pub seed: u64,
-    /// Whether the values are counters, which are equal in every trial. Two such values are then as conclusive as
-    /// twenty values.
+    /// Whether the values are counters, which are equal in every trial. Two values are then sufficient for a verdict.
     pub exact: bool,
 }
 

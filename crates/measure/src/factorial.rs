@@ -1,24 +1,23 @@
-//! Computes main effects and interactions in a sweep of every combination of its factors (Fisher, *The Design of
-//! Experiments*, 1935).
+//! Computes main effects and interactions in a sweep that contains every combination of its factors (Fisher, *The
+//! Design of Experiments*, 1935).
 //!
-//! The response is the logarithm of a metric. Effects are therefore ratios, and two factors that both multiply the
-//! metric have no interaction. Each round of trials has all combinations. An effect is computed in each round, so a
-//! slowdown of a whole round cancels. Confidence intervals and p-values are computed over rounds.
+//! The response is the logarithm of a metric, so effects are ratios. Two factors that each multiply the metric have no
+//! interaction. Each round of trials contains all combinations. An effect is computed separately in each round, so a
+//! slowdown of a whole round has no effect. Confidence intervals and p-values are computed over rounds.
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
 
 use crate::comparison::Interval;
 use crate::significance::{holm, mean_and_error};
 
-/// The effect of a factor, or the interaction of two factors. The fields are the ratio at each level and the fraction
-/// of the variance that the effect explains. A level is a value of a factor.
+/// The effect of a factor, or the interaction of two factors. A level is one value of a factor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effect {
-    /// Indexes of the factors: one index for a main effect, two for an interaction.
+    /// The indexes of the factors: one index for a main effect, two indexes for an interaction.
     pub factors: Vec<usize>,
     /// The effect at each level, or at each pair of levels.
     pub levels: Vec<LevelEffect>,
-    /// The fraction of the variation between combinations that the effect explains, 0 to 1.
+    /// The fraction of the variation between combinations that this effect explains, from 0 to 1.
     pub share: f64,
     /// The p-value of the effect: the probability of an effect of this size by chance, corrected for the number of
     /// effects. `None` for a single round.
@@ -28,10 +27,10 @@ pub struct Effect {
 /// The effect at one level of a factor, or at a pair of levels of two factors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LevelEffect {
-    /// The number of the level of each factor in the effect.
+    /// The index of the level of each factor in the effect.
     pub levels: Vec<usize>,
-    /// The ratio of the metric at this level to the mean of the metric. For an interaction, the ratio that remains
-    /// after the main effects of both factors.
+    /// The ratio of the metric at this level to the mean of the metric. For an interaction, this is the ratio that the
+    /// main effects of both factors do not explain.
     pub ratio: f64,
     /// The confidence interval over rounds; `None` for a single round.
     pub interval: Option<Interval>,
@@ -39,10 +38,10 @@ pub struct LevelEffect {
 
 /// Returns the main effects of all factors, followed by the interactions of all pairs of factors.
 ///
-/// `counts` are the numbers of levels of the factors. Each round contains the logarithm of the metric for every
-/// combination, and the last factor changes fastest. The p-values come from the analysis of variance with rounds as
-/// blocks. The p-values use the smallest number of degrees of freedom that correlated rounds may leave (Geisser &
-/// Greenhouse, *Annals of Mathematical Statistics* 29, 1958).
+/// `counts` contains the number of levels of each factor. Each round contains the logarithm of the metric for every
+/// combination, in the order in which the last factor changes fastest. The p-values come from the analysis of variance
+/// with rounds as blocks. The p-values use the smallest number of degrees of freedom that correlated rounds may leave
+/// (Geisser & Greenhouse, *Annals of Mathematical Statistics* 29, 1958).
 ///
 /// # Panics
 /// A round has another number of combinations, or there is no round.
@@ -76,13 +75,13 @@ fn variation(cells: &[f64]) -> f64 {
     cells.iter().map(|value| (value - mean).powi(2)).sum()
 }
 
-/// Returns the number of the level of a factor in a combination.
+/// Returns the index of a factor's level in a combination. `cell` is the number of the combination.
 fn level_of(counts: &[usize], factor: usize, cell: usize) -> usize {
     let below: usize = counts[factor + 1..].iter().product();
     cell / below % counts[factor]
 }
 
-/// Returns the logarithms of an effect for each combination of levels of its factors, in one round.
+/// Returns the logarithm of an effect in one round, for each combination of levels of its factors.
 fn in_round(counts: &[usize], factors: &[usize], round: &[f64]) -> Vec<f64> {
     let grand = round.iter().sum::<f64>() / round.len() as f64;
     let mean_at = |chosen: &[(usize, usize)]| {
@@ -135,7 +134,7 @@ fn effect(counts: &[usize], rounds: &[Vec<f64>], factors: Vec<usize>, total: f64
     }
 }
 
-/// Returns the p-value of an effect: its variation, compared with the variation of this effect between rounds.
+/// Returns the p-value of an effect, from its variation and from the variation of this effect between rounds.
 fn chance(explained: f64, rest: f64, rounds: f64) -> f64 {
     // Rounding errors cause variations up to this size, both of an effect that does not exist, and between rounds that
     // are equal.
@@ -150,7 +149,8 @@ fn chance(explained: f64, rest: f64, rounds: f64) -> f64 {
     FisherSnedecor::new(1.0, rounds - 1.0).map_or(1.0, |distribution| distribution.sf(ratio))
 }
 
-/// Returns Student's confidence interval of the mean of logarithms, as ratios.
+/// Returns Student's confidence interval for the mean of logarithms, converted to ratios. Returns `None` for a single
+/// round.
 fn interval(logs: &[f64], confidence: f64) -> Option<Interval> {
     let (mean, error) = mean_and_error(logs)?;
     let student = StudentsT::new(0.0, 1.0, logs.len() as f64 - 1.0).ok()?;
@@ -165,8 +165,8 @@ mod tests {
 
     use super::*;
 
-    /// Rounds of a sweep of 2 × 3 combinations. `interacts` is the ratio of the combination (1, 2) beyond its factors, and each
-    /// measurement has noise of ±`noise`.
+    /// Returns rounds of a sweep with 2 × 3 combinations. `first` and `second` are the effects of the factors.
+    /// `interacts` is the additional ratio of the combination (1, 2), and each measurement has noise of ±`noise`.
     fn rounds(seed: u64, first: f64, second: f64, interacts: f64, noise: f64) -> Vec<Vec<f64>> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut round = || {
@@ -215,7 +215,7 @@ mod tests {
         );
     }
 
-    /// Without any effect, at most 5 of 100 sweeps have an effect with p ≤ 0.05 among all three.
+    /// Rule: if there is no effect, at most 5 of 100 sweeps have an effect with p ≤ 0.05 among their three effects.
     #[test]
     fn chance_makes_few_effects() {
         let alarmed = (0..400).filter(|seed| {

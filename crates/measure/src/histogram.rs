@@ -1,9 +1,9 @@
 //! A histogram of the latencies of one kind of operation: an HDR histogram with 3 significant digits from 1 ns to
 //! 1000 s.
 //!
-//! Each thread records into its own histogram. The histograms are merged at the end, so that a percentile covers all
-//! operations and is never a mean of percentiles. Recording costs about 2.5 ns and cannot fail. A latency beyond the
-//! range is recorded as the maximum of the range, and is counted in [`beyond_range`](Histogram::beyond_range).
+//! Each thread records into its own histogram. The histograms are merged at the end, so a percentile covers the
+//! operations of all threads. Recording costs about 2.5 ns and cannot fail. A latency beyond the range is recorded as
+//! the maximum of the range, and is counted in [`beyond_range`](Histogram::beyond_range).
 
 use crate::Clock;
 
@@ -42,11 +42,11 @@ pub struct Summary {
 }
 
 impl Histogram {
-    /// Creates an empty histogram. An empty histogram allocates about 250 KiB, but a run touches only the memory for
-    /// the range of its latencies.
+    /// Creates an empty histogram. The histogram reserves about 250 KiB, but a run touches only the memory for the
+    /// range of its latencies.
     ///
     /// # Panics
-    /// Never panics, because the histogram accepts these constant bounds.
+    /// Never panics, because the bounds are valid constants.
     pub fn new() -> Self {
         let counts = hdrhistogram::Histogram::new_with_bounds(1, MAX_NS, DIGITS);
         Self { counts: counts.expect("the bounds are constants"), beyond_range: 0 }
@@ -64,7 +64,7 @@ impl Histogram {
     /// Adds the latencies that another thread recorded.
     ///
     /// # Panics
-    /// Never fails, because all histograms have equal bounds.
+    /// Never panics, because all histograms have the same bounds.
     pub fn merge(&mut self, other: &Self) {
         self.counts.add(&other.counts).expect("all histograms have the same bounds");
         self.beyond_range += other.beyond_range;
@@ -75,19 +75,19 @@ impl Histogram {
         self.counts.len()
     }
 
-    /// Number of latencies above [`MAX_NS`], which are recorded as [`MAX_NS`].
+    /// Returns the number of latencies above [`MAX_NS`]. Such a latency is recorded as [`MAX_NS`].
     pub fn beyond_range(&self) -> u64 {
         self.beyond_range
     }
 
-    /// Removes all latencies, for the next interval.
+    /// Removes all latencies, so that the histogram can record the next interval.
     pub fn clear(&mut self) {
         self.counts.reset();
         self.beyond_range = 0;
     }
 
-    /// Returns the latency that the fraction `quantile` (0 to 1) of all latencies does not exceed, with 3 digits.
-    /// Returns `None` if the histogram is empty.
+    /// Returns the smallest latency that the fraction `quantile` (0 to 1) of all latencies does not exceed, with 3
+    /// digits. Returns `None` if the histogram is empty.
     pub fn quantile(&self, quantile: f64) -> Option<u64> {
         (self.count() > 0).then(|| self.counts.value_at_quantile(quantile).min(self.counts.max()))
     }
@@ -111,7 +111,7 @@ impl Histogram {
         &self.counts
     }
 
-    /// Creates the histogram that a latency log stored. The log does not contain the number of latencies beyond the
+    /// Creates a histogram from its form in a latency log. The log does not contain the number of latencies beyond the
     /// range.
     pub fn from_hdr(stored: &hdrhistogram::Histogram<u64>) -> Self {
         let mut histogram = Self::new();
@@ -122,8 +122,8 @@ impl Histogram {
         histogram
     }
 
-    /// Measures the nanoseconds that one call of [`record`](Self::record) takes. The cost is the lowest mean of
-    /// several batches over realistically spread latencies.
+    /// Measures the time of one call of [`record`](Self::record) in nanoseconds. The result is the smallest mean of
+    /// several batches, with latencies that are spread as in a real run.
     pub fn record_cost_ns(clock: &Clock) -> f64 {
         const RECORDS: u32 = 20_000;
         let mut histogram = Self::new();

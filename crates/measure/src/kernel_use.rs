@@ -1,28 +1,29 @@
-//! The kernel events of this process so far, such as page faults and context switches.
+//! The numbers of kernel events of this process so far, such as page faults and context switches.
 
 use nix::sys::resource::{UsageWho, getrusage};
 
 use crate::probe;
 
-/// The numbers of kernel events until a point in time. `None` for a number that the operating system does not report.
+/// The numbers of kernel events up to a point in time. `None` means that the operating system does not report the
+/// number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KernelUse {
-    /// Context switches of threads that had to wait.
+    /// Context switches because a thread had to wait.
     pub context_switches: Option<u64>,
-    /// Context switches of threads that could have continued to run.
+    /// Context switches although the thread could have continued to run.
     pub preemptions: Option<u64>,
     /// Page faults without I/O.
     pub page_faults: Option<u64>,
     /// Page faults that read from storage.
     pub major_page_faults: Option<u64>,
-    /// The time for which living threads were ready to run but had no CPU, in nanoseconds.
+    /// Total time in nanoseconds during which threads that still exist were ready to run but had no CPU.
     pub run_queue_ns: Option<u64>,
     /// Time that the hypervisor took from all CPUs of the machine, in nanoseconds.
     pub stolen_ns: Option<u64>,
 }
 
 impl KernelUse {
-    /// Reads the numbers of events until now.
+    /// Reads the current numbers of events.
     pub fn read() -> Self {
         let usage = getrusage(UsageWho::RUSAGE_SELF).ok();
         let count = |of: fn(&nix::sys::resource::Usage) -> i64| {

@@ -1,10 +1,10 @@
 //! Measuring tools: a cheap clock, CPU counters, latency histograms, the order of trials, and the comparison of two
 //! sets of trials.
 //!
-//! [`allocation`] counts the allocations of threads, [`callgrind`] lets valgrind count instructions, and [`probe`] reads
-//! the kernel's statistics about the process.
+//! [`allocation`] counts the allocations of threads, [`callgrind`] controls the instruction counts of valgrind, and
+//! [`probe`] reads the kernel's statistics about the process.
 //!
-//! No module of this crate prints, or depends on trees. Only the harness owns the clock.
+//! No module of this crate prints anything, or depends on trees. Only the harness owns the clock.
 
 pub mod allocation;
 mod bootstrap;

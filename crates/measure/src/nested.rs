@@ -1,10 +1,10 @@
-//! The two sources of noise of trials that run side by side. The first source is the noise between the slices of one
-//! start of the processes. The second source is the start itself, for example its memory layout. A slice is a number
-//! of operations that a process runs in one turn.
+//! The two sources of noise in trials that run side by side. The first source is noise between the slices of one start
+//! of the processes. The second source is the start itself, for example its memory layout. A slice is a number of
+//! operations that a process executes in one turn.
 //!
 //! Each start of the processes (a restart) is one value of the sample, because the memory layout differs between
 //! restarts. The ratio of a restart is the ratio of the times of all its slices. The confidence interval is computed
-//! over restarts, as in [`compare`](crate::compare). Slices of one restart share its memory layout, and neighbouring
+//! over restarts, as in [`compare`](crate::compare). Slices of one restart share its memory layout, and neighboring
 //! slices share the state of the machine. Slices therefore never count as separate values. Slices show how much of
 //! the variance between restarts comes from within restarts.
 
@@ -13,26 +13,26 @@ use crate::significance::mean_and_error;
 /// The smallest number of pairs of slices of a restart whose standard deviation is meaningful.
 const FEWEST_PAIRS: usize = 8;
 
-/// How much the logarithm of a ratio varies, as standard deviations of one restart.
+/// The variation of the logarithm of the ratio of one restart, as standard deviations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RestartSpread {
-    /// The total standard deviation of the ratio between restarts, from all causes.
+    /// The total standard deviation between the ratios of restarts.
     pub total: f64,
-    /// The part of the noise that longer phases would reduce: the standard error within a restart, computed from its
-    /// slices.
+    /// The part of the standard deviation that longer phases would reduce. This is the standard error of the ratio of
+    /// one restart, computed from its slices.
     pub within: f64,
-    /// The part of the noise that only more restarts can reduce.
+    /// The part of the standard deviation that only more restarts can average out.
     pub between: f64,
     /// The number of restarts with enough slices.
     pub restarts: usize,
-    /// The number of pairs of slices, over all restarts.
+    /// The number of pairs of slices in all restarts.
     pub pairs: usize,
 }
 
 impl RestartSpread {
-    /// Computes the spread from the slices of all restarts. For each restart, the input contains the times of its
-    /// pairs of slices in their order: the time of the baseline and the time of the candidate. Returns `None` for
-    /// fewer than two restarts of eight pairs.
+    /// Computes the spread from the slices of all restarts. For each restart, the input contains pairs of slice times,
+    /// in the order of the slices. A pair consists of the time of the baseline and the time of the candidate. Returns
+    /// `None` unless at least two restarts have eight pairs.
     pub fn of(restarts: &[Vec<(f64, f64)>]) -> Option<Self> {
         let fit = restarts.iter().filter(|pairs| pairs.len() >= FEWEST_PAIRS);
         let logs: Vec<(f64, f64)> = fit.filter_map(|pairs| of_restart(pairs)).collect();
@@ -47,9 +47,9 @@ impl RestartSpread {
     }
 }
 
-/// Returns the logarithm of the ratio of a restart, and its standard error by batch means. A batch contains √n
-/// neighbouring pairs, which are correlated. Different batches are nearly independent (Glynn & Whitt, *Operations
-/// Research Letters* 10, 1991).
+/// Returns the logarithm of the ratio of one restart, and its standard error by the method of batch means. A batch
+/// consists of √n successive pairs, because neighboring pairs are correlated. Different batches are nearly independent
+/// (Glynn & Whitt, *Operations Research Letters* 10, 1991).
 fn of_restart(pairs: &[(f64, f64)]) -> Option<(f64, f64)> {
     let count = pairs.len() as f64;
     let (base, candidate) = pairs.iter().fold((0.0, 0.0), |sum, pair| (sum.0 + pair.0, sum.1 + pair.1));

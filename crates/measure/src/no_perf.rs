@@ -1,4 +1,4 @@
-//! The counter of a system without an interface for counters. Such a counter cannot be opened.
+//! The counter on a system without an interface for hardware counters. Such a counter cannot be opened.
 
 use std::io;
 
@@ -6,12 +6,12 @@ use types::PlatformPart;
 
 use crate::processor_event::{Count, CounterScope, ProcessorEvent};
 
-/// A counter, which does not exist on this system.
+/// A counter. No value of this type exists on this system.
 #[derive(Debug)]
 pub(crate) enum Counter {}
 
 impl Counter {
-    /// Returns the error that hardware counters are not on this system.
+    /// Returns an error, because this system has no hardware counters.
     pub(crate) fn of(_: ProcessorEvent) -> io::Result<(Self, CounterScope)> {
         Err(PlatformPart::HardwareCounters.missing().into())
     }

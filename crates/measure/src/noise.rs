@@ -1,4 +1,4 @@
-//! The noise of a machine: the measured difference between two series of trials of one baseline.
+//! The noise of a machine: the difference between two series of trials of the same baseline.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -6,8 +6,8 @@ use crate::sample::log_ratio;
 use crate::significance::{FEWEST_BLOCKS, mean_and_error};
 use crate::{Criteria, Sample, bootstrap};
 
-/// The statistical power that the formula would have if the standard deviation were known. The standard deviation is
-/// estimated from the same few rounds. The real power is therefore about 80 %.
+/// The statistical power in the formula, which assumes that the standard deviation is known. In fact, the standard
+/// deviation is estimated from the same few rounds, so the real power is about 80 %.
 const POWER: f64 = 0.9;
 
 /// The ratio of the standard error of a median to the standard error of a mean, for normally distributed values:
@@ -17,19 +17,20 @@ const MEDIAN_PENALTY: f64 = 1.253_314_137;
 /// The noise of the machine, estimated from repeated runs of one variant in the same rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
-    /// The largest relative difference inside the confidence interval of the baseline against itself: 0.03 for 3 %.
-    /// Smaller differences do not count.
+    /// The largest relative difference in the confidence interval of the baseline compared with itself, such as 0.03
+    /// for 3 %. Verdicts do not report smaller differences.
     pub floor: f64,
-    /// The smallest true relative difference that the same number of rounds detects in four of five experiments.
+    /// The smallest true relative difference that an experiment with the same number of rounds detects in four of five
+    /// cases.
     pub detectable: f64,
     /// The number of rounds in which the variant ran twice.
     pub blocks: usize,
 }
 
 impl Noise {
-    /// Returns the noise between two samples of the same variant, at the confidence of the criteria. The detectable
+    /// Returns the noise between two samples of the same variant, with the confidence of `criteria`. The detectable
     /// difference is corrected for the number of `comparisons`. Returns `None` if there are too few rounds, or if a
-    /// value has no logarithm.
+    /// ratio has no logarithm.
     pub fn of(first: &Sample, again: &Sample, criteria: &Criteria, comparisons: usize) -> Option<Self> {
         let mut logs = first.pairs(again).map(log_ratio).collect::<Option<Vec<f64>>>()?;
         let finite = logs.iter().all(|log| log.is_finite());
@@ -45,9 +46,8 @@ impl Noise {
     }
 }
 
-/// Returns the smallest true difference that a comparison detects with probability [`POWER`]. A difference is
-/// detected if it is significant at this level, and if its median exceeds the smallest difference that a verdict
-/// reports.
+/// Returns the smallest true difference that a comparison detects with the probability [`POWER`]. A comparison detects
+/// a difference that is significant at `level` and whose median exceeds `delta`.
 fn detectable(logs: &[f64], delta: f64, level: f64) -> Option<f64> {
     let (_, error) = mean_and_error(logs)?;
     let student = StudentsT::new(0.0, 1.0, logs.len() as f64 - 1.0).ok()?;

@@ -1,4 +1,4 @@
-//! One counter of the Linux kernel, as `perf stat` uses them. See `perf_event_open(2)`.
+//! One event counter of the Linux kernel, as `perf stat` uses it. See `perf_event_open(2)`.
 
 use std::io;
 
@@ -7,12 +7,12 @@ use perf_event::events::{Event, Hardware};
 
 use crate::processor_event::{Count, CounterScope, ProcessorEvent};
 
-/// A counter of one event, which every later thread inherits.
+/// A counter of one event. Threads that start later inherit the counter.
 #[derive(Debug)]
 pub(crate) struct Counter(perf_event::Counter);
 
 impl Counter {
-    /// Opens the counter of a CPU event. The counter starts at once.
+    /// Opens the counter of a CPU event, which starts to count at once.
     ///
     /// # Errors
     /// The CPU or the kernel does not offer the counter, or the kernel does not permit this process to count.

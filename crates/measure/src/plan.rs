@@ -1,4 +1,4 @@
-//! The order in which trials run. Trials run in rounds, so that drift (heat, other tenants, a filling disk) affects
+//! The order in which trials run. Trials run in rounds, so that a drift (heat, other tenants, a filling disk) affects
 //! all configurations equally.
 //!
 //! In identifiers, a round is a block, and a configuration is a cell. Every round runs every configuration once. The
@@ -8,20 +8,20 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// How the configurations of a round are ordered.
+/// The order of the configurations within a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrangement {
     /// Each round has its own random order.
     Shuffled,
-    /// One random order and its mirror image alternate: `ABC CBA ABC …`. With two configurations this is ABBA, which
+    /// A random order alternates with its reverse: `ABC CBA ABC …`. With two configurations, this is ABBA, which
     /// cancels a drift that is linear in time.
     Mirrored,
 }
 
-/// One run in the order: a configuration in a round.
+/// One run of the plan: a configuration in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// The number of the round, which is the number of the trial.
+    /// The number of the round, which is also the number of the trial.
     pub block: usize,
     /// The number of the configuration.
     pub cell: usize,
@@ -30,13 +30,13 @@ pub struct Slot {
 /// The order of all runs of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// The runs of the round, in their order.
+    /// The runs of all rounds, in their order.
     pub slots: Vec<Slot>,
 }
 
 impl Plan {
-    /// Creates an order that runs each of `cells` configurations once in each of `blocks` rounds. Equal arguments
-    /// give the same order. More rounds extend an order without changing its start.
+    /// Creates an order in which each of `cells` configurations runs once in each of `blocks` rounds. Equal arguments
+    /// give the same order. A larger number of rounds extends the order at its end.
     pub fn new(cells: usize, blocks: usize, seed: u64, arrangement: Arrangement) -> Self {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut order: Vec<usize> = (0..cells).collect();

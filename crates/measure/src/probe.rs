@@ -19,26 +19,27 @@ pub use self::system::{
     total_memory_bytes, used_swap_bytes, without_peak,
 };
 
-/// Returns the CPU time of the process so far, user and system, over all threads, in nanoseconds.
+/// Returns the total CPU time (user and system) of all threads of the process so far, in nanoseconds.
 pub fn cpu_ns() -> u64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 
-/// Returns the time of the monotonic clock of the machine in nanoseconds. All processes of the machine share this
-/// clock.
+/// Returns the time of the machine's monotonic clock in nanoseconds. All processes of the machine share this clock.
 pub fn monotonic_ns() -> u64 {
     let time = clock_gettime(ClockId::Monotonic);
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 
-/// Returns the free bytes on the file system of `folder`, or of the nearest existing folder above `folder`.
+/// Returns the number of free bytes on the file system of `folder`. If `folder` does not exist, uses the nearest
+/// existing parent folder.
 pub fn free_bytes(folder: &Path) -> Option<u64> {
     let file_system = file_system(folder)?;
     Some(file_system.f_bavail * file_system.f_frsize)
 }
 
-/// Returns the free fraction of the file system of `folder`, or of the nearest existing folder above `folder`.
+/// Returns the free fraction of the file system of `folder`. If `folder` does not exist, uses the nearest existing
+/// parent folder.
 pub fn free_share(folder: &Path) -> Option<f64> {
     let file_system = file_system(folder)?;
     (file_system.f_blocks > 0).then(|| file_system.f_bavail as f64 / file_system.f_blocks as f64)

@@ -1,6 +1,6 @@
-//! The events of the CPU that are counted, and the count of one event.
+//! The CPU events that lsmbench counts, and the count of one event.
 
-/// An event of the CPU. Every kernel with counters translates the event for its CPU.
+/// An event of the CPU. Each supported kernel translates the event for its CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProcessorEvent {
     Cycles,
@@ -10,7 +10,7 @@ pub(crate) enum ProcessorEvent {
     BranchMisses,
 }
 
-/// The number of CPU events that are counted.
+/// The number of CPU events that lsmbench counts.
 pub const PROCESSOR_EVENTS: usize = 5;
 
 impl ProcessorEvent {
@@ -18,7 +18,7 @@ impl ProcessorEvent {
     pub(crate) const ALL: [Self; PROCESSOR_EVENTS] =
         [Self::Cycles, Self::Instructions, Self::CacheReferences, Self::CacheMisses, Self::BranchMisses];
 
-    /// Returns the name of the event, such as `cache misses`.
+    /// Returns the name of the event in messages, such as `cache misses`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Cycles => "cycles",
@@ -35,7 +35,8 @@ impl ProcessorEvent {
 pub enum CounterScope {
     /// Events are counted in user space and in the kernel.
     Everywhere,
-    /// Events are counted only in user space, because the kernel does not permit counting events inside the kernel.
+    /// Events are counted only in user space, because the kernel does not permit this process to count events in the
+    /// kernel.
     UserSpace,
 }
 
@@ -43,14 +44,14 @@ pub enum CounterScope {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Count {
     pub(crate) events: u64,
-    /// The time for which the counter was enabled, over all threads, in nanoseconds.
+    /// The total time for which the counter was enabled in all threads, in nanoseconds.
     pub(crate) enabled_ns: u64,
-    /// Time in nanoseconds for which the kernel counted this event.
+    /// The part of this time in which the kernel counted the event, in nanoseconds.
     pub(crate) running_ns: u64,
 }
 
 impl Count {
-    /// Returns the number of events since an earlier count, scaled up to the whole time. Returns `None` if the event
+    /// Returns the number of events since the count `before`, scaled up to the whole time. Returns `None` if the event
     /// was not counted during this time.
     pub(crate) fn since(self, before: Self) -> Option<u64> {
         let events = self.events.saturating_sub(before.events);

@@ -1,11 +1,12 @@
-//! A proportion: the share of tries in which an event happened, with a confidence interval.
+//! A proportion: the fraction of tries in which an event happened, with a confidence interval.
 
 use statrs::distribution::{Beta, ContinuousCDF};
 
 use crate::Interval;
 
 /// The fraction of tries in which an event happened, with its 95 % confidence interval. The interval of Clopper and
-/// Pearson (*Biometrika* 26, 1934) covers the true fraction in at least 95 % of cases, even for few tries.
+/// Pearson (*Biometrika* 26, 1934) contains the true fraction in at least 95 % of cases, even if the number of tries is
+/// small.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Proportion {
     /// The number of tries in which the event happened.
@@ -14,12 +15,12 @@ pub struct Proportion {
     pub tries: u64,
 }
 
-/// The probability that the true proportion is below the interval. The probability that the true proportion is above
-/// the interval is equal.
+/// The probability that the true fraction is below the interval. The probability that it is above the interval is the
+/// same.
 const TAIL: f64 = 0.025;
 
 impl Proportion {
-    /// Returns the measured fraction.
+    /// Returns the measured fraction of tries in which the event happened.
     pub fn share(self) -> f64 {
         self.count as f64 / self.tries as f64
     }
@@ -41,8 +42,8 @@ impl Proportion {
 mod tests {
     use super::*;
 
-    /// Compares the interval with the tails of the binomial distribution, which define it. At each end of the interval,
-    /// a result at least as extreme happens in one of forty series.
+    /// Compares the interval with its definition by the tails of the binomial distribution. If the true fraction is an
+    /// end of the interval, a result at least as extreme happens in one of forty series.
     #[test]
     fn the_ends_are_those_of_the_binomial_tails() {
         let at_most = |count: u64, tries: u64, share: f64| -> f64 {

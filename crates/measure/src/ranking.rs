@@ -9,13 +9,14 @@ use crate::{Comparison, Criteria, Sample, compare};
 pub struct Ranked {
     /// The name of the variant.
     pub name: String,
-    /// The comparison of the candidate with the baseline.
+    /// The comparison of the variant with the baseline.
     pub comparison: Comparison,
 }
 
-/// Compares every candidate with the baseline, and sorts the candidates by median ratio, best first. Candidates
-/// without a ratio come last, in the given order. If neither direction is better, the given order stays. `criteria`
-/// returns the criteria for each candidate, because a candidate that stopped early has its own significance level.
+/// Compares every candidate with the baseline, and sorts the candidates by median ratio, best first. Candidates without
+/// a ratio come last, in the given order. If neither direction of the metric is better, the candidates keep their
+/// order. `criteria` returns the criteria for each candidate, because a candidate that stopped early has its own
+/// significance level.
 pub fn rank(
     baseline: &Sample,
     candidates: &[Sample],

@@ -1,6 +1,6 @@
-//! One metric of one variant over all rounds of trials.
+//! The values of one metric for one variant, over all rounds of trials.
 
-/// The number of median absolute deviations from which a value counts as an outlier.
+/// The distance from the median, in median absolute deviations, from which a value counts as an outlier.
 const OUTLIER_SPREADS: f64 = 10.0;
 
 /// The values of one variant, round by round.
@@ -8,7 +8,7 @@ const OUTLIER_SPREADS: f64 = 10.0;
 pub struct Sample {
     /// The name of the variant, as verdicts print it.
     pub name: String,
-    /// The number of each round, with the value that was measured in the round. Rounds without a value are absent.
+    /// The number and the value of each round. Rounds without a value are absent.
     pub blocks: Vec<(u64, f64)>,
 }
 
@@ -25,7 +25,8 @@ impl Sample {
     }
 
     /// Returns the rounds whose value is further from the median than ten median absolute deviations, for example
-    /// because of a disturbance. Outliers are reported and kept, because omitting outliers would select results.
+    /// because of a disturbance. Comparisons report outliers but still use them, because removing values would bias the
+    /// result.
     pub fn outliers(&self) -> Vec<(u64, f64)> {
         let Some(median) = self.median() else { return Vec::new() };
         let distances = self.blocks.iter().map(|(block, value)| (*block, (value - median).abs()));
@@ -43,7 +44,8 @@ impl Sample {
         values
     }
 
-    /// Returns pairs of a value of this sample and a value of the other sample, for rounds that have both values.
+    /// Returns the values of all rounds in which both samples have a value, as pairs. The first value of a pair comes
+    /// from this sample.
     pub(crate) fn pairs<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (f64, f64)> + 'a {
         self.blocks.iter().filter_map(|(block, ours)| {
             other.blocks.iter().find(|(theirs, _)| theirs == block).map(|(_, theirs)| (*ours, *theirs))
@@ -56,13 +58,13 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     Sample::new("", (0..).zip(values)).median()
 }
 
-/// Returns the median of sorted values. At least one value is needed.
+/// Returns the median of sorted values. There must be at least one value.
 pub(crate) fn median_of_sorted(values: &[f64]) -> f64 {
     let middle = values.len() / 2;
     if values.len() % 2 == 1 { values[middle] } else { f64::midpoint(values[middle - 1], values[middle]) }
 }
 
-/// Returns the logarithm of candidate / baseline. Returns `None` if the candidate or the baseline has no logarithm.
+/// Returns the logarithm of candidate / baseline. Returns `None` if one of the values has no logarithm.
 pub(crate) fn log_ratio((baseline, candidate): (f64, f64)) -> Option<f64> {
     let fits = |value: f64| value.is_finite() && value >= 0.0;
     if !fits(baseline) || !fits(candidate) {

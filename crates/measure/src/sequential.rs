@@ -1,13 +1,13 @@
-//! Evaluates verdicts during a run, so that the run can stop early without more false alarms. An evaluation of the
-//! verdicts before the end of a run is called a look.
+//! Evaluates verdicts during a run, so that the run can stop early without a higher rate of false alarms. An evaluation
+//! of the verdicts before the end of a run is called a look.
 //!
-//! A run could look often and stop at the first significant difference. A run that stops at its first significant
-//! look would find a difference in far more than 5 % of equal pairs. All looks of a run therefore share one error
-//! rate, which is called α. When the share t of the budget is used, the looks so far may have used α·t² (an
-//! α-spending function of Kim & `DeMets`, *Biometrika* 74, 1987, after Lan & `DeMets`, *Biometrika* 70, 1983). The
-//! significance level of a look is the increase of the used part of α at this look. By Bonferroni's inequality, the
-//! probability of any false alarm over all looks is at most α, even if the looks depend on each other. The intervals
-//! of all looks together therefore contain the true values with a confidence of 1 - α.
+//! If a run looked often and stopped at its first significant look, it would report a difference for far more than 5 %
+//! of equal pairs. All looks of a run therefore share one error rate α. When a fraction t of the budget is used, the
+//! looks so far may have used the part α·t² of this error rate (an α-spending function of Kim & `DeMets`, *Biometrika*
+//! 74, 1987, after Lan & `DeMets`, *Biometrika* 70, 1983). The significance level of a look is the increase of the used
+//! part of α at this look. By Bonferroni's inequality, the probability of any false alarm over all looks is at most α,
+//! even if the looks depend on each other. The intervals of all looks together therefore contain the true values with a
+//! confidence of 1 - α.
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
@@ -15,18 +15,19 @@ use crate::sample::log_ratio;
 use crate::significance::{FEWEST_BLOCKS, mean_and_error};
 use crate::{Sample, Verdict};
 
-/// The factor between the numbers of rounds of two successive looks.
+/// The ratio between the numbers of rounds at two successive looks.
 const LOOK_GROWTH: f64 = 4.0 / 3.0;
 
-/// The smallest probability of a decision within the budget. A comparison with a smaller probability is hopeless.
+/// The smallest probability of a decision within the budget for which a comparison continues. With a smaller
+/// probability, the comparison is hopeless.
 const LEAST_CHANCE: f64 = 0.05;
 
-/// The part of the error rate that earlier looks have used.
+/// The state of the error rate: the part that earlier looks have used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spending {
     /// The error rate of all looks together.
     alpha: f64,
-    /// The share of the budget that was used at the last look.
+    /// The fraction of the budget that was used at the last look.
     share: f64,
 }
 
@@ -36,7 +37,7 @@ impl Spending {
         Self { alpha, share: 0.0 }
     }
 
-    /// Returns the significance level of a look when `share` of the budget is used.
+    /// Returns the significance level for a look at which a fraction `share` of the budget is used.
     pub fn look(&mut self, share: f64) -> f64 {
         let share = share.clamp(self.share, 1.0);
         let level = self.alpha * (share.powi(2) - self.share.powi(2));
@@ -45,8 +46,7 @@ impl Spending {
     }
 }
 
-/// Returns whether a run evaluates its verdicts after this number of rounds. The numbers are 6, 8, 11, 15, 20 and so
-/// on.
+/// Returns whether a run has a look after this number of rounds. The numbers are 6, 8, 11, 14, 19, 25 and so on.
 pub fn is_look(rounds: usize) -> bool {
     let mut look = FEWEST_BLOCKS as f64;
     while (look.round() as usize) < rounds {
@@ -55,20 +55,21 @@ pub fn is_look(rounds: usize) -> bool {
     look.round() as usize == rounds
 }
 
-/// The prospect of a comparison during a run.
+/// The forecast for a comparison during a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outlook {
     /// The verdict is decided.
     Decided(Verdict),
-    /// More rounds may decide the comparison.
+    /// Further rounds may decide the comparison.
     Open,
-    /// The rest of the budget is unlikely to decide the comparison.
+    /// The rest of the budget will probably not decide the comparison.
     Hopeless,
 }
 
-/// Returns the prospect of a comparison with this verdict at this level, if `more` rounds still fit into the budget.
-/// The comparison is hopeless if the probability of a decision at the end is less than 5 %. A decision is a
-/// confidence interval that excludes "no change" with a difference above `delta`, or an interval within ±`delta`.
+/// Returns the forecast for a comparison with this verdict. `level` is the significance level, and `more_rounds` is the
+/// number of rounds that the budget still permits. The comparison is hopeless if the probability of a decision at the
+/// end is less than 5 %. A comparison is decided if its confidence interval excludes "no change" and the difference
+/// exceeds `delta`, or if the whole interval is within ±`delta`.
 pub fn outlook(
     baseline: &Sample,
     candidate: &Sample,

@@ -1,5 +1,5 @@
-//! The probability that chance causes the measured difference: p-values of paired and of unpaired runs, and the
-//! correction of several p-values.
+//! The probability that chance causes a measured difference: p-values of paired and of unpaired runs, and the
+//! correction for several comparisons.
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::stats_tests::Alternative;
@@ -10,10 +10,11 @@ use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
 /// 88 % for 4 rounds.
 pub const FEWEST_BLOCKS: usize = 6;
 
-/// The smallest number of sessions, over both builds, that shows how much sessions of one build differ.
+/// The smallest number of sessions of both builds together with which the variation between sessions of one build can
+/// be estimated.
 pub const FEWEST_SESSIONS: usize = 4;
 
-/// Returns the mean of values with its standard error. Returns `None` for fewer than two values.
+/// Returns the mean of values and its standard error. Returns `None` for fewer than two values.
 pub(crate) fn mean_and_error(values: &[f64]) -> Option<(f64, f64)> {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
@@ -21,10 +22,10 @@ pub(crate) fn mean_and_error(values: &[f64]) -> Option<(f64, f64)> {
     (values.len() > 1).then(|| (mean, (squares / (count - 1.0) / count).sqrt()))
 }
 
-/// Returns the two-sided p-value of "the ratio is 1", from the logarithms of paired ratios: Student's test of paired
-/// differences (*Biometrika* 6, 1908). If one round is an outlier, the p-value becomes too large rather than too
-/// small. A trimmed mean would find too many differences with few rounds. Equal logarithms, as counters give, exclude
-/// chance.
+/// Returns the two-sided p-value of "the ratio is 1" from the logarithms of paired ratios, by Student's test of paired
+/// differences (*Biometrika* 6, 1908). An outlier makes this p-value too large, and never too small. A trimmed mean
+/// would report too many differences if there are few rounds. If all logarithms are equal, as with counters, the
+/// p-value is 0 or 1.
 pub(crate) fn paired(logs: &[f64]) -> f64 {
     let Some((mean, error)) = mean_and_error(logs) else { return 1.0 };
     // Infinite logarithms, of ratios from 0 or to 0, are all equal or were rejected before.
@@ -36,9 +37,9 @@ pub(crate) fn paired(logs: &[f64]) -> f64 {
     2.0 * student.cdf(-(mean / error).abs())
 }
 
-/// Returns the confidence interval of the difference of the means of two independent samples, and the two-sided
-/// p-value of "the means are equal". Both the interval and the p-value come from Student's test with one variance for
-/// both samples. Both samples together must have at least three values.
+/// Returns the confidence interval of the difference between the means of two independent samples, and the two-sided
+/// p-value of "the means are equal". Both come from Student's test with one common variance. The two samples together
+/// must have at least three values.
 pub(crate) fn between_sessions(baseline: &[f64], candidate: &[f64], confidence: f64) -> (f64, f64, f64) {
     let mean = |side: &[f64]| side.iter().sum::<f64>() / side.len() as f64;
     let squares = |side: &[f64]| side.iter().map(|value| (value - mean(side)).powi(2)).sum::<f64>();
@@ -57,8 +58,8 @@ pub(crate) fn between_sessions(baseline: &[f64], candidate: &[f64], confidence: 
     (difference - reach, difference + reach, p_value)
 }
 
-/// Returns half the width of a confidence interval, and the two-sided p-value of "the value is 0", for a value with a
-/// normal error.
+/// Returns half the width of the confidence interval of a value with a normally distributed error, and the two-sided
+/// p-value of "the value is 0".
 pub(crate) fn normal(value: f64, error: f64, confidence: f64) -> (f64, f64) {
     if error == 0.0 {
         return (0.0, if value == 0.0 { 1.0 } else { 0.0 });
@@ -68,12 +69,12 @@ pub(crate) fn normal(value: f64, error: f64, confidence: f64) -> (f64, f64) {
     (reach, 2.0 * normal.cdf(-(value / error).abs()))
 }
 
-/// The largest number of runs, over both builds, for which the rank test evaluates every possible order. With more
-/// runs, the normal approximation is as good.
+/// The largest number of runs of both builds together for which the rank test evaluates every possible order. For more
+/// runs, the normal approximation is sufficiently exact.
 const MOST_EXACT: usize = 60;
 
-/// Returns the two-sided p-value of "both samples come from one distribution": the rank test of Mann and Whitney
-/// (*Annals of Mathematical Statistics* 18, 1947). The p-value of small samples is exact, also with ties.
+/// Returns the two-sided p-value of "both samples come from one distribution", by the rank test of Mann and Whitney
+/// (*Annals of Mathematical Statistics* 18, 1947). The p-value of small samples is exact, even with ties.
 pub(crate) fn unpaired(baseline: &[f64], candidate: &[f64]) -> f64 {
     if baseline.is_empty() || candidate.is_empty() {
         return 1.0;
@@ -85,8 +86,8 @@ pub(crate) fn unpaired(baseline: &[f64], candidate: &[f64]) -> f64 {
     mannwhitneyu(baseline, candidate, method, Alternative::TwoSided).map_or(1.0, |(_, p)| p)
 }
 
-/// Returns the fraction of all assignments of ranks in which the rank sum of the baseline is at least as far from its
-/// expectation.
+/// Returns the exact p-value: the fraction of all assignments of ranks for which the rank sum of the baseline is at
+/// least as far from its expectation as the measured rank sum.
 fn exact(baseline: &[f64], candidate: &[f64]) -> f64 {
     // Doubled, so that the mean rank of equal values is a whole number.
     let doubled_rank = |value: f64| -> usize {
@@ -119,15 +120,16 @@ fn exact(baseline: &[f64], candidate: &[f64]) -> f64 {
     extreme / ways[chosen].iter().sum::<f64>()
 }
 
-/// Returns the smallest p-value that a rank test can have for samples of these sizes. The p-value is 2 divided by the
-/// number of all orders, because two orders are extreme.
+/// Returns the smallest possible p-value of a rank test for samples of these sizes. Only two of all orders are most
+/// extreme, so this p-value is 2 divided by the number of orders.
 pub fn least_unpaired(baseline: usize, candidate: usize) -> f64 {
     let ways = (1..=candidate).fold(1.0, |ways, i| ways * (baseline + i) as f64 / i as f64);
     (2.0 / ways).min(1.0)
 }
 
-/// Returns the p-values of one family of comparisons, corrected so that the probability of even one false alarm stays
-/// below the level. The correction is the step-down procedure of Holm (*Scandinavian Journal of Statistics* 6, 1979).
+/// Returns the corrected p-values of several comparisons. With the correction, the probability of one or more false
+/// alarms stays below the significance level. The correction is the step-down procedure of Holm (*Scandinavian Journal
+/// of Statistics* 6, 1979).
 pub(crate) fn holm(p_values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();
     order.sort_by(|a, b| p_values[*a].total_cmp(&p_values[*b]));

@@ -1,4 +1,4 @@
-//! The test for a steady state. A store is steady if its values in the last rounds are similar.
+//! The test for a steady state. A store is steady if its values change little over the last rounds.
 //!
 //! The rule comes from the Solid State Storage Performance Test Specification of SNIA (version 2.0.1, "steady
 //! state"). In a window of rounds, the largest and the smallest value must differ by at most 20 % of the mean. The
@@ -17,10 +17,10 @@ const MOST_SLOPE: f64 = 0.1;
 /// The rule that decides whether a series is steady.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SteadyRule {
-    /// The size of the window, which is the last rounds of the series. At least 2.
+    /// The number of rounds in the window at the end of the series, at least 2.
     pub rounds: usize,
-    /// The smallest possible difference between two values, which is always allowed. Values that differ by at most
-    /// this amount count as equal. The smallest difference is 1 for small counts, and 0 for continuous values.
+    /// The granularity of the values. Values that differ by at most this amount count as equal. Use 1 for small counts,
+    /// and 0 for continuous values.
     pub grain: f64,
 }
 
@@ -31,7 +31,7 @@ impl Default for SteadyRule {
 }
 
 impl SteadyRule {
-    /// Returns whether the values of the last rounds are similar. Returns `None` if there are too few rounds, or if a
+    /// Returns whether the series is steady in its last rounds. Returns `None` if there are too few rounds, or if a
     /// value is not a number.
     pub fn holds(&self, values: &[f64]) -> Option<bool> {
         let window = &values[values.len().checked_sub(self.rounds)?..];
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(is_steady(&[1.0, 2.0, 1.0, 2.0, 1.0]), Some(false));
     }
 
-    /// A value exactly at a limit is steady, and a value above a limit is not steady.
+    /// Rule: a value exactly at a limit is steady, and a value above the limit is not steady.
     #[test]
     fn the_limits_are_those_of_the_rule() {
         assert_eq!(is_steady(&[100.0, 90.0, 110.0, 90.0, 110.0]).map(|_| ()), Some(()));
@@ -123,7 +123,7 @@ mod tests {
     }
 
     proptest! {
-        /// The result does not depend on the unit of the values, nor on the direction of time.
+        /// Rule: the result depends neither on the unit of the values nor on the direction of time.
         #[test]
         fn units_and_direction_do_not_matter(
             values in proptest::collection::vec(1.0f64..1e3, 5..9), scale in 1e-3f64..1e6

@@ -1,25 +1,25 @@
-//! One comparison on several machines: the pooled ratio, and how much the ratio varies between machines.
+//! One comparison on several machines: the pooled ratio, and the variation of the ratio between machines.
 //!
-//! Each machine is one stratum, with its own paired rounds. A random-effects model pools the mean logarithms of the
-//! ratio of all machines. The variance between machines is computed by the method of Paule and Mandel (*Journal of
-//! Research of the National Bureau of Standards* 87, 1982). The interval of this variance is the Q profile of
-//! Viechtbauer (*Statistics in Medicine* 26, 2007). The interval of the pooled ratio is computed by the method of
-//! Hartung and Knapp (*Statistics in Medicine* 20, 2001).
+//! Each machine is a stratum with its own paired rounds. A random-effects model pools the mean logarithms of the ratios
+//! of all machines. The variance between machines comes from the method of Paule and Mandel (*Journal of Research of
+//! the National Bureau of Standards* 87, 1982). The interval of this variance is the Q profile of Viechtbauer
+//! (*Statistics in Medicine* 26, 2007). The interval of the pooled ratio comes from the method of Hartung and Knapp
+//! (*Statistics in Medicine* 20, 2001).
 
 use statrs::distribution::{ChiSquared, ContinuousCDF, StudentsT};
 
 use crate::significance::mean_and_error;
 use crate::{Criteria, Interval};
 
-/// The smallest number of other machines with which an outlying machine can be detected.
+/// The smallest number of other machines that is necessary to detect an outlying machine.
 const FEWEST_OTHERS: usize = 3;
 
-/// The smallest variance of the mean of a machine. If this minimum did not exist, a machine with equal rounds would
-/// have the variance 0 and outweigh all other machines.
+/// The smallest variance of a machine's mean. Without this minimum, a machine with equal rounds would have the variance
+/// 0 and an infinite weight.
 const LEAST_VARIANCE: f64 = 1e-12;
 
-/// The largest variance between machines that the search tries. The square root of this variance corresponds to a
-/// factor of about 20,000 between machines.
+/// The largest variance between machines that the search tries. Its square root corresponds to a factor of about 20,000
+/// between machines.
 const MOST_VARIANCE: f64 = 100.0;
 
 /// The result of a comparison over several machines.
@@ -43,9 +43,9 @@ pub struct MachineSpread {
     pub interval: Interval,
 }
 
-/// Pools the logarithms of the ratios of all machines. Each element of `strata` contains the logarithms of one
-/// machine. If a machine has only one round, the variance of its rounds is taken from the other machines. Returns
-/// `None` for fewer than two machines, a machine without rounds, or a logarithm that is not finite.
+/// Pools the ratios of all machines. Each element of `strata` contains the logarithms of the ratios of one machine. If
+/// a machine has only one round, its variance between rounds comes from the other machines. Returns `None` for fewer
+/// than two machines, a machine without rounds, or a logarithm that is not finite.
 pub fn pool(strata: &[Vec<f64>], criteria: &Criteria) -> Option<Pooled> {
     if strata.len() < 2 || strata.iter().flatten().any(|log| !log.is_finite()) {
         return None;
@@ -74,9 +74,9 @@ pub fn pool(strata: &[Vec<f64>], criteria: &Criteria) -> Option<Pooled> {
     Some(Pooled { ratio: mean.exp(), interval, spread })
 }
 
-/// Returns whether the logarithm of a machine is outside of the prediction interval of the other machines. The
-/// interval is corrected, because any machine could be the outlier (Grubbs, *Annals of Mathematical Statistics* 21,
-/// 1950). Returns `false` for fewer than three other machines.
+/// Returns whether a machine is an outlier: its mean logarithm `own` is outside of the prediction interval of the other
+/// machines. The level of the interval is corrected, because each machine could be the outlier (Grubbs, *Annals of
+/// Mathematical Statistics* 21, 1950). Returns `false` for fewer than three other machines.
 pub fn is_outlying(own: f64, others: &[f64], criteria: &Criteria) -> bool {
     let count = others.len() as f64;
     let Some((center, error)) = mean_and_error(others).filter(|_| others.len() >= FEWEST_OTHERS) else {
@@ -92,7 +92,7 @@ fn mean(logs: &[f64]) -> Option<f64> {
     (!logs.is_empty()).then(|| logs.iter().sum::<f64>() / logs.len() as f64)
 }
 
-/// Returns the variance of a round within a machine. Returns `None` if no machine has two rounds.
+/// Returns the variance between the rounds of one machine. Returns `None` if no machine has two rounds.
 fn variance_within(strata: &[Vec<f64>]) -> Option<f64> {
     let squares = strata.iter().filter_map(|logs| {
         let mean = mean(logs)?;
@@ -102,22 +102,22 @@ fn variance_within(strata: &[Vec<f64>]) -> Option<f64> {
     (freedom > 0).then(|| squares.sum::<f64>() / freedom as f64)
 }
 
-/// Returns the weighted mean over machines and the sum of the weights, for a given variance between machines.
+/// Returns the weighted mean over machines and the sum of the weights, for a given variance `between` machines.
 fn weighted(machines: &[(f64, f64)], between: f64) -> (f64, f64) {
     let weights = machines.iter().map(|(_, variance)| 1.0 / (variance + between));
     let total: f64 = weights.clone().sum();
     (weights.zip(machines).map(|(weight, (mean, _))| weight * mean).sum::<f64>() / total, total)
 }
 
-/// Returns the weighted sum of squared deviations of the machines from their mean. The sum becomes smaller if the
-/// assumed variance between machines becomes larger.
+/// Returns the weighted sum of squared deviations of the machines from their mean. A larger assumed variance between
+/// machines gives a smaller sum.
 fn squares(machines: &[(f64, f64)], between: f64) -> f64 {
     let (center, _) = weighted(machines, between);
     machines.iter().map(|(mean, variance)| (mean - center).powi(2) / (variance + between)).sum()
 }
 
-/// Returns the variance between machines for which the weighted sum of squares equals a given value. Returns 0 if the
-/// sum is already smaller at variance 0.
+/// Returns the variance between machines at which the weighted sum of squares equals `value`. Returns 0 if the sum at
+/// variance 0 is already smaller.
 fn variance_at(machines: &[(f64, f64)], value: f64) -> f64 {
     if squares(machines, 0.0) <= value {
         return 0.0;
@@ -138,7 +138,7 @@ mod tests {
 
     use super::*;
 
-    /// A normally distributed number.
+    /// Returns a normally distributed random number.
     fn draw(random: &mut Xoshiro256PlusPlus, deviation: f64) -> f64 {
         let uniform = rand::RngExt::random_range(random, 1e-12..1.0);
         Normal::new(0.0, 1.0).unwrap().inverse_cdf(uniform) * deviation

@@ -1,4 +1,4 @@
-//! A ranking of variants that allows ties. Two variants are tied if the difference between them is not significant.
+//! A ranking of variants with ties. Two variants are tied if they do not differ significantly.
 
 use results::Better;
 
@@ -7,19 +7,19 @@ use crate::{Comparison, Criteria, Sample, Verdict, adjust, compare};
 /// A variant in a ranking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankedVariant {
-    /// Index of the variant in the given order.
+    /// The index of the variant in the input.
     pub variant: usize,
-    /// The number of significantly better variants, plus 1. Tied variants may have equal ranks.
+    /// The number of significantly better variants, plus 1. Tied variants can have equal ranks.
     pub rank: usize,
     /// The significantly better variants, best variant first.
     pub beaten_by: Vec<usize>,
-    /// The variants without a significant difference from this variant, best variant first.
+    /// The variants that do not differ significantly from this variant, best variant first.
     pub tied_with: Vec<usize>,
 }
 
-/// Compares all variants with each other, with one correction of all p-values. Orders the variants by their medians,
-/// best variant first. Ties are not transitive. Of three variants, the first and the last may differ significantly,
-/// although the middle variant is tied with both. Omits variants without a value.
+/// Compares all variants with each other, with a common correction of all p-values. Orders the variants by their
+/// medians, best variant first, and omits variants without a value. Ties are not transitive: the first and the third of
+/// three variants may differ significantly, although the second variant is tied with both.
 ///
 /// # Panics
 /// Neither direction of the metric is better.
@@ -57,9 +57,10 @@ pub fn standings(samples: &[Sample], better: Better, criteria: &Criteria) -> Vec
     order.iter().map(standing).collect()
 }
 
-/// Returns for each variant another variant that dominates it, or `None` on the Pareto front. A dominating variant is
-/// significantly better in at least one metric, and its median is worse in no metric. `standings` contains the
-/// ranking for each metric. `medians` contains the medians of each metric by variant, with the better direction.
+/// For each variant, returns a variant that dominates it, or `None` if the variant is on the Pareto front. A dominating
+/// variant is significantly better in at least one metric, and has no worse median in any metric. `standings` contains
+/// the ranking for each metric. `medians` contains, for each metric, its better direction and the median of each
+/// variant.
 pub fn dominated(medians: &[(Better, Vec<f64>)], standings: &[Vec<RankedVariant>]) -> Vec<Option<usize>> {
     let variants = medians.first().map_or(0, |(_, values)| values.len());
     let beats = |one: usize, other: usize| {

@@ -6,7 +6,7 @@ use results::Better;
 
 use crate::significance::{FEWEST_BLOCKS, FEWEST_SESSIONS};
 
-/// The largest difference that may count as equivalent. Even on a noisy machine, a difference of 10 % is important.
+/// The largest difference that may count as equivalent. A difference above 10 % is important even on a noisy machine.
 const WIDEST_EQUIVALENCE: f64 = 0.1;
 
 /// The verdict of a comparison.
@@ -16,7 +16,7 @@ pub enum Verdict {
     Improved,
     /// The two variants differ by less than δ.
     Equivalent,
-    /// The trials do not decide the comparison. The field `doubt` of the comparison is the reason.
+    /// The trials do not decide the comparison. The field `doubt` of the comparison contains the reason.
     Inconclusive,
     /// The candidate is worse than the baseline by more than δ.
     Regressed,
@@ -51,24 +51,24 @@ pub enum Doubt {
         /// The number of rounds in which both variants were measured.
         blocks: usize,
     },
-    /// The confidence interval contains both "no difference" and a difference that is important.
+    /// The confidence interval contains both "no difference" and a difference above δ.
     TooNoisy,
-    /// There are too few sessions: one session per build, or two sessions of one build and one session of the other.
-    /// The variation between sessions of one build is therefore unknown.
+    /// The builds have too few sessions: one session each, or two sessions of one build and one of the other. The
+    /// variation between sessions of one build is therefore unknown.
     FewSessions,
-    /// The counts come from only one seed, and another seed may give another difference.
+    /// The counts come from only one seed. With another seed, the difference might change.
     OneSeed,
     /// A value of one variant exceeds a theoretical or physical bound.
     Implausible,
-    /// The metric regressed in one batch of trials, but not in the previous batch.
+    /// The metric regressed in the latest batch of trials, but not in the batch before it.
     OnlyOnce,
-    /// The confidence interval excludes "no difference", but chance causes as large a difference too often.
+    /// The confidence interval excludes "no difference", but chance causes an equally large difference too often.
     Chance,
-    /// The two variants differ by less than the smallest difference that counts. The smallest difference that counts
-    /// is δ or the noise floor of the machine.
+    /// The difference between the two variants is below the smallest difference that a verdict reports. This limit is δ
+    /// or the noise floor of the machine.
     TooSmall,
-    /// The difference would count in a single comparison. With this number of comparisons, chance often causes at
-    /// least one such difference.
+    /// The difference is significant in a single comparison, but not after the correction for the number of
+    /// comparisons.
     OneOfMany {
         /// The number of comparisons that are judged together.
         comparisons: usize,
@@ -77,7 +77,7 @@ pub enum Doubt {
     SometimesZero,
     /// A value is negative or not a number.
     NoRatio,
-    /// The metric differs, but neither direction is better.
+    /// The metric differs, but neither direction of the metric is better.
     NoDirection,
 }
 
@@ -121,8 +121,8 @@ impl fmt::Display for Doubt {
     }
 }
 
-/// Returns the verdict on a median and its confidence interval, both as logarithms of ratios. `delta` is the smallest
-/// relative difference that counts.
+/// Returns the verdict on a median and its confidence interval, which are logarithms of ratios. `delta` is the smallest
+/// relative difference that a verdict reports.
 pub(crate) fn judge(
     median: f64,
     (low, high): (f64, f64),

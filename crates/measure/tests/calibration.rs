@@ -1,5 +1,5 @@
-//! Tests of the statistics: intervals contain the true value at their nominal rate, identical variants have no
-//! different verdicts, and seeded effects are detected.
+//! Tests of the statistics: intervals contain the true value as often as they should, identical variants get no verdict
+//! of a difference, and seeded effects are detected.
 
 use lsmbench_measure as measure;
 use measure::{
@@ -10,8 +10,8 @@ use rand_distr::{Distribution, LogNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use results::Better;
 
-/// Two arms over `blocks` rounds. Rounds differ by 10 % from each other, which pairing removes; each run adds `noise`
-/// of its own, and the candidate is `ratio` times the baseline.
+/// Returns the samples of a baseline and a candidate over `blocks` rounds. All values of a round share a deviation of
+/// 10 %, which pairing removes. Each run adds noise of `noise`, and the candidate is `ratio` times the baseline.
 fn arms(seed: u64, blocks: u64, ratio: f64, noise: f64) -> (Sample, Sample) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let block = LogNormal::new(0.0, 0.1).unwrap();
@@ -26,7 +26,7 @@ fn arms(seed: u64, blocks: u64, ratio: f64, noise: f64) -> (Sample, Sample) {
     (Sample::new("baseline", baseline), Sample::new("candidate", candidate))
 }
 
-/// The share of `simulations` comparisons for which `holds` returns true.
+/// Returns the fraction of `simulations` comparisons for which `holds` returns true.
 fn share(
     simulations: u64,
     blocks: u64,
@@ -64,7 +64,7 @@ fn identical_variants_are_not_called_different() {
     }
 }
 
-/// Whether a comparison finds a difference between the two.
+/// Returns whether a comparison reports a difference between the two variants.
 fn claims(comparison: &Comparison) -> bool {
     matches!(comparison.verdict, Verdict::Improved | Verdict::Regressed)
 }
@@ -200,7 +200,8 @@ fn equal_seeds_give_equal_intervals() {
     assert!((first.interval.unwrap().low - other.interval.unwrap().low).abs() < 0.01);
 }
 
-/// The medians of `sessions` sessions of eight trials. Sessions of one build differ by 5 %, trials of a session by 2 %.
+/// Returns the medians of `sessions` sessions with eight trials each. Sessions of one build differ by 5 %, and trials
+/// of one session by 2 %.
 fn sessions(seed: u64, sessions: u64, ratio: f64) -> Vec<Sample> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let [session, trial] = [0.05, 0.02].map(|spread| LogNormal::new(0.0, spread).unwrap());
@@ -211,8 +212,8 @@ fn sessions(seed: u64, sessions: u64, ratio: f64) -> Vec<Sample> {
     (0..sessions).map(one).collect()
 }
 
-/// Trials of one session do not show how much sessions differ. A rank test on trials reports most pairs of sessions of
-/// one build as different. Intervals over sessions contain the true value.
+/// Rule: two builds must be compared by sessions. A rank test on trials reports a difference for most pairs of sessions
+/// of one build. Intervals over sessions contain the true value.
 #[test]
 fn sessions_of_one_build_are_compared_by_sessions() {
     let criteria = Criteria { resamples: 200, ..Criteria::default() };

@@ -1,5 +1,5 @@
-//! Tests that looks before the end cause no additional false alarms, and that intervals over restarts contain the true
-//! value where intervals over slices do not.
+//! Tests of looks and restarts. Looks before the end cause no additional false alarms. Intervals over restarts contain
+//! the true value, but intervals over slices do not.
 
 #![allow(clippy::print_stdout)] // simulated shares are worth reading in the output of a test
 
@@ -10,7 +10,8 @@ use rand_distr::{Distribution, Normal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use results::Better;
 
-/// The logarithms of ratios of rounds, with a standard deviation of 4 % and now and then a disturbance of 30 %.
+/// Returns the logarithms of the ratios of rounds, with a standard deviation of 4 % and occasional disturbances of 30
+/// %.
 fn rounds(seed: u64, rounds: u64, log_ratio: f64) -> Vec<f64> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let (noise, burst) = (Normal::new(log_ratio, 0.04).unwrap(), Normal::new(0.0, 0.3).unwrap());
@@ -32,8 +33,8 @@ fn judge(logs: &[f64], level: f64) -> Verdict {
     compare(&base, &candidate, Better::Lower, &criteria).verdict
 }
 
-/// Fraction of runs with up to `most` rounds that report a difference. Runs use corrected looks, or look at each round
-/// without a correction.
+/// Returns the fraction of runs that report a difference. A run has up to `most` rounds. If `is_corrected` is set, a
+/// run has corrected looks. Otherwise, a run looks at each round without a correction.
 fn alarms(simulations: u64, most: u64, log_ratio: f64, is_corrected: bool) -> f64 {
     let found = (0..simulations).filter(|seed| {
         let logs = rounds(*seed, most, log_ratio);
@@ -61,7 +62,8 @@ fn looking_often_costs_no_false_alarms() {
     assert!(found >= 0.6, "{found} of planted differences found");
 }
 
-/// The slices of a pair in one restart: a layout of memory of the restart, and noise that neighbouring slices share.
+/// Returns the slice times of a pair in one restart. The restart has a random memory layout, and neighboring slices
+/// share noise.
 fn restart(random: &mut Xoshiro256PlusPlus, ratio: f64) -> Vec<(f64, f64)> {
     let normal: Normal<f64> = Normal::new(0.0, 1.0).unwrap();
     let (layout, mut state) = (0.03 * normal.sample(random), 0.0);

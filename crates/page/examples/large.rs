@@ -1,4 +1,5 @@
-//! Writes the results of a sweep of many configurations that never ran, for tests of the page: `large FOLDER CELLS`.
+//! Writes invented results of a sweep with many configurations, to test the page with a large amount of data. Run
+//! `large FOLDER CELLS`.
 
 use std::path::PathBuf;
 

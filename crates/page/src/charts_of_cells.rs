@@ -1,4 +1,4 @@
-//! The details of configurations: the timeline of a trial, and the levels of the tree.
+//! The data for the details of configurations: the timelines of trials, and the levels of trees.
 
 use results::columns::{ALL, OPERATION, PHASE, SECOND, TRIAL};
 use results::levels::{BYTES_WRITTEN, LEVEL, TABLES};
@@ -7,17 +7,17 @@ use serde::Serialize;
 
 use crate::opened::Opened;
 
-/// The columns of a timeline that a page shows.
+/// The columns of a timeline that the page shows.
 pub(crate) const TIMELINE: [Metric; 4] = [SECOND, c::OPS_PER_SECOND, c::P99_NS, c::RUNS];
 
-/// The columns of `levels.csv` that a page shows.
+/// The columns of `levels.csv` that the page shows.
 pub(crate) const LEVELS: [Metric; 6] =
     [LEVEL, TABLES, c::TABLE_BYTES, BYTES_WRITTEN, c::WRITE_AMP, c::WRITE_AMP_SETTLED];
 
-/// The most rows of each kind in a page.
+/// The maximum number of rows of each file that a page contains.
 const MOST_ROWS: usize = 20_000;
 
-/// The rows of one configuration, one trial and one phase.
+/// The rows of one configuration in one trial and one phase.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Course {
     /// Index of the configuration.
@@ -30,12 +30,12 @@ pub(crate) struct Course {
     pub(crate) rows: Vec<Vec<Option<f64>>>,
 }
 
-/// The timelines of a run: all trials, or only the first trial if all would be too many.
+/// Returns the timelines of all trials of a run. If all trials have too many rows, returns only the first trial.
 pub(crate) fn timelines(opened: &Opened, phases: &[String]) -> Vec<Course> {
     opened.timeline.as_ref().map_or_else(Vec::new, |table| courses(opened, phases, table, &TIMELINE))
 }
 
-/// The levels of the trees of a run.
+/// Returns the levels of the trees of a run.
 pub(crate) fn levels(opened: &Opened, phases: &[String]) -> Vec<Course> {
     let first = |table: &Table| table.filter(|row| row.get(&TRIAL).integer() == Some(0));
     opened.levels.as_ref().map_or_else(Vec::new, |table| courses(opened, phases, &first(table), &LEVELS))

@@ -1,4 +1,4 @@
-//! The comparisons of a results folder as texts, for tables over many experiments.
+//! The comparisons in a results folder as texts, for tables that contain many experiments.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use crate::opened::Opened;
 use crate::rows::rows;
 use crate::selection::Selection;
 
-/// The maximum number of counters in a reason.
+/// The maximum number of counters that a reason names.
 const MOST_COUNTERS: usize = 2;
 
-/// A configuration that is compared with its baseline in one metric.
+/// The comparison of a configuration with its baseline in one metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComparedConfiguration {
     /// The phase and the kind of operation, such as `mixed` or `mixed, get`.
@@ -22,29 +22,30 @@ pub struct ComparedConfiguration {
     pub metric: &'static str,
     /// The name of the metric's column.
     pub column: &'static str,
-    /// The swept values that the candidate shares with its baseline. Empty if there is only one comparison.
+    /// The swept values that the candidate and the baseline share. Empty if the run has only one group of
+    /// configurations.
     pub within: String,
     /// The label of the baseline.
     pub baseline: String,
     /// The label of the candidate.
     pub candidate: String,
-    /// The ratio candidate / baseline. `None` if a median is 0 or missing.
+    /// The ratio of candidate to baseline. `None` if a median is 0 or missing.
     pub ratio: Option<f64>,
     /// The ratio as text, such as `2.28x` or `+3.1%`.
     pub change: String,
     /// The 95 % confidence interval of the ratio, such as `2.18 .. 2.65`. Empty in `counted` mode.
     pub interval: String,
-    /// `improved`, `regressed`, `equivalent` or `inconclusive`.
+    /// The verdict: `improved`, `regressed`, `equivalent` or `inconclusive`.
     pub verdict: String,
-    /// The reason why the verdict is inconclusive, or the counters that differ most.
+    /// The reason why the verdict is inconclusive, or the counters with the largest difference.
     pub reason: String,
     /// The memory of the candidate in bytes: memtables, filters, fence pointers and cache. `None` if the candidate does
     /// not report its memory.
     pub memory_bytes: Option<f64>,
 }
 
-/// Returns the comparisons of a run. If the run has verdicts, the function returns the judged comparisons. Otherwise, it
-/// returns the comparisons of the throughput in each phase.
+/// Returns the comparisons of a run: the judged comparisons if the run has verdicts, and otherwise the comparisons of
+/// the throughput in each phase.
 pub(crate) fn compared(opened: &Opened, run: &RunData) -> Vec<ComparedConfiguration> {
     let mut all = Vec::new();
     let mut phases: BTreeMap<usize, (PhaseCounters, BTreeMap<u64, f64>)> = BTreeMap::new();
@@ -86,7 +87,8 @@ pub(crate) fn compared(opened: &Opened, run: &RunData) -> Vec<ComparedConfigurat
     all
 }
 
-/// The selections of the verdicts. Without verdicts, the throughput of each phase.
+/// Returns the phases, operations and metrics of the verdicts. If there are no verdicts, returns the throughput of each
+/// phase.
 fn selections(opened: &Opened, run: &RunData) -> Vec<Selection> {
     let mut selections: Vec<Selection> = Vec::new();
     for verdict in &run.verdicts {
@@ -104,7 +106,8 @@ fn selections(opened: &Opened, run: &RunData) -> Vec<Selection> {
     phases.filter(|of| run.matrix(*of).is_some()).collect()
 }
 
-/// The memory of the configurations in bytes, by their numbers, from the first row of each configuration in a phase.
+/// Returns the memory of each configuration in bytes, by the number of the configuration. The values come from the
+/// first row of each configuration in the phase.
 fn memory(runs: &Table, phase: &str) -> BTreeMap<u64, f64> {
     let parts = [&c::MEMTABLE_BYTES, &c::FILTER_BYTES, &c::FENCE_BYTES, &c::CACHE_BYTES];
     let mut memory = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The data of a page, in the form that its script reads.
+//! The data of a page, in the format that the script of the page reads.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,20 +14,20 @@ use crate::numbers::{AllNumbers, Matrix, Numbers};
 use crate::opened::Opened;
 use crate::selection::{Selection, judged};
 
-/// The most configurations whose operation streams a page repeats from the manifest.
+/// The maximum number of configurations for which a page contains the operation streams of the manifest.
 const MOST_STREAMS: usize = 100;
 
-/// Everything that a page shows.
+/// All data that a page shows.
 #[derive(Serialize)]
 pub(crate) struct PageData {
     pub(crate) criteria: Criteria,
-    /// For each number of rounds, the medians that the bootstrap draws. Each element is two positions and the number
-    /// of resamples.
+    /// By the number of rounds, the medians of the bootstrap's resamples: the positions of the two middle values in the
+    /// sorted sample, and the number of resamples with this median.
     pub(crate) draws: BTreeMap<usize, Vec<[usize; 3]>>,
     pub(crate) runs: Vec<RunData>,
 }
 
-/// The conditions of verdicts.
+/// The criteria for verdicts.
 #[derive(Serialize)]
 pub(crate) struct Criteria {
     delta: f64,
@@ -44,7 +44,7 @@ impl Default for Criteria {
     }
 }
 
-/// One results folder.
+/// The data of one results folder.
 #[derive(Serialize)]
 pub(crate) struct RunData {
     pub(crate) name: String,
@@ -55,13 +55,13 @@ pub(crate) struct RunData {
     pub(crate) trials: u64,
     /// The verdicts of the run as sentences.
     pub(crate) conclusions: Vec<String>,
-    /// The flame graphs. They are HTML, so the script does not need them.
+    /// The flame graphs. The page contains them as HTML, so the script does not need them.
     #[serde(skip)]
     pub(crate) flame_graphs: Vec<FlameGraph>,
     pub(crate) warnings: Vec<String>,
     pub(crate) left_out: Vec<LeftOut>,
     pub(crate) swept: Vec<Swept>,
-    /// Indexes of the swept paths on which compared configurations have equal values.
+    /// The indexes of the swept paths that have equal values in all compared configurations.
     pub(crate) within: Vec<usize>,
     pub(crate) phases: Vec<String>,
     pub(crate) operations: Vec<String>,
@@ -69,7 +69,7 @@ pub(crate) struct RunData {
     pub(crate) cells: Vec<CellData>,
     pub(crate) groups: Vec<Group>,
     pub(crate) rounds: Vec<u64>,
-    /// The machines that ran the parts of a merged run. Empty for a run on one machine.
+    /// The machines that ran the parts of a merged run. Empty if one machine ran the whole run.
     pub(crate) machines: Vec<MachineData>,
     pub(crate) numbers: Vec<Matrix>,
     pub(crate) noise: Vec<Matrix>,
@@ -88,7 +88,7 @@ pub(crate) struct RunData {
 /// A flame graph that compares the CPU profiles of two configurations.
 pub(crate) struct FlameGraph {
     pub(crate) title: String,
-    /// The functions that carry the difference, in words.
+    /// A text about the functions that cause most of the difference.
     pub(crate) summary: String,
     pub(crate) svg: String,
 }
@@ -100,11 +100,11 @@ pub(crate) struct Swept {
     pub(crate) title: String,
 }
 
-/// One machine that ran parts of a merged run.
+/// A machine that ran parts of a merged run.
 #[derive(Serialize)]
 pub(crate) struct MachineData {
     pub(crate) name: String,
-    /// Indexes of the rounds of the machine.
+    /// The indexes of the rounds that ran on the machine.
     pub(crate) rounds: Vec<usize>,
 }
 
@@ -114,7 +114,7 @@ pub(crate) struct MetricData {
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
     pub(crate) unit: &'static str,
-    /// `higher`, `lower` or `neither`.
+    /// The better direction: `higher`, `lower` or `neither`.
     pub(crate) better: String,
     pub(crate) definition: &'static str,
 }
@@ -148,7 +148,7 @@ pub(crate) struct VerdictData {
     pub(crate) differs_in: String,
 }
 
-/// A note about the values of a configuration in a phase.
+/// A note about a configuration's values in a phase.
 #[derive(Serialize)]
 pub(crate) struct Mark {
     pub(crate) cell: usize,
@@ -176,7 +176,7 @@ impl MetricData {
     }
 }
 
-/// The flame graphs of a results folder. A graph whose file is missing is left out.
+/// Returns the flame graphs of a results folder. Skips graphs whose file is missing.
 fn flame_graphs(opened: &Opened) -> Vec<FlameGraph> {
     let label = |number: u64| {
         let place = opened.places.get(&number);
@@ -194,7 +194,7 @@ fn flame_graphs(opened: &Opened) -> Vec<FlameGraph> {
 }
 
 impl RunData {
-    /// The data of a results folder.
+    /// Collects the data of a results folder.
     pub(crate) fn of(opened: &Opened) -> Self {
         let manifest = &opened.manifest;
         let numbers = AllNumbers::of(opened, &judged(opened));
@@ -241,12 +241,12 @@ impl RunData {
         }
     }
 
-    /// Returns the values of a selection, or `None` if the page has no values for it.
+    /// Returns the values of a selection. Returns `None` if the page has no such values.
     pub(crate) fn matrix(&self, of: Selection) -> Option<&Matrix> {
         find(&self.numbers, of)
     }
 
-    /// The values of the second trials of baselines for a selection.
+    /// Returns the values of the second trials of baselines for a selection.
     pub(crate) fn noise_of(&self, of: Selection) -> Option<&Matrix> {
         find(&self.noise, of)
     }
@@ -259,7 +259,7 @@ fn find(all: &[Matrix], of: Selection) -> Option<&Matrix> {
     all.iter().find(is_it)
 }
 
-/// The machines of a timed run in parts, if there are several.
+/// Returns the machines of a merged timed run, if several machines ran its parts.
 fn machines(manifest: &Manifest, rounds: &[u64]) -> Vec<MachineData> {
     let is_timed = manifest.mode == results::RunMode::Timed.name();
     let nodes = manifest.nodes.iter().filter(|_| is_timed && manifest.nodes.len() > 1);
@@ -272,7 +272,7 @@ fn machines(manifest: &Manifest, rounds: &[u64]) -> Vec<MachineData> {
         .collect()
 }
 
-/// The sentences of the verdicts in the manifest. If the manifest has no sentences, they are made from the rows of
+/// Returns the verdict sentences from the manifest. If the manifest has no sentences, creates them from the rows of
 /// `verdicts.csv`.
 fn conclusions(opened: &Opened) -> Vec<String> {
     if opened.manifest.quick {
@@ -294,7 +294,7 @@ fn cells(opened: &Opened) -> Vec<CellData> {
     opened.manifest.cells.iter().map(cell).collect()
 }
 
-/// The manifest without the parts that the page already has, and without the streams of many configurations.
+/// Returns the manifest without its conclusions, and without configurations if there are too many.
 fn shortened(manifest: &Manifest) -> Manifest {
     let mut manifest = manifest.clone();
     manifest.conclusions.clear();
@@ -304,7 +304,7 @@ fn shortened(manifest: &Manifest) -> Manifest {
     manifest
 }
 
-/// The rows of `verdicts.csv` whose names are names of configurations.
+/// Returns the rows of `verdicts.csv` whose names belong to configurations of the run.
 fn verdicts(opened: &Opened, numbers: &AllNumbers, groups: &[Group]) -> Vec<VerdictData> {
     let place = |names: &[String], name: &str| names.iter().position(|of| of == name);
     let verdict = |row: &Row| {
@@ -337,7 +337,7 @@ fn verdicts(opened: &Opened, numbers: &AllNumbers, groups: &[Group]) -> Vec<Verd
     opened.verdicts.iter().filter_map(verdict).collect()
 }
 
-/// The notes about values: exceeded bounds, and trials that were not steady.
+/// Returns notes about values that exceed a bound, and about trials that were not steady.
 fn marks(opened: &Opened, phases: &[String]) -> Vec<Mark> {
     let mut marks: BTreeMap<(usize, usize, bool), (String, BTreeSet<u64>)> = BTreeMap::new();
     for row in opened.runs.rows() {
@@ -361,8 +361,8 @@ fn marks(opened: &Opened, phases: &[String]) -> Vec<Mark> {
     marks.into_iter().map(mark).collect()
 }
 
-/// For each number of rounds of the runs, returns the medians that the bootstrap draws. Only the numbers of rounds
-/// that two configurations can share occur.
+/// Returns the medians of the bootstrap's resamples. Each key is a number of rounds in which two configurations of a
+/// run both have values.
 pub(crate) fn draws(runs: &[RunData]) -> BTreeMap<usize, Vec<[usize; 3]>> {
     let criteria = measure::Criteria::default();
     let mut counts = BTreeSet::new();
@@ -383,7 +383,7 @@ pub(crate) fn draws(runs: &[RunData]) -> BTreeMap<usize, Vec<[usize; 3]>> {
     counts.into_iter().filter(|count| *count >= FEWEST_BLOCKS).map(|count| (count, table(count))).collect()
 }
 
-/// The rounds in which a configuration has a value.
+/// Returns, for each round, whether a configuration has a value.
 fn present(numbers: &Numbers, rounds: usize) -> Vec<bool> {
     match numbers {
         Numbers::None => vec![false; rounds],

@@ -1,4 +1,4 @@
-//! Texts in HTML.
+//! Escapes text for HTML.
 
 /// Returns a text with the special characters of HTML escaped.
 pub fn escape(text: &str) -> String {

@@ -1,4 +1,4 @@
-//! The configurations that are compared with each other, and the names of verdicts.
+//! The groups of configurations that are compared with each other, and the configurations that verdicts name.
 
 use results::columns::ENGINE;
 use results::{Column, Manifest, Row, verdicts as v};
@@ -7,16 +7,17 @@ use serde::Serialize;
 /// Configurations that are compared with each other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Group {
-    /// The swept values that the group shares, such as `entries = 1000`. Empty if there is only one group.
+    /// The swept values that all configurations of the group share, such as `entries = 1000`. Empty if there is only
+    /// one group.
     pub(crate) heading: String,
     /// Indexes of the configurations.
     pub(crate) cells: Vec<usize>,
-    /// Index of the baseline.
+    /// The index of the baseline.
     pub(crate) baseline: usize,
 }
 
-/// The positions of the swept paths on which compared configurations have equal values, from the first verdict. Without
-/// verdicts, engines are compared at equal values of all other paths.
+/// Returns the positions of the swept paths that have equal values in all compared configurations, according to the
+/// first verdict. Without verdicts, engines are compared at equal values of all other paths.
 pub(crate) fn within(manifest: &Manifest, verdicts: &[Row]) -> Vec<usize> {
     let Some(within) = verdicts.first().map(|row| row.get(&v::WITHIN).to_string()) else {
         let others = manifest.swept.iter().enumerate().filter(|(_, path)| path.as_str() != ENGINE);
@@ -28,13 +29,13 @@ pub(crate) fn within(manifest: &Manifest, verdicts: &[Row]) -> Vec<usize> {
     paths.filter(|(_, path)| titles.contains(&title(path).as_str())).map(|(place, _)| place).collect()
 }
 
-/// The title of a swept path.
+/// Returns the title of a swept path.
 pub(crate) fn title(path: &str) -> String {
     Column::Swept(path.to_owned()).title().to_owned()
 }
 
-/// The groups of configurations of a run. A configuration that lacks a shared path belongs to every group with
-/// otherwise equal values.
+/// Returns the groups of configurations of a run. If a configuration has no value for a shared path, it belongs to
+/// every group that has its other values.
 pub(crate) fn groups(manifest: &Manifest, within: &[usize], verdicts: &[Row]) -> Vec<Group> {
     let value = |cell: usize, at: usize| manifest.cells[cell].swept.get(at).map_or("", String::as_str);
     let mut keys: Vec<Vec<&str>> = Vec::new();
@@ -65,8 +66,8 @@ pub(crate) fn groups(manifest: &Manifest, within: &[usize], verdicts: &[Row]) ->
     keys.into_iter().map(group).filter(|group| !group.cells.is_empty()).collect()
 }
 
-/// Returns the configuration among `cells` with the name that a verdict uses: its label, a swept value, or a part of
-/// its label.
+/// Returns the configuration among `cells` that a verdict names by its label, by a swept value, or by a part of its
+/// label.
 pub(crate) fn named(manifest: &Manifest, cells: &[usize], name: &str) -> Option<usize> {
     let find = |is_it: &dyn Fn(&usize) -> bool| cells.iter().find(|cell| is_it(cell)).copied();
     let label = |cell: usize| manifest.cells[cell].label.as_str();

@@ -13,10 +13,10 @@ use crate::data::MetricData;
 use crate::escape::escape;
 use crate::rows::unit;
 
-/// The maximum number of series in the table that needs no script.
+/// The maximum number of series in the table for browsers without scripts.
 const MOST_SERIES: usize = 400;
 
-/// The number of characters of a commit that a page shows.
+/// The number of characters of a commit hash that a page shows.
 const COMMIT: usize = 10;
 
 /// The history of metrics.
@@ -26,7 +26,7 @@ pub(crate) struct HistoryData {
     experiments: Vec<ExperimentHistory>,
 }
 
-/// The runs of an experiment, oldest run first.
+/// The runs of an experiment, from the oldest to the newest.
 #[derive(Serialize)]
 struct ExperimentHistory {
     name: String,
@@ -34,24 +34,24 @@ struct ExperimentHistory {
     series: Vec<SeriesData>,
 }
 
-/// A run: its start and the commit of its program.
+/// A past run: its start time, and the commit of the program.
 #[derive(Serialize)]
 struct PastRun {
     started: String,
     commit: String,
 }
 
-/// The values of one metric of one configuration.
+/// The values of one metric for one configuration.
 #[derive(Serialize)]
 struct SeriesData {
     label: String,
     phase: String,
     operation: String,
-    /// Index of the metric.
+    /// The index of the metric.
     metric: usize,
-    /// The machine. Empty for counters.
+    /// The machine. Empty for counters, which are equal on all machines.
     machine: String,
-    /// Indexes of the runs with their values.
+    /// The values, each with the index of its run.
     values: Vec<(usize, f64)>,
     changes: Vec<ChangePoint>,
     /// The levels between change points: the index of the first run, the index of the last run, and the median.
@@ -61,11 +61,11 @@ struct SeriesData {
 /// A change point.
 #[derive(Serialize)]
 struct ChangePoint {
-    /// Index of the first run after the change.
+    /// The index of the first run after the change.
     run: usize,
     before: f64,
     after: f64,
-    /// `improved`, `regressed` or `changed`.
+    /// The verdict: `improved`, `regressed` or `changed`.
     verdict: &'static str,
 }
 
@@ -73,7 +73,7 @@ impl HistoryData {
     /// Reads a history file.
     ///
     /// # Errors
-    /// A file that does not exist or cannot be read.
+    /// The file does not exist or cannot be read.
     pub(crate) fn read(store: &Path) -> Outcome<Self> {
         let all = series(&entries(store)?);
         let names: BTreeSet<&str> = all.iter().map(|one| one.place[0].as_str()).collect();
@@ -85,7 +85,8 @@ impl HistoryData {
         Ok(Self { experiments: experiments.collect(), metrics })
     }
 
-    /// The change points as a table, newest change first, and all series. The script of the page adds the charts.
+    /// Returns a table of the change points (newest change first) and all series as HTML. The script of the page adds
+    /// the charts.
     pub(crate) fn html(&self) -> String {
         let mut text =
             "<article class=\"history\" id=\"history-page\">\n<header>\n<h1>History</h1>\n".to_owned();
@@ -112,7 +113,7 @@ impl HistoryData {
         text + &self.plain() + "</article>\n"
     }
 
-    /// The rows of the change points, newest change first.
+    /// Returns the table rows of the change points, newest change first.
     fn changes(&self) -> Vec<String> {
         let mut rows = Vec::new();
         for experiment in &self.experiments {
@@ -141,7 +142,7 @@ impl HistoryData {
         rows.into_iter().map(|(_, row)| row).collect()
     }
 
-    /// The first and the last value of each series, for browsers without scripts.
+    /// Returns the first and the last value of each series, for browsers without scripts.
     fn plain(&self) -> String {
         let mut text = "<div class=\"plain\">\n<table>\n<caption>First and last value of each series</caption>\n<thead><tr>\
                         <th scope=\"col\">series</th><th scope=\"col\">metric</th><th scope=\"col\">runs</th><th scope=\"col\">\
@@ -168,7 +169,7 @@ impl HistoryData {
 }
 
 impl ExperimentHistory {
-    /// The history of one experiment. Adds new metrics to `metrics`.
+    /// Collects the history of one experiment, and adds its metrics to `metrics`.
     fn of(name: &str, all: &[&Series], metrics: &mut Vec<MetricData>) -> Self {
         let key = |run: &verdict::HistoryRun| (run.started.clone(), run.commit.clone());
         let runs: BTreeSet<(String, String)> = all.iter().flat_map(|one| &one.runs).map(key).collect();
@@ -218,13 +219,13 @@ impl ExperimentHistory {
 }
 
 impl SeriesData {
-    /// Whether both series have the same name, possibly with different versions.
+    /// Returns whether two series have the same name, apart from the versions of their components.
     fn is_like(&self, other: &Self) -> bool {
         let key = |of: &Self| (of.phase.clone(), of.operation.clone(), of.metric, of.machine.clone());
         key(self) == key(other) && self.label.split(" (version ").next() == Some(other.label.as_str())
     }
 
-    /// The name of the series, such as `ycsb: leveled, phase a, get`.
+    /// Returns the name of the series, such as `ycsb: leveled, phase a, get`.
     fn name(&self, experiment: &str) -> String {
         let operation = match self.operation.as_str() {
             results::columns::ALL => String::new(),
@@ -239,12 +240,12 @@ fn short(commit: &str) -> &str {
     commit.get(..COMMIT).unwrap_or(commit)
 }
 
-/// The change in percent, such as ` (+3.1 %)`. Empty if the old value is 0.
+/// Returns the change in percent as text, such as ` (+3.1 %)`. Empty if the old value is 0.
 fn percent(before: f64, after: f64) -> String {
     if before == 0.0 { String::new() } else { format!(" ({:+.1} %)", (after / before - 1.0) * 100.0) }
 }
 
-/// A number with a noun, such as `1 change point`.
+/// Returns a count with its noun, such as `1 change point`.
 fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

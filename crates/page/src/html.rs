@@ -1,4 +1,4 @@
-//! The HTML of a page: its content without a script, its data, its script and its style.
+//! The HTML of a page: the content that needs no script, the data, the script and the style.
 
 use std::fmt::Write as _;
 
@@ -10,27 +10,28 @@ use crate::history::HistoryData;
 use crate::rows::{TableRow, rows, unit};
 use crate::script::{Contents, script};
 
-/// The style of all pages.
+/// The style sheet of all pages.
 pub(crate) const STYLE: &str = include_str!("assets/style.css");
 
-/// The most rows of a table that are HTML; the script shows all.
+/// The maximum number of table rows in the HTML. The script shows all rows.
 const MOST_ROWS: usize = 400;
 
-/// The maximum number of conclusions that are shown at once. Further conclusions are folded.
+/// The maximum number of conclusions that the page shows at first. Further conclusions are folded.
 const MOST_CONCLUSIONS: usize = 8;
 
-/// The place of a page on a site. The pages of a site share the style, the script and the links between pages.
+/// The frame of a page that belongs to a site. The pages of a site share the style sheet, the script and the links
+/// between pages.
 #[derive(Clone, Debug, Default)]
 pub struct SiteFrame {
-    /// The HTML before the content: the links to other pages.
+    /// The HTML before the content, which links to other pages.
     pub navigation: String,
-    /// The HTML of the head that loads the style of the site.
+    /// The HTML in the head that loads the style sheet of the site.
     pub head: String,
-    /// The address of the file with [`page_script`](crate::page_script).
+    /// The address of the file that contains [`page_script`](crate::page_script).
     pub script: String,
 }
 
-/// The page. On a site, the page loads the style and the script of the site.
+/// Returns the complete HTML of a page. On a site, the page loads the style sheet and the script of the site.
 pub(crate) fn page(data: &PageData, history: Option<&HistoryData>, frame: Option<&SiteFrame>) -> String {
     let title = match (&data.runs[..], history) {
         ([], _) => "History".to_owned(),
@@ -70,14 +71,14 @@ pub(crate) fn page(data: &PageData, history: Option<&HistoryData>, frame: Option
     )
 }
 
-/// Data in a page, as a script element that browsers do not execute.
+/// Returns data as a script element that browsers do not execute.
 fn embedded(id: &str, data: &impl Serialize) -> String {
     let json = serde_json::to_string(data).unwrap_or_default();
     let json = json.replace("</", "<\\/").replace("<!--", "<\\u0021--");
     format!("<script type=\"application/json\" id=\"{id}\">{json}</script>\n")
 }
 
-/// The part of a page about one run, for browsers without scripts.
+/// Returns the part of a page about one run, which browsers show without scripts.
 fn section(run: &RunData, number: usize) -> String {
     let mut text = format!(
         "<article class=\"run\" id=\"run-{number}\">\n<header>\n<h1>{}</h1>\n<p class=\"question\">{}</p>\n\
@@ -96,7 +97,8 @@ fn section(run: &RunData, number: usize) -> String {
     text + "</article>\n"
 }
 
-/// `timed, 6 trials of 3 configurations, seed 42; AMD EPYC, 4 cores; lsmbench 0.1.0 (1a2b3c4), 2026-01-01`.
+/// Returns a line of facts about a run, such as `timed, 6 trials of 3 configurations, seed 42; AMD EPYC, 4 cores;
+/// lsmbench 0.1.0 (1a2b3c4), 2026-01-01`.
 fn facts(run: &RunData) -> String {
     let manifest = &run.manifest;
     let mode = if run.is_counted { "counted (exact)" } else { "timed" };
@@ -138,7 +140,8 @@ fn conclusions(run: &RunData) -> String {
     }
 }
 
-/// The flame graphs, each folded. A frame without permissions shows a graph, so a graph cannot run scripts.
+/// Returns the flame graphs, each in a collapsed section. A sandboxed frame contains each graph, so a graph cannot run
+/// scripts.
 fn flame_graphs(run: &RunData) -> String {
     let folded = run.flame_graphs.iter().map(|graph| {
         format!(
@@ -224,7 +227,7 @@ fn line(row: &TableRow<'_>, run: &RunData) -> String {
     )
 }
 
-/// The text with a capital first letter.
+/// Returns the text with its first letter in upper case.
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())

@@ -1,27 +1,27 @@
-//! The distributions of latencies: percentiles of the merged histograms of all trials of a configuration.
+//! The latency distributions of configurations: percentiles of the merged histograms of all trials.
 
 use results::{Group, LatencyLog};
 use serde::Serialize;
 
 use crate::opened::Opened;
 
-/// The percentiles in a page, as shares.
+/// The percentiles that a page contains, as fractions.
 pub(crate) const QUANTILES: [f64; 27] = [
     0.0, 0.01, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.97,
     0.98, 0.99, 0.995, 0.998, 0.999, 0.9995, 0.9999, 1.0,
 ];
 
-/// The most files of histograms that a page reads.
+/// The maximum number of histogram files that a page reads.
 const MOST_FILES: usize = 400;
 
-/// The latencies of one configuration, phase and kind of operation.
+/// The latencies of one configuration, one phase and one kind of operation.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Latencies {
-    /// The position of the configuration in the data of the page.
+    /// The index of the configuration in the data of the page.
     pub(crate) cell: usize,
-    /// The position of the phase in the data of the page.
+    /// The index of the phase in the data of the page.
     pub(crate) phase: usize,
-    /// The tag of the histogram: `get` for service times, `get:response` for response times.
+    /// The tag of the histogram, such as `get` for service times, or `get:response` for response times.
     pub(crate) tag: String,
     /// The number of operations.
     pub(crate) count: u64,
@@ -29,8 +29,8 @@ pub(crate) struct Latencies {
     pub(crate) ns: Vec<u64>,
 }
 
-/// Reads the histograms of a run: all trials merged, or only the first trials if all would be too many. Missing or
-/// corrupt logs have no latencies.
+/// Reads and merges the histograms of all trials of a run. If there are too many files, reads only the first trials.
+/// Skips missing or corrupt logs.
 pub(crate) fn latencies(opened: &Opened, phases: &[String], rounds: &[u64]) -> Vec<Latencies> {
     if !opened.folder.histograms().is_dir() {
         return Vec::new();
@@ -62,8 +62,7 @@ pub(crate) fn latencies(opened: &Opened, phases: &[String], rounds: &[u64]) -> V
     found
 }
 
-/// Returns a log with the merged histograms of both logs. A histogram of another version, with other bounds, is left
-/// out.
+/// Merges two latency logs. Skips histograms with other bounds, which another version has written.
 fn joined(mut log: LatencyLog, other: &LatencyLog) -> LatencyLog {
     for (tag, histogram) in &mut log.histograms {
         if let Some(more) = other.get(tag) {

@@ -1,11 +1,10 @@
-//! One self-contained HTML page from results. The page has the verdicts in words, a table of all configurations,
-//! charts, and details of each configuration.
+//! Creates a self-contained HTML page from results. The page shows the verdicts as sentences, a table of all
+//! configurations, charts, and details of each configuration.
 //!
-//! The page is one file, and a browser can open it without a network. The page is readable without a script, because
-//! the verdicts and the table are HTML. With its script, any configuration can become the baseline. The page has the
-//! values of every trial, and computes the ratios, confidence intervals and verdicts of [`measure`] from them. The
-//! page contains the positions that the bootstrap draws, so the intervals of the page equal the intervals in
-//! `verdicts.csv`.
+//! The page is one file that a browser can open without a network. Without scripts, the verdicts and the table remain
+//! readable, because they are HTML. With scripts, the reader can select any configuration as the baseline. The page
+//! contains the values of every trial, and computes ratios, confidence intervals and verdicts like [`measure`]. The
+//! page also contains the positions that the bootstrap draws, so its intervals equal the intervals in `verdicts.csv`.
 
 mod charts_of_cells;
 mod compared;
@@ -35,10 +34,10 @@ pub use compared::{ComparedConfiguration, bytes_text};
 pub use escape::escape;
 pub use html::SiteFrame;
 
-/// The name of the page in a folder.
+/// The file name of a page in a folder.
 pub const FILE_NAME: &str = "page.html";
 
-/// A page of results folders and of a history.
+/// A page about results folders, and possibly about a history.
 pub struct Page {
     opened: Vec<Opened>,
     data: PageData,
@@ -49,7 +48,7 @@ impl Page {
     /// Reads results folders.
     ///
     /// # Errors
-    /// A folder without results, or results that cannot be read or do not match their seals.
+    /// A folder has no results, or its results cannot be read or do not match their seals.
     pub fn of(folders: &[PathBuf]) -> Outcome<Self> {
         let opened: Vec<Opened> =
             folders.iter().map(|folder| Opened::read(folder)).collect::<Outcome<_>>()?;
@@ -58,26 +57,26 @@ impl Page {
         Ok(Self { opened, data, history: None })
     }
 
-    /// The comparisons of each results folder, in the order of the folders.
+    /// Returns the comparisons in each results folder, in the order of the folders.
     pub fn compared(&self) -> Vec<Vec<ComparedConfiguration>> {
         let folders = self.opened.iter().zip(&self.data.runs);
         folders.map(|(opened, run)| compared::compared(opened, run)).collect()
     }
 
-    /// Adds the history in a file to the page.
+    /// Adds a history file to the page.
     ///
     /// # Errors
-    /// A file that does not exist or is not a history.
+    /// The file does not exist, or is not a history.
     pub fn with_history(self, store: &Path) -> Outcome<Self> {
         Ok(Self { history: Some(HistoryData::read(store)?), ..self })
     }
 
-    /// The page as HTML in one file.
+    /// Returns the page as a single HTML file.
     pub fn html(&self) -> String {
         html::page(&self.data, self.history.as_ref(), None)
     }
 
-    /// The page as HTML that loads the style and the script of a site.
+    /// Returns the page as HTML that loads the style sheet and the script of a site.
     pub fn html_on_site(&self, frame: &SiteFrame) -> String {
         html::page(&self.data, self.history.as_ref(), Some(frame))
     }
@@ -93,17 +92,17 @@ impl Page {
     }
 }
 
-/// The style of all pages, for a site whose pages share one file.
+/// Returns the style sheet of all pages, which the pages of a site share as one file.
 pub fn page_style() -> &'static str {
     html::STYLE
 }
 
-/// The script of pages with runs, for a site whose pages share one file.
+/// Returns the script of pages with runs, which the pages of a site share as one file.
 pub fn page_script() -> String {
     script(Contents { has_runs: true, has_history: false })
 }
 
-/// The script of pages with a history, for a site whose pages share one file.
+/// Returns the script of pages with a history, which the pages of a site share as one file.
 pub fn history_script() -> String {
     script(Contents { has_runs: false, has_history: true })
 }

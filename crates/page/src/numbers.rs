@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use crate::opened::Opened;
 
-/// The maximum number of values in a page, without the values that decide a verdict.
+/// The maximum number of values in a page. The values of metrics that decide a verdict do not count.
 const MOST_NUMBERS: usize = 400_000;
 
-/// The metrics that a page needs first, after the metrics of verdicts.
+/// The main metrics. After the metrics of verdicts, a page includes these metrics first.
 const MAIN: [Metric; 14] = [
     c::OPS_PER_SECOND,
     c::MEAN_NS,
@@ -33,7 +33,7 @@ const MAIN: [Metric; 14] = [
 /// Metrics that the page omits, because they only mark rows or are equal to other metrics.
 const HIDDEN: [Metric; 3] = [c::WRONG_ANSWERS, c::CHECKED_ANSWERS, c::DROPPED_ANSWERS];
 
-/// The values of one phase, kind of operation and metric.
+/// The values of one metric for one phase and one kind of operation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Matrix {
     /// Index of the phase in the list of phases.
@@ -52,33 +52,32 @@ pub(crate) struct Matrix {
 pub(crate) enum Numbers {
     /// No round has a value.
     None,
-    /// Every round has this one value.
+    /// All rounds have this value.
     All(f64),
-    /// A value or `None` for each round.
+    /// The value of each round, or `None`.
     Each(Vec<Option<f64>>),
 }
 
-/// All values of a run, and the names that they refer to.
+/// All values of a run, and the names to which their indexes refer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AllNumbers {
     pub(crate) phases: Vec<String>,
     pub(crate) operations: Vec<String>,
     pub(crate) metrics: Vec<&'static Metric>,
-    /// The round numbers.
+    /// The numbers of the rounds.
     pub(crate) rounds: Vec<u64>,
     pub(crate) matrices: Vec<Matrix>,
     /// The values of the second trials of baselines.
     pub(crate) noise: Vec<Matrix>,
-    /// The metrics that the page leaves out to stay small.
+    /// The metrics that the page omits to stay small.
     pub(crate) left_out: Vec<&'static str>,
 }
 
-/// Rows by phase and kind of operation. Each row comes with the index of its configuration and the index of its
-/// round.
+/// Rows by phase and kind of operation. Each row has the index of its configuration and the index of its round.
 type Placed<'a> = BTreeMap<(usize, usize), Vec<(usize, usize, &'a Row)>>;
 
 impl Numbers {
-    /// The values by round, in the most compact form.
+    /// Creates the most compact form of the values of all rounds.
     fn of(rounds: Vec<Option<f64>>) -> Self {
         match rounds.first() {
             _ if rounds.iter().all(Option::is_none) => Self::None,
@@ -110,7 +109,7 @@ impl Numbers {
 }
 
 impl AllNumbers {
-    /// Reads the values of a run. Values of `judged` metrics are never left out.
+    /// Reads the values of a run. Never omits the values of the metrics `judged`.
     pub(crate) fn of(opened: &Opened, judged: &[String]) -> Self {
         let text = |row: &Row, metric| row.get(metric).to_string();
         let phases = distinct(&opened.runs, &opened.manifest.phases, |row| text(row, &PHASE));
@@ -143,7 +142,7 @@ impl AllNumbers {
         numbers
     }
 
-    /// The rows of a table by phase and kind of operation.
+    /// Groups the rows of a table by phase and kind of operation.
     fn placed<'a>(&self, opened: &Opened, table: &'a Table) -> Placed<'a> {
         let mut placed = Placed::new();
         for row in table.rows() {
@@ -158,7 +157,7 @@ impl AllNumbers {
         placed
     }
 
-    /// The values of a metric, which gets the next position. Phases without a value are left out.
+    /// Returns the values of a metric, whose index is the next free index. Omits phases without a value.
     fn matrices_of(&self, metric: &Metric, placed: &Placed<'_>, cells: usize) -> Vec<Matrix> {
         let place = self.metrics.len();
         let matrices = placed.iter().filter_map(|((phase, operation), rows)| {
@@ -176,15 +175,15 @@ impl AllNumbers {
         matrices.collect()
     }
 
-    /// The values of a phase, kind of operation and metric.
+    /// Returns the values for the indexes of a phase, a kind of operation and a metric.
     pub(crate) fn find(&self, (phase, operation, metric): (usize, usize, usize)) -> Option<&Matrix> {
         let is_it = |of: &&Matrix| (of.phase, of.operation, of.metric) == (phase, operation, metric);
         self.matrices.iter().find(is_it)
     }
 }
 
-/// The metrics with values: first the metrics of verdicts, then the main metrics, then metrics with a better
-/// direction, then all others.
+/// Returns the metrics with numeric values in their order: the metrics of verdicts, the main metrics, other metrics
+/// with a better direction, and all other metrics.
 fn in_order(judged: &[String]) -> Vec<&'static Metric> {
     let rank = |metric: &Metric| {
         let judged = judged.iter().position(|name| name == metric.name);
@@ -199,7 +198,7 @@ fn in_order(judged: &[String]) -> Vec<&'static Metric> {
     metrics
 }
 
-/// Ranks before the main metrics: no experiment judges more metrics.
+/// Returns the number of ranks that are reserved for metrics of verdicts. No experiment judges more metrics.
 fn judged_ranks() -> usize {
     METRICS.len()
 }
@@ -208,7 +207,7 @@ fn place(names: &[String], name: &str) -> Option<usize> {
     names.iter().position(|of| of == name)
 }
 
-/// The distinct texts of rows: first the texts in `first`, and then all others in the order of the table.
+/// Returns the distinct texts of rows: first the texts in `first`, and then all others in the order of the table.
 fn distinct(table: &Table, first: &[String], text: impl Fn(&Row) -> String) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for row in table.rows() {

@@ -7,29 +7,28 @@ use results::{Folder, Manifest, Row, Table, columns as c, verdicts as v};
 use types::{Outcome, Problem};
 use verdict::TrialRows;
 
-/// A results folder with its tables.
+/// A results folder with its tables in memory.
 pub(crate) struct Opened {
-    /// The paths of the folder.
+    /// The paths of the files in the folder.
     pub(crate) folder: Folder,
     pub(crate) manifest: Manifest,
     pub(crate) runs: Table,
-    /// The second runs of the baseline (A/A runs).
+    /// The rows of the second trials of the baseline (A/A runs).
     pub(crate) noise: Option<Table>,
     pub(crate) timeline: Option<Table>,
     pub(crate) levels: Option<Table>,
     pub(crate) verdicts: Vec<Row>,
-    /// Numbers of the configurations that gave wrong answers. Configurations with wrong answers have no values on the
-    /// page.
+    /// The numbers of the configurations with wrong answers. The page shows no values of these configurations.
     pub(crate) wrong: BTreeSet<u64>,
-    /// The position of each configuration in the manifest, by its number.
+    /// The index of each configuration in the manifest, by the number of the configuration.
     pub(crate) places: BTreeMap<u64, usize>,
 }
 
 impl Opened {
-    /// Reads the files of a folder.
+    /// Reads the files of a results folder.
     ///
     /// # Errors
-    /// A folder without a manifest; a file that cannot be read or does not match its seal.
+    /// The folder has no manifest, or a file cannot be read or does not match its seal.
     pub(crate) fn read(root: &Path) -> Outcome<Self> {
         let folder = Folder::new(root);
         if !folder.manifest().exists() {
@@ -67,7 +66,7 @@ impl Opened {
         })
     }
 
-    /// The position of a row's configuration; `None` if the values of the row do not count.
+    /// Returns the index of a row's configuration. Returns `None` if the page must not show the values of the row.
     pub(crate) fn place_of(&self, row: &Row) -> Option<usize> {
         let number = row.get(&c::CELL).integer().filter(|number| !self.wrong.contains(number))?;
         self.places.get(&number).copied()

@@ -1,4 +1,4 @@
-//! The rows of the table that a page shows without its script: every configuration compared with its baseline.
+//! The rows of the table that the page shows without its script. Each row compares a configuration with its baseline.
 
 use measure::{Comparison, Criteria, Noise, Sample, adjust, compare, compare_exact};
 use results::{Better, Unit};
@@ -7,18 +7,18 @@ use verdict::RatioChange;
 use crate::data::{MetricData, RunData, VerdictData};
 use crate::selection::Selection;
 
-/// A configuration and its comparison within its group.
+/// A row of the table: a configuration, and its comparison with the baseline of its group.
 pub(crate) struct TableRow<'a> {
     /// Index of the configuration.
     pub(crate) cell: usize,
-    /// Index of the baseline of its group.
+    /// The index of the baseline of the group.
     pub(crate) baseline_cell: usize,
     pub(crate) heading: &'a str,
     pub(crate) label: &'a str,
     pub(crate) median: Option<f64>,
     /// The median of the baseline.
     pub(crate) baseline: Option<f64>,
-    /// The comparison with the baseline. `None` for the baseline itself.
+    /// The comparison with the baseline. `None` if the configuration is the baseline.
     pub(crate) comparison: Option<Comparison>,
     /// The verdict of the run, if the run judged this row.
     pub(crate) verdict: Option<&'a VerdictData>,
@@ -26,7 +26,7 @@ pub(crate) struct TableRow<'a> {
     pub(crate) trials: usize,
 }
 
-/// The rows of a selection, group by group.
+/// Returns the table rows for a selection, group by group.
 pub(crate) fn rows(run: &RunData, of: Selection) -> Vec<TableRow<'_>> {
     let Some(matrix) = run.matrix(of) else { return Vec::new() };
     let better = better(&run.metrics[of.metric]);
@@ -88,7 +88,7 @@ pub(crate) fn unit(metric: &MetricData) -> Unit {
 }
 
 impl TableRow<'_> {
-    /// Returns the change against the baseline and its confidence interval, such as `2.28x` and `2.18 .. 2.65`.
+    /// Returns the change from the baseline and its confidence interval as texts, such as `2.28x` and `2.18 .. 2.65`.
     pub(crate) fn change(&self, metric: &MetricData) -> (String, String) {
         let is_share = unit(metric) == Unit::Share && better(metric) == Better::Higher;
         let change =
@@ -96,14 +96,14 @@ impl TableRow<'_> {
         change.map_or_else(Default::default, |change| (change.short(), change.range().unwrap_or_default()))
     }
 
-    /// The verdict of the run, or else the verdict that the page computes: `improved`, `regressed`, `equivalent` or
-    /// `inconclusive`.
+    /// Returns the verdict of the run, or the verdict that the page computes if the run has none: `improved`,
+    /// `regressed`, `equivalent` or `inconclusive`.
     pub(crate) fn verdict_word(&self) -> String {
         let own = self.comparison.as_ref().map(|comparison| comparison.verdict.to_string());
         self.verdict.map(|verdict| verdict.verdict.clone()).or(own).unwrap_or_default()
     }
 
-    /// Returns the reason why a verdict is in doubt. Empty if there is no doubt.
+    /// Returns the reason why the verdict is inconclusive. Empty for other verdicts.
     pub(crate) fn doubt(&self) -> String {
         let own = || self.comparison.as_ref().and_then(|of| of.doubt).map(|doubt| doubt.to_string());
         self.verdict.map_or_else(|| own().unwrap_or_default(), |verdict| verdict.doubt.clone())

@@ -1,4 +1,5 @@
-//! The script of a page: its parts in one scope, without comments and without spaces that only human readers need.
+//! Builds the script of a page. The parts of the script share one scope, and have no comments and no unnecessary
+//! spaces.
 
 /// The parts of the script that every page needs, in order.
 const SHARED: [&str; 3] =
@@ -15,17 +16,17 @@ const RUNS: [&str; 4] = [
 /// The part of the script that shows a history.
 const HISTORY: &str = include_str!("assets/history.js");
 
-/// The contents of a page that its script shows.
+/// The contents that the script of a page shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Contents {
     pub(crate) has_runs: bool,
     pub(crate) has_history: bool,
 }
 
-/// The signs next to which a space has no meaning.
+/// The signs next to which a space can be removed.
 const SIGNS: &str = "{}()[],;:?=<>&|*!%+-";
 
-/// Characters next to which a line break in the script can be removed. Every statement that is no block ends with a
+/// The characters before which, or after which, a line break can be removed. All statements except blocks end with a
 /// semicolon.
 const BEFORE_BREAK: &str = ";,{}([:?=&|";
 const AFTER_BREAK: &str = "})],.?:&|";
@@ -38,7 +39,8 @@ fn is_part_of_name(letter: char) -> bool {
     letter.is_alphanumeric() || matches!(letter, '_' | '$' | '.')
 }
 
-/// The script for some contents. Without a document, as in a test, the script of runs exports its functions.
+/// Returns the script for the contents of a page. Without a document, as in a test, the script for runs exports its
+/// functions.
 pub(crate) fn script(contents: Contents) -> String {
     let Contents { has_runs, has_history } = contents;
     let of_runs = RUNS.iter().filter(|_| has_runs);
@@ -54,8 +56,8 @@ pub(crate) fn script(contents: Contents) -> String {
     format!("(()=>{{'use strict';\n{parts}{begin}}})();\n")
 }
 
-/// A part without comment lines, indentation, spaces next to signs, line breaks inside of statements, and semicolons at
-/// the end of blocks. Each `const` becomes `let`.
+/// Shortens a part of the script: removes comment lines, indentation, spaces next to signs, line breaks inside of
+/// statements, and semicolons at the end of blocks. Replaces each `const` with `let`.
 fn bare(part: &str) -> String {
     let lines = part.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with("//"));
     let characters: Vec<char> = lines.flat_map(|line| line.chars().chain(['\n'])).collect();
@@ -96,7 +98,8 @@ fn bare(part: &str) -> String {
     text
 }
 
-/// The end of a text that begins at `at`. The expressions of a template, and the texts in them, belong to the text.
+/// Returns the end of the string literal that begins at `at`. The expressions of a template literal, and the string
+/// literals in them, belong to the literal.
 fn end_of_text(characters: &[char], at: usize) -> usize {
     let quote = characters[at];
     let mut end = at + 1;
@@ -110,7 +113,7 @@ fn end_of_text(characters: &[char], at: usize) -> usize {
     (end + 1).min(characters.len())
 }
 
-/// The end of an expression of a template. `at` is the position after its opening brace.
+/// Returns the end of an expression in a template literal. `at` is the position after its opening brace.
 fn end_of_expression(characters: &[char], mut at: usize) -> usize {
     let mut depth = 1;
     while at < characters.len() && depth > 0 {
@@ -128,12 +131,12 @@ fn end_of_expression(characters: &[char], mut at: usize) -> usize {
     at
 }
 
-/// Whether a slash after this text starts a regular expression. A quotient, in contrast, has a value before the slash.
+/// Returns whether a slash after this text starts a regular expression. In a division, a value precedes the slash.
 fn starts_pattern(text: &str) -> bool {
     text.trim_end().chars().last().is_some_and(|last| "(,=:[!&|?{};".contains(last))
 }
 
-/// Where a pattern ends that begins at `at`.
+/// Returns the end of the regular expression that begins at `at`.
 fn end_of_pattern(characters: &[char], at: usize) -> usize {
     let (mut end, mut is_set) = (at + 1, false);
     while end < characters.len() && (is_set || characters[end] != '/') {

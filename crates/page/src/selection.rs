@@ -1,4 +1,4 @@
-//! The initial selection of a page, which shows the metric and phase of the first verdict.
+//! The initial selection of a page: the phase, the kind of operation and the metric of the first verdict.
 
 use results::columns::ALL;
 use results::{Better, RunMode, columns as c, verdicts as v};
@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::numbers::AllNumbers;
 use crate::opened::Opened;
 
-/// A phase, a kind of operation and a metric, given by their positions.
+/// A phase, a kind of operation and a metric, as indexes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Selection {
     pub(crate) phase: usize,
@@ -15,7 +15,7 @@ pub(crate) struct Selection {
     pub(crate) metric: usize,
 }
 
-/// The metrics that verdicts are about. The metric that decides the verdict comes first.
+/// Returns the metrics of the verdicts, starting with the metric that decides the verdict.
 pub(crate) fn judged(opened: &Opened) -> Vec<String> {
     let mut metrics: Vec<String> = Vec::new();
     for row in &opened.verdicts {
@@ -28,8 +28,8 @@ pub(crate) fn judged(opened: &Opened) -> Vec<String> {
 }
 
 impl Selection {
-    /// The selection of the first verdict. Without a verdict, the throughput or the write amplification of the last
-    /// phase.
+    /// Returns the selection of the first verdict. Without verdicts, returns the throughput or the write amplification
+    /// of the last phase.
     pub(crate) fn first(opened: &Opened, numbers: &AllNumbers) -> Self {
         let fallback = match opened.manifest.mode == RunMode::Timed.name() {
             true => c::OPS_PER_SECOND.name,
@@ -58,7 +58,7 @@ impl Selection {
 }
 
 impl AllNumbers {
-    /// Returns the selection with these names, if it contains values.
+    /// Returns the selection with these names. Returns `None` if it has no values.
     fn selection(&self, phase: &str, operation: &str, metric: &str) -> Option<Selection> {
         let selection = Selection {
             phase: self.phases.iter().position(|of| of == phase)?,

@@ -1,5 +1,5 @@
-//! Tests of pages from results. Their numbers are compared with the CSV files and with the estimates of `measure`, and
-//! their form is checked.
+//! Tests of pages from results. The tests compare the numbers of a page with the CSV files and with the estimates of
+//! `measure`, and check the structure of the page.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -16,7 +16,8 @@ use verdict::RatioChange;
 const LABELS: [&str; 4] = ["none", "xor <b> & \"c\"", "standard", "blocked"];
 const TRIALS: u64 = 7;
 
-/// The throughput of a configuration in a trial: the first two differ by little, the others by much.
+/// Returns the throughput of a configuration in a trial. The first two configurations differ little, and the others
+/// differ much.
 fn rate(cell: usize, trial: u64) -> f64 {
     let noise = [0.013, -0.02, 0.004, 0.031, -0.012, 0.007, 0.0][(trial as usize + 3 * cell) % 7];
     let factor = [1.0, 1.011, 2.6, 0.83][cell];
@@ -32,7 +33,7 @@ fn row(schema: &Schema, cell: usize, trial: u64, rate: f64) -> Row {
     row
 }
 
-/// A results folder of four configurations; the last one has no number in the last trial.
+/// Writes a results folder with four configurations. The last configuration has no value in the last trial.
 fn results(folder: &Path) {
     std::fs::create_dir_all(folder).unwrap();
     let folder = Folder::new(folder);
@@ -80,7 +81,7 @@ fn page() -> String {
     Page::of(&[results_folder]).unwrap().html()
 }
 
-/// The text between `start` and `end`.
+/// Returns the text between `start` and `end`.
 fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
     text.split_once(start).unwrap().1.split_once(end).unwrap().0
 }
@@ -89,7 +90,7 @@ fn data(html: &str) -> Value {
     serde_json::from_str(between(html, "id=\"data\">", "</script>")).unwrap()
 }
 
-/// The comparisons of all configurations with a baseline, as `measure` makes them.
+/// Returns the comparisons of all configurations with a baseline, computed with `measure`.
 fn expected(baseline: usize) -> Vec<(usize, Comparison, f64, f64)> {
     let there = |cell: usize, trial: u64| (cell, trial) != (3, TRIALS - 1);
     let sample = |cell: usize| {
@@ -163,8 +164,8 @@ fn a_page_is_well_formed_whole_and_readable_without_its_script() {
     }
 }
 
-/// The output of `program`, which runs after the script of a page and can use `page`, `run` and `rows(selection,
-/// baseline)`. `None` without Node.js.
+/// Returns the output of `program`, which runs after the script of a page and can use `page`, `run` and
+/// `rows(selection, baseline)`. Returns `None` if Node.js is not installed.
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn printed(html: &str, program: &str) -> Option<Value> {
     let node = Command::new("node").args(["-", "x"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();

@@ -1,5 +1,5 @@
-//! Draws the gallery of synthetic charts into a folder for visual checks, as wide pages, for a phone, and for a printed
-//! column: `cargo run -p lsmbench-plot --example gallery -- charts`.
+//! Draws the gallery of synthetic charts into a folder for visual checks: as wide pages, for a phone, and for a printed
+//! column. Run `cargo run -p lsmbench-plot --example gallery -- charts`.
 
 use std::path::PathBuf;
 

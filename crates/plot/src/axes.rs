@@ -1,4 +1,4 @@
-//! The frame of a plot: the position of its axes, their labels, and the positions of points.
+//! The frame of a plot: its rectangle, the labels of its axes, and the conversion of values to pixels.
 
 use crate::font;
 use crate::font::{Anchor, LABEL, Weight};
@@ -9,17 +9,17 @@ use crate::scene::{Rect, Scene, Text, cut, wrap};
 
 /// The gap between an axis and its labels, in pixels.
 const GAP: f64 = 8.0;
-/// The smallest gap between two neighbouring labels, in pixels.
+/// The smallest horizontal gap between two labels next to each other, in pixels.
 const BETWEEN: f64 = 10.0;
-/// The height of a line of a label, in pixels.
+/// The height of one line of a label, in pixels.
 pub(crate) const LINE: f64 = LABEL * 1.2;
-/// The largest length of a vertical label, in pixels.
+/// The largest length of a vertical label, in pixels. Longer labels are cut.
 const UPRIGHT: f64 = 170.0;
 
 /// The labels of the horizontal axis.
 #[derive(Clone, Debug)]
 pub(crate) struct Labels {
-    /// The position of each label from 0 to 1, and the lines of its text.
+    /// The position of each label on the axis (from 0 to 1), and its lines of text.
     labels: Vec<(f64, Vec<String>)>,
     upright: bool,
 }
@@ -33,12 +33,13 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Returns the position of a point in pixels. Returns `None` if a logarithmic axis has no position for the point.
+    /// Converts the values of a point to its position in pixels. Returns `None` if an axis cannot show the value, such
+    /// as 0 on a logarithmic axis.
     pub(crate) fn point(&self, x: f64, y: f64) -> Option<(f64, f64)> {
         Some((self.across(x)?, self.upwards(y)?))
     }
 
-    /// Returns this frame for points that are moved `pixels` to the right.
+    /// Returns a copy of this frame that draws all points `pixels` further to the right.
     pub(crate) fn shifted(&self, pixels: f64) -> Self {
         let rect = Rect { left: self.rect.left + pixels, right: self.rect.right + pixels, ..self.rect };
         Self { rect, ..self.clone() }
@@ -57,7 +58,7 @@ pub(crate) fn text_width(text: &str) -> f64 {
     font::width(text, LABEL, Weight::Regular)
 }
 
-/// Returns the width of the labels of a vertical axis, including the gap between labels and axis.
+/// Returns the width in pixels of the labels of a vertical axis, including the gap between labels and axis.
 pub(crate) fn ticks_width(ticks: &[Tick]) -> f64 {
     ticks.iter().map(|tick| text_width(&tick.label)).fold(0.0, f64::max) + GAP
 }
@@ -72,8 +73,8 @@ pub(crate) fn draw_upwards(scene: &mut Scene, rect: Rect, ticks: &[Tick]) {
     }
 }
 
-/// Returns the ticks of a horizontal axis without overlapping labels. The ticks are at the `wanted` values if their
-/// labels fit. If the labels do not fit, the ticks are at round values.
+/// Returns the ticks of a horizontal axis, without overlapping labels. If the labels of all `wanted` values fit, the
+/// ticks are at these values. Otherwise, the ticks are at round values.
 pub(crate) fn fitting_ticks(
     scale: Scale,
     wanted: &[f64],
@@ -104,7 +105,7 @@ fn fits(ticks: &[Tick], width: f64) -> bool {
     })
 }
 
-/// Returns as many ticks as fit without overlap, starting with the first tick.
+/// Returns the first tick and as many of the following ticks as fit without overlap.
 fn thinned(ticks: Vec<Tick>, width: f64) -> Vec<Tick> {
     let mut kept: Vec<Tick> = Vec::new();
     for tick in ticks {
@@ -124,8 +125,9 @@ impl Labels {
         Self { labels: ticks.iter().map(label).collect(), upright: false }
     }
 
-    /// Returns the labels of categories over a width of `width` pixels. Labels have several lines if these lines fit,
-    /// and are vertical otherwise. If even vertical labels overlap, some labels are omitted.
+    /// Returns the labels of categories on an axis that is `width` pixels wide. A label is split into several lines if
+    /// all labels then fit. Otherwise, all labels are vertical. If even vertical labels overlap, some labels are
+    /// omitted.
     pub(crate) fn of_names(names: &[String], width: f64) -> Self {
         let slots = Scale::Slots { count: names.len() };
         let slot = width / names.len() as f64;
@@ -147,7 +149,7 @@ impl Labels {
         Self { labels, upright: true }
     }
 
-    /// Returns whether the labels are vertical because of a lack of space.
+    /// Returns whether the labels are vertical because horizontal labels do not fit.
     pub(crate) fn is_upright(&self) -> bool {
         self.upright
     }
@@ -164,8 +166,8 @@ impl Labels {
         self.labels.iter().map(|(_, label)| lines(label)).fold(0.0, f64::max) + GAP
     }
 
-    /// Returns how far the outermost labels extend beyond the left end and the right end of an axis of this width, in
-    /// pixels.
+    /// Returns the distances by which the outermost labels extend beyond the left end and the right end of an axis of
+    /// this width, in pixels.
     pub(crate) fn overhang(&self, width: f64) -> (f64, f64) {
         if self.upright {
             return (0.0, 0.0);
@@ -208,7 +210,7 @@ fn wrapped(names: &[String], width: f64) -> Option<Vec<Vec<String>>> {
     names.iter().map(lines).collect()
 }
 
-/// Draws the names of categories down the left side of a plot, each in the middle of its slot.
+/// Draws the names of categories at the left side of a plot. Each name is in the vertical middle of its slot.
 pub(crate) fn draw_names_down(scene: &mut Scene, rect: Rect, names: &[Vec<String>]) {
     let slot = rect.height() / names.len() as f64;
     for (number, lines) in names.iter().enumerate() {
@@ -221,7 +223,8 @@ pub(crate) fn draw_names_down(scene: &mut Scene, rect: Rect, names: &[Vec<String
     }
 }
 
-/// Breaks the names of a vertical axis into lines of at most `most` pixels. Returns the lines and their width.
+/// Breaks names into at most `lines` lines of at most `most` pixels. Returns the lines of each name, and the width of
+/// the widest line.
 pub(crate) fn names_down(names: &[String], most: f64, lines: usize) -> (Vec<Vec<String>>, f64) {
     let wrapped: Vec<Vec<String>> =
         names.iter().map(|name| wrap(name, most, LABEL, Weight::Regular, lines)).collect();

@@ -1,5 +1,6 @@
-//! Bar charts: one bar per category, or a group of bars. Bars are horizontal if their names do not fit below them. A
-//! logarithmic axis has no 0 at which bars could start, so the chart has points instead.
+//! Bar charts: one bar or one group of bars per category. The bars are horizontal if the names of the categories do not
+//! fit below vertical bars. A logarithmic axis has no 0 at which bars could start, so the chart then has points instead
+//! of bars.
 
 use crate::axes::{LINE, Labels, draw_names_down, draw_upwards, names_down, text_width, ticks_width};
 use crate::data::{Across, Data, Known, Point};
@@ -15,16 +16,16 @@ use crate::{ChartSpec, PlotError, format};
 
 /// The largest number of categories that a bar chart can show.
 const MOST_CATEGORIES: usize = 100;
-/// The share of a slot that stays empty between bars. A slot is the space on the axis for one category.
+/// The fraction of a slot that stays empty between bars. A slot is the part of the axis that belongs to one category.
 const GAP: f64 = 0.28;
-/// The thickness of a horizontal bar, and the white space between groups of horizontal bars, in pixels.
+/// The thickness of a horizontal bar, and the gap between groups of horizontal bars, in pixels.
 const LYING: f64 = 17.0;
 const LYING_GAP: f64 = 9.0;
-/// The space for a number at the end of a horizontal bar, in pixels.
+/// The width that is reserved for the number at the end of a horizontal bar, in pixels.
 const NUMBER: f64 = 62.0;
-/// The white space between the numbers of two bars of equal height, in pixels.
+/// The smallest gap between the numbers of two neighboring bars, in pixels.
 const NUMBER_GAP: f64 = 3.0;
-/// The smallest size of the numbers at bars, relative to the size of labels.
+/// The smallest font size of the numbers at bars, as a fraction of the font size of labels.
 const SMALLEST_NUMBER: f64 = 0.75;
 
 /// Draws a bar chart.
@@ -84,7 +85,7 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     Ok(page.below(rect))
 }
 
-/// Draws the chart with horizontal bars. The chart has one row per bar, and its height depends on the number of bars.
+/// Draws a chart with horizontal bars, one row per bar. The number of bars determines the height of the chart.
 fn lying(data: &Data, captions: &Captions, labels: &[String], scale: Scale) -> Scene {
     let (names, left) = names_down(labels, (0.36 * captions.inner()).min(240.0), 3);
     let lines = names.iter().map(Vec::len).max().unwrap_or(1) as f64;
@@ -114,7 +115,7 @@ fn points(data: &Data) -> impl Iterator<Item = &Point> {
     data.series.iter().flat_map(|series| &series.points)
 }
 
-/// Returns the scale of the values. A linear scale starts at 0, so that the lengths of bars are comparable. A
+/// Returns the scale of the values. A linear scale starts at 0, so that readers can compare the lengths of bars. A
 /// logarithmic scale covers all values.
 fn scale(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     let numbers = || {
@@ -130,8 +131,8 @@ fn scale(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     Ok(log.inset(0.08))
 }
 
-/// Returns the data with a hatch (lines across the bars) for each series, so that readers can distinguish bars
-/// without colour.
+/// Returns the data with a hatch (a pattern of lines) for each series, so that readers can distinguish bars without
+/// color.
 fn hatched(data: &Data) -> Data {
     let mut data = data.clone();
     if data.series.len() > 1 {
@@ -142,7 +143,7 @@ fn hatched(data: &Data) -> Data {
     data
 }
 
-/// The plot area of a bar chart, with the scale of the values. Bars are vertical, or horizontal if `lying`.
+/// The plot area of a bar chart, with the scale of the values. If `lying` is set, the bars are horizontal.
 struct BarFrame {
     rect: Rect,
     scale: Scale,
@@ -150,8 +151,7 @@ struct BarFrame {
 }
 
 impl BarFrame {
-    /// Returns the pixel that is `along` pixels along the axis of categories, at the position of `value` on the
-    /// scale.
+    /// Returns the position in pixels of `value` on the scale, at `along` pixels along the axis of categories.
     fn point(&self, along: f64, value: f64) -> Option<(f64, f64)> {
         let at = self.scale.at(value)?;
         Some(if self.lying {
@@ -200,7 +200,7 @@ fn thickness(data: &Data, slot: f64, lying: bool) -> f64 {
     (slot * (1.0 - GAP) / data.series.len() as f64).min(most)
 }
 
-/// Draws a line across all bars at the end of each bar of an ideal bound.
+/// Draws a line across the whole plot at each ideal bound, so that readers can compare all bars with the bound.
 fn bounds_across(scene: &mut Scene, data: &Data, place: &BarFrame, length: f64) {
     let (Across::Names(names), [series]) = (&data.across, &data.series[..]) else { return };
     for point in series.points.iter().filter(|point| names[point.x.median as usize].1.color == BOUND) {
@@ -211,7 +211,7 @@ fn bounds_across(scene: &mut Scene, data: &Data, place: &BarFrame, length: f64) 
     }
 }
 
-/// Returns the number at the end of a bar as text. With `signed`, adds the sign of the verdict.
+/// Returns the number at the end of a bar as text. If `signed` is set, appends the sign of the verdict.
 fn number_text(data: &Data, point: &Point, signed: bool) -> String {
     let number = format::alike(point.y.median, data.y.unit());
     match point.sign.filter(|_| signed) {
@@ -220,8 +220,8 @@ fn number_text(data: &Data, point: &Point, signed: bool) -> String {
     }
 }
 
-/// Returns the size of the numbers at the ends of bars, which is equal for all bars. Returns `None` if the numbers
-/// would be too small.
+/// Returns the font size of the numbers at the ends of bars, which is equal for all bars. Returns `None` if the numbers
+/// would be too small to read.
 fn number_size(data: &Data, thick: f64, lying: bool, signed: bool) -> Option<f64> {
     if lying {
         return (thick >= LYING - 5.0).then_some(LABEL);

@@ -1,10 +1,10 @@
 //! Cumulative distributions of latencies: the fraction of operations up to each latency, from the histograms of the
 //! run.
 //!
-//! Trials are merged into one histogram per series, because a percentile of several runs covers all their operations.
-//! The curve of each trial is drawn below the merged curve in a lighter shade. The latency axis is logarithmic. On
-//! the vertical axis, the steps to 90 %, 99 % and 99.9 % have equal heights, so the tail has room. With
-//! `log_y = false`, the vertical axis is linear.
+//! The chart merges the trials of a series into one histogram, because a percentile over several trials must cover all
+//! their operations. The curve of each trial is drawn below the merged curve in a lighter shade. The latency axis is
+//! logarithmic. On the vertical axis, the steps to 90 %, 99 % and 99.9 % have equal heights, so the tail is visible.
+//! With `log_y = false`, the vertical axis is linear.
 
 use std::collections::BTreeMap;
 
@@ -24,17 +24,17 @@ use crate::{ChartSpec, LabelOrder, PlotError, format};
 
 type Histogram = hdrhistogram::Histogram<u64>;
 
-/// The latencies of one series, merged and per trial.
+/// The latencies of one series: merged over all trials, and per trial.
 struct Curve {
     label: String,
     style: Style,
     /// The histogram of all trials together.
     merged: Histogram,
-    /// The histograms of the individual trials. Empty for a single trial, because its curve is the merged curve.
+    /// The histogram of each trial. Empty if there is only one trial, because its curve is the merged curve.
     trials: Vec<Histogram>,
 }
 
-/// Draws the distribution. `captions` creates the texts from the conditions, the number of trials and the title.
+/// Draws the distribution. `captions` creates the captions from the conditions, the number of trials and the title.
 pub(crate) fn draw(
     table: &Table,
     folder: &Folder,
@@ -135,7 +135,8 @@ fn curves(
     Ok((named.heading, curves.into_values().collect()))
 }
 
-/// Reads the latencies of one row. Returns `None` if the latency log of the row has no histogram of this kind.
+/// Reads the latency histogram of one row. Returns `None` if the latency log of the row has no histogram of the
+/// requested kind (`service` or `response`).
 fn histogram(row: &Row, folder: &Folder, response: bool) -> Result<Option<Histogram>, ResultsError> {
     let (Some(group), Some(phase)) = (row.group(), row.get(&PHASE).text()) else { return Ok(None) };
     let operation = row.get(&OPERATION).text().unwrap_or("all");
@@ -195,7 +196,7 @@ fn plot(curves: &[Curve], spec: &ChartSpec, captions: &Captions) -> Result<(Scen
     Ok((page.below(rect), tracks))
 }
 
-/// Returns the steps of a distribution as a path, and the values at the ends of the steps.
+/// Returns the path of a distribution in pixels, and the points at which its steps end.
 fn path(histogram: &Histogram, frame: &Frame) -> (Vec<(f64, f64)>, Vec<Spot>) {
     let total = histogram.len() as f64;
     let mut points: Vec<(f64, f64)> = Vec::new();

@@ -18,14 +18,14 @@ use crate::{ChartSpec, Form, LabelOrder, PlotError, quantity};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spread {
     pub median: f64,
-    /// The ends of the interval that whiskers show.
+    /// The ends of the interval that the whiskers show.
     pub low: f64,
     pub high: f64,
     pub trials: usize,
 }
 
 impl Spread {
-    /// Returns the spread of at least one value.
+    /// Computes the spread of one or more values.
     pub(crate) fn of(mut values: Vec<f64>, whiskers: Whiskers) -> Self {
         values.sort_unstable_by(f64::total_cmp);
         let last = values.len() - 1;
@@ -61,9 +61,9 @@ impl Spread {
 /// The smallest number of trials for which the median has a 95 % confidence interval.
 pub(crate) const LEAST_FOR_INTERVAL: usize = 6;
 
-/// Returns how many of the lowest values, and how many of the highest values, are outside of the 95 % confidence
-/// interval (CI) of the median of `trials` values. The result is valid for any distribution of the values. The result
-/// is the largest `cut` with `1 - 2 P(X <= cut) >= 0.95`, where X is binomial with p = 1/2. Returns `None` for too
+/// Returns the number of sorted values to cut off at each end of `trials` values. The remaining values span the 95 %
+/// confidence interval (CI) of the median. The result is valid for any distribution of the values. The result is the
+/// largest `cut` with `1 - 2 P(X <= cut) >= 0.95`, where X is binomial with p = 1/2. Returns `None` if there are too
 /// few values.
 fn ranks_outside(trials: usize) -> Option<usize> {
     let mut share = 0.5_f64.powi(i32::try_from(trials).unwrap_or(i32::MAX));
@@ -90,71 +90,71 @@ pub(crate) struct Point {
     /// The number on the horizontal axis, or the index of the category on this axis.
     pub x: Spread,
     pub y: Spread,
-    /// The value of `y` that theory predicts; `None` without a prediction.
+    /// The value that theory predicts for `y`; `None` without a prediction.
     pub theory: Option<f64>,
     /// The ideal bound of `y`, which no design can beat; `None` without a bound.
     pub bound: Option<f64>,
     /// The sign of the verdict on `y`; `None` without a verdict.
     pub sign: Option<&'static str>,
-    /// The text that is written next to the point.
+    /// The text next to the point.
     pub tag: Option<String>,
 }
 
-/// The points of one series, which have one style.
+/// The points of one series, drawn in one style.
 #[derive(Clone, Debug)]
 pub(crate) struct Series {
     pub label: String,
     pub style: Style,
-    /// The points in the order of `x`; points with tags in the order of the configurations.
+    /// The points in the order of `x`. Points with tags are in the order of their configurations.
     pub points: Vec<Point>,
 }
 
 /// The kind of the horizontal axis.
 #[derive(Clone, Debug)]
 pub(crate) enum Across {
-    /// A numeric axis with this unit.
+    /// A numeric axis, with the unit of its values.
     Numbers(Unit),
-    /// An axis of names, in order. In a chart with only one series, each name has its own style.
+    /// An axis of names, with the style of each name. A chart with only one series uses these styles.
     Names(Vec<(String, Style)>),
 }
 
-/// The data of a chart that draws points, lines or bars.
+/// The data of a chart of points, lines or bars.
 #[derive(Clone, Debug)]
 pub(crate) struct Data {
     pub series: Vec<Series>,
     pub across: Across,
     pub x: Column,
     pub y: Column,
-    /// The column that names the series; `None` for a single series.
+    /// The heading of the legend, which is the title of the column that names the series; `None` for a single series.
     pub legend: Option<String>,
-    /// The theoretical column for `y`, if rows have values of it.
+    /// The column with the theoretical values of `y`; `None` if no row has such a value.
     pub theory: Option<&'static Expectation>,
-    /// The bound column for `y`, if rows have values of it.
+    /// The column with the ideal bound of `y`; `None` if no row has such a value.
     pub bound: Option<&'static Expectation>,
-    /// The conditions for the caption: phase, operation, differing columns.
+    /// The conditions for the caption, such as the phase, the operation and the swept columns with several values.
     pub facts: Vec<String>,
     /// The verdict on the drawn values, as a sentence.
     pub verdict: Option<String>,
-    /// The meaning of the signs of verdicts, if the chart has room for signs.
+    /// The explanation of the verdict signs at the bars; `None` if the bars show no signs.
     pub signs: Option<String>,
-    /// The notes for the end of the caption: omitted rows and the reasons.
+    /// The notes at the end of the caption, which list the omitted rows and the reasons.
     pub notes: Vec<String>,
 }
 
-/// An expected value of a point: a prediction of theory, or an ideal bound.
+/// The kind of an expected value: a prediction of theory, or an ideal bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
-    /// The line of the expectation of theory.
+    /// The prediction of theory.
     Theory,
-    /// The line of the ideal bound.
+    /// The ideal bound.
     Bound,
 }
 
 impl Known {
-    /// Both kinds of line, in the order of drawing.
+    /// Both kinds of expected value, in the order of drawing.
     pub(crate) const ALL: [Self; 2] = [Self::Theory, Self::Bound];
 
-    /// Returns the expected value at a point.
+    /// Returns the expected value of this kind at a point.
     pub(crate) fn at(self, point: &Point) -> Option<f64> {
         match self {
             Self::Theory => point.theory,
@@ -164,8 +164,8 @@ impl Known {
 }
 
 impl Data {
-    /// Returns the expected values along the horizontal axis, if all of several series have equal expected values.
-    /// One line is then enough for all series.
+    /// Returns the expected values along the horizontal axis, if several series have expected values and these values
+    /// are equal in all series. The chart then needs only one line for all series. Otherwise, returns `None`.
     pub(crate) fn common(&self, known: Known) -> Option<Vec<(f64, f64)>> {
         let points = self.series.iter().flat_map(|series| &series.points);
         let mut all: Vec<(f64, f64)> =
@@ -185,7 +185,7 @@ impl Data {
     }
 }
 
-/// Converts rows to points, for all kinds of chart except the distribution of latencies.
+/// Converts the rows of a table to points. A distribution of latencies does not use this function.
 pub(crate) fn prepare(
     table: &Table,
     spec: &ChartSpec,
@@ -221,10 +221,10 @@ struct Plan {
     y: Column,
     x_at: usize,
     y_at: usize,
-    /// The columns with the theoretical values and with the ideal bounds.
+    /// The column with the theoretical values, and the column with the ideal bounds.
     theory: Option<(usize, &'static Expectation)>,
     bound: Option<(usize, &'static Expectation)>,
-    /// The columns whose values name a series. The first column determines the colour.
+    /// The columns whose values name a series. The first column determines the color.
     series_at: Vec<usize>,
     /// The column whose values are written next to the points.
     tag_at: Option<usize>,
@@ -232,12 +232,12 @@ struct Plan {
     whiskers: Whiskers,
 }
 
-/// The rows of one point: one configuration at one position of the horizontal axis, in all trials.
+/// The rows of one point: all trials of one configuration at one horizontal position.
 struct Cell {
     x: Value,
     series: Vec<Value>,
     tag: Option<String>,
-    /// The number of the configuration in `runs.csv`. Names outside of catalogs are sorted by this number.
+    /// The number of the configuration in `runs.csv`. Names that are not in a catalog are sorted by this number.
     number: u64,
     xs: Vec<f64>,
     ys: Vec<f64>,
@@ -291,12 +291,12 @@ impl Plan {
         Ok(Self { form: spec.form(), x, y, x_at, y_at, theory, bound, series_at, tag_at, schema, whiskers })
     }
 
-    /// Returns the heading of the legend: the column that names the series.
+    /// Returns the heading of the legend, which is the title of the column that names the series.
     fn legend(&self) -> String {
         self.series_at.first().map_or(String::new(), |at| self.schema.columns()[*at].title().to_owned())
     }
 
-    /// Groups the rows by the point of the chart to which they belong. Omits rows without a value.
+    /// Groups the rows by the point to which they belong. Omits rows without a value of `y`.
     fn cells(&self, table: &Table, judged: &Judged<'_>, notes: &mut Vec<String>) -> Vec<Cell> {
         let mut cells: Vec<Cell> = Vec::new();
         let mut places: HashMap<(u64, Vec<String>), usize> = HashMap::new();
@@ -337,8 +337,8 @@ impl Plan {
         cells
     }
 
-    /// Returns the horizontal axis. The axis is numeric if all its values have one unit. If the units differ, the
-    /// axis has names in order.
+    /// Returns the horizontal axis. If all values have the same unit, the axis is numeric. Otherwise, the axis has
+    /// names.
     fn across(&self, cells: &[Cell], order: &LabelOrder) -> Across {
         let units: Option<Vec<Unit>> =
             cells.iter().map(|cell| Some(quantity::of(&cell.x, self.x.unit())?.1)).collect();
@@ -402,7 +402,7 @@ impl Plan {
     }
 }
 
-/// Returns the smallest and the largest number of trials of the points.
+/// Returns the smallest and the largest number of trials per point.
 pub(crate) fn trials(series: &[Series]) -> (usize, usize) {
     let trials = || series.iter().flat_map(|series| &series.points).map(|point| point.y.trials);
     (trials().min().unwrap_or(0), trials().max().unwrap_or(0))

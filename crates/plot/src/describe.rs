@@ -2,14 +2,14 @@
 
 use results::{Better, Column};
 
-/// The axis that a description belongs to.
+/// The axis to which a description belongs.
 #[derive(Clone, Copy)]
 pub(crate) enum Side {
     Upwards,
     Across,
 }
 
-/// Returns the description of an axis: `p99 service time (µs), lower is better ↓`.
+/// Returns the description of an axis, such as `p99 service time (µs), lower is better ↓`.
 pub(crate) fn describe(column: &Column, unit: &str, side: Side) -> String {
     describe_words(column.title(), unit, column.better(), side)
 }

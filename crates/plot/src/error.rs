@@ -1,18 +1,18 @@
-//! Errors of charts, worded so that the reader can correct the chart's description.
+//! Errors of charts. Each message explains how to correct the description of the chart.
 
 use std::path::PathBuf;
 
 use results::ResultsError;
 use thiserror::Error;
 
-/// A chart that cannot be drawn.
+/// The reason why a chart cannot be drawn.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PlotError {
-    /// An error in the results, or a column that the results do not contain.
+    /// The results cannot be read, or have no such column.
     #[error(transparent)]
     Results(#[from] ResultsError),
-    /// A description of a chart that the table has no data for.
+    /// The description of the chart is invalid for the table.
     #[error("{key}: {message}")]
     Spec {
         /// The key in the table `[[chart]]` of the experiment file.
@@ -20,7 +20,7 @@ pub enum PlotError {
         /// The error in the value of the key, and how to correct it.
         message: String,
     },
-    /// An empty chart.
+    /// The chart has no values to draw.
     #[error("nothing to draw: {0}")]
     Empty(String),
     /// The chart cannot be written.

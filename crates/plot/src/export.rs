@@ -1,4 +1,4 @@
-//! Exports of a figure to other tools: its values as CSV, a `pgfplots` picture for LaTeX, and a gnuplot script.
+//! Exports the values of a figure as CSV, as a `pgfplots` picture for LaTeX, and as a gnuplot script.
 
 use std::fmt::Write as _;
 
@@ -7,8 +7,8 @@ use crate::palette::Color;
 use crate::style::Length;
 
 /// Returns the values of a figure as CSV, with one row per point. The columns are `series`, the columns of both axes,
-/// the interval with its ends, the number of trials, the horizontal interval, the theoretical value and the bound. A
-/// value that is not drawn has an empty field.
+/// the meaning and the ends of the interval, the number of trials, the horizontal interval, the theoretical value and
+/// the bound. If a figure does not draw a value, its field is empty.
 pub(crate) fn csv(figure: &Figure) -> Result<Vec<u8>, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let (x, y) = (&*figure.x.column, &*figure.y.column);
@@ -137,7 +137,7 @@ fn pgf_track(text: &mut String, figure: &Figure, track: &Track, at: usize) {
     }
     let look = match figure.drawing {
         Drawing::Bars => {
-            // The index of the series belongs between the name of the colour and its weight.
+            // The index of the series belongs between the name of the color and its weight.
             let fill = PATTERNS[at % PATTERNS.len()].replace("series", &format!("series{at}"));
             format!("draw=series{at},{fill}")
         }

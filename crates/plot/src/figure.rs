@@ -1,4 +1,4 @@
-//! The drawn values of a chart, for the CSV file and for exports to other tools.
+//! The drawn values of a chart, for the CSV file and for exports.
 
 use results::{Column, Unit};
 
@@ -15,12 +15,12 @@ pub(crate) struct Figure {
     /// The names on the horizontal axis, in order. Empty if the horizontal axis has numbers.
     pub names: Vec<String>,
     pub drawing: Drawing,
-    /// The meaning of the interval from `low` to `high`, such as `95 % CI of the median`.
+    /// The meaning of the vertical intervals, such as `95 % CI of the median`.
     pub interval: String,
     pub tracks: Vec<Track>,
 }
 
-/// How an export to another tool draws the values.
+/// The way in which an export draws the values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Drawing {
     #[default]
@@ -29,7 +29,7 @@ pub(crate) enum Drawing {
     Steps,
     Points,
     Bars,
-    /// Fields of a heat map, whose colours show their values.
+    /// Fields of a heat map. The color of a field shows its value.
     Fields,
 }
 
@@ -57,7 +57,7 @@ impl Dimension {
     }
 }
 
-/// The label and the drawn points of one series.
+/// One series: its label and its drawn points.
 #[derive(Clone, Debug)]
 pub(crate) struct Track {
     pub label: String,
@@ -124,7 +124,7 @@ impl Figure {
         }
     }
 
-    /// Returns the horizontal value of a point as text, which is a name or a number.
+    /// Returns the horizontal value of a point as text: a name or a number.
     pub(crate) fn across(&self, spot: &Spot) -> String {
         match self.names.get(spot.x as usize) {
             Some(name) => name.replace(crate::format::SPACE, " "),
@@ -133,7 +133,7 @@ impl Figure {
     }
 }
 
-/// Formats a number with all its digits.
+/// Formats a number without rounding.
 pub(crate) fn number(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 { format!("{value:.0}") } else { format!("{value:?}") }
 }

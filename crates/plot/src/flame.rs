@@ -1,10 +1,10 @@
 //! A differential flame graph of two CPU profiles, as SVG (Gregg, *The Flame Graph*, Communications of the ACM 59,
 //! 2016).
 //!
-//! The graph has one panel per profile, and both panels have one scale. Each box is a function. Its width is the CPU
-//! time of the function with all functions that it calls, per operation. The boxes below a box are the functions that
-//! it calls. The color of a box is the difference between both profiles. A viewer shows the times of a box when the
-//! pointer is on the box.
+//! The graph has one panel per profile, and both panels have the same scale. Each box is a function. The width of a box
+//! is the CPU time per operation of the function and of all functions that it calls. The boxes below a box are the
+//! called functions. The color of a box shows the difference between both profiles. A viewer shows the times of a box
+//! when the pointer is on the box.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -22,50 +22,50 @@ const WIDTH: f64 = 1200.0;
 /// The distance between the graph and the edge of the page.
 const MARGIN: f64 = 12.0;
 
-/// The height of a box in pixels, with the gap below the box.
+/// The height of a row of boxes in pixels, including the gap below the row.
 const ROW: f64 = 17.0;
 
 const TITLE_SIZE: f64 = 16.0;
 const TEXT_SIZE: f64 = 12.0;
 
-/// The narrowest box, in pixels. Narrower boxes are left out.
+/// The smallest width of a drawn box, in pixels. Narrower boxes are omitted.
 const LEAST_WIDTH: f64 = 0.5;
 
-/// The narrowest box with a text, in pixels.
+/// The smallest width of a box with a text, in pixels.
 const LEAST_TEXT_WIDTH: f64 = 30.0;
 
-/// The colors of functions with less and with more CPU time than in the other profile.
+/// The colors of functions that use less CPU time, and of functions that use more CPU time, than in the other profile.
 const LESS: Color = HUES[0];
 const MORE: Color = HUES[1];
 
 /// A differential flame graph of two CPU profiles.
 #[derive(Clone, Debug)]
 pub struct FlameGraph<'a> {
-    /// The title.
+    /// The title of the graph.
     pub title: String,
     /// The sentences below the title.
     pub caption: String,
     /// The profile of the baseline and the profile of the candidate.
     pub sides: [FlameSide<'a>; 2],
-    /// Returns the short name of a function, for its box.
+    /// Shortens the name of a function for its box.
     pub short_name: fn(&str) -> String,
 }
 
 /// One profile of a flame graph.
 #[derive(Clone, Copy, Debug)]
 pub struct FlameSide<'a> {
-    /// The name of the configuration.
+    /// The label of the configuration.
     pub label: &'a str,
-    /// The sampled stacks.
+    /// The stacks of the profile, each with its CPU time.
     pub stacks: &'a FoldedStacks,
     /// The number of operations of the phase.
     pub operations: u64,
 }
 
-/// A function in the tree of all stacks.
+/// A function in the call tree of all stacks.
 #[derive(Default)]
 struct Node<'a> {
-    /// CPU time per operation in both profiles, with all called functions, in nanoseconds.
+    /// CPU time per operation in both profiles, in nanoseconds. The time includes all called functions.
     ns: [f64; 2],
     callees: BTreeMap<&'a str, Node<'a>>,
 }
@@ -87,8 +87,9 @@ impl<'a> Node<'a> {
         root
     }
 
-    /// Replaces each outermost function by the first function below it that calls several functions or uses CPU time
-    /// itself. The functions between the start of a thread and its work are equal in all profiles.
+    /// Skips functions that use no CPU time themselves and call only one function. Each outermost function is replaced
+    /// by the first function below it for which this is not true. Skipped functions, such as the start of a thread, are
+    /// equal in all profiles.
     fn without_starts(mut self) -> Self {
         let mut callees = BTreeMap::new();
         for (mut name, mut node) in std::mem::take(&mut self.callees) {
@@ -116,31 +117,31 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Returns the largest difference of a function below this node, in nanoseconds.
+    /// Returns the largest difference between both profiles among the functions below this node, in nanoseconds.
     fn largest_difference(&self) -> f64 {
         let below = self.callees.values();
         below.map(|node| (node.ns[1] - node.ns[0]).abs().max(node.largest_difference())).fold(0.0, f64::max)
     }
 
-    /// Returns the number of functions on the longest path below this node, in one profile. Boxes that are too narrow
-    /// do not count.
+    /// Returns the number of rows of boxes that the functions below this node need in one profile. Boxes that are too
+    /// narrow do not count.
     fn depth(&self, side: usize, scale: f64) -> usize {
         let shown = self.callees.values().filter(|node| node.ns[side] * scale >= LEAST_WIDTH);
         shown.map(|node| 1 + node.depth(side, scale)).max().unwrap_or(0)
     }
 }
 
-/// Returns whether two times are equal, apart from rounding errors.
+/// Returns whether the times of two functions are equal in both profiles, apart from rounding errors.
 fn is_near(a: [f64; 2], b: [f64; 2]) -> bool {
     a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-9 * b.abs())
 }
 
-/// The parts of a graph that all boxes share.
+/// The data that the drawing of all boxes shares.
 struct Drawing<'a> {
     graph: &'a FlameGraph<'a>,
     /// Pixels per nanosecond.
     scale: f64,
-    /// The difference with the strongest color, in nanoseconds.
+    /// The difference that is drawn with the strongest color, in nanoseconds.
     largest_ns: f64,
     svg: String,
 }
@@ -181,8 +182,8 @@ impl FlameGraph<'_> {
 }
 
 impl Drawing<'_> {
-    /// Draws the functions that a function calls, from left to right, largest time first. `x` and `y` are the upper left
-    /// corner of the first box.
+    /// Draws the functions that a function calls, from left to right, starting with the largest time. `x` and `y` are
+    /// the upper left corner of the first box.
     fn callees(&mut self, node: &Node<'_>, side: usize, (mut x, y): (f64, f64)) {
         let mut callees: Vec<(&&str, &Node<'_>)> = node.callees.iter().collect();
         // Both panels have the same order.
@@ -244,7 +245,7 @@ impl Drawing<'_> {
     }
 }
 
-/// Formats a time per operation.
+/// Formats a CPU time per operation.
 fn ns(value: f64) -> String {
     alike(value, Unit::Nanoseconds).replace('\u{a0}', " ")
 }
@@ -253,7 +254,7 @@ fn hex(Color(red, green, blue): Color) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// Returns a text for XML.
+/// Escapes a text for XML.
 fn escaped(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     text.replace(|letter: char| letter.is_control() && letter != '\n', " ")

@@ -1,5 +1,6 @@
-//! The typeface of charts: the embedded `DejaVu` Sans Condensed, or the typeface that the style names. The embedded
-//! typeface makes charts independent of installed fonts. An SVG names the font family and gives the width of each text.
+//! The typeface of charts: the embedded `DejaVu` Sans Condensed, or the typeface that the style names. With the
+//! embedded typeface, charts do not depend on installed fonts. An SVG names the font family, and states the width of
+//! each text.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -13,13 +14,14 @@ use plotters_backend::{BackendColor, BackendCoord, BackendTextStyle, FontFamily,
 use crate::PlotError;
 use crate::palette::Color;
 
-/// The font families of an SVG. Arial, and fonts with the metrics of Arial, have a similar width.
+/// The font families of an SVG. If the first families are not installed, Arial and fonts with the metrics of Arial have
+/// a similar width.
 const FAMILY: &str = "DejaVu Sans Condensed, DejaVu Sans, Arial, Liberation Sans, Helvetica, sans-serif";
 
-/// The divisor that the SVG back end applies to a font size.
+/// The divisor by which the SVG back end divides a font size.
 const SIZE_PER_EM: f64 = 1.24;
 
-/// The distance of the baseline below the top anchor of a text, in em. The SVG back end shifts the text by this
+/// The distance from the upper edge of a text to its baseline, in em. The SVG back end shifts the text by this
 /// distance.
 pub(crate) const BASELINE_EM: f64 = 0.76;
 
@@ -29,7 +31,7 @@ pub(crate) const LINE_EM: f64 = 1.3;
 /// The size of labels, in pixels.
 pub(crate) const LABEL: f64 = 12.0;
 
-/// The part of a text that is at its position: the start, the middle or the end.
+/// The part of a text that is at the position of the text: the start, the middle or the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,
@@ -44,12 +46,12 @@ pub(crate) enum Weight {
     Bold,
 }
 
-/// One face of a typeface (a font in one weight), with the bytes of its file.
+/// One face of a typeface: a font in one weight, with the bytes of its file.
 #[derive(Clone)]
 pub(crate) struct Face {
     font: FontArc,
     bytes: Arc<Cow<'static, [u8]>>,
-    /// The index of the face in a font file with several faces.
+    /// The index of this face in a font file that contains several faces.
     index: u32,
 }
 
@@ -66,12 +68,12 @@ impl Face {
         })?
     }
 
-    /// Returns the bytes of the font file, and the index of the face in this file.
+    /// Returns the bytes of the font file, and the index of this face in the file.
     pub(crate) fn file(&self) -> (&[u8], u32) {
         (&self.bytes, self.index)
     }
 
-    /// Returns the parsed font of this face, which measures and outlines glyphs.
+    /// Returns the parsed font of this face, which provides the widths and outlines of glyphs.
     pub(crate) fn font(&self) -> &FontArc {
         &self.font
     }
@@ -80,7 +82,7 @@ impl Face {
 /// A typeface: one face in regular weight and one face in bold weight.
 #[derive(Clone)]
 pub(crate) struct Typeface {
-    /// The first font family in an SVG; `None` for the embedded typeface.
+    /// The font family that an SVG names first; `None` for the embedded typeface.
     family: Option<String>,
     regular: Face,
     bold: Face,
@@ -101,7 +103,7 @@ impl Typeface {
     /// Finds a typeface by name: an installed family or a font file. Without a name, returns the embedded typeface.
     ///
     /// # Errors
-    /// A font file that cannot be read; a family that is not installed.
+    /// A font file cannot be read, or a family is not installed.
     pub(crate) fn find(name: Option<&str>) -> Result<Self, PlotError> {
         let Some(name) = name else { return Ok(EMBEDDED.clone()) };
         let problem = |message: String| PlotError::spec("style.font", message);
@@ -140,12 +142,12 @@ impl Typeface {
         }
     }
 
-    /// Returns whether this is the embedded typeface, whose letters are condensed.
+    /// Returns whether this is the embedded typeface. Its letters are condensed.
     pub(crate) fn is_embedded(&self) -> bool {
         self.family.is_none()
     }
 
-    /// Returns the font families of an SVG, in order of preference.
+    /// Returns the font families for an SVG, in order of preference.
     pub(crate) fn families(&self) -> String {
         self.family.as_ref().map_or_else(
             || FAMILY.to_owned(),
@@ -153,7 +155,7 @@ impl Typeface {
         )
     }
 
-    /// Runs `draw` with this typeface for every text that `draw` measures or writes.
+    /// Runs `draw`, which then measures and writes all texts in this typeface.
     pub(crate) fn using<R>(&self, draw: impl FnOnce() -> R) -> R {
         let before = CURRENT.replace(Some(self.clone()));
         let drawn = draw();
@@ -171,12 +173,12 @@ fn of(weight: Weight) -> FontArc {
     CURRENT.with_borrow(|current| current.as_ref().unwrap_or(&EMBEDDED).face(weight).font.clone())
 }
 
-/// Returns the width of a line of text. `size` is the em height, and the result has the unit of `size`.
+/// Returns the width of a line of text, in the unit of `size`. `size` is the font size (1 em).
 pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
     advances(text, &of(weight)).last().map_or(0.0, |(_, _, end)| end) * size
 }
 
-/// Returns each glyph of a text with its start and its end, in em.
+/// Returns each glyph of a text with the positions of its start and its end, in em.
 pub(crate) fn advances<'a>(
     text: &'a str,
     font: &'a FontArc,
@@ -193,9 +195,9 @@ pub(crate) fn advances<'a>(
     })
 }
 
-/// The style of a line of text. Back ends position the text by its upper edge.
+/// The style of a line of text. Back ends place the text by its upper edge.
 pub(crate) struct TextStyle {
-    /// Pixels per em.
+    /// The font size in pixels per em.
     pub size: f64,
     pub weight: Weight,
     pub color: Color,
@@ -220,7 +222,7 @@ impl BackendTextStyle for TextStyle {
     }
 
     fn size(&self) -> f64 {
-        // The neighbour of the product whose quotient is exactly the size, and not 52.00000000000001.
+        // The neighbor of the product whose quotient is exactly the size, and not 52.00000000000001.
         let size = self.size * SIZE_PER_EM;
         let exact = [size, size.next_down(), size.next_up()];
         exact.into_iter().find(|size| (size / SIZE_PER_EM).to_bits() == self.size.to_bits()).unwrap_or(size)

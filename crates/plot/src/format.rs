@@ -5,10 +5,10 @@ use results::Unit;
 /// The non-breaking space.
 pub(crate) const SPACE: char = '\u{a0}';
 
-/// The narrow non-breaking space between thousands.
+/// The narrow non-breaking space, which separates thousands.
 const NARROW_SPACE: char = '\u{202f}';
 
-/// The multiples of a unit, such as KiB and MiB. Each element is the name and the size in base units.
+/// The multiples of a unit, such as KiB and MiB. Each element is the name of a multiple and its size in base units.
 type Steps = &'static [(&'static str, f64)];
 
 const COUNTS: Steps = &[("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12)];
@@ -37,7 +37,7 @@ fn steps(unit: Unit) -> Steps {
     }
 }
 
-/// Returns the multiple of a unit in which `number` has one to three digits before the decimal point.
+/// Returns the largest multiple of a unit that is at most `number`, and its size in base units.
 fn step(number: f64, unit: Unit) -> (&'static str, f64) {
     let steps = steps(unit);
     // 999.9 kB would be rounded to 1000 kB, so the next multiple begins a little earlier.
@@ -57,8 +57,8 @@ pub(crate) fn value(number: f64, unit: Unit) -> String {
     with_unit(&digits(number / size), name)
 }
 
-/// Formats a value like [`value`], but with exactly three digits, for neighbouring values: `2.00`, `1.30 M`. Integer
-/// counts have no decimals.
+/// Formats a value like [`value`], but always with three digits, such as `2.00` or `1.30 M`. Values next to each other
+/// then have equal precision. Integer counts have no decimals.
 pub(crate) fn alike(number: f64, unit: Unit) -> String {
     let (name, size) = step(number, unit);
     let scaled = number / size;
@@ -70,7 +70,7 @@ pub(crate) fn alike(number: f64, unit: Unit) -> String {
     with_unit(&fixed(scaled, decimals), name)
 }
 
-/// Formats a configured value, such as a parameter: `4 096`, `10 M`, `0.99`. An integer is shown with all its digits.
+/// Formats a configured value, such as a parameter, without rounding an integer: `4 096`, `10 M`, `0.99`.
 pub(crate) fn chosen(number: f64, unit: Unit) -> String {
     let (name, size) = step(number, unit);
     let scaled = number / size;
@@ -90,12 +90,12 @@ fn with_unit(digits: &str, name: &str) -> String {
 
 /// The unit of all numbers of a linear axis, and its size in base units.
 pub(crate) struct AxisUnit {
-    /// The name of the unit in the description of the axis; empty for numbers without a unit.
+    /// The name of the unit for the description of the axis; empty for numbers without a unit.
     pub name: &'static str,
     pub size: f64,
 }
 
-/// Returns the unit of an axis whose largest number is `largest`.
+/// Returns the unit for an axis whose largest number is `largest`.
 pub(crate) fn axis_unit(largest: f64, unit: Unit) -> AxisUnit {
     let (step, size) = step(largest, unit);
     let name = match (unit, step) {
@@ -113,7 +113,8 @@ pub(crate) fn axis_unit(largest: f64, unit: Unit) -> AxisUnit {
     AxisUnit { name, size }
 }
 
-/// Formats a number with three significant digits and without trailing zeros. A power of ten replaces many zeros.
+/// Formats a number with three significant digits and without trailing zeros. Very large and very small numbers use a
+/// power of ten.
 pub(crate) fn digits(number: f64) -> String {
     let magnitude = number.abs();
     if number == 0.0 {
@@ -126,7 +127,7 @@ pub(crate) fn digits(number: f64) -> String {
     minus(&grouped(&trim(&format!("{number:.decimals$}"))))
 }
 
-/// Separates the thousands of a number that has at least five digits before the decimal point.
+/// Separates the thousands of a number that has five or more digits before the decimal point.
 fn grouped(text: &str) -> String {
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
     let digits = whole.trim_start_matches('-');
@@ -168,7 +169,7 @@ fn trim(text: &str) -> String {
     }
 }
 
-/// Replaces the hyphen by the minus sign, which is as wide as a digit.
+/// Replaces the hyphen of a negative number with the minus sign, which is as wide as a digit.
 fn minus(text: &str) -> String {
     text.replace('-', "−")
 }

@@ -1,4 +1,4 @@
-//! Heat maps have categories on the horizontal axis and series on the vertical axis. Darker fields show larger
+//! Heat maps: fields with categories on the horizontal axis and series on the vertical axis. Darker fields show larger
 //! values.
 
 use crate::axes::{LINE, Labels, draw_names_down, names_down, text_width};
@@ -15,7 +15,7 @@ use crate::{ChartSpec, PlotError, format};
 
 /// The smallest height of a row of fields, in pixels.
 const ROW: f64 = 22.0;
-/// The width of the colour key below the chart, and its height including its numbers, in pixels.
+/// The width of the color key below the chart, and the height of the color key with its numbers, in pixels.
 const KEY_WIDTH: f64 = 260.0;
 const KEY: f64 = 46.0;
 
@@ -62,7 +62,7 @@ fn spreads(data: &Data) -> impl Iterator<Item = Spread> {
     data.series.iter().flat_map(|series| &series.points).map(|point| point.y)
 }
 
-/// Returns the colour scale from the smallest to the largest value.
+/// Returns the color scale from the smallest to the largest value.
 fn shades(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     let medians = || spreads(data).map(|value| value.median);
     if spec.is_log_y() {
@@ -72,7 +72,7 @@ fn shades(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     Ok(if high > low { Scale::Linear { low, high } } else { Scale::linear(medians(), false) })
 }
 
-/// Draws the colour key, which shows the values of the colours.
+/// Draws the color key, which shows the value of each color.
 fn key(scene: &mut Scene, rect: Rect, shades: Scale, data: &Data) {
     const STEPS: usize = 130;
     let step = rect.width() / STEPS as f64;
@@ -91,7 +91,7 @@ fn key(scene: &mut Scene, rect: Rect, shades: Scale, data: &Data) {
     }
 }
 
-/// Draws the coloured fields. A field contains its value if the text fits.
+/// Draws the colored fields. If the text fits, a field shows its value.
 fn fields(scene: &mut Scene, rect: Rect, data: &Data, shades: Scale, columns: usize) {
     let (width, height) = (rect.width() / columns as f64, rect.height() / data.series.len() as f64);
     let field = |row: usize, column: usize| Rect {

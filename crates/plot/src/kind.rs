@@ -1,4 +1,4 @@
-//! The kinds of chart. A kind converts rows to points, and draws the points.
+//! The kinds of chart. A kind defines how rows become points, and how the points are drawn.
 
 use catalog::{Catalog, Choice, Variant};
 
@@ -11,17 +11,17 @@ pub trait ChartKind: Send + Sync {
     /// Returns the built-in conversion of rows to points that this kind uses.
     fn form(&self) -> Form;
 
-    /// Returns a painter for the points, which replaces the built-in painter of the form. `None` keeps the built-in
+    /// Returns a painter that draws the points instead of the built-in painter of the form. `None` selects the built-in
     /// painter. A [`Form::Cdf`] always uses the built-in painter.
     fn painter(&self) -> Option<&dyn Painter> {
         None
     }
 }
 
-/// Declares the built-in kinds: a form and a variant of the catalog for each kind.
+/// Declares the built-in kinds. Each kind has a form and a variant in the catalog.
 macro_rules! kinds {
     ($($(#[$doc:meta])+ $form:ident = $kind:literal, $summary:literal;)+) => {
-        /// The built-in kinds, as conversions of rows to points.
+        /// The built-in conversions of rows to points, one per built-in kind of chart.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Form {
             $($(#[$doc])+ $form,)+
@@ -63,23 +63,23 @@ kinds! {
     Bar = "bar", "one bar per value of x";
     /// A group of bars per value of `x`, one bar per series.
     GroupedBar = "grouped-bar", "one group of bars per value of x, with one bar per series";
-    /// One point per configuration, with one measured column on each axis.
+    /// One point per configuration, with a measured column on each axis.
     Scatter = "scatter", "one point per configuration, with one measured column over another column";
-    /// The distribution of latencies, from the histograms next to the CSV.
+    /// The distribution of latencies, from the histogram files next to the CSV.
     Cdf = "cdf", "the distribution of latencies, from the histogram files next to the CSV";
     /// A line per series over the time of a phase, from `timeline.csv`.
     Timeline = "timeline", "one line per series over the time of a phase";
-    /// A colour per value of `x` and series.
-    Heatmap = "heatmap", "one color per combination of x and series";
-    /// The ratio of each candidate to its baseline, in every round and over all, with the noise floor.
+    /// A color for each combination of a value of `x` and a series.
+    Heatmap = "heatmap", "one colour per combination of x and series";
+    /// The ratio of each candidate to its baseline, in each round and over all rounds, with the noise floor.
     Ratio = "ratio", "the ratio to the baseline in each round of trials, with the 95 % CI and the noise floor";
 }
 
 impl Form {
-    /// Returns the choice of the built-in kind in the catalog.
+    /// Returns the catalog choice of the built-in kind.
     ///
     /// # Panics
-    /// The catalog has no kind for the form.
+    /// Panics if the catalog has no kind for the form.
     pub fn choice(self) -> Choice {
         KINDS.variant(self.kind()).expect("the catalog has a chart kind for each form").default_choice()
     }

@@ -1,9 +1,10 @@
 //! Draws charts of results, from CSV files to SVG, PNG, PDF, `pgfplots` and gnuplot.
 //!
-//! A chart is a pure function of the CSV files of a results folder (verdicts included), the chart's description, the
-//! style and the order of labels. Equal inputs give byte-for-byte equal charts. Points, lines and bars are medians
-//! over trials. Whiskers or a band show the interval that the style names, and the caption names this interval. A
-//! label has the same colour in every chart, unless two labels of one chart would share the colour.
+//! A chart is a pure function of the following inputs: the CSV files of a results folder (including the verdicts), the
+//! histograms of the run, the chart's description, the style, and the order of labels. Equal inputs give byte-for-byte
+//! equal charts. Points, lines and bars are medians over trials. Whiskers or a band show the interval that the style
+//! names, and the caption names this interval. A label has the same color in every chart, unless two labels of one
+//! chart would share the color.
 
 mod axes;
 mod bars;
@@ -63,7 +64,7 @@ pub fn format_value(number: f64, unit: Unit) -> String {
     format::alike(number, unit)
 }
 
-/// The texts and the style of a chart, which are not in the data of the chart.
+/// The texts and the style of a chart, which do not come from the CSV files.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
     /// The name of the experiment, for the caption.
@@ -74,23 +75,23 @@ pub struct Context {
     pub run_id: String,
     /// Whether the run was a quick run (`--quick`). The caption of the chart states that the run was a quick run.
     pub is_quick: bool,
-    /// The order and the styles of labels.
+    /// The order of labels, which also determines their styles.
     pub order: LabelOrder,
-    /// The width of the page, if the style sets no width.
+    /// The width of the page, which applies if the style sets no width.
     pub width: Width,
-    /// Text about the meaning of a point. If this text is present, the caption shows it instead of the number of
+    /// A description of the points. If this text is present, the caption shows this text instead of the number of
     /// trials.
     pub points: Option<String>,
-    /// Swept paths whose change implies other differences. Each path comes with the text of these differences. The
-    /// caption of a chart does not call such a path the only difference.
+    /// Swept paths whose change also changes other settings. Each path has a text about these settings. The caption of
+    /// a chart then does not state that only this path differs.
     pub brings: Vec<(String, String)>,
     /// The style of the figure, such as its font and formats.
     pub style: FigureStyle,
 }
 
 impl Context {
-    /// Returns the texts for the run of a manifest, with the order of the catalogs. Labels that are in no catalog
-    /// have the order and the styles of the run's configurations in every chart.
+    /// Creates the context for the run of a manifest. `order` contains the labels of the catalogs. Labels that are in
+    /// no catalog get the order of the run's configurations, so they have the same styles in every chart.
     pub fn of(manifest: &Manifest, order: LabelOrder) -> Self {
         let labels = manifest.cells.iter().map(|cell| cell.label.clone());
         let mut order = order.with_cells("label", labels);
@@ -117,7 +118,7 @@ impl Context {
         self.style.width.map_or(self.width, |width| Width::Print(width.inches()))
     }
 
-    /// Returns the texts around a chart. Omits the texts that the style hides.
+    /// Returns the captions of a chart. Omits the captions that the style hides.
     fn captions(&self, title: &str, facts: &[String], spread: &str) -> Captions {
         let caption = self.style.caption.unwrap_or(Caption::All);
         let (is_all, has_facts) = (caption == Caption::All, matches!(caption, Caption::All | Caption::Facts));
@@ -133,7 +134,7 @@ impl Context {
         }
     }
 
-    /// Returns the sentence of the verdict. Returns an empty text if the style hides the sentence.
+    /// Returns the sentence of the verdict, or an empty text if the style hides verdicts.
     fn verdict(&self, sentence: Option<String>) -> String {
         let is_wanted = matches!(self.style.caption.unwrap_or(Caption::All), Caption::All | Caption::Verdict);
         sentence.filter(|_| is_wanted).unwrap_or_default()
@@ -168,7 +169,7 @@ impl Chart {
     /// histograms. `verdicts.csv` gives the verdicts on the values.
     ///
     /// # Errors
-    /// Results that cannot be read; an unknown column or value; an empty chart; a font that is not installed.
+    /// The results cannot be read, a column or a value is unknown, the chart is empty, or the font is not installed.
     pub fn draw(folder: &Folder, spec: &ChartSpec, context: &Context) -> Result<Self, PlotError> {
         Self::of_table(&Table::read(&spec.table(folder))?, folder, spec, context)
     }
@@ -205,19 +206,21 @@ impl Chart {
         self.typeface.using(|| pdf::pdf(&self.scene, &self.title, &self.typeface, per_inch))
     }
 
-    /// Writes the chart as PNG: at twice the size of the SVG, or at 432 pixels per inch for print.
+    /// Writes the chart as PNG. A chart for a screen has twice the size of the SVG, and a chart for print has 432
+    /// pixels per inch.
     ///
     /// # Errors
-    /// An error of the file system. The name must end in `.png`.
+    /// The file cannot be written, or its name does not end in `.png`.
     pub fn write_png(&self, path: &Path) -> Result<(), PlotError> {
         self.typeface.using(|| render::png(&self.scene, path, self.width.per_inch().is_some()))
     }
 
-    /// Writes `<stem>.svg` and `<stem>.png`, or the formats of the style, into a folder, and the drawn values to
-    /// `<stem>.csv`. A missing folder is created. Returns the paths of the figures, in the order of the formats.
+    /// Writes the chart into a folder: `<stem>.svg` and `<stem>.png` (or the formats that the style names), and the
+    /// drawn values as `<stem>.csv`. Creates a missing folder. Returns the paths of the figures, in the order of the
+    /// formats.
     ///
     /// # Errors
-    /// An error of the file system.
+    /// A file cannot be written.
     pub fn write(&self, folder: &Path, stem: &str) -> Result<Vec<PathBuf>, PlotError> {
         let failed = |path: &Path, message: String| PlotError::Write { path: path.to_owned(), message };
         std::fs::create_dir_all(folder).map_err(|error| failed(folder, error.to_string()))?;
@@ -250,22 +253,22 @@ impl Chart {
         &self.title
     }
 
-    /// Returns the texts that are partly outside of the page or overlap other texts, for tests. A chart should have
-    /// no such texts.
+    /// Returns the texts that extend beyond the page or overlap other texts. Tests check that a chart has no such
+    /// texts.
     pub fn flaws(&self) -> Vec<String> {
         self.typeface.using(|| self.scene.flaws())
     }
 
-    /// Returns the notes of the caption: omitted rows and the reasons.
+    /// Returns the notes of the caption, which list the omitted rows and the reasons.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 }
 
-/// Pixels per inch of a page for a screen.
+/// Pixels per inch of a page that is shown on a screen.
 const SCREEN_PER_INCH: f64 = 96.0;
 
-/// Draws a chart in the typeface of the thread. Returns the scene, the title and notes, and the drawn values.
+/// Draws a chart in the typeface of the current thread. Returns the scene, the captions and the drawn values.
 fn draw(
     table: &Table,
     folder: &Folder,
@@ -326,15 +329,15 @@ fn title_of(data: &Data, form: Form) -> String {
     }
 }
 
-/// Returns the text with a capital first letter.
+/// Returns the text with its first letter in upper case.
 fn capitalized(text: &str) -> String {
     let mut characters = text.chars();
     characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
 /// Returns the conditions for the caption, such as `lookup phase · only bloom differs · median of 6 trials`. If a
-/// swept path implies other differences, returns a text such as
-/// `engine differs, and terms that cannot be made equal`.
+/// change of the swept path also changes other settings, the text is, for example, `engine differs, and terms that
+/// cannot be made equal`.
 fn conditions(facts: &[String], context: &Context, spread: &str) -> String {
     let written = |fact: &String| {
         let mut brings = context.brings.iter();
@@ -345,7 +348,7 @@ fn conditions(facts: &[String], context: &Context, spread: &str) -> String {
     parts.collect::<Vec<_>>().join(" · ")
 }
 
-/// Describes the number of trials of a point, and the interval of the whiskers.
+/// Describes the number of trials per point, and the interval that the whiskers show.
 fn trials_drawn(data: &Data, form: Form, whiskers: Whiskers) -> String {
     let (least, most) = trials(&data.series);
     let wide = data.series.iter().flat_map(|series| &series.points).any(|p| p.y.is_wide() || p.x.is_wide());
@@ -361,7 +364,8 @@ fn trials_drawn(data: &Data, form: Form, whiskers: Whiskers) -> String {
     }
 }
 
-/// Names the interval of the whiskers. If this interval is not the requested interval, also names the reason.
+/// Names the interval that the whiskers show. If this interval differs from the requested interval, the text also
+/// states the reason.
 fn interval_name(data: &Data, whiskers: Whiskers) -> String {
     let (least, most) = trials(&data.series);
     let name = match whiskers {
@@ -382,7 +386,7 @@ fn trials_merged(trials: usize) -> String {
     }
 }
 
-/// Returns the source of the values: the experiment and the run.
+/// Returns the origin of the values: the experiment and the run.
 fn origin(context: &Context) -> String {
     let run: String = context.run_id.chars().take(12).collect();
     let kind = if context.is_quick { "quick run" } else { "run" };

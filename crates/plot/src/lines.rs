@@ -1,4 +1,5 @@
-//! Line charts and timelines: a line per series, with the interval over trials.
+//! Line charts, timelines and scatter plots. Lines and timelines have one line per series, with the interval over
+//! trials.
 
 use results::Unit;
 use results::columns::SECOND;
@@ -13,11 +14,11 @@ use crate::scale::Scale;
 use crate::scene::{Rect, Scene, Shape, Text};
 use crate::{ChartSpec, Form, PlotError};
 
-/// The largest number of points of a series that has whiskers and marks. Longer series and timelines have a band
-/// instead, and no marks.
+/// The largest number of points of a series that is drawn with whiskers and marks. Longer series and all timelines have
+/// a band instead, and no marks.
 const FEW_POINTS: usize = 16;
 
-/// Describes how the chart draws the spread over trials, for the caption.
+/// Returns the word for the way in which the chart draws the spread over trials, for the caption.
 pub(crate) fn spread_phrase(data: &Data) -> &'static str {
     if is_dense(data) { "band" } else { "whiskers" }
 }
@@ -66,14 +67,15 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     Ok(page.below(rect))
 }
 
-/// Returns the horizontal offset of each series in pixels. The offsets prevent that whiskers at one position hide
-/// each other. If no two series have whiskers at one position, all offsets are 0.
+/// Returns the horizontal offset of each series in pixels. Because of the offsets, whiskers of different series at the
+/// same position do not hide each other. If no two series have whiskers at the same position, all offsets are 0.
 fn shifts(data: &Data, frame: &Frame, is_exact: bool) -> Vec<f64> {
     const STEP: f64 = 7.0;
-    /// Largest distance in pixels between the first and the last series at one position of the x axis. With a larger
-    /// distance, points would appear to have other x values.
+    /// Largest distance in pixels between the first and the last series at one position of the x axis. A larger
+    /// distance would suggest that the points have different x values.
     const MOST: f64 = 24.0;
-    /// The maximum span of the series at one position, as a fraction of the smallest distance between two positions.
+    /// Largest distance between the first and the last series at one position, as a fraction of the smallest distance
+    /// between two positions.
     const SHARE: f64 = 0.6;
     let count = data.series.len();
     let mut places: Vec<f64> = Vec::new();
@@ -182,7 +184,8 @@ fn labels(data: &Data, scale: Scale, width: f64) -> (Labels, &'static str) {
     (Labels::of_ticks(&ticks), name)
 }
 
-/// Returns the legend with the names of the series and the line of theory. Returns `None` for a single line.
+/// Returns the legend with the names of the series and the lines of expected values. Returns `None` if the chart has
+/// only one line.
 fn legend(data: &Data, spec: &ChartSpec) -> Option<Legend> {
     crate::page::legend_for(data, |style| match spec.form() {
         Form::Scatter => Sample::Mark(style),
@@ -190,14 +193,14 @@ fn legend(data: &Data, spec: &ChartSpec) -> Option<Legend> {
     })
 }
 
-/// Returns the note about points that a logarithmic axis cannot show.
+/// Returns a note with the number of points that a logarithmic axis cannot show.
 fn off_axis(data: &Data, x: Scale, y: Scale) -> Option<String> {
     let points = data.series.iter().flat_map(|series| &series.points);
     let off = points.filter(|point| x.at(point.x.median).is_none() || y.at(point.y.median).is_none()).count();
     (off > 0).then(|| format!("{} at 0 not shown: the axis is logarithmic", crate::pick::count(off, "point")))
 }
 
-/// Draws the spread of a series over trials, below all lines.
+/// Draws the spread of a series over trials. The lines are drawn later, above the spread.
 fn spread(scene: &mut Scene, frame: &Frame, series: &Series, dense: bool) {
     let floor = |y: f64| frame.upwards(y).unwrap_or(frame.rect.bottom);
     let color = series.style.color;
@@ -222,8 +225,8 @@ fn spread(scene: &mut Scene, frame: &Frame, series: &Series, dense: bool) {
     }
 }
 
-/// Returns the ends of the whiskers of a point. A point has a vertical whisker, and also a horizontal whisker if the
-/// horizontal values of the trials differ.
+/// Returns the ends of the whiskers of a point. A point has a vertical whisker if its values differ between trials. A
+/// point also has a horizontal whisker if its horizontal values differ between trials.
 fn whiskers_of(frame: &Frame, point: &Point) -> Vec<[(f64, f64); 2]> {
     let Some((x, y)) = frame.point(point.x.median, point.y.median) else { return Vec::new() };
     let upwards = |number| frame.upwards(number).unwrap_or(frame.rect.bottom);
@@ -233,7 +236,8 @@ fn whiskers_of(frame: &Frame, point: &Point) -> Vec<[(f64, f64); 2]> {
     upright.into_iter().chain(level).collect()
 }
 
-/// Draws the line of a series. In a scatter plot, tagged points are joined by a thin line in their order.
+/// Draws the line of a series. In a scatter plot, a thin line joins the points that have tags, in the order of the
+/// points.
 fn line(scene: &mut Scene, frame: &Frame, series: &Series, scatter: bool) {
     let style = series.style;
     let places: Vec<Option<(f64, f64)>> =
@@ -245,8 +249,8 @@ fn line(scene: &mut Scene, frame: &Frame, series: &Series, scatter: bool) {
     }
 }
 
-/// Draws the lines of an expectation above the lines of the series. If the expectation is equal for all series, draws
-/// one line. If the expectation differs between series, the function draws one line per series.
+/// Draws the lines of one kind of expected values, above the lines of the series. If the expected values are equal for
+/// all series, draws one line. Otherwise, draws one line per series.
 fn known_of(scene: &mut Scene, frame: &Frame, data: &Data, known: Known) {
     let mut draw = |color: Color, points: &mut dyn Iterator<Item = (f64, Option<f64>)>| {
         for stretch in stretches(points.map(|(x, y)| frame.point(x, y?))) {
@@ -262,7 +266,7 @@ fn known_of(scene: &mut Scene, frame: &Frame, data: &Data, known: Known) {
     }
 }
 
-/// Draws the marks of a series on top. A single point has no line, so it always has a mark.
+/// Draws the marks of a series above all lines. A series with a single point has no line, so it always has a mark.
 fn marks(scene: &mut Scene, frame: &Frame, series: &Series, dense: bool) {
     if !dense || series.points.len() == 1 {
         let places = series.points.iter().map(|point| frame.point(point.x.median, point.y.median));
@@ -272,7 +276,7 @@ fn marks(scene: &mut Scene, frame: &Frame, series: &Series, dense: bool) {
     }
 }
 
-/// Writes the tag of its configuration next to each point, if the chart has tags and there is room.
+/// Writes the tag of each point next to the point, if the chart has tags and there is enough space.
 fn tags(scene: &mut Scene, frame: &Frame, data: &Data) {
     let points = || data.series.iter().flat_map(|series| &series.points);
     let places = points().filter_map(|point| frame.point(point.x.median, point.y.median));
@@ -308,7 +312,7 @@ fn tags(scene: &mut Scene, frame: &Frame, data: &Data) {
     }
 }
 
-/// Splits a line at the points that the axes cannot show. Returns the parts between these points.
+/// Splits a line at the points that the axes cannot show. Returns the parts of the line between these points.
 fn stretches(places: impl Iterator<Item = Option<(f64, f64)>>) -> Vec<Vec<(f64, f64)>> {
     let mut stretches = vec![Vec::new()];
     for place in places {

@@ -10,14 +10,14 @@ use crate::format::SPACE;
 use crate::palette::{BOUND, Style};
 use crate::{ChartSpec, Form, LabelOrder, PlotError, format, quantity};
 
-/// The name of a series of configurations that have none of the settings after which series are named.
+/// The name of a series whose configurations have none of the settings that name the series.
 const NOT_SET: &str = "not set";
 
 /// The largest number of series that readers can distinguish.
 const MOST_SERIES: usize = 32;
 
-/// Returns the columns that name a series: the requested column, and further columns if a series would otherwise
-/// contain several configurations.
+/// Returns the columns that name a series: the requested column, and further columns if a series would otherwise mix
+/// several configurations.
 pub(crate) fn tell_apart(
     table: &Table,
     spec: &ChartSpec,
@@ -51,7 +51,7 @@ pub(crate) fn tell_apart(
     Ok(columns)
 }
 
-/// The series into which a chart groups the rows of a table.
+/// The assignment of the rows of a table to series.
 pub(crate) struct NamedSeries {
     /// The column that names the series, for the heading of the legend.
     pub heading: String,
@@ -91,7 +91,7 @@ pub(crate) fn series_of(
 /// Sorts series by their first column, then by the further columns.
 ///
 /// # Errors
-/// More series than readers can distinguish.
+/// There are more series than readers can distinguish.
 pub(crate) fn sort_series<T>(
     series: &mut [T],
     columns: &[&Column],
@@ -114,7 +114,8 @@ pub(crate) fn sort_series<T>(
     Ok(())
 }
 
-/// Returns the styles of series in their order. The values of the first column determine the styles.
+/// Returns the styles of series, in the order of the series. The value of the first column determines the style of a
+/// series.
 pub(crate) fn styles_of<'a>(
     columns: &[&Column],
     order: &LabelOrder,
@@ -124,16 +125,15 @@ pub(crate) fn styles_of<'a>(
     order.styles(columns.first().map_or("", |column| column.name()), &firsts)
 }
 
-/// Returns the label of a name with this style. The label of an ideal bound says that no component can reach the
-/// bound.
+/// Returns the label of a name for the legend. The label of an ideal bound ends with `(bound)`.
 pub(crate) fn bound_label(name: String, style: Style) -> String {
     if style.color == BOUND { name + " (bound)" } else { name }
 }
 
-/// Returns the label of a series, such as `blocked · size_ratio=4`. If the value is a name, the label omits the
-/// setting. If the value is a number, the label contains the setting. The setting of the first number is in the
-/// heading of the legend. The label omits a setting that the configuration does not have. For example, other engines
-/// have no compaction policy of lsmbench.
+/// Returns the label of a series, such as `blocked · size_ratio=4`. A name stands alone in the label, and a number
+/// follows the name of its setting. The first number also stands alone, because the heading of the legend names its
+/// setting. The label omits settings that the configuration does not have. For example, other engines have no
+/// compaction policy of lsmbench.
 pub(crate) fn series_label(columns: &[&Column], key: &[Value]) -> String {
     let part = |(at, (column, value)): (usize, (&&Column, &Value))| {
         let name = column.name().rsplit('.').next().unwrap_or_default();
@@ -148,7 +148,7 @@ pub(crate) fn series_label(columns: &[&Column], key: &[Value]) -> String {
     if parts.is_empty() && !key.is_empty() { NOT_SET.to_owned() } else { parts.join(" · ") }
 }
 
-/// Formats a swept value for readers. A size or time has a space before its unit.
+/// Formats a swept value for readers. A value with a unit has a space before the unit.
 pub(crate) fn text_of(value: &Value) -> String {
     let text = value.to_string();
     let unit = text.find(|c: char| c.is_ascii_alphabetic());
@@ -159,8 +159,9 @@ pub(crate) fn text_of(value: &Value) -> String {
     }
 }
 
-/// Returns the styles of bars in a chart without series. Bars have different styles if a catalog knows their names or
-/// if there are enough colours. Bars have equal styles if colour has no meaning.
+/// Returns the styles of the bars in a chart without series. Bars have different styles if a catalog contains their
+/// names, or if there are enough colors for all names. Otherwise, or if the names are numbers, all bars have the same
+/// style.
 pub(crate) fn looks(order: &LabelOrder, column: &Column, names: &[(&Value, u64)]) -> Vec<Style> {
     const HUES: usize = 8;
     let labels: Vec<String> = names.iter().map(|(name, _)| name.to_string()).collect();
@@ -176,8 +177,8 @@ pub(crate) fn looks(order: &LabelOrder, column: &Column, names: &[(&Value, u64)]
     }
 }
 
-/// Returns the swept column that labels the points of a scatter plot, in addition to the series. Returns `None` if
-/// the number of such columns is not exactly one.
+/// Returns the swept column that labels the points of a scatter plot, in addition to the series. Returns `None` unless
+/// exactly one such column exists.
 pub(crate) fn tag_of(
     table: &Table,
     spec: &ChartSpec,
@@ -196,7 +197,7 @@ pub(crate) fn tag_of(
     Ok(if varying.len() == 1 { varying.pop() } else { None })
 }
 
-/// Compares two names of a column: by their order in the catalog, then as numbers, then by the order of their
+/// Compares two names of a column: first by their order in the catalog, then as numbers, then by the order of their
 /// configurations.
 pub(crate) fn compare(order: &LabelOrder, column: &Column, a: (&Value, u64), b: (&Value, u64)) -> Ordering {
     let by_catalog = order.compare(column.name(), &a.0.to_string(), &b.0.to_string());

@@ -1,4 +1,4 @@
-//! Dark colours of charts, as rules of a style sheet. The SVG files keep their light colours, because they are also
+//! Dark colors of charts, as rules of a style sheet. The SVG files keep their light colors, because they are also
 //! shown without a style sheet.
 
 use std::collections::BTreeSet;
@@ -6,12 +6,12 @@ use std::fmt::Write as _;
 
 use crate::palette::Color;
 
-/// The SVG attributes with colours.
+/// The SVG attributes that contain colors.
 const ATTRIBUTES: [&str; 2] = ["fill", "stroke"];
 
-/// Returns rules for a style sheet that make SVG charts dark inside elements selected by `within`. The style sheet
-/// has one rule for each colour of the charts. Apply the rules on dark pages. The background of a dark page must be
-/// the colour that replaces white.
+/// Returns style sheet rules that make SVG charts dark inside elements that the selector `within` selects. The rules
+/// replace each color of `charts`. Apply the rules only on dark pages. The background of the page must be the color
+/// that replaces white.
 pub fn night<'a>(charts: impl IntoIterator<Item = &'a str>, within: &str) -> String {
     let mut used = BTreeSet::new();
     for chart in charts {

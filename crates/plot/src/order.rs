@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::palette::{HUES, MARKS, Style};
 
-/// The known labels of each column, in order. The caller adds the labels of the catalogs. A chart can also have
-/// labels that are not in this order.
+/// The known labels of each column, in order. The caller adds the labels of the catalogs. A chart may also have labels
+/// that are not in this list.
 #[derive(Clone, Debug, Default)]
 pub struct LabelOrder {
-    /// The labels of catalogs, by the name of the column.
+    /// The labels of catalogs, by column name.
     columns: BTreeMap<String, Vec<Known>>,
-    /// The labels of the configurations of a run, in order, for columns without a catalog.
+    /// The labels of the configurations of a run, by column name, for columns without a catalog.
     cells: BTreeMap<String, Vec<String>>,
 }
 
@@ -23,8 +23,8 @@ struct Known {
 }
 
 impl LabelOrder {
-    /// Adds the labels of a column, in order. The flag marks an ideal bound, which is not a component. If a label has
-    /// parameters, such as `blocked(bits_per_key=12)`, its position is the position of its kind.
+    /// Adds the catalog labels of a column, in order. The flag of a label is `true` for an ideal bound, which is not a
+    /// component. A label with parameters, such as `blocked(bits_per_key=12)`, has the position of its kind.
     #[must_use]
     pub fn with<'a>(
         mut self,
@@ -36,9 +36,9 @@ impl LabelOrder {
         self
     }
 
-    /// Adds the labels of a run in a column, in the order of the configurations of the run. The styles of labels
-    /// depend on the order of all labels, so a label has the same style in a chart of some labels. Labels of a
-    /// catalog take precedence.
+    /// Adds the labels of a run's configurations to a column, in the order of the configurations. The style of a label
+    /// depends on its position among all labels of the run. A label therefore has the same style in a chart that shows
+    /// only some labels. If a catalog contains the label, the position in the catalog takes precedence.
     #[must_use]
     pub fn with_cells(mut self, column: impl Into<String>, labels: impl IntoIterator<Item = String>) -> Self {
         let cells = self.cells.entry(column.into()).or_default();
@@ -67,7 +67,7 @@ impl LabelOrder {
         self.columns.contains_key(column) && self.find(column, label).is_some()
     }
 
-    /// Compares two labels of a column by their order. Returns `None` if neither label is known.
+    /// Compares two labels of a column by their order. Returns `None` if both labels are unknown.
     pub(crate) fn compare(&self, column: &str, a: &str, b: &str) -> Option<Ordering> {
         match (self.find(column, a), self.find(column, b)) {
             (None, None) => None,
@@ -77,10 +77,10 @@ impl LabelOrder {
         }
     }
 
-    /// Returns the styles of the labels of one chart, in their order. The position of a label in the catalog
-    /// determines its style, so a label looks equal in every chart. If another label of this chart already uses the
-    /// colour or the mark of a label, the label gets the next free colour or mark. If no colour is free, or if labels
-    /// have equal positions, the labels differ in dashes and marks.
+    /// Returns the styles of the labels of one chart, in the order of the labels. The position of a label in the
+    /// catalog determines its style, so a label has the same style in every chart. If another label of this chart
+    /// already uses the color or the mark, the label gets the next free color or mark. If no color is free, or if
+    /// labels have the same position, the labels differ in dashes and marks.
     pub(crate) fn styles(&self, column: &str, labels: &[String]) -> Vec<Style> {
         let known = self.columns.get(column).map(Vec::len).or_else(|| self.cells.get(column).map(Vec::len));
         let known = known.unwrap_or(0);
@@ -92,7 +92,7 @@ impl LabelOrder {
                     unknown += 1;
                     (unknown - 1, false)
                 });
-                // All ideal bounds are grey, so they share one count of repeats.
+                // All ideal bounds are gray, so they share one count of repeats.
                 let repeat = repeats.entry((oracle, if oracle { 0 } else { place })).or_insert(0);
                 *repeat += 1;
                 if oracle { Style::bound(*repeat - 1) } else { Style::new(place, *repeat - 1) }
@@ -102,17 +102,16 @@ impl LabelOrder {
     }
 }
 
-/// Changes the styles so that labels with equal colours get different colours, and labels with equal marks get
-/// different marks, if free colours and marks remain.
+/// Changes styles so that no two labels share a color or a mark, as long as free colors and marks remain.
 fn without_repeats(mut styles: Vec<Style>) -> Vec<Style> {
     for at in 1..styles.len() {
         let taken = |color| styles[..at].iter().any(|style| style.color == color);
-        // One variant with several parameters keeps its colour, because its dashes distinguish the parameters.
+        // One variant with several parameters keeps its color, because its dashes distinguish the parameters.
         let is_same_kind = styles[..at].iter().any(|style| style.kind == styles[at].kind);
         if taken(styles[at].color) && !is_same_kind && !styles[at].is_bound() {
             let later: Vec<_> = styles[at + 1..].iter().map(|style| style.color).collect();
             let free = || (0..HUES.len()).map(|place| HUES[place]).filter(|color| !taken(*color));
-            // A colour that no later label needs is preferred.
+            // A color that no later label needs is preferred.
             if let Some(color) = free().find(|color| !later.contains(color)).or_else(|| free().next()) {
                 styles[at] = styles[at].recolored(color);
             }

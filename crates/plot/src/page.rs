@@ -1,8 +1,8 @@
-//! The page around a plot: title and question are above the plot; legend, caption and origin are below.
+//! The page around a plot: the title and the question above the plot, and the legend, the caption and the origin below.
 //!
-//! The width of a page is 800 pixels. The height depends on the content, and is at least 500 pixels. A page for a
-//! phone is 360 pixels wide. A page for print has [`PER_INCH`] pixels per inch, so that its labels are 8 points high.
-//! No text is smaller than 12 pixels.
+//! The width of a page is 800 pixels. The height depends on the content, and is at least 500 pixels. A page for a phone
+//! is 360 pixels wide. A page for print has [`PER_INCH`] pixels per inch, so its labels are 8 points high. No text is
+//! smaller than 12 pixels.
 
 use crate::data::{Data, Known, Series};
 use crate::font;
@@ -12,9 +12,10 @@ use crate::scene::{Rect, Scene, Shape, Text, cut, wrap_evenly, wrap_words};
 
 /// The minimum height of a page, as a fraction of its width.
 const HEIGHT: f64 = 0.625;
-/// The smallest height of a plot, in pixels. A page becomes higher if its plot needs more height.
+/// The smallest height of a plot, in pixels. A page becomes higher if its captions leave less space for the plot.
 const LEAST_PLOT: f64 = 250.0;
-/// The smallest height of a plot for print, in pixels. The width of a column limits the height in print.
+/// The smallest height of a plot for print, in pixels. This height is lower because the column of a paper limits the
+/// size.
 const LEAST_PLOT_IN_PRINT: f64 = 170.0;
 /// The white margin of a page, in pixels.
 const MARGIN: f64 = 24.0;
@@ -22,10 +23,10 @@ const MARGIN: f64 = 24.0;
 pub(crate) const BODY: f64 = 13.0;
 const TITLE: f64 = 18.0;
 const TITLE_IN_PRINT: f64 = 14.0;
-/// The width of the sample in a legend, including the gap to the name, in pixels.
+/// The width of the line or mark in front of a name in the legend, including the gap to the name, in pixels.
 const SAMPLE: f64 = 32.0;
 const LEGEND_ROW: f64 = 19.0;
-/// Pixels per inch in print. With this value, 12 pixels are 8 points.
+/// Pixels per inch of a page for print. With this value, 12 pixels are 8 points.
 const PER_INCH: f64 = 108.0;
 
 /// The texts of a page: title, question, axis descriptions, legend and caption.
@@ -35,11 +36,11 @@ pub(crate) struct Captions {
     pub title: String,
     /// The question of the experiment, below the title.
     pub question: String,
-    /// The conditions of the values: phase, factors, trials, whiskers.
+    /// The conditions of the values: the phase, the factors, the number of trials, and the interval of the whiskers.
     pub facts: String,
     /// The verdict on the drawn values, as a sentence.
     pub verdict: String,
-    /// The description of the vertical axis, or of the colour.
+    /// The description of the vertical axis. In a heat map, this is the description of the color.
     pub upwards: String,
     /// The description of the horizontal axis.
     pub across: String,
@@ -51,7 +52,7 @@ pub(crate) struct Captions {
 }
 
 impl Captions {
-    /// Returns the width between the margins, in pixels.
+    /// Returns the width of the page between its margins, in pixels.
     pub(crate) fn inner(&self) -> f64 {
         self.width.pixels() - 2.0 * self.width.margin()
     }
@@ -83,7 +84,8 @@ impl Width {
         matches!(self, Self::Print(_)).then_some(PER_INCH)
     }
 
-    /// Returns the white margin in pixels. A page for print has no margin, because the paper has a margin.
+    /// Returns the white margin of the page in pixels. A page for print has no margin, because the paper provides the
+    /// margin.
     pub(crate) fn margin(self) -> f64 {
         match self {
             Self::Full | Self::Phone => MARGIN,
@@ -100,15 +102,16 @@ impl Width {
     }
 }
 
-/// The legend of a chart: the names of the series with their samples.
+/// The legend of a chart: the name of each series, with a sample of its style.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Legend {
-    /// The name of the column that distinguishes the series.
+    /// The title of the column that distinguishes the series.
     pub heading: String,
     pub entries: Vec<(String, Sample)>,
 }
 
-/// Returns the names of the series, and the lines of expectations. Returns `None` if the chart has only one line.
+/// Returns the legend with the names of the series and the lines of expected values. Returns `None` if the chart has
+/// only one line.
 pub(crate) fn legend_for(data: &Data, sample: impl Fn(Style) -> Sample) -> Option<Legend> {
     let several = data.legend.is_some();
     let known = [(data.theory, Sample::Theory), (data.bound, Sample::Bound)];
@@ -122,10 +125,10 @@ pub(crate) fn legend_for(data: &Data, sample: impl Fn(Style) -> Sample) -> Optio
     Some(Legend { heading: data.legend.clone().unwrap_or_default(), entries: entries.chain(known).collect() })
 }
 
-/// The sample in front of a name in a legend.
+/// The sample of a style in front of a name in the legend.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Sample {
-    /// A short line, with or without the mark of its points.
+    /// A short line. `mark` decides whether the line has the mark of the points.
     Line { style: Style, mark: bool },
     /// A mark without a line.
     Mark(Style),
@@ -137,18 +140,18 @@ pub(crate) enum Sample {
     Bound,
 }
 
-/// A page with its captions, and the free space for the plot.
+/// A page with its captions drawn, and the free space for the plot.
 pub(crate) struct Page {
     pub scene: Scene,
-    /// The space between the captions, which also contains the labels of ticks.
+    /// The space between the captions, for the plot and the labels of its ticks.
     pub room: Rect,
-    /// The index of the description of the horizontal axis among the shapes; `None` without a description.
+    /// The index of the horizontal axis description in the list of shapes; `None` without a description.
     across: Option<usize>,
     margin: f64,
 }
 
 impl Page {
-    /// Puts the description of the horizontal axis below the middle of the plot, and returns the scene.
+    /// Moves the description of the horizontal axis below the middle of the plot, and returns the scene.
     pub(crate) fn below(mut self, plot: Rect) -> Scene {
         if let Some(Shape::Text(text)) = self.across.and_then(|at| self.scene.shapes.get_mut(at)) {
             let half = font::width(&text.line, text.size, text.weight) / 2.0;
@@ -159,7 +162,8 @@ impl Page {
     }
 }
 
-/// Places the captions around a plot that needs at least `plot` pixels of height, including the labels of ticks.
+/// Draws the captions of a page around a plot that needs at least `plot` pixels of height. This height includes the
+/// labels of ticks.
 pub(crate) fn compose(captions: &Captions, plot: f64) -> Page {
     let (width, margin) = (captions.width.pixels(), captions.width.margin());
     let mut scene = Scene::new(width);
@@ -177,8 +181,8 @@ pub(crate) fn compose(captions: &Captions, plot: f64) -> Page {
     Page { scene, room: Rect { left: margin, top, right: width - margin, bottom }, across, margin }
 }
 
-/// Draws the title, the question and the description of the vertical axis. Returns the y coordinate of their lower
-/// end.
+/// Draws the title, the question and the description of the vertical axis. Returns the y coordinate of the lower end of
+/// these texts.
 fn head(scene: &mut Scene, captions: &Captions) -> f64 {
     let (width, margin, size) = (captions.inner(), captions.width.margin(), captions.width.title_size());
     let mut y = margin - 4.0;
@@ -210,8 +214,8 @@ fn head(scene: &mut Scene, captions: &Captions) -> f64 {
     y + 8.0
 }
 
-/// Draws the description of the horizontal axis, the legend, the caption and the origin, from y = 0 downwards.
-/// Returns their height.
+/// Draws the description of the horizontal axis, the legend, the caption and the origin, starting at y = 0. Returns the
+/// total height of these texts.
 fn foot_of(scene: &mut Scene, captions: &Captions) -> f64 {
     let (width, margin) = (captions.inner(), captions.width.margin());
     let mut y = 0.0;
@@ -244,7 +248,7 @@ fn foot_of(scene: &mut Scene, captions: &Captions) -> f64 {
     y + margin / 2.0
 }
 
-/// Draws the legend in columns of equal width. Returns the y coordinate of its lower end.
+/// Draws the legend in columns of equal width, starting at y = `top`. Returns the y coordinate of its lower end.
 fn legend_of(scene: &mut Scene, legend: &Legend, margin: f64, top: f64) -> f64 {
     let heading = cut(&legend.heading, scene.width / 4.0, BODY, Weight::Regular);
     let indent = if heading.is_empty() { 0.0 } else { font::width(&heading, BODY, Weight::Regular) + 18.0 };
@@ -286,7 +290,7 @@ fn sample_of(scene: &mut Scene, sample: Sample, left: f64, y: f64) {
     }
 }
 
-/// Returns the dash pattern of the line of an expectation.
+/// Returns the dash pattern of the line for a kind of expected value.
 pub(crate) fn dashes_of(known: Known) -> &'static [f64] {
     match known {
         Known::Theory => THEORY,
@@ -294,7 +298,7 @@ pub(crate) fn dashes_of(known: Known) -> &'static [f64] {
     }
 }
 
-/// Draws a bar with the hatch of its style. The edge of the bar makes light colours visible on white.
+/// Draws a bar with the fill and the hatch of its style. The edge of the bar makes light fills visible on white.
 pub(crate) fn bar(scene: &mut Scene, rect: Rect, style: Style) {
     scene.rect(rect, style.color);
     if rect.width() < 4.0 || rect.height() < 4.0 {
@@ -314,7 +318,7 @@ pub(crate) fn bar(scene: &mut Scene, rect: Rect, style: Style) {
     }
 }
 
-/// Returns the lines of a hatch within a rectangle.
+/// Returns the lines of a hatch, cut off at the edges of a rectangle.
 fn hatch_lines(hatch: Hatch, rect: Rect) -> Vec<((f64, f64), (f64, f64))> {
     const STEP: f64 = 6.0;
     let steps = |length: f64, step: f64| (1..(length / step).ceil() as usize).map(move |at| at as f64 * step);
@@ -347,7 +351,7 @@ fn hatch_lines(hatch: Hatch, rect: Rect) -> Vec<((f64, f64), (f64, f64))> {
     }
 }
 
-/// Draws a whisker from one point to another, with caps across its ends.
+/// Draws a whisker between two points, with a short cap across each end.
 pub(crate) fn whisker(scene: &mut Scene, from: (f64, f64), to: (f64, f64), color: Color) {
     const CAP: f64 = 3.0;
     scene.line(&[from, to], 1.25, color);
@@ -358,7 +362,7 @@ pub(crate) fn whisker(scene: &mut Scene, from: (f64, f64), to: (f64, f64), color
     }
 }
 
-/// A tick on the horizontal axis at the bottom of a plot.
+/// Draws a tick of the horizontal axis at the bottom of a plot.
 pub(crate) fn tick(scene: &mut Scene, x: f64, bottom: f64) {
     scene.line(&[(x, bottom), (x, bottom + 4.0)], 1.0, AXIS);
 }

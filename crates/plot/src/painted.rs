@@ -1,4 +1,4 @@
-//! Charts whose points are drawn by a kind of chart from another crate.
+//! Charts of kinds from other crates, which draw their points with their own painter.
 
 use crate::data::{Across, Data, Point};
 use crate::describe::{Side, describe};
@@ -8,7 +8,7 @@ use crate::painter::{Canvas, ChartAxis, ChartPoints, Curve, Dot, Painter};
 use crate::scene::Scene;
 use crate::{ChartSpec, PlotError};
 
-/// Draws a page whose plot is drawn by a painter.
+/// Draws a page on which `painter` draws the plot.
 ///
 /// # Errors
 /// A logarithmic axis has no positive number.

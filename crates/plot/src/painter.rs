@@ -1,4 +1,4 @@
-//! The interface for kinds of chart from other crates: the points, the axes and the canvas.
+//! The interface for kinds of chart in other crates: the points, the axes and the canvas.
 
 use results::Unit;
 
@@ -10,7 +10,7 @@ use crate::scene::{Rect, Scene, Text};
 
 /// Draws points onto a canvas. The caller draws the title, the legend and the notes around the canvas.
 pub trait Painter: Send + Sync {
-    /// Returns the height of the canvas for these points in pixels. 0 selects the default height.
+    /// Returns the height in pixels that the canvas needs for these points. 0 selects the default height.
     fn height(&self, _picture: &ChartPoints<'_>) -> f64 {
         0.0
     }
@@ -26,15 +26,16 @@ pub struct ChartPoints<'a> {
     pub names: Vec<&'a str>,
     /// The unit of the vertical axis.
     pub unit: Unit,
-    /// The horizontal axis of numbers, logarithmic if the chart sets `log_x`; `None` for an axis of names.
+    /// The horizontal axis, if it has numbers. The axis is logarithmic if the chart sets `log_x`. `None` for an axis of
+    /// names.
     pub across: Option<ChartAxis>,
-    /// The vertical axis, logarithmic if the chart sets `log_y`.
+    /// The vertical axis. The axis is logarithmic if the chart sets `log_y`.
     pub upwards: ChartAxis,
-    /// The series of the chart, of which there is at least one.
+    /// The series of the chart. There is at least one series.
     pub series: Vec<Curve<'a>>,
 }
 
-/// An axis of a chart: converts numbers to positions from 0 to 1, and returns round numbers for ticks.
+/// An axis of a chart, which converts numbers to positions from 0 to 1 and chooses round numbers for ticks.
 #[derive(Clone, Copy, Debug)]
 pub struct ChartAxis {
     pub(crate) scale: Scale,
@@ -42,8 +43,8 @@ pub struct ChartAxis {
 }
 
 impl ChartAxis {
-    /// Returns the position of a number: 0 and 1 are the ends of the axis. Returns `None` if a logarithmic axis has
-    /// no position for the number.
+    /// Returns the position of a number on the axis, from 0 to 1. Returns `None` if a logarithmic axis cannot show the
+    /// number.
     pub fn at(&self, number: f64) -> Option<f64> {
         self.scale.at(number)
     }
@@ -53,7 +54,7 @@ impl ChartAxis {
         matches!(self.scale, Scale::Log { .. })
     }
 
-    /// Returns about `count` round numbers along the axis: the position of each number, and its label with the unit.
+    /// Returns about `count` ticks at round numbers: the position of each tick, and its label with the unit.
     pub fn ticks(&self, count: usize) -> Vec<(f64, String)> {
         let (ticks, unit) = self.scale.ticks(count, self.unit);
         let with_unit = |label: String| if unit.is_empty() { label } else { format!("{label}{SPACE}{unit}") };
@@ -70,7 +71,7 @@ pub struct Curve<'a> {
     pub points: Vec<Dot>,
 }
 
-/// A point: the median over trials, with the ends of the interval that the whiskers show.
+/// A point: the median over trials, and the interval that the whiskers show.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dot {
     /// The number on the horizontal axis, or the index of the name on this axis.
@@ -87,31 +88,32 @@ pub struct Dot {
     pub bound: Option<f64>,
 }
 
-/// The colours of a drawing.
+/// The colors of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ink {
-    /// The colour of the series with this index. For a single series, the colour of the name with this index.
+    /// The color of the series with this index. If the chart has only one series, the color of the name with this
+    /// index.
     Series(usize),
-    /// The colour of text.
+    /// The color of text.
     Text,
-    /// The colour of less important text.
+    /// The color of less important text.
     Faint,
-    /// The colour of grid lines.
+    /// The color of grid lines.
     Grid,
 }
 
-/// The alignment of a text to its position.
+/// The part of a text that is at the position of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
     /// The start of the text is at the position.
     Start,
     /// The middle of the text is at the position.
     Middle,
-    /// The text ends at the position.
+    /// The end of the text is at the position.
     End,
 }
 
-/// The part of a page between the captions, in pixels from its upper left corner.
+/// The part of a page between the captions. Coordinates are pixels from its upper left corner.
 pub struct Canvas<'a> {
     pub(crate) scene: &'a mut Scene,
     pub(crate) area: Rect,
@@ -129,7 +131,7 @@ impl Canvas<'_> {
         self.area.height()
     }
 
-    /// Draws a line through points, `width` thick.
+    /// Draws a line through points. `width` is its thickness in pixels.
     pub fn line(&mut self, points: &[(f64, f64)], width: f64, ink: Ink) {
         let moved = self.moved(points);
         self.scene.line(&moved, width, self.color(ink));

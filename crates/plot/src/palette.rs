@@ -1,12 +1,12 @@
-//! Colours that readers with any colour vision can distinguish, on a white page and in print.
+//! Colors that readers with any color vision can distinguish, on a white page and in print.
 //!
-//! The colours come from Okabe and Ito (*Color Universal Design*, 2008), with a darker yellow for white paper. Charts
+//! The colors come from Okabe and Ito (*Color Universal Design*, 2008), with a darker yellow for white paper. Charts
 //! with more than eight series also use dashes and marks, and bars also use lighter fills. A dark page replaces each
-//! colour by another colour ([`Color::at_night`]).
+//! color by another color ([`Color::at_night`]).
 
 use plotters_backend::BackendColor;
 
-/// An opaque colour.
+/// An opaque color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Color(pub u8, pub u8, pub u8);
 
@@ -19,13 +19,12 @@ impl Color {
         BackendColor { alpha, rgb: (self.0, self.1, self.2) }
     }
 
-    /// Returns a mixture of this colour and white. This colour has the weight `share` in the mix, and white has the
-    /// rest.
+    /// Returns a mixture of this color and white. `share` is the fraction of this color.
     pub(crate) fn tint(self, share: f64) -> Self {
         self.mix(PAPER, 1.0 - share)
     }
 
-    /// Returns a mixture of this colour and another colour. The other colour has the weight `share` in the mix.
+    /// Returns a mixture of this color and another color. `share` is the fraction of the other color.
     pub(crate) fn mix(self, other: Self, share: f64) -> Self {
         let mix = |a: u8, b: u8| (f64::from(a) * (1.0 - share) + f64::from(b) * share).round() as u8;
         Self(mix(self.0, other.0), mix(self.1, other.1), mix(self.2, other.2))
@@ -37,9 +36,8 @@ impl Color {
         0.2126 * linear(self.0) + 0.7152 * linear(self.1) + 0.0722 * linear(self.2)
     }
 
-    /// Returns the colour that replaces this colour on a dark page. The colour of a series keeps its hue. A mixture
-    /// with white or ink becomes a mixture of their replacements. For all other colours, light and dark are
-    /// exchanged.
+    /// Returns the color that replaces this color on a dark page. A series keeps its hue. A mixture of a series color
+    /// with white or ink becomes a mixture of their replacements. All other colors exchange light and dark.
     pub(crate) fn at_night(self) -> Self {
         let shares = || (1..=SHARES).map(|part| f64::from(part) / f64::from(SHARES));
         for (hue, at_night) in HUES.into_iter().zip(HUES_AT_NIGHT) {
@@ -53,7 +51,7 @@ impl Color {
         if self == PAPER { PAPER_AT_NIGHT } else { self.turned() }
     }
 
-    /// Returns the colour with the same hue and inverted lightness. The result is at least as light as the dark page.
+    /// Returns the color with the same hue and inverted lightness. The result is never darker than the dark page.
     fn turned(self) -> Self {
         let channels = [self.0, self.1, self.2].map(|channel| f64::from(channel) / 255.0);
         let (most, least) =
@@ -68,25 +66,25 @@ impl Color {
     }
 }
 
-/// The number of steps in which the shares of colour mixtures are tried.
+/// The number of fractions that are tried to recognize a mixture of colors.
 const SHARES: u32 = 20;
 
 /// The background of the page.
 pub(crate) const PAPER: Color = Color(255, 255, 255);
-/// The text colour of titles.
+/// The text color of titles.
 pub(crate) const INK: Color = Color(26, 26, 26);
-/// The colour of normal text.
+/// The color of normal text.
 pub(crate) const TEXT: Color = Color(68, 68, 68);
-/// The colour of the least important text.
+/// The color of less important text.
 pub(crate) const FAINT: Color = Color(110, 110, 110);
-/// The colour of axis lines.
+/// The color of axis lines.
 pub(crate) const AXIS: Color = Color(120, 120, 120);
-/// The colour of grid lines.
+/// The color of grid lines.
 pub(crate) const GRID: Color = Color(230, 230, 230);
-/// The colour of lines of theory, and of ideal bounds, which no component can beat.
+/// The color of lines that show theory or an ideal bound, which no component can beat.
 pub(crate) const BOUND: Color = Color(128, 128, 128);
 
-/// The colours of series, in order.
+/// The colors of series, in order.
 pub(crate) const HUES: [Color; 8] = [
     Color(0, 114, 178),
     Color(213, 94, 0),
@@ -98,7 +96,7 @@ pub(crate) const HUES: [Color; 8] = [
     Color(64, 64, 64),
 ];
 
-/// The colours of series on a dark page. Dark colours are lighter on a dark page.
+/// The colors of series on a dark page. Dark colors are replaced by lighter colors.
 const HUES_AT_NIGHT: [Color; 8] = [
     Color(30, 132, 200),
     Color(226, 108, 20),
@@ -110,15 +108,15 @@ const HUES_AT_NIGHT: [Color; 8] = [
     Color(196, 198, 202),
 ];
 
-/// The background of a dark page, as in the pages of the report.
+/// The background of a dark page, which is equal to the background of the dark report pages.
 const PAPER_AT_NIGHT: Color = Color(30, 33, 37);
 /// The lightness of a dark page.
 const NIGHT: f64 = 0.13;
 
-/// Lengths of strokes and gaps in pixels; empty for a solid line.
+/// Dash patterns: the lengths of strokes and gaps in pixels. The empty pattern is a solid line.
 const DASHES: [&[f64]; 4] = [&[], &[8.0, 4.0], &[2.0, 3.0], &[10.0, 3.0, 2.0, 3.0]];
 
-/// The dash pattern of the lines of theory and of an ideal bound: strokes and gaps.
+/// The dash pattern of lines that show theory or an ideal bound: the lengths of strokes and gaps.
 pub(crate) const THEORY: &[f64] = &[3.0, 3.0];
 pub(crate) const IDEAL: &[f64] = &[9.0, 3.0];
 
@@ -132,7 +130,7 @@ pub(crate) enum Mark {
     Cross,
 }
 
-/// The lines across a bar, which distinguish bars without colour.
+/// The lines across a bar, with which readers can distinguish bars without color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hatch {
     Plain,
@@ -165,23 +163,24 @@ impl Hatch {
 
 pub(crate) const MARKS: [Mark; 5] = [Mark::Circle, Mark::Square, Mark::Triangle, Mark::Diamond, Mark::Cross];
 
-/// The style of one series: its colour, fill, dashes, mark and hatch.
+/// The style of one series: its color, fill, dash pattern, mark and hatch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Style {
     pub color: Color,
-    /// The fill colour of bars.
+    /// The fill color of bars.
     pub fill: Color,
     pub dashes: &'static [f64],
     pub mark: Mark,
-    /// The lines across the bars, if several series are next to each other.
+    /// The hatch of the bars, which is used if several series are next to each other.
     pub hatch: Hatch,
-    /// The position in the order of labels. Labels of one kind have equal positions. `None` for an ideal bound.
+    /// The position of the label in the order of labels. Labels of one kind have the same position. `None` for an ideal
+    /// bound.
     pub kind: Option<usize>,
 }
 
 impl Style {
-    /// Returns the style of a label at this position in the order of labels. `repeat` is the number of earlier labels
-    /// at the same position, for example labels of one variant with other parameters.
+    /// Returns the style of a label at a position in the order of labels. `repeat` is the number of earlier labels at
+    /// the same position, such as labels of the same variant with other parameters.
     pub(crate) fn new(place: usize, repeat: usize) -> Self {
         let color = HUES[place % HUES.len()];
         let turn = place / HUES.len() + repeat;
@@ -196,7 +195,7 @@ impl Style {
         }
     }
 
-    /// Returns this style with another colour.
+    /// Returns this style with another color.
     pub(crate) fn recolored(self, color: Color) -> Self {
         Self { color, fill: color, dashes: &[], ..self }
     }
@@ -206,7 +205,8 @@ impl Style {
         self.kind.is_none()
     }
 
-    /// Returns the style of an ideal bound, which no component can reach.
+    /// Returns the style of an ideal bound, which no component can reach. `repeat` is the number of earlier bounds in
+    /// the chart.
     pub(crate) fn bound(repeat: usize) -> Self {
         let dashes = DASHES[1 + repeat % 3];
         Self {
@@ -220,8 +220,8 @@ impl Style {
     }
 }
 
-/// The colours from small to large values, from light to dark. The colours are distinguishable in grey and with any
-/// colour vision.
+/// The colors of heat maps, from light colors for small values to dark colors for large values. Readers can distinguish
+/// the colors in gray and with any color vision.
 const RAMP: [Color; 6] = [
     Color(247, 251, 255),
     Color(198, 219, 239),
@@ -231,7 +231,7 @@ const RAMP: [Color; 6] = [
     Color(5, 30, 80),
 ];
 
-/// Returns the colour for a share from 0 (smallest value) to 1 (largest value).
+/// Returns the color for a share from 0 (smallest value) to 1 (largest value).
 pub(crate) fn ramp(share: f64) -> Color {
     let at = share.clamp(0.0, 1.0) * (RAMP.len() - 1) as f64;
     let below = (at as usize).min(RAMP.len() - 2);

@@ -14,12 +14,13 @@ use crate::scene::{Rect, Scene, Shape, Text};
 
 /// PDF points per inch.
 const POINTS: f64 = 72.0;
-/// The distance of the handles of a Bezier curve that approximates a quarter of a circle, as a multiple of the radius.
+/// The distance of the control points of a Bezier curve that approximates a quarter of a circle, as a multiple of the
+/// radius.
 const QUARTER: f64 = 0.552_284_75;
-/// The units per em of the glyph space of a PDF font.
+/// The number of glyph units per em in a PDF font.
 const PER_EM: f64 = 1000.0;
 
-/// The ids of the PDF objects of one embedded font.
+/// The ids of the PDF objects that describe one embedded font.
 #[derive(Clone, Copy)]
 struct FontIds {
     font: Ref,
@@ -35,7 +36,7 @@ struct Embedded<'a> {
     /// The name of the font in the resources of the page.
     resource: &'static str,
     used: GlyphRemapper,
-    /// The character and the width of each glyph of the subset, by its index in the subset.
+    /// The character and the width of each glyph in the subset, by the index of the glyph in the subset.
     glyphs: BTreeMap<u16, (char, f64)>,
 }
 
@@ -44,7 +45,7 @@ impl<'a> Embedded<'a> {
         Self { face, resource, used: GlyphRemapper::new(), glyphs: BTreeMap::from([(0, ('\u{fffd}', 0.0))]) }
     }
 
-    /// Adds a glyph to the subset, and returns its index in the subset.
+    /// Adds a glyph to the subset, and returns the index of the glyph in the subset.
     fn take(&mut self, glyph: GlyphId, character: char) -> u16 {
         let font = self.face.font();
         let per_em = f64::from(font.units_per_em().unwrap_or(2048.0));
@@ -55,7 +56,7 @@ impl<'a> Embedded<'a> {
     }
 }
 
-/// Renders a scene as PDF, with `per_inch` pixels of the page per inch.
+/// Renders a scene as PDF. `per_inch` pixels of the page become one inch.
 ///
 /// # Errors
 /// The font cannot be embedded.
@@ -202,7 +203,7 @@ fn write(content: &mut Content, text: &Text, faces: &mut [Embedded<'_>; 2]) {
     content.end_text();
 }
 
-/// Writes the PDF objects around the content of the only page.
+/// Returns the complete PDF file of a page with this content.
 fn document(
     content: &[u8],
     title: &str,
@@ -254,7 +255,8 @@ fn document(
     Ok(pdf.finish())
 }
 
-/// Embeds the subset of a font (PDF 1.7, 9.7: a composite font whose CIDs are the indices of the glyphs).
+/// Embeds the subset of a font as a composite font (PDF 1.7, 9.7). The CIDs of the font are the indices of the glyphs
+/// in the subset.
 fn embed(pdf: &mut Pdf, ids: FontIds, face: &Embedded<'_>) -> Result<(), String> {
     let (bytes, index) = face.face.file();
     let subset = subsetter::subset(bytes, index, &face.used)

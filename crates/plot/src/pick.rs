@@ -1,23 +1,23 @@
-//! Selects the rows of a chart, and describes the selection.
+//! Selects the rows that a chart draws, and describes the selection.
 
 use results::columns::{IMPLAUSIBLE, OPERATION, PHASE, SECOND, SECONDS, WRONG_ANSWERS};
 use results::{Table, Value};
 
 use crate::{ChartSpec, Form, PlotError};
 
-/// The smallest length of an interval of a timeline that has a rate, as a fraction of a full interval. The first
-/// interval always has a rate.
+/// The smallest length of a timeline interval for which a chart shows a rate, as a fraction of a full interval. The
+/// first interval is always shown.
 const LEAST_SHARE: f64 = 0.5;
 
-/// The rows that a chart draws, and the texts that describe their selection.
+/// The rows that a chart draws, and the texts that describe the selection.
 pub(crate) struct Picked {
     pub table: Table,
     pub facts: Vec<String>,
     pub notes: Vec<String>,
 }
 
-/// Selects the rows that pass the filter. Unless the chart distinguishes phases or operations, selects only the rows
-/// of the last phase and of all operations. The result omits rows with wrong answers.
+/// Selects the rows that pass the filter of the chart. Unless the chart distinguishes phases or operations, selects
+/// only rows of the last phase with the operation `all`. Rows with wrong answers are omitted.
 pub(crate) fn pick(table: &Table, spec: &ChartSpec) -> Result<Picked, PlotError> {
     let mut table = table.clone();
     let (mut facts, mut notes) = (Vec::new(), Vec::new());
@@ -67,8 +67,8 @@ pub(crate) fn pick(table: &Table, spec: &ChartSpec) -> Result<Picked, PlotError>
     Ok(Picked { table: right, facts, notes })
 }
 
-/// Returns the rows of a timeline. Omits the last interval of a phase if the phase ended shortly after the start of
-/// this interval.
+/// Returns the rows of a timeline. Omits the last interval of a phase if the phase ended early in this interval,
+/// because its rate would be imprecise.
 fn whole_intervals(table: &Table, notes: &mut Vec<String>) -> Table {
     let lengths = table.rows().iter().filter_map(|row| row.get(&SECONDS).number());
     let least = LEAST_SHARE * lengths.fold(0.0, f64::max);
@@ -82,8 +82,7 @@ fn whole_intervals(table: &Table, notes: &mut Vec<String>) -> Table {
     whole
 }
 
-/// Returns the rows with this value in the column. If no row has this value, returns an error with the existing
-/// values.
+/// Returns the rows with `value` in the column. If no row has this value, the error lists the existing values.
 fn only_value(table: &Table, column: &str, value: &str) -> Result<Table, PlotError> {
     let kept = table.only(column, value)?;
     if kept.rows().is_empty() && !table.rows().is_empty() {
@@ -92,7 +91,7 @@ fn only_value(table: &Table, column: &str, value: &str) -> Result<Table, PlotErr
     Ok(kept)
 }
 
-/// Formats a selected value: `lookup phase`, `get operations`, `bloom.bits_per_key = 12`.
+/// Describes a filter, such as `lookup phase`, `get operations` or `bloom.bits_per_key = 12`.
 fn fact(column: &str, values: &[String]) -> String {
     let values = values.join(", ");
     match column {
@@ -102,7 +101,7 @@ fn fact(column: &str, values: &[String]) -> String {
     }
 }
 
-/// Names the swept columns that have several values: `only bloom differs`, `bloom and fence differ`.
+/// Names the swept columns that have several values, such as `only bloom differs` or `bloom and fence differ`.
 fn differing(table: &Table, spec: &ChartSpec) -> Result<String, PlotError> {
     let mut names = Vec::new();
     for path in table.schema().swept() {
@@ -118,7 +117,7 @@ fn differing(table: &Table, spec: &ChartSpec) -> Result<String, PlotError> {
     })
 }
 
-/// Returns the text for a chart in which only one column differs.
+/// Returns the text which states that only one column differs.
 pub(crate) fn alone(title: &str) -> String {
     format!("only {title} differs")
 }

@@ -1,10 +1,10 @@
-//! Parses cells with numbers in all notations of an experiment file: `12`, `0.5`, `"4MiB"`, `"30s"`.
+//! Parses the numbers in a results table, in all notations of an experiment file: `12`, `0.5`, `"4MiB"`, `"30s"`.
 
 use results::{Unit, Value};
 use types::quantity::{parse_bytes, parse_count, parse_nanoseconds};
 
-/// Returns the number in a value, with its unit; `None` for a name. `unit` is the unit of the column, for values
-/// without a unit.
+/// Returns the number in a value, and its unit. Returns `None` for a name. `unit` is the unit of the column, which
+/// applies to numbers without a unit.
 pub(crate) fn of(value: &Value, unit: Unit) -> Option<(f64, Unit)> {
     let text = match value {
         Value::Empty => return None,

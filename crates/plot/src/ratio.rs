@@ -20,19 +20,21 @@ use crate::style::Whiskers;
 use crate::verdict::{Judged, change};
 use crate::{ChartSpec, PlotError, format};
 
-/// The smallest height of a row in pixels, and the height of the part of a row that contains the points of rounds.
+/// The smallest height of a row in pixels, and the height of the part of the row in which the points of the rounds are
+/// drawn.
 const ROW: f64 = 34.0;
 const ROUNDS: f64 = 16.0;
-/// The width of the column with the change at the right end of a row, and of its number on a narrow page, in pixels.
+/// The width in pixels of the text with the change at the right end of a row, and the width of this text on a narrow
+/// page.
 const CHANGE: f64 = 116.0;
 const NUMBER: f64 = 56.0;
-/// A page that is narrower than this number of pixels counts as narrow.
+/// The page width in pixels below which a page counts as narrow.
 const NARROW: f64 = 500.0;
 
 /// The comparison of one candidate with its baseline.
 struct PairedRatios {
     name: String,
-    /// The ratio in each round, in order.
+    /// The ratio in each round, in the order of the rounds.
     rounds: Vec<f64>,
     median: f64,
     low: f64,
@@ -40,7 +42,7 @@ struct PairedRatios {
     noise: Option<f64>,
 }
 
-/// The comparisons and texts of a ratio chart.
+/// The comparisons of a ratio chart, and its captions.
 pub(crate) struct Ratios {
     y: Column,
     baseline: String,
@@ -51,8 +53,8 @@ pub(crate) struct Ratios {
     pub notes: Vec<String>,
 }
 
-/// Pairs the rows of candidates with the rows of their baselines, round by round. The pairs and their confidence
-/// intervals come from `verdicts.csv`. Without this file, all configurations are compared with the first.
+/// Pairs the rows of each candidate with the rows of its baseline, round by round. `verdicts.csv` names the pairs, and
+/// contains their confidence intervals. Without verdicts, the first configuration is the baseline of all others.
 pub(crate) fn prepare(table: &Table, spec: &ChartSpec, verdicts: &[Row]) -> Result<Ratios, PlotError> {
     let Picked { table, mut facts, mut notes } = pick(table, spec)?;
     let y = spec.y.as_deref();
@@ -113,16 +115,15 @@ pub(crate) fn prepare(table: &Table, spec: &ChartSpec, verdicts: &[Row]) -> Resu
     Ok(Ratios { y: column, baseline, comparisons, facts, verdict: judged.sentence(), notes })
 }
 
-/// Returns the name of a candidate. If the chart has several baselines, the name includes the settings that the
-/// candidate shares with its baseline.
-/// are added.
+/// Returns the name of a candidate. If the verdicts compare configurations in groups, the name includes the settings
+/// that the candidate shares with its baseline.
 fn name_of(verdict: &Row) -> String {
     let (candidate, within) = (verdict.get(&v::CANDIDATE).to_string(), verdict.get(&v::WITHIN).to_string());
     if within.is_empty() { candidate } else { format!("{candidate} ({within})") }
 }
 
-/// Compares a candidate with its baseline in each round that both configurations finished. Returns `None` if no such
-/// round exists.
+/// Computes the ratio of a candidate to its baseline in each round that both configurations have finished. Returns
+/// `None` if no such round exists.
 fn compare(name: String, base: &BTreeMap<u64, f64>, own: &BTreeMap<u64, f64>) -> Option<PairedRatios> {
     let ratio = |(trial, own): (&u64, &f64)| {
         let ratio = own / base.get(trial)?;
@@ -142,8 +143,8 @@ impl Ratios {
         format!("{} relative to {}", self.y.title(), self.baseline)
     }
 
-    /// Returns the drawn values of the chart. One series contains the ratios of the rounds. Another series contains
-    /// the medians with their intervals.
+    /// Returns the drawn values of the chart in two series: the ratios of the rounds, and the medians with their
+    /// intervals.
     pub(crate) fn figure(&self) -> Figure {
         let across = |at: usize| at as f64;
         let rounds = self.comparisons.iter().enumerate().flat_map(|(at, comparison)| {
@@ -235,7 +236,8 @@ pub(crate) fn draw(ratios: &Ratios, captions: &mut Captions) -> Result<Scene, Pl
     Ok(page.below(rect))
 }
 
-/// Draws the noise floor as a band around 1, in the row of each comparison that has a noise floor.
+/// Draws the noise floor of each comparison as a band around 1 in its row. Comparisons without a noise floor have no
+/// band.
 fn bands(scene: &mut Scene, rect: Rect, ratios: &Ratios, slot: f64, across: &dyn Fn(f64) -> f64) {
     for (at, comparison) in ratios.comparisons.iter().enumerate() {
         let Some(noise) = comparison.noise.filter(|noise| *noise > 0.0) else { continue };
@@ -246,7 +248,7 @@ fn bands(scene: &mut Scene, rect: Rect, ratios: &Ratios, slot: f64, across: &dyn
     }
 }
 
-/// Returns round ratios along the axis as labels: `0.5x`, `1x`, `2x`.
+/// Returns ticks at round ratios, with labels such as `0.5x`, `1x` and `2x`.
 fn ticks(scale: Scale, width: f64) -> Vec<Tick> {
     let write = |ratio: f64| format!("{}x", format::value(ratio, Unit::Ratio));
     let round = |count: usize| {

@@ -1,7 +1,7 @@
-//! Draws a scene through the back ends of `plotters`: SVG, and PNG at twice the size.
+//! Draws a scene with the back ends of `plotters`: as SVG, and as PNG at twice the size.
 //!
-//! The back ends draw at integer coordinates. The scene is therefore drawn four times as large. The SVG scales the
-//! drawing down by its view box. The PNG averages the pixels, which also smooths every edge.
+//! The back ends draw at integer coordinates, so the scene is drawn four times as large. The view box of the SVG scales
+//! the drawing down. The PNG averages groups of pixels, which also smooths every edge.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -14,14 +14,14 @@ use crate::font::{self, BASELINE_EM, TextStyle, Typeface};
 use crate::palette::{Color, Mark, PAPER};
 use crate::scene::{Rect, Scene, Shape, Text};
 
-/// Units of the back ends per pixel of the page.
+/// Units of a back end per pixel of the page.
 const UNITS: f64 = 4.0;
 
-/// Pixels of a PNG per pixel of a page for a screen. A PNG for print keeps all drawn pixels.
+/// Pixels of a PNG per pixel of the page, for a screen. A PNG for print keeps all drawn pixels.
 const PNG_SCALE: usize = 2;
 
-/// Renders the scene as SVG. Screen readers read the title. `in_print` is the number of pixels per inch of a page for
-/// print; `None` for a screen.
+/// Renders the scene as SVG. Screen readers read `title`. `in_print` is the number of pixels per inch of a page for
+/// print, and `None` for a screen.
 pub(crate) fn svg(scene: &Scene, title: &str, in_print: Option<f64>) -> String {
     let (width, height) = size(scene);
     let mut text = String::new();
@@ -49,7 +49,7 @@ pub(crate) fn svg(scene: &Scene, title: &str, in_print: Option<f64>) -> String {
     )
 }
 
-/// Adds the width of every text to the SVG, so that the text has this width in any font of a viewer.
+/// Adds the width of every text to the SVG. A viewer that uses another font then still draws each text with this width.
 fn with_widths(body: &str, scene: &Scene) -> String {
     const TEXT: &str = "<text ";
     let mut parts = body.split(TEXT);
@@ -90,8 +90,8 @@ fn size(scene: &Scene) -> (u32, u32) {
     ((scene.width * UNITS).round() as u32, (scene.height * UNITS).round() as u32)
 }
 
-/// Reduces an image: each square of `step` by `step` pixels becomes its average. Returns the pixels and the size of
-/// the smaller image.
+/// Reduces an image: each square of `step` by `step` pixels becomes one pixel with the average color. Returns the
+/// pixels and the size of the reduced image.
 fn shrink(pixels: &[u8], width: usize, step: usize) -> (Vec<u8>, (u32, u32)) {
     let (columns, rows) = (width / step, pixels.len() / 3 / width / step);
     let mut small = Vec::with_capacity(columns * rows * 3);
@@ -107,16 +107,16 @@ fn shrink(pixels: &[u8], width: usize, step: usize) -> (Vec<u8>, (u32, u32)) {
     (small, (columns as u32, rows as u32))
 }
 
-/// How the corners of lines are drawn.
+/// The way in which the corners of lines are drawn.
 #[derive(Clone, Copy, PartialEq)]
 enum Joins {
-    /// The back end draws whole paths well.
+    /// The back end draws paths without gaps.
     Native,
-    /// The back end leaves gaps at corners, so each segment is drawn separately, with a disc at each corner.
+    /// The back end leaves gaps at corners, so the pen draws each segment separately and adds a disc at each corner.
     Round,
 }
 
-/// Converts shapes to calls of a back end.
+/// Draws shapes by calling a back end.
 struct Pen<'a, B> {
     backend: &'a mut B,
     joins: Joins,

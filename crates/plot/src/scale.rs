@@ -1,4 +1,4 @@
-//! Converts numbers to positions on an axis, and chooses its ticks.
+//! Maps numbers to positions on an axis, and chooses the ticks of the axis.
 
 use results::Unit;
 
@@ -7,11 +7,11 @@ use crate::format;
 /// The scale of an axis, which maps numbers to positions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Scale {
-    /// A scale on which equal differences have equal distances.
+    /// A scale on which equal differences have equal lengths.
     Linear { low: f64, high: f64 },
-    /// A scale on which equal factors have equal distances. Both ends of the scale are positive.
+    /// A scale on which equal factors have equal lengths. Both ends of the scale are positive.
     Log { low: f64, high: f64 },
-    /// A scale for fractions below 1 on which the distances from 90 % to 99 % and from 99 % to 99.9 % are equal.
+    /// A scale for fractions below 1, on which the steps from 90 % to 99 % and from 99 % to 99.9 % have equal lengths.
     Nines { most: f64 },
     /// A scale with `count` categories in equal slots. A category is in the middle of its slot.
     Slots { count: usize },
@@ -25,8 +25,8 @@ pub(crate) struct Tick {
 }
 
 impl Scale {
-    /// Returns a linear scale for the data. The scale starts at 0 if `from_zero` is set. The scale also starts at 0
-    /// if positive data then cover at least a quarter of the scale.
+    /// Returns a linear scale that covers all values. The scale starts at 0 if `from_zero` is set, or if all values are
+    /// positive and then span at least a quarter of the scale.
     pub(crate) fn linear(values: impl Iterator<Item = f64>, from_zero: bool) -> Self {
         let (least, largest) = span(values);
         let (low, high) = if least >= 0.0 && (from_zero || least <= 0.75 * largest) {
@@ -47,7 +47,7 @@ impl Scale {
         }
     }
 
-    /// Returns a logarithmic scale of the positive values. Returns `None` if no value is positive.
+    /// Returns a logarithmic scale that covers all positive values. Returns `None` if no value is positive.
     pub(crate) fn log(values: impl Iterator<Item = f64>) -> Option<Self> {
         let (low, high) = span(values.filter(|value| *value > 0.0));
         (low > 0.0 && high.is_finite()).then(|| {
@@ -59,8 +59,8 @@ impl Scale {
         })
     }
 
-    /// Returns this scale with additional space at both ends. The ends of a linear scale are round numbers in the
-    /// unit of the axis.
+    /// Returns this scale with additional space at both ends. A linear scale then ends at round numbers in the unit of
+    /// the axis.
     pub(crate) fn padded(self, ticks: usize, unit: Unit) -> Self {
         let Self::Linear { low, high } = self else { return self.inset(0.04) };
         let round = |low: f64, high: f64, size: f64| {
@@ -76,8 +76,8 @@ impl Scale {
         Self::Linear { low, high }
     }
 
-    /// Returns a linear or logarithmic scale with `share` of its length added at both ends, so that points do not
-    /// touch the frame.
+    /// Returns this scale with additional space at both ends, so that points do not touch the frame. `share` is the
+    /// space at each end as a fraction of the scale.
     pub(crate) fn inset(self, share: f64) -> Self {
         match self {
             Self::Linear { low, high } => {
@@ -93,8 +93,7 @@ impl Scale {
         }
     }
 
-    /// Returns the position of a number, from 0 to 1 on the axis. Returns `None` if the number has no position on the
-    /// scale.
+    /// Returns the position of a number on the axis, from 0 to 1. Returns `None` if the scale cannot show the number.
     pub(crate) fn at(&self, number: f64) -> Option<f64> {
         let at = match *self {
             // Halved first, because the distance of the ends may overflow.
@@ -111,8 +110,8 @@ impl Scale {
         at.is_finite().then_some(at)
     }
 
-    /// Returns about `count` round numbers along the scale, and the unit for the description of the axis. On a
-    /// logarithmic scale, the label of each tick contains its own unit.
+    /// Returns about `count` ticks at round numbers, and the unit for the description of the axis. On a logarithmic
+    /// scale, each label contains its own unit.
     pub(crate) fn ticks(&self, count: usize, unit: Unit) -> (Vec<Tick>, &'static str) {
         match *self {
             Self::Linear { low, high } => linear_ticks(low, high, count, unit),
@@ -128,7 +127,7 @@ impl Scale {
         }
     }
 
-    /// Returns ticks at those of the given values that are within the scale.
+    /// Returns a tick at each of the given values that the scale contains.
     pub(crate) fn label(
         &self,
         numbers: impl IntoIterator<Item = f64>,
@@ -142,7 +141,7 @@ impl Scale {
     }
 }
 
-/// Returns the smallest and the largest value. Without values, returns infinity and minus infinity.
+/// Returns the smallest and the largest value. If there are no values, returns infinity and minus infinity.
 pub(crate) fn span(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
 }
@@ -171,8 +170,8 @@ fn linear_ticks(low: f64, high: f64, count: usize, unit: Unit) -> (Vec<Tick>, &'
     (scale.label(numbers, write), axis.name)
 }
 
-/// Returns powers of ten, or powers of two for bytes. If there are few powers of ten, also returns 2 and 5 times
-/// these powers.
+/// Returns the powers of ten between `low` and `high`, or the powers of two for bytes. If there are few powers of ten,
+/// the result also contains their multiples by 2 and 5.
 fn log_numbers(low: f64, high: f64, count: usize, unit: Unit) -> Vec<f64> {
     let base: f64 = if unit == Unit::Bytes { 2.0 } else { 10.0 };
     let (first, last) = (low.log(base).ceil() as i32, high.log(base).floor() as i32);
@@ -196,7 +195,7 @@ fn between_round(low: f64, high: f64, count: usize) -> Vec<f64> {
     (0..=2 * count).map(|i| (first + i as f64) * step).take_while(|number| *number <= high).collect()
 }
 
-/// Returns the number of nines of a fraction: 0.9 has one nine, and 0.99 has two nines.
+/// Returns the number of nines in a fraction, such as 1 for 0.9 and 2 for 0.99.
 fn nines(share: f64) -> f64 {
     -(1.0 - share.clamp(0.0, 1.0 - 1e-15)).log10()
 }

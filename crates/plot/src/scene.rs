@@ -1,7 +1,7 @@
-//! A drawing as a list of shapes. The layout code creates the shapes, tests check them, and two back ends (SVG and
-//! PNG, PDF) render them.
+//! A drawing as a list of shapes. The layout code creates the shapes, tests check them, and back ends render them as
+//! SVG, PNG and PDF.
 //!
-//! Coordinates are pixels of the page. The y coordinate grows downwards.
+//! Coordinates are pixels of the page. The y axis points downwards.
 
 use crate::font::{self, Anchor, Weight};
 use crate::palette::{Color, Mark};
@@ -10,7 +10,7 @@ use crate::palette::{Color, Mark};
 #[derive(Clone, Debug)]
 pub(crate) struct Text {
     pub line: String,
-    /// The x coordinate of the anchor on the baseline.
+    /// The x coordinate of the anchor of the text.
     pub x: f64,
     pub y: f64,
     pub size: f64,
@@ -46,7 +46,7 @@ impl Rect {
             && other.bottom <= self.bottom
     }
 
-    /// Whether two rectangles overlap by more than a rounding error.
+    /// Returns whether two rectangles overlap by more than a rounding error.
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
         const HAIR: f64 = 0.5;
         self.left < other.right - HAIR
@@ -76,7 +76,7 @@ pub(crate) enum Shape {
         rect: Rect,
         color: Color,
     },
-    /// A filled mark with a thin white edge, which separates it from the shapes below.
+    /// A filled mark with a thin white edge, which separates the mark from the shapes below it.
     Mark {
         x: f64,
         y: f64,
@@ -141,7 +141,7 @@ impl Scene {
         self.shapes.push(Shape::Text(text));
     }
 
-    /// Returns the texts that are partly outside of the page, overlap other texts, or are too small to read.
+    /// Returns the texts that extend beyond the page, overlap other texts, or are too small to read.
     pub(crate) fn flaws(&self) -> Vec<String> {
         let page = Rect { left: 0.0, top: 0.0, right: self.width, bottom: self.height };
         let texts: Vec<(&Text, Rect)> = self
@@ -208,9 +208,9 @@ impl Text {
     }
 }
 
-/// Breaks text into lines no wider than `width`: at spaces and after `(`, `,` and `/`, and if necessary after `-` and
-/// `_`. A word wider than a line gets its own line and is cut with an ellipsis. If the text needs more than `most`
-/// lines, the last line is cut with an ellipsis, too.
+/// Breaks text into lines that are at most `width` wide. Lines break at spaces and after `(`, `,` and `/`, and if
+/// necessary after `-` and `_`. A word that is wider than a line gets its own line and is cut with an ellipsis. If the
+/// text needs more than `most` lines, the last line is cut with an ellipsis.
 pub(crate) fn wrap(text: &str, width: f64, size: f64, weight: Weight, most: usize) -> Vec<String> {
     let lines = wrap_at(&[' ', '(', ',', '/'], text, width, size, weight, most);
     if lines.iter().any(|line| line.ends_with('…')) {
@@ -219,7 +219,7 @@ pub(crate) fn wrap(text: &str, width: f64, size: f64, weight: Weight, most: usiz
     lines
 }
 
-/// Breaks text after any of these characters.
+/// Breaks text into lines that are at most `width` wide, at spaces and after each character of `after`.
 fn wrap_at(after: &[char], text: &str, width: f64, size: f64, weight: Weight, most: usize) -> Vec<String> {
     let fits = |line: &str| font::width(line.trim_end(), size, weight) <= width;
     let mut lines: Vec<String> = vec![String::new()];
@@ -235,8 +235,8 @@ fn wrap_at(after: &[char], text: &str, width: f64, size: f64, weight: Weight, mo
     lines.iter().map(|line| cut(line.trim_end(), width, size, weight)).collect()
 }
 
-/// Breaks text into lines no wider than `width`, at spaces only. A word wider than a line is broken anywhere. Nothing
-/// is left out.
+/// Breaks text into lines that are at most `width` wide, only at spaces. A word that is wider than a line is broken at
+/// any character. No text is omitted.
 pub(crate) fn wrap_words(text: &str, width: f64, size: f64, weight: Weight) -> Vec<String> {
     let fits = |line: &str| font::width(line, size, weight) <= width;
     let mut lines = vec![String::new()];
@@ -275,7 +275,7 @@ pub(crate) fn wrap_evenly(text: &str, width: f64, size: f64, weight: Weight) -> 
     wrap_words(text, narrowest.unwrap_or(width), size, weight)
 }
 
-/// Returns the text. If the text is wider than `width`, an ellipsis replaces its end.
+/// Returns the text. If the text is wider than `width`, an ellipsis replaces the end of the text.
 pub(crate) fn cut(text: &str, width: f64, size: f64, weight: Weight) -> String {
     if font::width(text, size, weight) <= width {
         return text.to_owned();

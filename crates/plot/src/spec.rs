@@ -39,10 +39,10 @@ pub struct ChartSpec {
     /// the kind of latency.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x: Option<String>,
-    /// Column on the vertical axis, or the colour in a `heatmap`. A `cdf` has no `y`.
+    /// Column on the vertical axis, or the color in a `heatmap`. A `cdf` has no `y`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub y: Option<String>,
-    /// Column whose values select the series. Each value has one colour. Other swept columns that vary also separate
+    /// Column whose values select the series. Each value has one color. Other swept columns that vary also separate
     /// the series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<String>,
@@ -53,7 +53,7 @@ pub struct ChartSpec {
     /// Whether the horizontal axis is logarithmic.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub log_x: bool,
-    /// Whether the vertical axis (the colour of a `heatmap`) is logarithmic. In a `cdf`, the steps to 90 %, 99 % and
+    /// Whether the vertical axis (the color of a `heatmap`) is logarithmic. In a `cdf`, the steps to 90 %, 99 % and
     /// 99.9 % then have the same height. A `cdf` is logarithmic by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_y: Option<bool>,
@@ -87,7 +87,7 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    /// The value in the notation of the CSV.
+    /// Returns the value in the notation of the CSV.
     fn text(&self) -> String {
         match self {
             Self::Integer(number) => number.to_string(),
@@ -99,7 +99,7 @@ impl Scalar {
 }
 
 impl SelectedValues {
-    /// The values in the notation of the CSV.
+    /// Returns the values in the notation of the CSV.
     pub fn texts(&self) -> Vec<String> {
         match self {
             Self::One(value) => vec![value.text()],
@@ -126,29 +126,29 @@ impl ChartSpec {
         }
     }
 
-    /// The conversion of rows to points.
+    /// Returns the conversion of rows to points for this kind of chart.
     pub fn form(&self) -> Form {
         self.component().form()
     }
 
-    /// Whether the vertical axis is logarithmic.
+    /// Returns whether the vertical axis is logarithmic.
     pub fn is_log_y(&self) -> bool {
         self.log_y.unwrap_or(self.form() == Form::Cdf)
     }
 
-    /// Returns whether the chart draws this column as a measured value. The values of a drawn column do not
-    /// distinguish configurations. The values of `y` are measured values, and those of `x` in a scatter plot.
+    /// Returns whether the chart draws this column as a measured value: `y`, and `x` in a scatter plot. The values of
+    /// such a column do not distinguish configurations.
     pub(crate) fn measures(&self, column: &str) -> bool {
         let is = |other: &Option<String>| other.as_deref() == Some(column);
         is(&self.y) || self.form() == Form::Scatter && is(&self.x)
     }
 
-    /// The kind of chart as a component.
+    /// Creates the component for this kind of chart.
     pub(crate) fn component(&self) -> Box<dyn ChartKind> {
         KINDS.build(&self.kind).expect("a chosen kind of chart can be built")
     }
 
-    /// The path of the chart's table in the results.
+    /// Returns the path of the results file that this chart draws.
     pub fn table(&self, folder: &Folder) -> PathBuf {
         match (self.form(), self.file) {
             (Form::Timeline, _) => folder.timeline(),
@@ -176,7 +176,7 @@ impl ChartSpec {
     }
 }
 
-/// Writes a kind as its label, which can be parsed again.
+/// Serializes a kind of chart as its label, which the parser accepts.
 fn write_kind<S: Serializer>(kind: &catalog::Choice, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&kind.label())
 }

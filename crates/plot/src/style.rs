@@ -1,4 +1,4 @@
-//! The look of figures: the `[style]` table of an experiment, and the options of `lsmbench plot`.
+//! The style of figures: the `[style]` table of an experiment, and the options of `lsmbench plot`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -44,7 +44,7 @@ impl FigureStyle {
     /// The keys of a `[style]` table.
     pub const KEYS: [&'static str; 6] = ["format", "width", "font", "title", "caption", "whiskers"];
 
-    /// Returns this style, with absent keys taken from `below`.
+    /// Returns this style. Keys that are absent in this style have the values of `below`.
     #[must_use]
     pub fn over(self, below: Self) -> Self {
         Self {
@@ -60,7 +60,7 @@ impl FigureStyle {
     /// Checks that the typeface can be read.
     ///
     /// # Errors
-    /// A font file that cannot be read; a family that is not installed.
+    /// A font file cannot be read, or a family is not installed.
     pub fn check(&self) -> Result<(), PlotError> {
         Typeface::find(self.font.as_deref()).map(drop)
     }
@@ -140,7 +140,7 @@ named! {
 }
 
 impl Format {
-    /// The file extension.
+    /// Returns the file extension of the format.
     pub fn ending(self) -> &'static str {
         match self {
             Self::Svg => "svg",
@@ -177,7 +177,7 @@ named! {
     Iqr = "iqr";
 }
 
-/// The formats of a figure, each once.
+/// The file formats of a figure, without repetitions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Formats(Vec<Format>);
 
@@ -228,16 +228,16 @@ impl<'de> Deserialize<'de> for Formats {
     }
 }
 
-/// A length in print, such as a width of 3.3 inches.
+/// A length in print, such as 3.3 inches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Length {
     inches: f64,
 }
 
 impl Length {
-    /// The shortest and the longest width of a figure, in inches.
+    /// The smallest and the largest width of a figure in print, in inches.
     const BOUNDS: [f64; 2] = [2.5, 20.0];
-    /// The width of a column of a two-column paper (ACM, USENIX), and the width of the page.
+    /// The named widths: a column of a two-column paper (ACM, USENIX), and the whole page, in inches.
     const NAMED: [(&'static str, f64); 2] = [("column", 3.33), ("page", 7.0)];
     const UNITS: [(&'static str, f64); 4] =
         [("in", 1.0), ("mm", 1.0 / 25.4), ("cm", 1.0 / 2.54), ("pt", 1.0 / 72.27)];

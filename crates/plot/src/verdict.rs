@@ -1,8 +1,8 @@
-//! The verdicts of a run on the values of a chart, as a sentence in the caption and as a sign at each bar. If
-//! candidates cannot be compared with their baseline, such as filters of different sizes, the sentence contains only
-//! the number of these candidates.
+//! The verdicts on the values of a chart: a sentence in the caption, and a sign at each bar. Some candidates cannot be
+//! compared with their baseline, such as filters of different sizes. The sentence states only the number of these
+//! candidates.
 //!
-//! The verdicts come only from `verdicts.csv`, so a chart that is drawn again has the verdicts of the run.
+//! The verdicts come only from `verdicts.csv`, so a chart that is drawn again shows the verdicts of the run.
 
 use std::collections::BTreeSet;
 
@@ -12,10 +12,10 @@ use results::{Column, Row, Table, Unit, verdicts as v};
 use crate::format::{self, SPACE};
 use crate::{ChartSpec, Form};
 
-/// The largest number of candidates that a sentence names individually.
+/// The largest number of candidates that a sentence names.
 const MOST_NAMED: usize = 6;
 
-/// The smallest ratio that is printed as a factor. Smaller changes are printed as a percentage of the baseline.
+/// The smallest ratio that is printed as a factor. Smaller ratios are printed as a change in percent of the baseline.
 const LARGE: f64 = 2.0;
 
 /// The sign at a bar for each verdict.
@@ -31,14 +31,14 @@ pub(crate) struct Judged<'a> {
     labels: BTreeSet<String>,
     /// Whether the bars show the signs of the verdicts.
     has_signs: bool,
-    /// The phase of the verdicts, if the chart has several phases.
+    /// The phase of the verdicts, for the caption. `None` if the chart shows only rows of this phase.
     phase: Option<String>,
     /// The column whose values the verdicts compare.
     column: Option<Column>,
 }
 
 impl<'a> Judged<'a> {
-    /// Selects the `verdicts` on the column of the vertical axis whose rows are in the chart.
+    /// Selects the verdicts on the column `y` whose baseline and candidate are in the chart.
     pub(crate) fn of(verdicts: &'a [Row], table: &Table, spec: &ChartSpec) -> Self {
         let shows_points = !matches!(spec.form(), Form::Cdf | Form::Timeline | Form::Heatmap);
         let has_signs = matches!(spec.form(), Form::Bar | Form::GroupedBar);
@@ -64,7 +64,8 @@ impl<'a> Judged<'a> {
         Self { rows: judged, no_rivals: no_rivals.len(), labels, has_signs, phase, column }
     }
 
-    /// Returns the comparisons of candidates that can be compared with their baseline, in order.
+    /// Returns the comparisons of the candidates that can be compared with their baseline, in the order of
+    /// `verdicts.csv`.
     pub(crate) fn comparisons(&self) -> impl Iterator<Item = &'a Row> {
         self.rows.iter().copied()
     }
@@ -76,9 +77,9 @@ impl<'a> Judged<'a> {
         is_shown && is_called(row, name, verdict, &self.labels)
     }
 
-    /// Returns a sentence such as `Verdict against leveled: tiered is 2.28x faster (95 % CI 2.18x to 2.65x).` If
-    /// configurations are compared in groups with equal settings, the sentence contains the number of verdicts of
-    /// each kind.
+    /// Returns a sentence such as `Verdict against leveled: tiered is 2.28x faster (95 % CI 2.18x to 2.65x).` If the
+    /// verdicts compare configurations in several groups with equal settings, the sentence states only the number of
+    /// verdicts of each kind.
     pub(crate) fn sentence(&self) -> Option<String> {
         let first = self.rows.first()?;
         let column = self.column.as_ref()?;
@@ -102,15 +103,16 @@ impl<'a> Judged<'a> {
         Some(format!("Verdict against {baseline}{agree}{phase}: {named}{more}.{}{no_rivals}", self.factors()))
     }
 
-    /// Returns the common baseline of all candidates. Returns `None` if the candidates have several baselines.
+    /// Returns the name of the common baseline, or a text for several baselines. Returns `None` if there are no
+    /// verdicts.
     fn baseline(&self) -> Option<String> {
         let first = self.rows.first()?.get(&v::BASELINE);
         let is_same = self.rows.iter().all(|row| row.get(&v::BASELINE) == first);
         Some(if is_same { name(&first.to_string()) } else { "the baseline of each group".to_owned() })
     }
 
-    /// Warns of configurations that differ in several settings. The text is empty if only one setting differs,
-    /// because another line of the caption names this setting.
+    /// Returns a warning if compared configurations differ in several settings. The text is empty if only one setting
+    /// differs, because another line of the caption names this setting.
     fn factors(&self) -> String {
         let most = self.rows.iter().filter_map(|row| Some((row.get(&v::FACTORS).integer()?, row)));
         match most.max_by_key(|(count, _)| *count) {
@@ -131,14 +133,14 @@ impl<'a> Judged<'a> {
         (count > 0).then(|| format!("{count} {verdict}"))
     }
 
-    /// Returns the meaning of the signs that a chart uses.
+    /// Returns the explanation of the signs that the chart shows.
     pub(crate) fn key(&self) -> Option<String> {
         let used = SIGNS.iter().filter(|(verdict, _)| self.has_signs && self.counted(verdict).is_some());
         let key: Vec<String> = used.map(|(verdict, sign)| format!("{sign}{SPACE}{verdict}")).collect();
         (!key.is_empty()).then(|| format!(" {}.", key.join(", ")))
     }
 
-    /// Returns the sign at the bar of a row; `None` if no verdict exists for the row.
+    /// Returns the verdict sign for the bar of a row; `None` if no verdict is about this row.
     pub(crate) fn sign(&self, row: &Row) -> Option<&'static str> {
         let is_about = |verdict: &&&Row| {
             verdict.get(&v::PHASE) == row.get(&PHASE)
@@ -150,9 +152,9 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// Returns whether a name in a verdict means the configuration of a row. The name is usually the label of the
-/// configuration. A swept value of the configuration also counts as its name, if all other swept values are equal to
-/// those of the verdict. If a name is the label of a configuration, the name means only this configuration.
+/// Returns whether a name in a verdict means the configuration of a row. If a configuration of the chart has the label
+/// `name`, the name means only this configuration. Otherwise, the name can be one swept value of the configuration. All
+/// other swept values must then be equal to those of the verdict.
 fn is_called(row: &Row, name: &str, verdict: &Row, labels: &BTreeSet<String>) -> bool {
     let within = verdict.get(&v::WITHIN).to_string();
     let mut is_named = row.get(&LABEL).to_string() == name;
@@ -171,19 +173,19 @@ fn is_called(row: &Row, name: &str, verdict: &Row, labels: &BTreeSet<String>) ->
     is_named && agrees
 }
 
-/// Returns whether a verdict states that the candidate cannot be compared with its baseline.
+/// Returns whether a verdict is `no rival`: the candidate cannot be compared with its baseline.
 fn is_no_rival(verdict: &Row) -> bool {
     verdict.get(&v::DOUBT).to_string().starts_with(v::NO_RIVAL)
 }
 
-/// Returns the settings that the compared configurations share, such as ` at equal bits_per_key`.
+/// Returns the settings that the compared configurations share, as text such as ` at equal bits_per_key`.
 fn agreement(verdict: &Row) -> String {
     let within = verdict.get(&v::WITHIN).to_string();
     let titles: Vec<&str> = within.split(", ").filter_map(|part| Some(part.split_once(" = ")?.0)).collect();
     if titles.is_empty() { String::new() } else { format!(" at equal {}", titles.join(" and ")) }
 }
 
-/// Returns a name with non-breaking spaces.
+/// Returns a label in which all spaces are non-breaking spaces.
 fn name(label: &str) -> String {
     let label = if label == "none" { "\"none\"" } else { label };
     label.replace(' ', &SPACE.to_string())
@@ -237,8 +239,8 @@ pub(crate) fn change(ratio: f64, column: &Column) -> String {
     }
 }
 
-/// Formats the ends of the confidence interval of a ratio, in the direction of the ratio. Factors of at least 2 are
-/// printed as factors. Smaller changes are printed in percent of the baseline.
+/// Formats the ends of the confidence interval of a ratio, in the direction of the ratio. Ratios of at least 2 are
+/// printed as factors, and smaller ratios in percent of the baseline.
 fn sides(ratio: f64, low: f64, high: f64) -> (String, String) {
     let is_down = ratio < 1.0;
     let side = |end: f64| {

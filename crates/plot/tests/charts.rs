@@ -1,5 +1,5 @@
-//! Tests of every kind of chart with plain and hostile results. Charts are drawn, readable and deterministic, and empty
-//! charts are rejected with advice.
+//! Tests of every kind of chart with ordinary and hostile results. Each chart must be drawn, readable and
+//! deterministic. Empty charts must be rejected with advice.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -30,18 +30,18 @@ fn draw(sample: &Sample) -> Chart {
         .unwrap_or_else(|error| panic!("{}: {error}", sample.name))
 }
 
-/// The same chart at the width of a phone.
+/// Returns the same chart at the width of a phone.
 fn on_phone(sample: Sample) -> Sample {
     Sample { context: Context { width: Width::Phone, ..sample.context }, ..sample }
 }
 
-/// The same chart in the style of a `[style]` table.
+/// Returns the same chart with the keys of a `[style]` table.
 fn styled(sample: Sample, style: &str) -> Sample {
     let style = toml::from_str(style).unwrap();
     Sample { context: Context { style, ..sample.context }, ..sample }
 }
 
-/// The texts of an SVG, each with the attributes that tests check.
+/// Returns the texts of an SVG, each with the attributes that tests check.
 fn texts(svg: &str) -> Vec<String> {
     let document = roxmltree::Document::parse(svg).unwrap();
     let texts = document.descendants().filter(|node| node.has_tag_name("text"));

@@ -1,15 +1,15 @@
-//! Vectors for large filters and fence pointers, in huge pages if the kernel provides huge pages.
+//! Vectors in huge pages for large filters and fence pointers, if the kernel provides huge pages.
 //!
-//! A structure of tens of megabytes has more 4 KiB pages than the TLB has entries, so nearly every probe costs a page
-//! walk in addition to its cache miss. With huge pages, a search through 4 M key prefixes is about 10 % faster.
+//! A structure of tens of megabytes has more 4 KiB pages than the TLB has entries. Nearly every probe then causes a TLB
+//! miss and a page walk, in addition to the miss in the CPU cache. With huge pages, a search in 4 M key prefixes is
+//! about 10 % faster.
 #![allow(unsafe_code)]
 
-/// Minimum size of a vector, in bytes, for which huge pages are requested. The minimum is the size of one huge page,
-/// 2 MiB.
+/// Minimum size in bytes of a vector that gets huge pages. This is the size of one huge page, 2 MiB.
 const LARGE_BYTES: usize = 2 << 20;
 
-/// Creates an empty vector with capacity for `len` elements. A large vector is in huge pages, if huge pages are
-/// available.
+/// Creates an empty vector with capacity for `len` elements. If the vector is large and huge pages are available, its
+/// memory consists of huge pages.
 pub fn with_room<T>(len: usize) -> Vec<T> {
     let mut vec = Vec::with_capacity(len);
     if len.saturating_mul(size_of::<T>()) >= LARGE_BYTES {
@@ -18,26 +18,26 @@ pub fn with_room<T>(len: usize) -> Vec<T> {
     vec
 }
 
-/// Creates a vector with `len` copies of `item`. The memory is allocated like that of [`with_room`].
+/// Creates a vector with `len` copies of `item`, in memory like that of [`with_room`].
 pub fn filled<T: Clone>(len: usize, item: T) -> Vec<T> {
     let mut vec = with_room(len);
     vec.resize(len, item);
     vec
 }
 
-/// Creates a vector with `len` zeros. The memory is allocated like that of [`with_room`].
+/// Creates a vector with `len` zeros, in memory like that of [`with_room`].
 pub fn zeros<T: Clone + Default>(len: usize) -> Vec<T> {
     filled(len, T::default())
 }
 
-/// Collects the elements of `source` in a vector. The memory is allocated like that of [`with_room`].
+/// Collects the elements of `source` in a vector, in memory like that of [`with_room`].
 pub fn collected<T>(source: impl ExactSizeIterator<Item = T>) -> Vec<T> {
     let mut vec = with_room(source.len());
     vec.extend(source);
     vec
 }
 
-/// Requests huge pages for the vector's memory. The program must not have accessed this memory before.
+/// Asks the kernel for huge pages for the memory of the vector. The program must not have accessed this memory yet.
 #[cfg(target_os = "linux")]
 fn ask_for_huge_pages<T>(vec: &mut Vec<T>) {
     use rustix::mm::{Advice, madvise};
@@ -54,7 +54,7 @@ fn ask_for_huge_pages<T>(vec: &mut Vec<T>) {
     let _ = asked;
 }
 
-/// Does nothing, because this kernel has no huge pages on request.
+/// Does nothing, because this kernel does not provide huge pages on request.
 #[cfg(not(target_os = "linux"))]
 fn ask_for_huge_pages<T>(_: &mut Vec<T>) {}
 

@@ -1,23 +1,22 @@
-//! A hint to the CPU that a cache line will be read soon.
+//! A hint to the CPU that the program will soon read a cache line.
 //!
-//! Consider batched probes of a filter that is larger than the caches. With prefetching, these probes take a quarter
-//! to a third of the time without prefetching. An alternative without `unsafe` code reads one word of each cache line
-//! in advance. With prefetching, the probes take half to two thirds of the time of this alternative. With
-//! prefetching, a search in 16 K key prefixes is about 15 % faster, and a search in 250 K key prefixes is about 40 %
-//! faster.
+//! With prefetching, batched probes of a filter that is larger than the CPU caches take a quarter to a third of the
+//! time without prefetching. An alternative without `unsafe` code reads one word of each cache line in advance.
+//! Prefetching takes half to two thirds of the time of this alternative. With prefetching, a search in 16 K key
+//! prefixes is about 15 % faster, and a search in 250 K key prefixes is about 40 % faster.
 #![allow(unsafe_code)]
 
 /// Size of a cache line in bytes.
 pub const LINE_BYTES: usize = 64;
 
-/// Prefetches the cache line of element `index` of `slice`. The index may be out of bounds. The call never faults and
-/// has no visible effect.
+/// Prefetches the cache line of element `index` of `slice`. The index may be out of bounds, because the call never
+/// causes a fault.
 #[inline]
 pub fn prefetch<T>(slice: &[T], index: usize) {
     prefetch_at(slice.as_ptr().wrapping_add(index).cast());
 }
 
-/// Prefetches the cache line at an address. The address need not be mapped, because the call never faults. On CPUs
+/// Prefetches the cache line at an address. The address may be unmapped, because the call never causes a fault. On CPUs
 /// other than x86-64 and `AArch64`, the call does nothing.
 #[inline]
 pub fn prefetch_at(address: *const u8) {

@@ -1,4 +1,4 @@
-//! Runs a trial that does not share the machine with other trials.
+//! Runs a single trial in its own process, at a time when no other trial runs.
 
 use std::ffi::OsString;
 use std::time::Duration;

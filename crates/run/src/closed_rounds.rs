@@ -1,14 +1,14 @@
-//! The rounds of an interrupted run that are complete. If a baseline ran only once in a complete round, the baseline
-//! cannot run a second time in this round later. The reason is that the noise of a round comes from two trials that
-//! ran within a short time of each other.
+//! The complete rounds of an interrupted run. If a baseline ran only once in a complete round, the baseline cannot run
+//! a second time in this round later. The noise of a round comes from two trials that must run shortly after each
+//! other.
 
 use std::collections::BTreeSet;
 
 use results::Group;
 
-/// Returns a baseline of a resumed run that ran only once in a complete round, although another baseline ran twice in
-/// this round. `baselines` contains the numbers of the configurations that must run twice in each round. Returns
-/// `None` if no such baseline exists.
+/// Returns a baseline of a resumed run that must run twice per round, but ran only once in a complete round in which
+/// another baseline ran twice. `baselines` contains the numbers of the configurations that must run twice in each
+/// round. Returns `None` if no such baseline exists.
 pub(super) fn late_baseline(
     baselines: &[u64],
     finished: &BTreeSet<Group>,

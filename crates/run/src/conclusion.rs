@@ -15,10 +15,10 @@ use super::console::Console;
 use super::ending::Ending;
 use super::summary::append;
 
-/// The largest number of compared profiles that a run prints. The page shows all.
+/// The largest number of profile comparisons that a run prints. The page shows all of them.
 const MOST_PROFILES: usize = 4;
 
-/// The data for the end of a run: the results, the output folders and the options.
+/// The inputs for the end of a run: the results, the output folders and the options.
 pub(super) struct Conclusion<'a> {
     pub(super) experiment: &'a Experiment,
     pub(super) facts: &'a ExperimentFacts<'a>,
@@ -44,8 +44,8 @@ impl<'a> Conclusion<'a> {
         )
     }
 
-    /// Draws the charts, writes the page, and prints the verdict. The function also prints the sentences about the
-    /// machines in `machines`.
+    /// Draws the charts, writes the page, and prints the verdict. Also prints the sentences of `machines`, which
+    /// describe the machines of the run.
     pub(super) fn conclude(
         &self,
         manifest: &Manifest,

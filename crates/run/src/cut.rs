@@ -1,4 +1,4 @@
-//! The division of an experiment into parts. The division determines the part of each trial.
+//! The division of an experiment into parts. The division assigns each trial to one part.
 
 use experiment::Experiment;
 use results::{Interleaving, RunMode};
@@ -14,8 +14,7 @@ use super::part::Part;
 pub(super) struct Cut {
     mode: RunMode,
     rounds: u64,
-    /// Whether the experiment cannot be divided. An experiment cannot be divided if its trials run side by side or
-    /// have a common time budget.
+    /// Whether the experiment cannot be divided, because its trials run side by side or share a time budget.
     is_whole: bool,
     /// The index of each configuration among the configurations that are not baselines. The index of a baseline is
     /// `None`.
@@ -36,8 +35,9 @@ impl Cut {
     /// Checks that the experiment can be divided into this many parts.
     ///
     /// # Errors
-    /// The experiment cannot be divided. More parts than rounds are also an error, and so is a number of parts that
-    /// does not divide the number of rounds. Or there would be more groups of configurations than configurations.
+    /// The experiment cannot be divided, or cannot be divided into this number of parts. If a timed experiment has more
+    /// parts than rounds, the number of parts must be a multiple of the number of rounds. Each group of configurations
+    /// must also contain at least one configuration that is not a baseline.
     pub(super) fn check(&self, part: Part) -> Outcome<()> {
         if self.is_whole {
             return Err(Problem::new(
@@ -62,7 +62,7 @@ impl Cut {
         )))
     }
 
-    /// Returns the number of groups of configurations into which each round is divided. `count` is the number of
+    /// Returns the number of groups of configurations into which each round is divided, if the experiment has `count`
     /// parts.
     fn slices(&self, count: u64) -> u64 {
         match self.mode {
@@ -71,8 +71,8 @@ impl Cut {
         }
     }
 
-    /// Returns whether the trial of a configuration belongs to a part. `place` is the index of the configuration in
-    /// the order of the sweep.
+    /// Returns whether the trial `trial` of a configuration belongs to a part. `place` is the index of the
+    /// configuration in the order of the sweep.
     pub(super) fn holds(&self, part: Part, place: usize, trial: u64) -> bool {
         let (at, count) = (part.number() - 1, part.count());
         let slices = self.slices(count);
@@ -86,13 +86,13 @@ impl Cut {
         }
     }
 
-    /// Returns the number of rounds after the merge of all `count` parts.
+    /// Returns the number of rounds of the merged results, if the experiment has `count` parts.
     pub(super) fn merged_rounds(&self, count: u64) -> u64 {
         self.rounds * self.slices(count)
     }
 
-    /// Returns the numbers of the merged rounds that contain the trials of the round `trial`. After the merge, each
-    /// group of configurations in a round is one round of its own.
+    /// Returns the numbers of the merged rounds that contain the trials of the round `trial`. In the merged results,
+    /// each group of configurations has its own round.
     pub(super) fn merged(&self, count: u64, trial: u64) -> std::ops::Range<u64> {
         let slices = self.slices(count);
         trial * slices..(trial + 1) * slices

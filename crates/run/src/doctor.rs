@@ -13,18 +13,19 @@ use results::{MachineFinding, MachineInfo};
 use trial::{Limits, free_memory as memory};
 use types::{NotOnPlatform, Platform};
 
-/// The largest fraction of CPU time that other programs may use. With a larger fraction, the check reports an issue.
+/// The largest fraction of CPU time that other programs may use before the check reports an issue.
 const MOST_LOAD: f64 = 0.25;
 
-/// The smallest fraction of a device that must be free. A nearly full flash device writes more slowly.
+/// The smallest fraction of free space on a device. With less free space, the check reports an issue, because a nearly
+/// full flash device writes more slowly.
 const LEAST_FREE: f64 = 0.2;
 
-/// The largest factor by which a second write to free memory may be faster than the first write. With a larger
-/// factor, the check reports an issue. A smaller factor may be an effect of the CPU caches.
+/// The largest factor by which a second write to the same free memory may be faster than the first write. Above this
+/// factor, the check reports an issue. Smaller factors may be an effect of the CPU caches.
 const MOST_GAIN: f64 = 3.0;
 
-/// The longest time of a clock reading, in nanoseconds. With a longer time, the check reports an issue, because clock
-/// readings then change the times of memory accesses.
+/// The longest acceptable time of a clock reading, in nanoseconds. Above this time, the check reports an issue, because
+/// clock readings then disturb the measured memory accesses.
 const MOST_CLOCK_NS: f64 = 60.0;
 
 /// The functions that check the machine, in the order of the report.
@@ -62,7 +63,7 @@ pub fn examine(machine: &MachineInfo, folder: &Path) -> Vec<MachineFinding> {
     CHECKS.iter().map(|check| check(&subject)).collect()
 }
 
-/// Creates the finding of a check. `advice` explains how to fix the problem. `None` means that the check found no
+/// Creates the finding of a check. `advice` explains how to fix the problem, and is `None` if the check found no
 /// problem.
 fn finding(check: &str, value: impl Into<Option<String>>, advice: Option<&str>) -> MachineFinding {
     MachineFinding { check: check.to_owned(), value: value.into(), advice: advice.map(str::to_owned) }
@@ -75,8 +76,8 @@ fn build(_: &Subject) -> MachineFinding {
     finding("build", value.to_owned(), debug.then_some(advice))
 }
 
-/// Returns the operating system and the CPU architecture as a finding, with the parts of lsmbench that are not on this
-/// system. This finding never has advice.
+/// Returns a finding with the operating system, the CPU architecture, and the parts of lsmbench that do not work on
+/// this system. This finding never has advice.
 fn system(_: &Subject) -> MachineFinding {
     let missing: Vec<&str> = Platform::HERE.missing_parts().map(|missing| missing.part().name()).collect();
     let value = match missing[..] {
@@ -183,7 +184,7 @@ fn clock(_: &Subject) -> MachineFinding {
     finding("clock", value, (cost > MOST_CLOCK_NS).then_some(advice))
 }
 
-/// Returns the limits of plausible times on this machine as a finding. This finding has no advice.
+/// Returns a finding with the limits of plausible times on this machine. This finding has no advice.
 fn limits(_: &Subject) -> MachineFinding {
     let Limits { bytes_per_second, cycles_per_second, clock_ns, .. } = Limits::of_this_machine();
     let value = format!(
@@ -194,14 +195,14 @@ fn limits(_: &Subject) -> MachineFinding {
     finding("limits", value, None)
 }
 
-/// Returns the available hardware counters as a finding. This finding has no advice, because missing counters do not
+/// Returns a finding with the available hardware counters. This finding has no advice, because missing counters do not
 /// affect times.
 fn hardware_counters(_: &Subject) -> MachineFinding {
     finding("hardware counters", counted(Counters::of_processor().opened()), None)
 }
 
-/// Returns a text about the hardware events. The text lists the events that can be counted, with their scope. The
-/// text also lists the events that cannot be counted, with the reason.
+/// Returns a text about the hardware events: the events that can be counted, with their scope, and the events that
+/// cannot be counted, with the reason.
 fn counted<'a>(
     events: impl Iterator<Item = (&'static str, Result<CounterScope, &'a std::io::Error>)>,
 ) -> String {
@@ -235,7 +236,7 @@ fn counted<'a>(
     reasons.iter().map(|(how, names)| format!("{}: {how}", names.join(", "))).collect::<Vec<_>>().join("; ")
 }
 
-/// Returns whether an error reports that a part of lsmbench is not on this system.
+/// Returns whether an error means that this system does not support a part of lsmbench.
 fn is_missing(error: &std::io::Error) -> bool {
     matches!(error.get_ref(), Some(inner) if inner.is::<NotOnPlatform>())
 }
@@ -278,7 +279,7 @@ fn free_space(subject: &Subject) -> MachineFinding {
 }
 
 impl Subject {
-    /// Reads a property of the I/O queue of the device. For a partition, reads the property of its disk.
+    /// Reads a property of the device's I/O queue in the kernel. For a partition, reads the property of the whole disk.
     fn queue(&self, property: &str) -> Option<String> {
         let name = Path::new(self.machine.device.as_ref()?).file_name()?.to_str()?.to_owned();
         let block = |name: &str| read(&format!("/sys/class/block/{name}/queue/{property}"));
@@ -289,7 +290,8 @@ impl Subject {
     }
 }
 
-/// Returns the content of a kernel file without white space at its ends. Returns `None` if the file cannot be read.
+/// Returns the content of a kernel file without white space at its start and end. Returns `None` if the file cannot be
+/// read.
 fn read(file: &str) -> Option<String> {
     std::fs::read_to_string(file).ok().map(|text| text.trim().to_owned())
 }

@@ -1,9 +1,9 @@
-//! The end of a run.
+//! The possible endings of a run.
 
 /// The way in which a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// All trials ran, and every answer was right.
+    /// All trials ran, and all answers were correct.
     Done,
     /// At least one answer was wrong.
     WrongAnswers,

@@ -4,8 +4,8 @@ use engines::{EngineOptions, Identity, UNEQUAL};
 use experiment::{Cell, engine, engine_label};
 use results::EngineInfo;
 
-/// Returns the manifest entry for the engine of a configuration. Returns `None` for lsmbench's own tree, because the
-/// manifest already contains the design and the build of this tree.
+/// Returns the manifest entry for the engine of a configuration. Returns `None` for the tree of lsmbench, because the
+/// manifest already contains its design and its build.
 pub fn engine_info(cell: &Cell) -> Option<EngineInfo> {
     let engine = engine(&cell.engine);
     let mapping = engine.mapping(&EngineOptions::of(&cell.design));

@@ -22,20 +22,20 @@ pub fn machine_info(folder: &Path) -> MachineInfo {
     }
 }
 
-/// The environment variable that contains the name of the container image with its digest.
+/// The environment variable that contains the name and the digest of the container image.
 const IMAGE: &str = "LSMBENCH_IMAGE";
 
 /// The file in which Podman describes the container of a process.
 const CONTAINER: &str = "/run/.containerenv";
 
-/// Returns the container image in which this process runs. The name is the value of the variable `LSMBENCH_IMAGE`, or
-/// the image that Podman names in the container. Returns `None` outside of a container.
+/// Returns the name of the container image in which this process runs. The name comes from the variable
+/// `LSMBENCH_IMAGE` or from Podman. Returns `None` if neither names an image.
 pub fn container_image() -> Option<String> {
     let named = std::env::var(IMAGE).ok().filter(|image| !image.trim().is_empty());
     named.or_else(|| image_of(&std::fs::read_to_string(CONTAINER).ok()?))
 }
 
-/// Returns the image in Podman's description of a container, such as `lsmbench, id 1a2b`.
+/// Extracts the image from Podman's description of a container, such as `lsmbench, id 1a2b`.
 fn image_of(description: &str) -> Option<String> {
     let value = |key: &str| {
         let values = description.lines().filter_map(|line| line.strip_prefix(key)?.strip_prefix('='));
@@ -52,8 +52,8 @@ pub(super) fn now() -> String {
     humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string()
 }
 
-/// Returns the type and the device of the file system that contains `folder`, or the nearest existing folder above
-/// `folder`.
+/// Returns the type and the device of the file system that contains `folder`. If `folder` does not exist, uses the
+/// nearest existing parent folder.
 fn mount_of(folder: &Path) -> Option<(String, String)> {
     let existing = folder.ancestors().find(|ancestor| ancestor.exists())?;
     let folder =

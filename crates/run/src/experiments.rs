@@ -1,5 +1,4 @@
-//! Runs whole experiments. This module interleaves the trials, resumes interrupted runs, draws the charts, and prints
-//! the verdict.
+//! Runs whole experiments: interleaves the trials, resumes interrupted runs, draws the charts, and prints the verdict.
 
 mod announce;
 mod books;
@@ -41,14 +40,14 @@ use super::{environment, manifest, memory_limit};
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools)] // each is an option of the command line
 pub struct RunOptions {
-    /// The output folder. The folder contains one folder per experiment.
+    /// The output folder, in which each experiment has its own folder.
     pub out: PathBuf,
-    /// The folder of charts. The folder contains one folder per experiment.
+    /// The folder of charts, in which each experiment has its own folder.
     pub plots: PathBuf,
     /// Whether to write a page of the results to the folder of charts.
     pub has_page: bool,
-    /// The part of the experiments to run. With `None`, complete experiments run. A part has no charts and no
-    /// verdict.
+    /// The part of each experiment to run. With `None`, complete experiments run. The run of a part draws no charts and
+    /// prints no verdict.
     pub part: Option<Part>,
     /// Whether to finish an interrupted run.
     pub resume: bool,
@@ -56,11 +55,11 @@ pub struct RunOptions {
     pub allow_debug: bool,
     /// Whether to sample a CPU profile of every configuration after the trials.
     pub has_profile: bool,
-    /// Whether to print a line for every trial, not only for every round.
+    /// Whether to print a line after every trial instead of after every round.
     pub verbose: bool,
     /// The file to which the verdicts are appended as Markdown.
     pub markdown: Option<PathBuf>,
-    /// The changes to the experiments that the command line sets.
+    /// The changes to the experiments that come from the command line.
     pub overrides: Overrides,
     /// The functions that print the output.
     pub console: Console,
@@ -69,8 +68,8 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// Returns the folder that contains the folder of the fixtures: the output folder, or the folder of this machine
-    /// next to the part of an experiment.
+    /// Returns the folder in which the fixtures folder is located. This is the output folder, or the folder of this
+    /// machine if the run executes a part.
     fn fixture_home(&self) -> PathBuf {
         match (self.part, self.out.parent()) {
             (Some(_), Some(parts)) => node_folder(parts),
@@ -120,7 +119,7 @@ struct Run<'a> {
     estimates: Vec<Estimate>,
 }
 
-/// A planned trial. A trial is the execution of one configuration in one round.
+/// A planned trial: one execution of one configuration in one round.
 #[derive(Clone, Copy)]
 struct PlannedTrial {
     /// The index of the configuration.
@@ -246,7 +245,7 @@ impl<'a> Run<'a> {
         conclusion.conclude(&manifest, &verdicts, &[])
     }
 
-    /// Runs the trials that have not finished yet.
+    /// Runs the trials that have not finished yet, one after the other.
     fn run_trials(&self, books: &mut Books) -> Outcome<Ending> {
         if self.experiment.trials.interleaving() != Interleaving::Rounds {
             return self.run_rounds_side_by_side(books);
@@ -314,8 +313,8 @@ impl<'a> Run<'a> {
         Ok(Ending::Done)
     }
 
-    /// Returns the remaining trials in order. A round contains one trial of each configuration. If the run measures
-    /// noise, a round contains two trials of each baseline.
+    /// Returns the remaining trials in order. Each round contains one trial of each configuration, and a second trial
+    /// of each baseline if the run measures noise.
     fn remaining(&self, finished: &BTreeSet<Group>, finished_noise: &BTreeSet<Group>) -> Vec<PlannedTrial> {
         let Experiment { cells, trials, .. } = self.experiment;
         let twice = noisy_baselines(&self.facts);
@@ -336,8 +335,8 @@ impl<'a> Run<'a> {
         turns.filter(is_own).filter(|turn| !is_done(turn)).collect()
     }
 
-    /// Returns whether the run ends before this round, and prints the reason. A run ends early if its verdicts are
-    /// precise enough or decided, or if its time budget is used up.
+    /// Returns whether the run ends before this round, and prints the reason. A run ends early if its confidence
+    /// intervals are narrow enough, if its verdicts are decided, or if its time budget is used up.
     fn has_ended(
         &self,
         rounds: u64,
@@ -389,7 +388,7 @@ impl<'a> Run<'a> {
             && self.conclusion().verdicts(&[])?.reach_no_further_than(precision))
     }
 
-    /// Returns the data for the end of the run.
+    /// Returns the inputs for the end of the run.
     fn conclusion(&self) -> Conclusion<'_> {
         Conclusion {
             experiment: self.experiment,
@@ -441,8 +440,8 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Returns an error if the experiment has a gate and one of its configurations cannot run. If such a configuration
-/// did not run, the gate could pass without its values.
+/// Returns an error if the experiment has a gate and one of its configurations cannot run. Without this check, the gate
+/// could pass although a configuration has no values.
 fn check_gate(experiment: &Experiment) -> Outcome<()> {
     let Some(absent) =
         absences(&experiment.left_out).into_iter().next().filter(|_| experiment.gate.is_some())
@@ -456,8 +455,8 @@ fn check_gate(experiment: &Experiment) -> Outcome<()> {
     ))
 }
 
-/// Returns whether the first trial in `turns` is the last trial of its round. Trials of failed configurations do not
-/// count.
+/// Returns whether the first trial in `turns` is the last trial of its round, apart from trials of failed
+/// configurations.
 fn is_last_of_round(turns: &[PlannedTrial], failed: &BTreeSet<usize>) -> bool {
     let next = turns[1..].iter().find(|next| !failed.contains(&next.cell));
     next.is_none_or(|next| next.group.trial != turns[0].group.trial)

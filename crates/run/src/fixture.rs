@@ -2,10 +2,11 @@
 //! and copies it for every trial.
 //!
 //! The name of a fixture is a hash of everything that determines the bytes of the fixture. The bytes depend on the
-//! sources that write stores, the stored part of the design, the phases, the seed, and the mode in which the fixture
-//! is built. The folder of a fixture is `<out>/fixtures/<hash>/`, so all experiments with this output folder can use
-//! the fixture. A copy of a fixture contains hard links to its SSTables, because no process changes SSTables. The
-//! manifest, the WAL and the lock file are copied instead of linked, because the tree writes to these files in place.
+//! sources that write stores, the stored part of the design, the phases, the seed, and the mode in which the fixture is
+//! built. The folder of a fixture is `<out>/fixtures/<hash>/`, so all experiments with this output folder can use the
+//! fixture. A copy of a fixture contains hard links to its SSTables, because no process changes SSTables. All other
+//! files, such as the manifest and the WAL, are copied instead of linked, because the tree writes to these files in
+//! place.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -31,14 +32,14 @@ use super::environment;
 use super::home::{DataFolder, FIXTURES};
 use crate::interrupt;
 
-/// The version of the format of [`Record`] and of the hashed text.
+/// The version of the format of [`Record`] and of the text whose hash names a fixture.
 const VERSION: u64 = 2;
 
 /// A hash of the source files that determine the bytes of a store. The hash is empty in builds outside of the
 /// workspace.
 const SOURCES: &str = env!("LSMBENCH_STORE_SOURCES");
 
-/// The names of the crates whose source files are in the hash.
+/// The names of the crates whose source files determine the hash.
 const SOURCE_CRATES: &str = env!("LSMBENCH_STORE_CRATES");
 
 /// The name of the file that describes a fixture.
@@ -50,13 +51,13 @@ const TREE: &str = "tree";
 /// The extension of an incomplete fixture.
 pub(super) const BEGUN: &str = "begun";
 
-/// The keys of a design that do not change the bytes on storage, unless an arbiter moves memory.
+/// The keys of a design that do not change the bytes on storage, unless an arbiter moves memory between components.
 const IN_MEMORY_ONLY: [&str; 4] = ["cache", "culling", "memory", "sorted_view"];
 
-/// The interval between two checks for a fixture that another run builds.
+/// The interval between two checks whether another run has finished building a fixture.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
 
-/// The number of bytes that are hashed in one step.
+/// The number of bytes that one step of hashing reads.
 const PIECE_BYTES: usize = 1 << 20;
 
 /// The description of a fixture, which is stored in `fixture.json`.
@@ -74,7 +75,7 @@ pub(super) struct Record {
     /// The origin of the fixture as text: the experiment, the configuration and the phases.
     #[serde(default)]
     pub(super) made_by: String,
-    /// The number of operations that each thread executed in each phase.
+    /// The number of operations that each thread has executed in each phase.
     done: Vec<Vec<u64>>,
     files: Vec<FixtureFile>,
 }
@@ -96,7 +97,7 @@ pub(super) fn read_record(folder: &Path) -> Result<Record, String> {
     serde_json::from_str(&text).map_err(|error| format!("{RECORD}: {error}"))
 }
 
-/// A checked fixture: its files have not changed since the build.
+/// A fixture whose files were checked: the files have not changed since the build.
 #[derive(Clone, Debug)]
 pub(super) struct Fixture {
     folder: PathBuf,
@@ -105,11 +106,11 @@ pub(super) struct Fixture {
     pub(super) info: FixtureInfo,
 }
 
-/// The fixtures of a run. A fixture is prepared at the first trial that needs it.
+/// The fixtures of a run. The run prepares a fixture when the first trial needs it.
 pub(super) struct Fixtures {
     /// The folder that contains the fixtures.
     root: PathBuf,
-    /// The prepared fixtures, by hash. `None` if the store returned a wrong answer during the build.
+    /// The prepared fixtures, by hash. The value is `None` if the store returned a wrong answer during the build.
     ready: BTreeMap<String, Option<Fixture>>,
     /// The [identity](program_identity) of this program. `None` until the identity is first needed.
     program: Option<String>,
@@ -122,8 +123,8 @@ pub(super) struct Fixtures {
 
 /// The result of a search for a fixture.
 pub(super) enum Found {
-    /// The trials run all phases, because there is no fixture. Either the experiment has no fixture, or the store
-    /// returned a wrong answer during the build.
+    /// The experiment has no fixture, or the store returned a wrong answer while the fixture was built. The trials then
+    /// run all phases.
     None,
     /// The fixture from which the trials start.
     Fixture(Box<Fixture>),
@@ -137,8 +138,8 @@ impl Fixtures {
         Self { root: out.join(FIXTURES), ready: BTreeMap::new(), program: None, held: None, line }
     }
 
-    /// Returns the fixture for the trials of a configuration. If the fixture does not exist, the function builds the
-    /// fixture. `spec` is the specification of a trial, and contains the folder for the build.
+    /// Returns the fixture for the trials of a configuration, and builds it if it does not exist. `spec` is the
+    /// specification of a trial, and contains the folder for the build.
     pub(super) fn of(&mut self, experiment: &Experiment, cell: &Cell, spec: &TrialSpec) -> Outcome<Found> {
         let phases = experiment.fixture_phases(&cell.task);
         if phases == 0 {
@@ -168,7 +169,7 @@ impl Fixtures {
         Ok(found.map_or(Found::None, |fixture| Found::Fixture(Box::new(fixture))))
     }
 
-    /// Takes the shared lock that prevents other processes from removing fixtures. Returns false if the user
+    /// Takes the shared lock that prevents other processes from removing fixtures. Returns `false` if the user
     /// interrupted the run.
     fn hold(&mut self) -> Outcome<bool> {
         if self.held.is_none() {
@@ -178,7 +179,7 @@ impl Fixtures {
         Ok(self.held.is_some())
     }
 
-    /// Returns a text with everything that determines the bytes of a fixture.
+    /// Returns a text with all settings that determine the bytes of a fixture.
     fn key(
         &mut self,
         experiment: &Experiment,
@@ -222,7 +223,7 @@ fn building_mode(cell: &Cell, spec: &TrialSpec, phases: usize) -> RunMode {
     }
 }
 
-/// The folder and the key of a fixture. The fixture may not exist.
+/// The folder and the key of a fixture. The fixture may not exist yet.
 struct Site {
     folder: PathBuf,
     hash: String,
@@ -233,13 +234,13 @@ struct Site {
 /// The result of building a fixture.
 enum Built {
     Fixture(Box<Fixture>),
-    /// The store returned a wrong answer while the fixture was built.
+    /// The store returned a wrong answer during the build.
     Wrong,
     Interrupted,
 }
 
 impl Site {
-    /// Checks every byte of an existing fixture, and returns the fixture.
+    /// Checks every byte of an existing fixture, and returns the checked fixture.
     fn verify(&self) -> Outcome<Fixture> {
         let changed = |reason: String| {
             let folder = self.folder.display();
@@ -259,7 +260,8 @@ impl Site {
         Ok(self.fixture(record))
     }
 
-    /// Executes the phases of the fixture on a new store, checks the answers, and keeps the store.
+    /// Builds the fixture: executes its phases on a new store, checks the answers, and stores the result in the folder
+    /// of the fixture.
     fn build(&self, experiment: &str, cell: &Cell, spec: &TrialSpec, line: fn(&str)) -> Outcome<Built> {
         line(&format!("  building fixture {} of {}", self.hash, cell.label));
         let (data, started) = (DataFolder::create(self.folder.with_extension(BEGUN))?, Instant::now());
@@ -325,9 +327,9 @@ impl Site {
 }
 
 impl Fixture {
-    /// Copies the fixture to a new folder. Returns the settings with which a trial starts from this copy. If the
-    /// memory of trials is limited, the function first evicts the files from the page cache, because a page counts
-    /// for the limit of the process that first read the page.
+    /// Copies the fixture to a new folder. Returns the settings for a trial that starts from this copy. If the memory
+    /// of trials is limited, the function first evicts the files from the page cache. Otherwise, the memory limit of a
+    /// trial would not include pages that another process has read before.
     pub(super) fn clone_to(&self, target: &Path, memory_is_limited: bool) -> Outcome<FixtureStep> {
         create_folder(target)?;
         for file in &self.record.files {
@@ -360,7 +362,7 @@ fn open_folder(folder: &Path) -> Outcome<File> {
     File::open(folder).map_err(|error| Problem::doing(format!("open {}", folder.display()), error))
 }
 
-/// Waits for a lock of a file. Returns `None` if the user interrupts the run.
+/// Waits until `attempt` locks the file. Returns `None` if the user interrupts the run.
 fn lock(file: File, attempt: fn(&File) -> Result<(), TryLockError>) -> Option<File> {
     loop {
         match attempt(&file) {
@@ -372,7 +374,7 @@ fn lock(file: File, attempt: fn(&File) -> Result<(), TryLockError>) -> Option<Fi
     }
 }
 
-/// Locks the fixtures of an output folder, so that no run can use them. The lock ends when the returned file is
+/// Locks all fixtures of an output folder, so that no run can use them. The lock is released when the returned file is
 /// closed. Returns `None` if the folder has no fixtures.
 ///
 /// # Errors
@@ -393,13 +395,13 @@ pub fn lock_all(out: &Path) -> Outcome<Option<File>> {
     }
 }
 
-/// Returns the identity of this program, which is a line of the key of a fixture. The identity is a hash of the
-/// source files that determine the bytes of a store, or a hash of the whole program. A change in other source files
-/// does not change the first hash, so existing fixtures remain valid.
+/// Returns the identity of this program, which is part of the key of a fixture. The identity is a hash of the source
+/// files that determine the bytes of a store, or a hash of the whole program. With a hash of source files, existing
+/// fixtures stay valid if only other source files change.
 ///
-/// The hash of the source files is sufficient only if the hash includes the crates of all variants. If a program has
-/// variants of other crates, its identity is the hash of the whole program, because the sources of these crates may
-/// change without a new version.
+/// The hash of the source files is sufficient only if it includes the crates of all variants. If a program has variants
+/// from other crates, the identity is the hash of the whole program. The sources of these crates may change without a
+/// new version number.
 ///
 /// # Errors
 /// The program cannot be read.
@@ -418,12 +420,12 @@ pub(super) fn catalogs_of_stores() -> impl Iterator<Item = &'static dyn Axis> {
     tree::AXES.iter().copied().chain(of_work)
 }
 
-/// Returns whether the hash of the source files includes the crates of all variants on this axis.
+/// Returns whether the hash of the source files includes the crates of all variants of this axis.
 fn is_of_sources(axis: &dyn Axis) -> bool {
     axis.variants().iter().all(|variant| SOURCE_CRATES.split(' ').any(|name| name == variant.origin.package))
 }
 
-/// Returns the files of a folder, sorted by name. The result contains the length and the hash of each file.
+/// Returns the files of a folder with their lengths and hashes, sorted by name.
 fn files_in(folder: &Path) -> Outcome<Vec<FixtureFile>> {
     let reading = |error| Problem::doing(format!("read {}", folder.display()), error);
     let mut files = Vec::new();

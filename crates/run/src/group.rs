@@ -11,8 +11,8 @@ use types::Outcome;
 
 use super::side::{Side, State};
 
-/// Target duration of a slice. The duration is long compared with the time to switch processes and to fill the CPU
-/// caches. The duration of a slice is short compared with the time in which the speed of the machine changes.
+/// Target duration of a slice. This is long compared with the time to switch processes and to fill the CPU caches. It
+/// is short compared with the time in which the speed of the machine changes.
 const SLICE: Duration = Duration::from_millis(20);
 
 /// The number of operations of the first slices. The duration of the first slices determines the length of later
@@ -22,19 +22,19 @@ const FIRST_OPERATIONS: u64 = 64;
 /// Largest factor by which the length of a slice grows from one slice to the next.
 const MOST_GROWTH: u64 = 8;
 
-/// Minimum number of slices of a phase. With at least this number of slices, each configuration has turns early and
-/// late in the phase.
+/// Minimum number of slices of a phase. With at least this number of slices, the turns of each configuration are spread
+/// over the whole phase.
 const FEWEST_SLICES: u64 = 16;
 
-/// The number of operations in a slice, by the name of the phase. The first round determines the lengths of slices.
-/// All later rounds use the lengths of the first round, so the slices of all rounds contain the same operations.
+/// The number of operations per slice, by the name of the phase. The first round determines these numbers. All later
+/// rounds use the same numbers, so the slices of all rounds contain the same operations.
 #[derive(Default)]
 pub(super) struct SliceLengths {
     found: BTreeMap<String, u64>,
 }
 
-/// The progress of all trial processes through the slices of the current phase. All trial processes of a round are in
-/// the same phase.
+/// The progress of the trial processes through the slices of the current phase. All processes of a round are in the
+/// same phase.
 struct Pace {
     phase: String,
     /// The number of the next slice.
@@ -52,7 +52,8 @@ pub(super) struct SliceOf {
     pub(super) side: usize,
     pub(super) phase: String,
     pub(super) number: u64,
-    /// The position of the trial process among all processes that executed this slice, in order of time, from 0.
+    /// The position of the trial process in the order in which all processes executed this slice. The first position is
+    /// 0.
     pub(super) position: usize,
     pub(super) slice: Slice,
 }
@@ -64,8 +65,8 @@ pub(super) struct GroupReport {
     pub(super) slices: Vec<SliceOf>,
 }
 
-/// Runs trials side by side. Returns `None` if the user interrupted the run. `line` is called with the output of
-/// libraries, and `progress` is called with the progress of the first trial.
+/// Runs trials side by side. Returns `None` if the user interrupted the run. `line` prints the output of libraries, and
+/// `progress` receives the progress of the first trial.
 pub(super) fn run_group(
     specs: &[TrialSpec],
     interleaving: Interleaving,
@@ -99,8 +100,8 @@ pub(super) fn run_group(
     Ok(Some(GroupReport { reports: sides.into_iter().map(Side::into_outcome).collect(), slices }))
 }
 
-/// Returns a function that receives the progress of a trial process. The function ignores the progress of all
-/// processes except the first.
+/// Returns the function that receives the progress of trial process `number`. Only the first process reports its
+/// progress.
 fn progress_of(number: usize, progress: &mut impl FnMut(Step)) -> impl FnMut(Step) {
     move |step| {
         if number == 0 {
@@ -114,14 +115,14 @@ struct Group {
     slices: Vec<SliceOf>,
     /// The progress through the slices of the current phase. `None` before the first phase.
     pace: Option<Pace>,
-    /// Whether the next pass is in reversed order. During one pass, each trial process has one turn. The order is
+    /// Whether the next pass has the reversed order. In one pass, each trial process has one turn. The order is
     /// reversed after each pass (ABBA), so changes in the speed of the machine affect all configurations equally.
     is_reversed: bool,
 }
 
 impl Group {
-    /// Returns the indexes of the trial processes that run in the next pass. Processes that are ready for the next
-    /// phase wait until all processes are ready. Returns `None` if all processes have ended.
+    /// Returns the indexes of the trial processes that have a turn in the next pass. A process that has finished a
+    /// phase waits until all processes have finished this phase. Returns `None` if all processes have ended.
     fn movers(&self) -> Option<Vec<usize>> {
         let is_ready = |side: &Side| matches!(side.state, State::Ready { .. });
         let open = || (0..self.sides.len()).filter(|at| self.sides[*at].state != State::Over);
@@ -157,7 +158,7 @@ impl Group {
         Ok(true)
     }
 
-    /// Runs one turn of each trial process in `movers`. The turns of all processes run at the same time.
+    /// Runs one turn of each trial process in `movers`, all at the same time.
     fn at_once(
         &mut self,
         movers: &[usize],
@@ -182,7 +183,8 @@ impl Group {
         }
     }
 
-    /// Records that all trial processes in `movers` have executed a slice, and computes the length of the next slice.
+    /// Records that all trial processes in `movers` have executed a slice, and computes the number of operations in the
+    /// next slice.
     fn note(&mut self, movers: &[usize], lengths: &mut SliceLengths) {
         let ran = movers.iter().filter_map(|at| match &self.sides[*at].state {
             State::Ran(slice) => Some(slice.ns as f64 / slice.operations.max(1) as f64),

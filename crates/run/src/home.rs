@@ -1,5 +1,5 @@
-//! The results folder of a run. A run checks the folder before it changes any file. A lock prevents two runs from
-//! using the folder at the same time. Earlier results are moved to another folder.
+//! The results folder of a run. A run checks the folder before it changes any file, and a lock prevents two runs from
+//! using the folder at the same time. A new run moves earlier results to another folder.
 
 use std::fs::{DirEntry, File, TryLockError};
 use std::io::ErrorKind;
@@ -11,7 +11,7 @@ use results::{Folder, Manifest};
 use storage::Held;
 use types::{Outcome, Problem};
 
-/// Names in the output folder that are not allowed as names of experiments.
+/// Names of folders in the output folder, which an experiment must not have as its name.
 const RESERVED: [&str; 5] = ["baseline", "charts", "report", EARLIER, FIXTURES];
 
 /// The folder of fixtures in the output folder.
@@ -20,8 +20,8 @@ pub(super) const FIXTURES: &str = "fixtures";
 /// The name of the folder for earlier results.
 const EARLIER: &str = "earlier";
 
-/// The largest number of attempts to remove a folder. The first attempts may fail if the trial process of a killed
-/// run is still writing to the folder.
+/// The largest number of attempts to remove a folder. The first attempts may fail while the trial process of a killed
+/// run still writes to the folder.
 const REMOVALS: usize = 20;
 const REMOVAL_PERIOD: Duration = Duration::from_millis(100);
 
@@ -38,11 +38,10 @@ pub(super) struct Home {
 }
 
 impl Home {
-    /// Examines the results folder of an experiment. The folder is inside the output folder `out`. This function does
-    /// not change any file.
+    /// Examines the results folder of an experiment in the output folder `out`, without changing any file.
     ///
     /// # Errors
-    /// Returns an error if the folder contains other files, or if another run writes to it.
+    /// Returns an error if the folder contains files that are not results, or if another run writes to it.
     pub(super) fn inspect(experiment: &str, out: &Path) -> Outcome<Self> {
         check_name(experiment)?;
         if RESERVED.contains(&experiment) {
@@ -71,7 +70,7 @@ impl Home {
         Ok(home)
     }
 
-    /// Returns an error if the folder contains symbolic links, because a run would write to the targets of the links.
+    /// Returns an error if the folder contains symbolic links, because a run would write to their targets.
     fn refuse_links(&self) -> Outcome<()> {
         let entries = self.folder.root().read_dir().into_iter().flatten().flatten();
         entries.map(|entry| entry.path()).try_for_each(|path| refuse_link(&path))
@@ -104,8 +103,8 @@ impl Home {
         self.earlier.as_ref()
     }
 
-    /// Prepares the folder for a run. If `resume` is true, keeps the results of an earlier run. If the results of
-    /// another run are in the folder, moves these results to another folder.
+    /// Prepares the folder for a run. If `resume` is true, keeps the results of the earlier run. Otherwise, moves the
+    /// results of an earlier run to another folder.
     pub(super) fn open(&mut self, resume: bool, line: fn(&str)) -> Outcome<()> {
         if self.earlier.is_some() && !resume {
             self.set_aside(line)?;
@@ -126,7 +125,7 @@ impl Home {
         self.folder.root().join("data")
     }
 
-    /// Moves the results of an earlier run to another folder. The function deletes only the data of killed trials.
+    /// Moves the results of an earlier run to another folder. Only the data of killed trials is deleted.
     fn set_aside(&mut self, line: fn(&str)) -> Outcome<()> {
         remove_folder(&self.data())?;
         let started =
@@ -147,7 +146,7 @@ impl Home {
     }
 }
 
-/// The prefix of the names of incomplete files. A complete file is renamed to its final name.
+/// The prefix of the names of incomplete files. A file gets its final name when it is complete.
 const BEGUN: &[u8] = b".tmp";
 
 fn is_begun(entry: &DirEntry) -> bool {
@@ -163,7 +162,7 @@ fn remove_begun(folder: &Path) {
     }
 }
 
-/// Locks a folder against other runs while the file is open.
+/// Locks a folder until the returned file is closed. Other runs cannot use the folder during this time.
 fn lock(folder: &Path) -> Outcome<File> {
     let file =
         File::open(folder).map_err(|error| Problem::doing(format!("open {}", folder.display()), error))?;

@@ -1,6 +1,6 @@
-//! Handles the signals for Ctrl-C, for the end of the terminal, and for termination. The signal handler only records
-//! the signal. The program reacts at its next check, and ends with the exit code 130. Shells report the same exit
-//! code for a program that Ctrl-C ended.
+//! Handles the signals for Ctrl-C, for a closed terminal, and for termination. The signal handler only records the
+//! signal. The program reacts at its next check, and ends with the exit code 130. This is the exit code that shells
+//! report for a program that Ctrl-C ended.
 
 use std::io::{self, Read};
 use std::os::fd::AsFd;
@@ -14,7 +14,7 @@ static REQUESTED: AtomicBool = AtomicBool::new(false);
 /// The interval between two checks for an interruption while a reader waits for data.
 const LOOK_UP_PERIOD: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-/// Installs the handler of the signals for Ctrl-C, for the end of the terminal, and for termination.
+/// Installs the handler for Ctrl-C, for a closed terminal, and for termination.
 pub fn install() {
     // Without the handler the process ends at once, which loses no more than the current configuration.
     let _ = ctrlc::set_handler(|| REQUESTED.store(true, Ordering::Release));
@@ -25,8 +25,8 @@ pub fn is_requested() -> bool {
     REQUESTED.load(Ordering::Acquire)
 }
 
-/// A reader that returns end of file after an interruption, even if the interruption occurs during a wait for data.
-/// The inner reader must not have a buffer, because the wait uses the file descriptor of the inner reader.
+/// A reader that returns end of file after an interruption, even while it waits for data. The inner reader must be
+/// unbuffered, because the wait uses its file descriptor.
 pub struct UntilInterrupted<R>(pub R);
 
 impl<R: Read + AsFd> Read for UntilInterrupted<R> {

@@ -1,5 +1,5 @@
-//! Lists and removes the fixtures in an output folder. No other module removes fixtures. Fixtures of earlier program
-//! versions remain until the user removes them, although current runs cannot use them.
+//! Lists and removes the fixtures in an output folder. lsmbench removes fixtures only in this module. Fixtures of
+//! earlier program versions remain until the user removes them, although current runs cannot use them.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub struct Kept {
     pub built: Option<String>,
     /// Whether a run is currently building the fixture.
     pub is_in_work: bool,
-    /// Whether runs of this program may use the fixture.
+    /// Whether this program can use the fixture.
     pub is_current: bool,
     /// The origin of the fixture as text: the experiment, the configuration and the phases. Empty if the origin is
     /// unknown.
@@ -31,7 +31,7 @@ pub struct Kept {
 }
 
 /// Returns the fixtures in an output folder, sorted by name. `program` is the [identity](super::program_identity) of
-/// the program, which determines whether a fixture is current.
+/// this program, which determines whether a fixture is current.
 ///
 /// # Errors
 /// The folder cannot be read.
@@ -73,7 +73,7 @@ impl Kept {
     /// Removes the fixture.
     ///
     /// # Errors
-    /// The file system does not permit the removal.
+    /// The files cannot be removed.
     pub fn remove(&self) -> Outcome<()> {
         remove_folder(&self.folder)?;
         // A run that waits for the lock finds no fixture then, and builds it.
@@ -88,7 +88,7 @@ fn is_locked(path: &Path) -> bool {
     matches!(found, Some(Err(TryLockError::WouldBlock)))
 }
 
-/// Returns all manifests of experiments in an output folder. Manifests that cannot be read are skipped.
+/// Returns the manifests of all experiments in an output folder. Skips manifests that cannot be read.
 fn manifests(out: &Path) -> Outcome<Vec<Manifest>> {
     let entries = out.read_dir().map_err(|error| Problem::doing(format!("read {}", out.display()), error))?;
     let files = entries.flatten().map(|entry| Folder::new(entry.path()).manifest());

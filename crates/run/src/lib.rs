@@ -1,8 +1,8 @@
 //! Runs experiments. The parent process controls the sweep, and each trial runs in a new child process.
 //!
 //! [`run_all`] checks all experiments, interleaves the trials of each experiment in rounds, starts a process for each
-//! trial, and writes the rows of the trial. At the end, it draws the charts and prints the verdict. An interrupted
-//! run can be resumed.
+//! trial, and writes the rows of the trial. At the end, [`run_all`] draws the charts and prints the verdict. An
+//! interrupted run can be resumed.
 
 mod child;
 mod closed_rounds;

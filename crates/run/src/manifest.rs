@@ -77,8 +77,8 @@ pub(super) fn begin(
     manifest
 }
 
-/// Returns a warning for each source of timing noise on this machine. In counted mode, these warnings are not used,
-/// because noise does not affect counters.
+/// Returns a warning for each source of timing noise on this machine. A run in counted mode does not use these
+/// warnings, because noise does not affect counters.
 fn doubts(machine: &MachineInfo) -> Vec<String> {
     let concerns = machine.findings.iter().filter_map(|finding| {
         let value = finding.value.as_ref().map_or_else(String::new, |value| format!(", {value}"));
@@ -101,7 +101,7 @@ pub(super) fn examined_machine(out: &Path) -> MachineInfo {
     MachineInfo { findings: doctor::examine(&machine, out), ..machine }
 }
 
-/// Fills in the manifest entries that may change when a run is resumed. Examples are the number of trials and the
+/// Updates the manifest entries that may differ between a run and its resumed run, such as the number of trials and the
 /// charts.
 fn describe(manifest: &mut Manifest, experiment: &Experiment) {
     manifest.question.clone_from(&experiment.question);
@@ -121,7 +121,7 @@ fn catalogs() -> impl Iterator<Item = &'static dyn Axis> {
     catalogs_of_stores().chain(others)
 }
 
-/// Returns the variants of all catalogs, with their packages and versions.
+/// Returns all variants of all catalogs, with their packages and versions.
 pub fn known_components() -> Vec<ComponentInfo> {
     catalogs().flat_map(|axis| axis.variants().into_iter().map(|variant| component(axis, &variant))).collect()
 }
@@ -136,7 +136,7 @@ fn component(axis: &dyn Axis, variant: &VariantInfo) -> ComponentInfo {
     }
 }
 
-/// Returns the variants that the run uses, in the order of the catalogs. Each variant occurs once, with its package.
+/// Returns the variants that the run uses, in the order of the catalogs. Each variant occurs once.
 fn components(experiment: &Experiment) -> Vec<ComponentInfo> {
     let mut used: BTreeSet<(&str, String)> = experiment.cells.iter().flat_map(used_by).collect();
     used.extend(experiment.charts.iter().map(|chart| (plot::KINDS.name(), chart.kind.kind().to_owned())));
@@ -151,8 +151,8 @@ fn components(experiment: &Experiment) -> Vec<ComponentInfo> {
     catalogs().flat_map(of_catalog).collect()
 }
 
-/// Returns the catalog and the kind of each variant that a configuration uses. The result contains the engine or the
-/// subject, and the variants in the design and in the workload.
+/// Returns the catalog and the kind of each variant that a configuration uses: the engine or the subject, and the
+/// variants in the design and in the workload.
 fn used_by(cell: &Cell) -> Vec<(&'static str, String)> {
     let is_read = |axis: &&dyn Axis| cell.task.unread(&[axis.name()]).is_none();
     let of_design = tree::AXES.iter().copied().filter(is_read);
@@ -187,8 +187,8 @@ fn used_by(cell: &Cell) -> Vec<(&'static str, String)> {
     used
 }
 
-/// Returns the kind of a variant in TOML. In a table, the kind is the value of the key `kind`. In a text, the kind is
-/// the text before the parameters.
+/// Returns the kind of a variant that is written in TOML. In a table, the kind is the value of the key `kind`. In a
+/// string, the kind is the text before the parameters.
 fn kind_of(choice: &Value) -> Option<&str> {
     match choice {
         Value::Table(table) => table.get("kind")?.as_str(),

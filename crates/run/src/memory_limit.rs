@@ -1,5 +1,5 @@
-//! A memory limit for trials. The limit includes the page cache. Each limited trial runs in its own memory cgroup
-//! (version 1 or 2).
+//! A memory limit for trials, which includes the page cache. Each limited trial runs in its own memory cgroup (version
+//! 1 or 2).
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -7,13 +7,13 @@ use std::{fs, io};
 use types::quantity::format_bytes;
 use types::{Outcome, Problem};
 
-/// A memory cgroup for the process of one trial. The cgroup is removed when this value is dropped.
+/// A memory cgroup for the process of one trial. Dropping this value removes the cgroup.
 #[derive(Debug)]
 pub(super) struct MemoryLimit {
     folder: PathBuf,
 }
 
-/// The place for new cgroups: a folder, and the name of the file that contains the limit of a cgroup.
+/// The location for new cgroups: a folder, and the name of the file that contains the memory limit of a cgroup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Place {
     folder: PathBuf,
@@ -21,7 +21,7 @@ struct Place {
 }
 
 impl MemoryLimit {
-    /// Creates a cgroup with a limit of `bytes` for the processes that are [moved into](Self::hold) the cgroup.
+    /// Creates a cgroup with a memory limit of `bytes` bytes. [`hold`](Self::hold) moves a process into the cgroup.
     pub(super) fn new(bytes: u64) -> Outcome<Self> {
         let place = Place::of_this_process().map_err(|why| refusal(bytes, &why))?;
         let folder = place.folder.join(format!("lsmbench-{}", std::process::id()));
@@ -39,7 +39,7 @@ impl MemoryLimit {
         Ok(limit)
     }
 
-    /// Moves a process into the cgroup. From then on, the cgroup counts the memory that the process allocates.
+    /// Moves a process into the cgroup. The cgroup counts the memory that the process allocates from then on.
     pub(super) fn hold(&self, process: u32) -> Outcome<()> {
         let file = self.folder.join("cgroup.procs");
         fs::write(&file, process.to_string())
@@ -54,8 +54,8 @@ impl Drop for MemoryLimit {
     }
 }
 
-/// Checks whether a memory limit can be set. A run calls this function before its first trial, so that it can fail
-/// early.
+/// Checks whether a trial can have a memory limit of `bytes` bytes. A run calls this function before its first trial,
+/// so that an error occurs early.
 pub(super) fn check(bytes: u64) -> Outcome<()> {
     MemoryLimit::new(bytes).map(drop)
 }
@@ -76,7 +76,7 @@ impl Place {
         Self::find(&groups, &mounts).ok_or_else(|| "this process is not in a cgroup".to_owned())
     }
 
-    /// Finds the folder in which a process may create cgroups. `groups` and `mounts` are the contents of the files
+    /// Finds the folder in which this process may create cgroups. `groups` and `mounts` are the contents of the files
     /// `cgroup` and `mountinfo` of the process in `/proc`.
     ///
     /// With cgroup version 1, the folder is the cgroup of the process. With version 2, a cgroup that contains
@@ -102,8 +102,8 @@ impl Place {
     }
 }
 
-/// Returns the folder of a cgroup. The folder consists of the mount point of the cgroup hierarchy, and the path of
-/// the cgroup inside the mounted hierarchy.
+/// Returns the folder of the cgroup `group`: the mount point of the cgroup hierarchy, followed by the path of the
+/// cgroup in the mounted hierarchy.
 fn mounted(mounts: &str, kind: &str, has: impl Fn(&str) -> bool, group: &str) -> Option<PathBuf> {
     mounts.lines().find_map(|line| {
         let (before, behind) = line.split_once(" - ")?;

@@ -1,5 +1,5 @@
-//! Merges the parts of an experiment into one results folder. The merged folder has the same content as the folder of
-//! a single run.
+//! Merges the parts of an experiment into one results folder, which has the same content as the results folder of a
+//! single run.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ const PARTS: &str = "parts";
 /// The options of a merge.
 #[derive(Clone, Debug)]
 pub struct PartsMergeOptions {
-    /// The folder of charts. The folder contains one folder per experiment.
+    /// The folder of charts, in which each experiment has its own folder.
     pub plots: PathBuf,
     /// Whether to write a page of the results to the folder of charts.
     pub has_page: bool,
@@ -43,8 +43,8 @@ pub struct PartsMergeOptions {
 /// trial is compared only with trials of the same machine.
 ///
 /// # Errors
-/// The parts belong to different experiments, are incomplete, or were changed after the run. Or another process uses
-/// a folder.
+/// The parts belong to different experiments, are incomplete, or were changed after the run. Another process uses one
+/// of the folders.
 pub fn merge(parts: &Path, into: &Path, options: &PartsMergeOptions) -> Outcome<Ending> {
     let wanted = into.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let parts = Parts::read(parts, &wanted)?;
@@ -107,8 +107,8 @@ fn experiment_of(manifest: &Manifest) -> Outcome<Experiment> {
     }
 }
 
-/// Returns the groups of rows, in the order in which a single run would write them. `true` marks the second trial of
-/// a baseline.
+/// Returns the groups of rows, in the order in which a single run would write them. The value `true` marks the second
+/// trial of a baseline.
 fn order(parts: &Parts, cut: &Cut) -> Vec<(Group, bool)> {
     let ReadPart { manifest, info, .. } = &parts.of[0];
     let has_noise = |cell: u64| {
@@ -130,13 +130,13 @@ fn order(parts: &Parts, cut: &Cut) -> Vec<(Group, bool)> {
 struct Source {
     parts: Parts,
     cut: Cut,
-    /// The merged groups of rows, in order. The value `true` marks the second trial of a baseline.
+    /// The groups of rows of the merged results, in order. The value `true` marks the second trial of a baseline.
     order: Vec<(Group, bool)>,
 }
 
 impl Source {
-    /// Merges one kind of file. The function reads the file from each part, and writes all rows to one file in the
-    /// order of a complete run.
+    /// Merges one result file of all parts. `path` selects the file, and `again` selects the second trials of
+    /// baselines. The rows of the merged file have the order of a single run.
     fn write(&self, folder: &Folder, path: fn(&Folder) -> PathBuf, again: bool) -> Outcome<Seal> {
         let mut rows: HashMap<Group, Vec<Row>> = HashMap::new();
         let mut schema = None;
@@ -199,7 +199,7 @@ impl Source {
         Ok(manifest)
     }
 
-    /// Returns the manifest entry of a part. The entry contains the numbers of the merged rounds.
+    /// Returns the manifest entry of a part, with the round numbers of the merged results.
     fn merged_info(&self, part: &ReadPart) -> Outcome<PartInfo> {
         let (own, mut info) = (part.part()?, part.info.clone());
         for round in info.nodes.iter_mut().flat_map(|node| &mut node.rounds) {
@@ -208,7 +208,7 @@ impl Source {
         Ok(info)
     }
 
-    /// Copies the latency logs of all parts. The names of the copies contain the numbers of the merged rounds.
+    /// Copies the latency logs of all parts. The names of the copies contain the round numbers of the merged results.
     fn copy_histograms(&self, folder: &Folder) -> Outcome<()> {
         create_folder(&folder.histograms())?;
         for part in &self.parts.of {

@@ -1,4 +1,4 @@
-//! A part of an experiment, which is the set of rounds or configurations that one machine runs.
+//! A part of an experiment: the rounds or configurations that one machine runs.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use types::Outcome;
 use super::environment::container_image;
 use super::fixture::program_identity;
 
-/// Environment variables in which schedulers set the number of an array task. The second value of each pair is the
-/// number of the first task.
+/// Environment variables in which schedulers store the number of an array task. The second value of each pair is the
+/// number that the scheduler gives to the first task.
 const NUMBERS: [(&str, u64); 5] = [
     ("SLURM_ARRAY_TASK_ID", 1),
     ("HQ_TASK_ID", 1),
@@ -27,16 +27,16 @@ const COUNT: &str = "SLURM_ARRAY_TASK_COUNT";
 /// The environment variable that contains the name of this machine.
 const NODE: &str = "LSMBENCH_NODE";
 
-/// The name of the folder in the folder of the parts that contains a folder for each machine.
+/// The name of the folder that contains one folder per machine. This folder is in the folder of the parts.
 const NODES: &str = "nodes";
 
-/// The word on the command line that requests the part number from the environment variable of a scheduler.
+/// The argument of `--part` with which lsmbench reads the part number from the environment variable of a scheduler.
 const AUTO: &str = "auto";
 
-/// The number of a part of an experiment, and the number of all parts.
+/// One part of an experiment: the number of the part, and the number of all parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// The number of this part, from 1.
+    /// The number of this part, starting at 1.
     number: u64,
     /// The number of all parts of the experiment.
     count: u64,
@@ -48,7 +48,7 @@ impl Part {
         (1..=count).contains(&number).then_some(Self { number, count })
     }
 
-    /// Returns the number of this part, from 1.
+    /// Returns the number of this part, starting at 1.
     pub fn number(self) -> u64 {
         self.number
     }
@@ -58,7 +58,7 @@ impl Part {
         self.count
     }
 
-    /// Returns the manifest entry of the part. The entry contains no machines.
+    /// Returns the manifest entry of the part, which does not list any machine yet.
     pub(super) fn info(self) -> Outcome<PartInfo> {
         Ok(PartInfo {
             number: self.number,
@@ -69,7 +69,8 @@ impl Part {
         })
     }
 
-    /// Parses a part such as `2/4`. With `auto`, reads the number from the environment variables of a scheduler.
+    /// Parses a part such as `2/4`. For `auto`, reads the number of the part from the environment variables of a
+    /// scheduler.
     fn read(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, String> {
         let wrong =
             || format!("\"{text}\" is not a part; write K/N with K from 1 to N, or {AUTO}, or {AUTO}/N");
@@ -112,20 +113,20 @@ impl FromStr for Part {
     }
 }
 
-/// Returns the folder of this machine in the folder of the parts. All parts that run on this machine share the fixtures
-/// in the folder of the machine.
+/// Returns the folder of this machine in the folder `parts`. All parts that this machine runs share the fixtures in
+/// this folder.
 pub(super) fn node_folder(parts: &Path) -> PathBuf {
     parts.join(NODES).join(folder_name(&node_name()))
 }
 
-/// Returns a name as the name of a folder. Characters that are not allowed become `_`.
+/// Converts a name to the name of a folder. Characters that are not allowed become `_`.
 fn folder_name(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let name: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
     if name.starts_with('.') { format!("_{name}") } else { name }
 }
 
-/// Returns the name of this machine, which results use to distinguish machines.
+/// Returns the name of this machine. Results use this name to distinguish machines.
 pub(super) fn node_name() -> String {
     let name = std::env::var(NODE).ok().or_else(probe::host_name).unwrap_or_default();
     match name.trim() {

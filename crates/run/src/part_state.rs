@@ -1,5 +1,4 @@
-//! The state of the parts of an experiment in a folder. The state of a part shows how many of its trials have
-//! finished.
+//! The state of the parts of an experiment in a folder: how many trials of each part have finished.
 
 use std::path::Path;
 
@@ -10,17 +9,16 @@ use types::Outcome;
 use super::cut::Cut;
 use super::part::Part;
 
-/// The state of a part: the number of its finished trials, and the machine.
+/// The state of a part: the number of its finished trials, and its machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartState {
-    /// The number of the part, from 1.
+    /// The number of the part, starting at 1.
     pub number: u64,
     /// The number of finished trials.
     pub finished: u64,
     /// The number of trials of the part. Second trials of baselines do not count.
     pub trials: u64,
-    /// The machine that runs the part, or the machine that last ran the part. `None` if no machine has started the
-    /// part.
+    /// The machine that runs or last ran the part. `None` if no machine has started the part.
     pub node: Option<String>,
     /// Whether the part is complete.
     pub is_done: bool,
@@ -37,8 +35,9 @@ pub fn missing(parts: &Path, experiment: &str, count: u64) -> Vec<u64> {
 /// Checks that an experiment can be divided into `count` parts.
 ///
 /// # Errors
-/// Returns an error if there are more parts than rounds, and if their number is not a multiple of the number of
-/// rounds. Or there would be more groups of configurations than configurations.
+/// The experiment cannot be divided, or cannot be divided into this number of parts. If a timed experiment has more
+/// parts than rounds, the number of parts must be a multiple of the number of rounds. Each group of configurations must
+/// also contain at least one configuration that is not a baseline.
 pub fn check_count(experiment: &Experiment, count: u64) -> Outcome<()> {
     let cut = Cut::of(experiment, &experiment.facts());
     Part::new(1, count).map_or(Ok(()), |part| cut.check(part))

@@ -29,8 +29,7 @@ impl Parts {
     /// Reads the parts in a folder. If the parts belong to several experiments, `wanted` names one experiment.
     ///
     /// # Errors
-    /// Returns an error if the folder contains no parts, or if it contains other results. Changed rows of a part are
-    /// also an error.
+    /// The folder contains no parts, or contains other results. The rows of a part were changed after the run.
     pub(super) fn read(root: &Path, wanted: &str) -> Outcome<Self> {
         let found = folders(root)?;
         let experiments: BTreeSet<&String> = found.iter().map(|(_, experiment, _)| experiment).collect();
@@ -81,16 +80,17 @@ impl Parts {
         Ok(())
     }
 
-    /// Checks that all parts exist and are finished, and that each part contains only its own rows.
+    /// Checks that all parts exist and are finished, and that each part contains all its rows and no rows of other
+    /// parts.
     ///
     /// # Errors
-    /// Returns an error if a part or a row is missing, or if a part contains rows of another part.
+    /// A part or a row is missing, or a part contains rows of another part.
     pub(super) fn check_rows(&self, cut: &Cut) -> Outcome<()> {
         self.of.iter().try_for_each(|part| part.check_rows(cut))?;
         self.check_whole()
     }
 
-    /// Checks that a part and the first part have the same experiment, seed, mode, build, versions and operations.
+    /// Checks that `part` has the same experiment, seed, mode, build, versions and operations as the first part.
     fn check_like(first: &ReadPart, part: &ReadPart) -> Outcome<()> {
         let (one, other) = (&first.manifest, &part.manifest);
         let against = |what: &str| Err(wrong(part, &format!("{what} than part {}", first.info.number)));
@@ -208,10 +208,10 @@ impl ReadPart {
         Ok(Self { info, manifest, runs: runs?, noise: noise?, folder })
     }
 
-    /// Parses the number of the part and the number of all parts.
+    /// Parses the number of this part and the number of all parts.
     ///
     /// # Errors
-    /// Returns an error if the number of the part exceeds the number of all parts.
+    /// The number of the part exceeds the number of all parts.
     pub(super) fn part(&self) -> Outcome<Part> {
         let PartInfo { number, count, .. } = self.info;
         Part::new(number, count).ok_or_else(|| {
@@ -219,7 +219,7 @@ impl ReadPart {
         })
     }
 
-    /// Checks that all rows belong to the part.
+    /// Checks that all rows of the part belong to the part.
     fn check_rows(&self, cut: &Cut) -> Outcome<()> {
         let part = self.part()?;
         for row in self.runs.rows().iter().chain(self.noise.rows()) {
@@ -241,7 +241,8 @@ impl ReadPart {
     }
 }
 
-/// Returns the results in a folder of parts. Each entry contains the number of the part, its experiment and its path.
+/// Returns the results folders in a folder of parts. Each entry contains the number of the part, the name of the
+/// experiment, and the path.
 fn folders(root: &Path) -> Outcome<Vec<(u64, String, PathBuf)>> {
     let inside = |path: &Path| -> Vec<PathBuf> {
         let entries = path.read_dir().into_iter().flatten().flatten();
@@ -267,12 +268,13 @@ fn folders(root: &Path) -> Outcome<Vec<(u64, String, PathBuf)>> {
     }
 }
 
-/// Returns a component of `other` that has a different version in `one`. Returns `None` if all versions are equal.
+/// Returns a component of `other` whose version differs from its version in `one`. Returns `None` if no version
+/// differs.
 fn unlike<'a>(one: &[ComponentInfo], other: &'a [ComponentInfo]) -> Option<&'a ComponentInfo> {
     other.iter().find(|component| !one.contains(component))
 }
 
-/// Returns the name of an engine that has different versions in two runs. Returns `None` if all versions are equal.
+/// Returns the name of an engine whose version differs between two runs. Returns `None` if no version differs.
 fn other_engine<'a>(one: &Manifest, other: &'a Manifest) -> Option<&'a str> {
     let mut engines =
         other.cells.iter().zip(&one.cells).filter_map(|(a, b)| a.engine.as_ref().zip(b.engine.as_ref()));
@@ -280,9 +282,9 @@ fn other_engine<'a>(one: &Manifest, other: &'a Manifest) -> Option<&'a str> {
     differ.map(|(engine, _)| engine.name.as_str())
 }
 
-/// Returns a configuration and a phase of `other` whose operations differ from the operations in `one`. Returns
-/// `None` if there is no difference. Configurations that differ only in the design or the engine have the same
-/// operations. Each configuration of `other` is therefore compared with such a configuration of `one`.
+/// Returns a configuration and a phase of `other` whose operations differ from the operations in `one`. Returns `None`
+/// if no operations differ. Configurations that differ only in the design or the engine must have the same operations,
+/// so each configuration of `other` is compared with such a configuration of `one`.
 fn other_operations<'a>(one: &'a Manifest, other: &'a Manifest) -> Option<(&'a str, &'a str)> {
     let is_workload =
         |path: &str| !["design", "engine"].iter().any(|root| path.split('.').next() == Some(root));

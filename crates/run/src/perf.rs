@@ -1,5 +1,5 @@
-//! The sampling profiler `perf record` of Linux. The profiler runs a trial process and takes samples of the stacks of
-//! all its threads. The trial process switches the profiler on for one phase.
+//! The sampling profiler `perf record` of Linux. The profiler starts a trial process, and samples the stacks of all its
+//! threads. The trial process turns the profiler on for only one phase.
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -11,17 +11,17 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use trial::ObservingTool;
 use types::{Outcome, Problem};
 
-/// The name of the program.
+/// The name of the profiler program.
 const PROGRAM: &str = "perf";
 
-/// The event whose samples are taken: the CPU time of a thread. The event needs no hardware counters.
+/// The event that the profiler samples: the CPU time of a thread. The event needs no hardware counters.
 const EVENT: &str = "cpu-clock";
 
-/// How the profiler finds the callers of a function: from a copy of the stack, because the program has no frame
-/// pointers. The number is the size of the copy in bytes.
+/// The method by which the profiler finds the callers of a function. The profiler reads them from a copy of the stack,
+/// because the program has no frame pointers. The number is the size of the copy in bytes.
 const CALL_GRAPH: &str = "dwarf,8192";
 
-/// The files of one profiled trial.
+/// The files of a profiled trial.
 pub(super) struct Perf {
     folder: PathBuf,
 }
@@ -37,7 +37,7 @@ impl Perf {
     /// Checks that the profiler can take samples. `folder` is an existing folder for temporary files.
     ///
     /// # Errors
-    /// The program is missing, or the kernel denies the samples. The message contains a remedy.
+    /// The program is missing, or the kernel does not permit sampling. The message contains a remedy.
     pub(super) fn check(folder: &Path) -> Outcome<()> {
         let data = folder.join("perf-check");
         let program = std::env::current_exe().map_err(|error| Problem::doing("find this program", error))?;
@@ -76,12 +76,13 @@ impl Perf {
         Ok(perf)
     }
 
-    /// Returns the tool that the trial process switches on.
+    /// Returns the description of the profiler, with which the trial process turns the profiler on.
     pub(super) fn tool(&self) -> ObservingTool {
         ObservingTool::Profiler { control: self.control(), acknowledgments: self.acknowledgments() }
     }
 
-    /// Returns the command that runs the trial process, with `samples_per_second` samples per second of CPU time.
+    /// Returns the command that starts the trial process under the profiler. The profiler takes `samples_per_second`
+    /// samples per second of CPU time.
     pub(super) fn launcher(&self, samples_per_second: u64) -> Vec<OsString> {
         let rate = samples_per_second.to_string();
         let words =
@@ -126,15 +127,15 @@ impl Perf {
     }
 }
 
-/// Returns the last line that a failed program wrote.
+/// Returns the last line that a failed program wrote to standard error.
 fn reason(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
     text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("no message").to_owned()
 }
 
 impl Samples {
-    /// Parses the output of `perf script`. Each sample has a line with its CPU time in nanoseconds, and one line per
-    /// function, innermost function first. An empty line follows.
+    /// Parses the output of `perf script`. Each sample has a line with its CPU time in nanoseconds, followed by one
+    /// line per function, innermost function first, and an empty line.
     fn parse(text: &str) -> Self {
         let mut samples = Self::default();
         for sample in text.split("\n\n") {
@@ -158,8 +159,8 @@ impl Samples {
     }
 }
 
-/// Returns the name of the function in a line of `perf script`: an address, a name, and a file in parentheses. If the
-/// name is unknown, returns the name of the file in brackets.
+/// Returns the name of the function in a line of `perf script`. A line consists of an address, a name, and a file in
+/// parentheses. If the name is unknown, returns the name of the file in brackets.
 fn function(line: &str) -> Option<String> {
     let (_, rest) = line.trim().split_once(' ')?;
     let (name, file) = rest.rsplit_once(" (").unwrap_or((rest, ""));

@@ -1,4 +1,4 @@
-//! Runs an experiment in a separate process. The process can run another build of this program.
+//! Runs an experiment in a separate process, which can execute another build of this program.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::interrupt;
 /// The interval between two checks for an interruption.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(20);
 
-/// Runs builds of this program in separate processes.
+/// Executes builds of this program in separate processes.
 pub struct Programs {
     /// Prints a progress line.
     pub line: fn(&str),
@@ -34,7 +34,8 @@ impl Runner for Programs {
     }
 }
 
-/// Runs one experiment with an empty output folder. Returns the results folder of the experiment.
+/// Runs one experiment with the program `program` and an empty output folder. Returns the results folder of the
+/// experiment.
 ///
 /// # Errors
 /// The program cannot be started, or the program fails. The message contains the last line of the program's output.
@@ -68,8 +69,8 @@ fn run(program: &Path, arguments: &[String], out: &Path) -> Outcome<Folder> {
     })
 }
 
-/// Waits for the end of a run. After an interruption, the function sends the signal to the process of the run, so
-/// that the run can end in order.
+/// Waits for the end of the process. After an interruption, the function forwards the signal to the process, so that
+/// the process can finish its work and end.
 fn wait(process: &mut Child) -> Outcome<ExitStatus> {
     let mut is_told = false;
     loop {

@@ -1,5 +1,5 @@
-//! Shows the progress of a run and its remaining time. On a terminal, the progress is a bar. If the output is not a
-//! terminal, the output contains one line per round of trials.
+//! Shows the progress and the remaining time of a run. On a terminal, the progress is a bar. Otherwise, the progress is
+//! one line per round of trials.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -10,16 +10,15 @@ use trial::Step;
 /// The time between two redraws of the bar while the trial reports nothing.
 const TICK: Duration = Duration::from_millis(250);
 
-/// The number of positions of the bar for each estimated second of a run.
+/// The number of positions on the bar per estimated second of the run.
 const POSITIONS_PER_SECOND: f64 = 1000.0;
 
-/// The longest time without a line if standard error is not a terminal. If a round takes longer, a line is printed
+/// The longest time without output if standard error is not a terminal. If a round takes longer, a line is printed
 /// during the round.
 const LONGEST_SILENCE: Duration = Duration::from_mins(1);
 
-/// The progress of one experiment. The estimated duration of each trial determines its weight in the progress. To
-/// correct the estimate of the remaining trials, their duration is multiplied by the ratio of measured to estimated
-/// time of the finished trials.
+/// The progress of one experiment. The estimated duration of a trial is its weight in the progress. The estimate for
+/// the remaining trials is multiplied by the ratio of measured to estimated time of the finished trials.
 pub(super) struct Progress {
     /// The progress bar. `None` if standard error is not a terminal.
     bar: Option<ProgressBar>,
@@ -28,12 +27,12 @@ pub(super) struct Progress {
     /// The number of trials of this run.
     trials: usize,
     trials_done: usize,
-    /// The estimated duration of all trials and of the finished trials, in seconds.
+    /// The estimated duration of all trials, and of the finished trials, in seconds.
     seconds: f64,
     seconds_done: f64,
     /// The time limit of the run in seconds. `None` without a limit.
     budget: Option<f64>,
-    /// The elapsed time of the finished trials.
+    /// The total elapsed time of the finished trials.
     elapsed: Duration,
     trial: RunningTrial,
     /// The time at which the last line was printed.
@@ -44,14 +43,14 @@ pub(super) struct Progress {
     line: fn(&str),
 }
 
-/// The running trial, and its start time.
+/// The running trial, with its start time.
 #[derive(Default)]
 struct RunningTrial {
     /// The label of the configuration of the running trial.
     label: String,
-    /// The number of the trial's round, from 1.
+    /// The number of the round of the trial, starting at 1.
     round: u64,
-    /// The phases of the trial, each with its estimated seconds.
+    /// The phases of the trial, each with its estimated duration in seconds.
     phases: Vec<(String, f64)>,
     started: Option<Instant>,
 }
@@ -73,7 +72,7 @@ pub(super) struct Extent {
 }
 
 impl Progress {
-    /// Creates the progress of a new run. With `verbose`, a line is printed after every trial.
+    /// Creates the progress of a new run. If `verbose` is set, a line is printed after every trial.
     pub(super) fn new(experiment: &str, extent: Extent, verbose: bool, line: fn(&str)) -> Self {
         let Extent { rounds, trials, seconds, budget } = extent;
         let bar = std::io::stderr().is_terminal().then(|| {
@@ -120,8 +119,8 @@ impl Progress {
         bar.set_message(format!("{} · {}{phase}", self.state(seconds), self.trial.label));
     }
 
-    /// Subtracts trials that will not run because their configuration failed. `seconds` is the estimated duration of
-    /// the subtracted trials.
+    /// Removes trials that will not run because their configuration has failed. `seconds` is the estimated duration of
+    /// these trials.
     pub(super) fn leave_out(&mut self, trials: usize, seconds: f64) {
         self.trials -= trials;
         self.seconds -= seconds;
@@ -151,15 +150,15 @@ impl Progress {
         }
     }
 
-    /// Returns the state of the run as text, such as `round 3 of 6, 12 trials of 24, 18 s left`.
+    /// Returns a text about the progress, such as `round 3 of 6, 12 trials of 24, 18 s left`.
     fn state(&self, seconds: f64) -> String {
         let Self { rounds, trials, trials_done, .. } = self;
         let left = in_words(self.seconds_left(seconds));
         format!("round {} of {rounds}, {trials_done} trials of {trials}, {left} left", self.trial.round)
     }
 
-    /// Returns the remaining seconds of the run. `seconds` is the estimated duration of the finished part of the
-    /// running trial. The estimate is corrected by the measured speed of the finished trials.
+    /// Returns the estimated remaining time of the run in seconds. `seconds` is the estimated duration of the finished
+    /// part of the running trial. The measured speed of the finished trials corrects the estimate.
     fn seconds_left(&self, seconds: f64) -> f64 {
         let left = (self.seconds - self.seconds_done - seconds).max(0.0);
         let pace = if self.seconds_done > 0.0 { self.elapsed.as_secs_f64() / self.seconds_done } else { 1.0 };
@@ -184,7 +183,7 @@ impl Drop for Progress {
     }
 }
 
-/// Formats a duration in a suitable unit, such as `18 s`, `12 min` or `2 h 5 min`.
+/// Formats a duration with suitable units, such as `18 s`, `12 min` or `2 h 5 min`.
 fn in_words(seconds: f64) -> String {
     let whole = seconds.ceil() as u64;
     let minutes = whole.div_ceil(60);

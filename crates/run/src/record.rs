@@ -1,4 +1,4 @@
-//! Records one phase as a trace. To record the operations, the function runs one trial that ends after the phase.
+//! Records the operations of one phase as a trace, by running one trial that ends after this phase.
 
 use std::path::Path;
 
@@ -15,8 +15,8 @@ use super::trial_spec::trial_spec;
 /// output of libraries. Returns `None` if the user interrupted the run.
 ///
 /// # Errors
-/// Returns an error if the experiment has no phase with this name, if the phase has no operations, if the trace file
-/// exists, or if the store returned a wrong answer. After an error, the incomplete trace is deleted.
+/// The experiment has no phase with this name, the phase has no operations, the trace file already exists, or the store
+/// returned a wrong answer. After an error, the incomplete trace is deleted.
 pub fn record(
     experiment: &Experiment,
     cell: &Cell,

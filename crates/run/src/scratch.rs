@@ -1,6 +1,5 @@
-//! Scratch folders, which contain temporary files of runs. A scratch folder is removed at the end of its run. If a
-//! run was killed, its scratch folder is removed when the next run creates a scratch folder in the same parent
-//! folder.
+//! Scratch folders for temporary files of runs. A scratch folder is removed at the end of its run. If a run was killed,
+//! the next run with a scratch folder in the same parent folder removes the old scratch folder.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -13,14 +12,14 @@ use types::{Outcome, Problem};
 /// The prefix of the names of scratch folders.
 const PREFIX: &str = ".lsmbench-scratch-";
 
-/// The minimum age of an unused folder that is removed. Younger folders remain, because the process that created the
-/// folder may not have locked it yet.
+/// The minimum age of an unused scratch folder at which it is removed. The process that has created a younger folder
+/// may not have locked it yet.
 const LEAST_AGE: Duration = Duration::from_mins(1);
 
-/// A folder that is removed when this value is dropped.
+/// A scratch folder, which is removed when this value is dropped.
 pub struct Scratch {
     folder: TempDir,
-    /// The lock that shows to other processes that the folder is in use.
+    /// The lock that shows other processes that the folder is in use.
     _lock: Option<File>,
 }
 
@@ -30,7 +29,7 @@ impl Scratch {
         self.folder.path()
     }
 
-    /// Renames the folder, so that no process removes the folder. Returns the new path.
+    /// Renames the folder, so that no process removes it as an unused scratch folder. Returns the new path.
     pub fn keep(self) -> PathBuf {
         let kept = self.folder.keep();
         let name =
@@ -78,7 +77,7 @@ fn abandoned(above: &Path) -> Vec<PathBuf> {
     old.map(|entry| entry.path()).filter(|path| locked(path).is_some()).collect()
 }
 
-/// Locks the folder. Returns `None` if another process has the lock, or if the file system does not support locks.
+/// Locks the folder. Returns `None` if another process holds the lock, or if the file system does not support locks.
 fn locked(folder: &Path) -> Option<File> {
     File::open(folder).ok().filter(|file| file.try_lock().is_ok())
 }

@@ -1,5 +1,5 @@
-//! A side is the trial process of one configuration. The process of a side takes turns with the trial processes of
-//! the other configurations.
+//! A side: the trial process of one configuration, which takes turns with the trial processes of the other
+//! configurations.
 
 use std::time::{Duration, Instant};
 
@@ -13,13 +13,12 @@ use crate::interrupt;
 /// The interval between two checks for an interruption.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
 
-/// The state of a trial process, according to the last message of the process.
+/// The state of a trial process, according to the last message from the process.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum State {
-    /// The process does work that is not timed. Examples are opening its store, preparing a phase, and checking
-    /// answers.
+    /// The process does work that is not timed, such as opening its store, preparing a phase, or checking answers.
     Working,
-    /// The process waits for its next turn. In its next turn, the process executes the first slice of a phase.
+    /// The process waits for a turn in which it executes the first slice of a phase.
     Ready {
         /// The name of the phase.
         phase: String,
@@ -28,19 +27,19 @@ pub(super) enum State {
     },
     /// The process has executed a slice of operations.
     Ran(Slice),
-    /// The process is in a call without operations, such as waiting for compactions.
+    /// The process executes a call without operations, such as waiting for compactions.
     Calling,
     /// The process has ended.
     Over,
 }
 
-/// A trial process that takes turns with other trial processes. The process is stopped between its turns.
+/// A trial process that takes turns with other trial processes. The process is paused between its turns.
 pub(super) struct Side {
     process: TrialProcess,
     pub(super) state: State,
     /// The report of the trial, or its error. `None` until the process has ended.
     outcome: Option<Outcome<TrialReport>>,
-    /// Total time for which the process was paused inside of calls, in nanoseconds.
+    /// Total time during which the process was paused inside of calls, in nanoseconds.
     stopped_ns: u64,
     /// Time at which the process was last paused, in nanoseconds of the monotonic clock. `None` while the process
     /// runs.
@@ -67,9 +66,9 @@ impl Side {
         self.outcome.unwrap_or_else(|| Err(Problem::new("the trial process did not end")))
     }
 
-    /// Runs one turn of the process, and then pauses the process. A turn ends when the process waits for its next
-    /// turn. If the process is in a call, the turn ends after the time `slice` at the latest. Returns `false` if the
-    /// user interrupted the run.
+    /// Runs one turn of the process, and then pauses the process. A turn ends when the process waits for its next turn.
+    /// A turn inside of a call ends at the latest after the time `slice`. Returns `false` if the user interrupted the
+    /// run.
     pub(super) fn take_turn(
         &mut self,
         operations: u64,
@@ -107,9 +106,9 @@ impl Side {
         Ok(())
     }
 
-    /// Waits until the process has finished its turn. If the process is in a call, waits for the time `slice` at
-    /// most. If the process is in a call and `slice` is `None`, waits until the end of the call. Returns `false` if
-    /// the user interrupted the run.
+    /// Waits until the process has finished its turn. If the process is in a call, the function waits at most for the
+    /// time `slice`. If `slice` is `None`, the function waits for the end of the call. Returns `false` if the user
+    /// interrupted the run.
     pub(super) fn end_turn(
         &mut self,
         slice: Option<Duration>,
@@ -149,7 +148,7 @@ impl Side {
         }
     }
 
-    /// Records that a call ended at the time `at_ns`. The call may have ended shortly before the process was paused.
+    /// Records that a call has ended at the time `at_ns`, which may be shortly before the process was paused.
     fn return_at(&mut self, at_ns: u64) {
         if let Some((from, to)) = self.last_stop_ns.take().filter(|(from, _)| *from >= at_ns) {
             self.stopped_ns -= to - from;

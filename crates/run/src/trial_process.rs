@@ -21,8 +21,8 @@ pub(super) struct TrialProcess {
     child: Child,
     /// The lines that the process writes to its standard output.
     lines: Receiver<String>,
-    /// The write end of the standard input of the trial process. The trial process exits when this pipe is closed. If
-    /// this process ends, the kernel closes the pipe.
+    /// The write end of the trial process's standard input. The trial process exits when this pipe is closed. If the
+    /// parent process dies, the kernel closes the pipe.
     lifeline: ChildStdin,
     limit: Option<MemoryLimit>,
     /// The label of the engine.
@@ -31,7 +31,7 @@ pub(super) struct TrialProcess {
     line: fn(&str),
 }
 
-/// An event that a trial process causes.
+/// An event of a trial process.
 pub(super) enum Event {
     /// The process sent no message within the given time.
     None,
@@ -41,8 +41,8 @@ pub(super) enum Event {
 }
 
 impl TrialProcess {
-    /// Starts a trial. `launcher` is the program that runs the trial process, such as a profiler, with its arguments.
-    /// The launcher is empty for a trial without such a program. `line` prints the output of libraries.
+    /// Starts the process of a trial. `launcher` is a program that starts the trial process, such as a profiler, with
+    /// its arguments. Without such a program, `launcher` is empty. `line` prints the output of libraries.
     pub(super) fn start(spec: &TrialSpec, launcher: &[OsString], line: fn(&str)) -> Outcome<Self> {
         let limit = spec.memory_limit.map(MemoryLimit::new).transpose()?;
         let program = std::env::current_exe().map_err(|error| Problem::doing("find this program", error))?;
@@ -71,7 +71,7 @@ impl TrialProcess {
         Ok(process)
     }
 
-    /// Waits for an event of the process. The function waits for the time `most` at most.
+    /// Waits for an event of the process, at most for the time `most`.
     pub(super) fn wait(&self, most: Duration) -> Event {
         let said = match self.lines.recv_timeout(most) {
             Ok(said) => said,
@@ -90,7 +90,7 @@ impl TrialProcess {
         }
     }
 
-    /// Sends the order to run the next turn to the process.
+    /// Sends the next turn to the process, which then runs the turn.
     pub(super) fn give(&mut self, turn: Turn) {
         let text = serde_json::to_string(&turn).expect("turns are plain data");
         // A process that has ended is reported with its exit status by the next event.
@@ -121,7 +121,7 @@ impl TrialProcess {
         self.child.wait().map_err(|error| Problem::doing("wait for the trial process", error))
     }
 
-    /// Returns the error to report if a process has ended without a result.
+    /// Returns the error for a process that has ended without a result.
     pub(super) fn without_result(&mut self) -> Outcome<Problem> {
         let status = self.end()?;
         let hint = self.limit.as_ref().map_or("", |_| {

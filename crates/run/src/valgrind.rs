@@ -1,5 +1,5 @@
-//! The tool callgrind of valgrind. Callgrind runs a trial process and counts the instructions of user code. The trial
-//! process switches the count on for the operations of one phase.
+//! The tool callgrind of valgrind. Callgrind runs a trial process, and counts the instructions of user code. The trial
+//! process turns the counting on for the operations of one phase.
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -9,11 +9,11 @@ use std::process::{Command, Stdio};
 use measure::callgrind::IS_SUPPORTED;
 use types::{Outcome, Problem};
 
-/// The name of the program.
+/// The name of the valgrind program.
 const PROGRAM: &str = "valgrind";
 
-/// The command that gives a program the same addresses in each run. Random addresses change the number of steps of some
-/// copies and comparisons.
+/// The command that disables address space layout randomization (ASLR), so that a program has the same addresses in
+/// each run. With random addresses, the number of instructions of some copies and comparisons varies.
 const FIXED_ADDRESSES: [&str; 2] = ["setarch", "-R"];
 
 /// The word before the number of instructions in the output of callgrind.
@@ -28,8 +28,8 @@ impl Callgrind {
     /// Checks that valgrind is installed.
     ///
     /// # Errors
-    /// The program is missing or does not start, or requests to valgrind do not exist for the CPU. The
-    /// message contains a remedy.
+    /// valgrind is missing or does not start, or valgrind's client requests do not support this CPU. The message
+    /// contains a remedy.
     pub(super) fn check() -> Outcome<()> {
         let remedy = "or remove trials.instructions and --instructions";
         if !IS_SUPPORTED {
@@ -56,13 +56,13 @@ impl Callgrind {
         }
     }
 
-    /// Returns the files of a trial in `folder`.
+    /// Returns the output file for a trial whose files are in `folder`.
     pub(super) fn new(folder: &Path) -> Self {
         Self { output: folder.join("callgrind-output") }
     }
 
-    /// Returns the command that runs the trial process. If the system allows it, the process has the same addresses in
-    /// each run.
+    /// Returns the command that starts the trial process under callgrind. If the system allows it, the process runs
+    /// without ASLR.
     pub(super) fn launcher(&self) -> Vec<OsString> {
         let fixed: &[&str] = if can_fix_addresses() { &FIXED_ADDRESSES } else { &[] };
         let mut output = OsString::from("--callgrind-out-file=");
@@ -83,7 +83,7 @@ impl Callgrind {
     }
 }
 
-/// Returns whether the system allows programs without random addresses.
+/// Returns whether the system can start programs without ASLR.
 fn can_fix_addresses() -> bool {
     let [program, option] = FIXED_ADDRESSES;
     let status = Command::new(program)
@@ -95,7 +95,7 @@ fn can_fix_addresses() -> bool {
     status.is_ok_and(|status| status.success())
 }
 
-/// Returns the number of instructions in the output of callgrind.
+/// Parses the total number of instructions from the output of callgrind.
 fn total(text: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(TOTALS))?.split_whitespace().next()?.parse().ok()
 }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The error for a client that would exceed the memory limit of all clients.
+/// The error that a client receives if its buffers would exceed the memory limit of all clients.
 pub(crate) const TOO_MUCH_MEMORY: &str = "the clients of this server take too much memory; try again later";
 
-/// The number of bytes in the buffers of all clients, and the limit for these bytes.
+/// The number of bytes in the buffers of all clients, and the limit for this number.
 #[derive(Debug)]
 pub(crate) struct MemoryBudget {
     taken_bytes: AtomicUsize,
@@ -27,7 +27,7 @@ impl MemoryBudget {
         self.limit_bytes
     }
 
-    /// Returns the share of a new client, which is 0 bytes.
+    /// Returns an empty share of this budget for a new client.
     pub(crate) fn share(self: &Arc<Self>) -> MemoryShare {
         MemoryShare { budget: Arc::clone(self), bytes: 0 }
     }
@@ -41,8 +41,8 @@ pub(crate) struct MemoryShare {
 }
 
 impl MemoryShare {
-    /// Sets the buffered bytes of this client. Returns whether all clients together are within the limit. The result is
-    /// always `true` if the bytes do not grow.
+    /// Sets the number of bytes in the buffers of this client. Returns whether the buffers of all clients together are
+    /// within the limit. If the number does not grow, the result is always `true`.
     pub(crate) fn set(&mut self, bytes: usize) -> bool {
         let before = std::mem::replace(&mut self.bytes, bytes);
         if bytes <= before {

@@ -17,36 +17,36 @@ use tokio::time::timeout;
 use crate::budget::TOO_MUCH_MEMORY;
 use crate::shared::Shared;
 
-/// Minimum number of bytes that are read from a socket at once.
+/// Minimum number of bytes that one read from a socket requests.
 const READ_BYTES: usize = 16 << 10;
 
-/// Maximum size of a buffer that stays allocated between requests of a client, in bytes.
+/// Maximum size in bytes of a buffer that the server keeps allocated between two requests of a client.
 const KEPT_BYTES: usize = 64 << 10;
 
-/// The time limit for a client to receive its replies when the server ends or the client is disconnected.
+/// The time limit for a client to receive its last replies, after the server ends or disconnects the client.
 pub(crate) const FAREWELL: Duration = Duration::from_secs(5);
 
 /// Parses and executes the requests of a client in one protocol.
 pub(crate) trait Session: Send {
-    /// Parses the complete requests of `input`. `input` begins with the bytes that were not consumed, followed by new
-    /// bytes.
+    /// Parses the complete requests of `input`. `input` consists of the bytes that the session has not consumed yet,
+    /// followed by newly received bytes.
     fn receive(&mut self, input: &[u8]) -> Received;
 
-    /// Executes the complete requests of `input` and appends their replies to `output`. `input` has the bytes of the
-    /// last call of `receive`.
+    /// Executes the complete requests of `input`, and appends their replies to `output`. `input` must have the same
+    /// bytes as in the last call of `receive`.
     fn execute(&mut self, input: &[u8], output: &mut Vec<u8>) -> Progress;
 
-    /// Appends the error of a rejected request to `output`. The client is then disconnected.
+    /// Appends an error with the text `reason` to `output`. The connection then disconnects the client.
     fn refuse(&self, reason: &str, output: &mut Vec<u8>);
 
-    /// Returns the memory of the session in bytes, without the input and the output.
+    /// Returns the memory of the session in bytes, without the input and output buffers.
     fn memory_bytes(&self) -> usize;
 
     /// Frees memory that is not needed while the client is idle.
     fn rest(&mut self);
 }
 
-/// The contents of the received bytes of a client.
+/// The kind of work that the received bytes of a client need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Received {
     /// The bytes contain no complete request.
@@ -57,20 +57,20 @@ pub(crate) enum Received {
     MayWait,
 }
 
-/// The result of an execution of requests.
+/// The result of one call of [`Session::execute`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Progress {
-    /// The number of bytes of input that are no longer needed.
+    /// The number of bytes at the start of the input that the session no longer needs.
     pub(crate) consumed: usize,
     pub(crate) next: Next,
 }
 
-/// The next action of the connection after the replies are sent.
+/// The next action of the connection, after it has sent the replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// The server reads further requests of the client.
     Read,
-    /// Executes requests that were already read.
+    /// The session executes further requests that the server has already read.
     Continue,
     /// The server disconnects the client.
     Close,
@@ -135,7 +135,7 @@ pub(crate) async fn converse(
 
 impl Connection<'_> {
     /// Reads the next bytes from the client. Returns `false` if the client has disconnected or the server ends.
-    /// Memory is allocated only when there are bytes to read.
+    /// Allocates memory only when bytes have arrived.
     async fn read(&mut self) -> io::Result<bool> {
         loop {
             match until_end(&mut self.ending, self.stream.readable()).await {
@@ -155,8 +155,8 @@ impl Connection<'_> {
         }
     }
 
-    /// Sends all replies. During this call, nothing is read from the client. A client that does not receive its
-    /// replies therefore cannot cause more replies. Returns `false` if the server ends before all replies are sent.
+    /// Sends all replies, and reads no requests during this time. A client that does not receive its replies therefore
+    /// cannot cause more replies. Returns `false` if the server ends before all replies are sent.
     async fn send(&mut self) -> io::Result<bool> {
         let mut sent = 0;
         while sent < self.output.len() {
@@ -185,7 +185,7 @@ impl Connection<'_> {
         self.input.capacity() + self.output.capacity()
     }
 
-    /// Frees memory that is not needed until the next request.
+    /// Frees the memory that the connection does not need until the next request.
     fn rest(&mut self) {
         if self.input.is_empty() {
             self.input = BytesMut::new();
@@ -196,8 +196,8 @@ impl Connection<'_> {
     }
 }
 
-/// Sends the last bytes to a client. Waits until the client has closed its side of the connection, at most for
-/// `patience`, and then closes the connection.
+/// Sends the last bytes to a client. Waits up to `patience` until the client has closed its side of the connection, and
+/// then closes the connection.
 pub(crate) async fn farewell(mut stream: TcpStream, last: &[u8], patience: Duration) -> io::Result<()> {
     let closing = async {
         stream.write_all(last).await?;
@@ -218,7 +218,8 @@ pub(crate) async fn farewell(mut stream: TcpStream, last: &[u8], patience: Durat
     timeout(patience, closing).await.unwrap_or(Ok(()))
 }
 
-/// Runs a future until the server ends. Returns `None` if the server ends, even if the future could continue at once.
+/// Runs a future until the future completes or the server ends. Returns `None` if the server ends, even if the future
+/// could complete at once.
 pub(crate) async fn until_end<T>(
     ending: &mut watch::Receiver<bool>,
     work: impl Future<Output = T>,
@@ -232,8 +233,8 @@ pub(crate) async fn until_end<T>(
     .await
 }
 
-/// Counts a client as connected until it is dropped. The server counts a client from the moment at which it accepts
-/// the client, before the task of the client runs.
+/// Counts a client as connected until this value is dropped. The server creates this value when it accepts the client,
+/// before the task of the client runs.
 pub(crate) struct Presence {
     pub(crate) shared: Arc<Shared>,
 }

@@ -23,17 +23,17 @@ impl Count {
 /// The counters of a server since its start, or since the last reset.
 #[derive(Debug, Default)]
 pub(crate) struct ServerCounters {
-    /// Number of clients that connected and were accepted.
+    /// Number of connections that the server accepted.
     pub(crate) accepted: Count,
-    /// Number of clients that were rejected because of the limit of connections.
+    /// Number of connections that the server rejected because the limit of connections was reached.
     pub(crate) rejected: Count,
-    /// Number of clients that were disconnected because of a limit or a request that breaks the protocol.
+    /// Number of clients that the server disconnected because they exceeded a limit or broke the protocol.
     pub(crate) disconnected: Count,
-    /// Number of requests that were executed.
+    /// Number of requests that the server executed.
     pub(crate) requests: Count,
     /// Number of requests whose reply is an error.
     pub(crate) errors: Count,
-    /// Number of batches of writes that the tree executed.
+    /// Number of write batches that the tree executed.
     pub(crate) batches: Count,
     /// Number of bytes that were read from clients.
     pub(crate) input_bytes: Count,
@@ -42,7 +42,7 @@ pub(crate) struct ServerCounters {
 }
 
 impl ServerCounters {
-    /// Returns every counter with its name and meaning.
+    /// Returns the name, the meaning and the value of every counter.
     pub(crate) fn all(&self) -> [(&'static str, &'static str, u64); 8] {
         [
             ("total_connections_received", "Clients that connected and were accepted", self.accepted.get()),

@@ -1,14 +1,15 @@
-//! The positions at which clients can later continue their scans.
+//! The cursors of scans: the positions at which clients can later continue their scans.
 
 use std::collections::VecDeque;
 
-/// Maximum number of positions that are kept. A new position replaces the oldest position.
+/// Maximum number of stored positions. A new position then replaces the oldest position.
 const KEPT_CURSORS: usize = 4096;
 
-/// Positions of scans by cursor number. Cursor 0 has no position, because 0 starts and ends a scan.
+/// The stored positions of scans, by cursor number. Cursor 0 has no position, because clients use 0 for the start and
+/// the end of a scan.
 #[derive(Debug)]
 pub(crate) struct Cursors {
-    /// The cursor number of the oldest kept position.
+    /// The cursor number of the oldest stored position.
     first: u64,
     positions: VecDeque<Vec<u8>>,
 }
@@ -30,8 +31,8 @@ impl Cursors {
         self.first + self.positions.len() as u64 - 1
     }
 
-    /// Returns the position with this cursor number. Returns `None` if the cursor number is unknown or the position
-    /// was replaced.
+    /// Returns the position of a cursor number. Returns `None` if the cursor number is unknown, or if a newer position
+    /// has replaced the position.
     pub(crate) fn position(&self, number: u64) -> Option<&[u8]> {
         let index = usize::try_from(number.checked_sub(self.first)?).ok()?;
         self.positions.get(index).map(Vec::as_slice)

@@ -15,7 +15,7 @@ use crate::shared::Shared;
 /// Maximum number of bytes of the head (request line and headers) of an HTTP request.
 const MAX_HEAD_BYTES: u64 = 8 << 10;
 
-/// The time limit for a request and its reply.
+/// The time limit for reading a request and sending its reply.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Maximum number of requests that are answered at the same time. Further requests wait.

@@ -1,6 +1,6 @@
-//! The keyspace of a server: the strings and hashes of its clients, stored in one tree. A name is a key of a client,
-//! as in Redis. A key is a key of the tree. This module also contains the locks of names, the number of names, and
-//! the cursors of scans.
+//! The keyspace of a server: the strings and hashes of its clients, stored in one tree. A *name* identifies a string or
+//! a hash, like a key in Redis. A *key* is a key of the tree. This module also contains the locks of names, the number
+//! of names, and the cursors of scans.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -14,16 +14,16 @@ use crate::names::{FIELDS, HASHES, Kind, PLAIN, after_prefix, field_prefix, hash
 use crate::stripes::Stripes;
 use crate::view::{View, read_count};
 
-/// Maximum number of keys that one batch deletes while the server deletes all names.
+/// Maximum number of keys in one batch of deletes, while the server deletes all names.
 const DELETED_AT_ONCE: usize = 10_000;
 
-/// Number of keys that are looked up together before the size of their values is known.
+/// Number of keys in the first lookup of many keys. The size of the values is still unknown at this point.
 const FIRST_GROUP: usize = 8;
 
-/// Maximum number of keys that are looked up together.
+/// Maximum number of keys in one lookup of many keys.
 const LARGEST_GROUP: usize = 256;
 
-/// Target size in bytes of the values of one group of lookups, estimated from earlier values.
+/// Target size in bytes of all values that one lookup of many keys returns. The size is estimated from earlier values.
 const GROUP_BYTES: usize = 1 << 20;
 
 /// The strings and hashes of one tree.
@@ -76,7 +76,8 @@ impl Keyspace {
         &self.cursors
     }
 
-    /// Adds the number of hashes that a batch created or removed. The batch must still hold its locks.
+    /// Adds the number of hashes that a batch has created, minus the number that it has removed. The caller must still
+    /// hold the locks of the batch.
     pub(crate) fn add_hashes(&self, count: i64) {
         if count != 0 {
             self.hashes.fetch_add(count, Ordering::Release);
@@ -84,7 +85,7 @@ impl Keyspace {
     }
 
     /// Passes the fields of a hash and their values to `visit`, from one consistent snapshot, until `visit` returns
-    /// `false`. Returns whether the hash exists.
+    /// `false`. Returns the number of fields of the hash, or `None` if the hash does not exist.
     pub(crate) fn visit_fields(
         &self,
         name: &[u8],
@@ -106,7 +107,7 @@ impl Keyspace {
         Ok(Some(read_count(&count)))
     }
 
-    /// Passes the names in the order of their keys to `visit`, beginning at the key `from` of the tree. Ends when
+    /// Passes the names to `visit` in the order of their keys, starting at the key `from` of the tree. Stops when
     /// `visit` returns `false`.
     pub(crate) fn visit_names(
         &self,
@@ -127,8 +128,8 @@ impl Keyspace {
         Ok(())
     }
 
-    /// Passes the strings with `low <= name < high` to `visit`, until `visit` returns `false`. With `None` as `high`,
-    /// the range has no end.
+    /// Passes the strings with `low <= name < high` to `visit`, until `visit` returns `false`. If `high` is `None`, the
+    /// range has no end.
     pub(crate) fn visit_strings(
         &self,
         low: &[u8],
@@ -221,7 +222,8 @@ impl View for Keyspace {
         Ok(())
     }
 
-    /// Returns whether hashes may exist. If the caller holds the lock of a name, the result is correct for this name.
+    /// Returns whether hashes may exist. If the caller holds the lock of a name, `false` guarantees that this name is
+    /// no hash.
     fn may_have_hashes(&self) -> bool {
         self.hashes.load(Ordering::Acquire) > 0
     }
@@ -231,8 +233,8 @@ fn high_bound(high: Option<&[u8]>) -> Bound<&[u8]> {
     high.map_or(Bound::Unbounded, Bound::Excluded)
 }
 
-/// Splits the keys `low..high` into sections that contain names. No section contains the fields of hashes.
-/// `with_hashes` decides whether the sections contain the keys of hashes.
+/// Splits the key range `low..high` into sections without the keys of hash fields. `with_hashes` decides whether the
+/// sections include the keys of hashes.
 fn sections<'a>(
     low: &'a [u8],
     high: Option<&'a [u8]>,
@@ -246,7 +248,7 @@ fn sections<'a>(
     first.into_iter().chain(second)
 }
 
-/// Passes the strings of a section to `visit`. Returns `false` if `visit` has ended the scan.
+/// Passes the strings of a section to `visit`. Returns `false` if `visit` has stopped the scan.
 fn visit_section(
     snapshot: &Snapshot,
     low: &[u8],

@@ -1,13 +1,13 @@
 //! Servers over one tree for many concurrent clients. Clients use the Redis protocol (RESP2 and RESP3), the text
 //! language of `lsmbench shell`, or gRPC (feature `grpc`).
 //!
-//! A [`Server`] listens on a socket until it is stopped. Sockets are asynchronous, so an idle client costs no thread
-//! and no buffer. Calls to the tree block, so they run on separate threads. Writes of clients that arrive at the same
-//! time meet in the write queue of the tree. The write queue shares syncs if the WAL mode allows it.
+//! A [`Server`] listens on a socket until it is stopped. Sockets are asynchronous, so an idle client uses no thread and
+//! no buffer. Calls to the tree block, so they run on separate threads. Concurrent writes of several clients enter the
+//! write queue of the tree. The write queue shares syncs between these writes if the WAL mode allows it.
 //!
 //! * A *pipeline* is the list of requests of a client that are not yet answered. Successive writes of a pipeline form
-//!   one write batch of the tree: they become visible and durable together ([`resp`]).
-//! * A write of a server locks the stripes of its keys. Reads take no lock.
+//!   one write batch of the tree, so they become visible and durable together ([`resp`]).
+//! * A write of a server locks the stripes of its keys. Reads take no locks.
 //! * [`ServerLimits`] limit the resources of each client.
 
 mod budget;

@@ -5,33 +5,34 @@ use types::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
 /// The limits of a server. If a client exceeds a limit, the client receives an error that names the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerLimits {
-    /// Maximum number of connections at the same time. A further client gets an error and is disconnected.
+    /// Maximum number of concurrent connections. The server answers a further client with an error and disconnects it.
     pub connections: usize,
-    /// Maximum number of bytes of one request. A longer request is an error, and its client is disconnected.
+    /// Maximum number of bytes of one request. The server answers a longer request with an error and disconnects the
+    /// client.
     pub request_bytes: usize,
-    /// Maximum number of bytes of one reply. An error is sent instead of a longer reply.
+    /// Maximum number of bytes of one reply. The server sends an error instead of a longer reply.
     pub reply_bytes: usize,
-    /// Maximum number of bytes in the buffers of all clients together. The client that exceeds this limit is
-    /// disconnected.
+    /// Maximum number of bytes in the buffers of all clients together. The server disconnects a client whose buffers
+    /// would exceed this limit.
     pub client_memory_bytes: usize,
 }
 
-/// Maximum number of bytes of one argument of a request. This limit is equal to the limit for the size of values.
+/// Maximum number of bytes of one argument of a request, which is also the size limit for values.
 pub(crate) const MAX_ARGUMENT_BYTES: usize = MAX_VALUE_BYTES;
 
-/// Maximum number of bytes of one name. The tree stores a name as a key with up to one additional byte.
+/// Maximum number of bytes of one name. The key of a string in the tree can be one byte longer than its name.
 pub(crate) const MAX_NAME_BYTES: usize = MAX_KEY_BYTES - 1;
 
 /// Maximum number of arguments of one request, including the command.
 pub(crate) const MAX_ARGUMENTS: usize = 1 << 20;
 
-/// Maximum number of bytes of one request in the inline form.
+/// Maximum number of bytes of one inline request.
 pub(crate) const MAX_INLINE_BYTES: usize = 64 << 10;
 
-/// Maximum number of bytes of an argument, before the client has sent the password.
+/// Maximum number of bytes of an argument, while the client has not sent the password.
 pub(crate) const MAX_STRANGER_ARGUMENT_BYTES: usize = 16 << 10;
 
-/// Maximum number of arguments of a request, before the client has sent the password.
+/// Maximum number of arguments of a request, while the client has not sent the password.
 pub(crate) const MAX_STRANGER_ARGUMENTS: usize = 10;
 
 impl Default for ServerLimits {

@@ -23,19 +23,19 @@ use crate::resp::RespSession;
 use crate::shared::Shared;
 use crate::text::TextSession;
 
-/// The time between two checks whether the server must end.
+/// The time between two checks of `must_stop`.
 const STOP_PERIOD: Duration = Duration::from_millis(50);
 
-/// The time until a server tries again to accept a client, if the process has no free file descriptor.
+/// The time that a server waits before it tries to accept a client again, if the process has no free file descriptor.
 const RETRY_PERIOD: Duration = Duration::from_millis(50);
 
-/// The time for which a rejected client may read the error message.
+/// The time that the server gives a rejected client to receive its error.
 const TURN_AWAY_PATIENCE: Duration = Duration::from_millis(500);
 
-/// Number of file descriptors that a server needs in addition to the descriptors of its clients.
+/// Number of file descriptors that a server needs for other purposes than connections.
 const OTHER_FILES: u64 = 1000;
 
-/// The time limit for clients to receive their replies when the server ends.
+/// The time limit for all clients to receive their last replies when the server ends.
 const LAST_REPLIES: Duration = Duration::from_secs(20);
 
 /// The reason why a server did not start, or did not end correctly.
@@ -60,7 +60,7 @@ pub enum ServeError {
     Tree(#[from] tree::Error),
 }
 
-/// A server that listens but does not serve yet. The kernel queues the clients.
+/// A server that listens on its address but does not accept clients yet. The kernel queues the connections.
 pub struct Server {
     runtime: Runtime,
     options: ServerOptions,
@@ -83,19 +83,20 @@ impl Server {
         Ok(Self { runtime, options, clients, metrics })
     }
 
-    /// Returns the address for clients. If the options have port 0, the address contains the port that the kernel
-    /// chose.
+    /// Returns the address on which the server listens for clients. If the options have port 0, the address contains
+    /// the port that the kernel chose.
     pub fn address(&self) -> SocketAddr {
         self.clients.local_addr().unwrap_or(self.options.listen)
     }
 
-    /// Returns the address for metrics, with the port that the kernel chose. Returns `None` if no metrics are served.
+    /// Returns the address on which the server answers requests for metrics, with the port that the kernel chose.
+    /// Returns `None` if the server has no such address.
     pub fn metrics_address(&self) -> Option<SocketAddr> {
         self.metrics.as_ref().and_then(|listener| listener.local_addr().ok())
     }
 
-    /// Serves a tree until `must_stop` returns `true` or a client shuts the server down. The server then sends all
-    /// replies and closes the tree, so all writes are durable.
+    /// Serves a tree until `must_stop` returns `true`, or until a client shuts the server down. The server then sends
+    /// all replies and closes the tree, so all writes are durable.
     ///
     /// # Errors
     /// The tree cannot be read or closed.
@@ -133,7 +134,7 @@ async fn listen(address: SocketAddr) -> Result<TcpListener, ServeError> {
     TcpListener::bind(address).await.map_err(|error| ServeError::Listen { address, error })
 }
 
-/// Accepts clients until the server ends.
+/// Accepts clients until the server ends. Each client gets a task.
 async fn accept(listener: TcpListener, shared: Arc<Shared>, places: Arc<Semaphore>) {
     let mut ending = shared.watch_end();
     while let Some(accepted) = until_end(&mut ending, listener.accept()).await {
@@ -151,7 +152,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>, places: Arc<Semaphor
     }
 }
 
-/// Serves one client. The task ends if the connection breaks.
+/// Serves one client. Returns when the client leaves or the connection breaks.
 async fn serve_client(stream: TcpStream, presence: Presence, place: OwnedSemaphorePermit) {
     let shared = &presence.shared;
     let _ = match shared.options.protocol {
@@ -164,7 +165,7 @@ async fn serve_client(stream: TcpStream, presence: Presence, place: OwnedSemapho
     drop(place);
 }
 
-/// Sends a client the error that the limit of connections is reached.
+/// Sends an error to a client, because the limit of connections is reached.
 async fn turn_away(stream: TcpStream, protocol: Protocol) {
     let message = match protocol {
         Protocol::Resp => "-ERR max number of clients reached\r\n",
@@ -175,7 +176,7 @@ async fn turn_away(stream: TcpStream, protocol: Protocol) {
     let _ = farewell(stream, message.as_bytes(), TURN_AWAY_PATIENCE).await;
 }
 
-/// Raises the limit of open files to the number that the clients need, as far as the operating system permits.
+/// Raises the limit of open files of the process to `files`, as far as the operating system permits.
 fn raise_file_limit(files: u64) {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let wanted = maximum.map_or(files, |maximum| files.min(maximum));

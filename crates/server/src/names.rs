@@ -1,5 +1,5 @@
-//! Converts between names and keys. A name is the key of a string or a hash as a client sees it. A key is a key of
-//! the tree.
+//! Converts between names and keys. A name identifies a string or a hash, like a key in Redis. A key is a key of the
+//! tree.
 //!
 //! | key of the tree | meaning |
 //! |---|---|
@@ -8,22 +8,24 @@
 //! | `00 01` + length of the name (4 bytes) + the name + the field | a field of a hash |
 //! | `00 02` + the name | a hash: the number of its fields |
 //!
-//! Ordinary keys are therefore stored unchanged, and `lsmbench shell` reads them.
+//! The tree therefore stores names that do not begin with the byte `00` unchanged, and `lsmbench shell` reads them.
 
 use std::borrow::Cow;
 
 use types::MAX_KEY_BYTES;
 
-/// The smallest key of a hash field. The keys of strings begin with the byte `00`, so all of them are smaller.
+/// The smallest key of a hash field. The key of a string is smaller only if its name is empty or begins with the byte
+/// `00`.
 pub(crate) const FIELDS: &[u8] = &[0, 1];
 
-/// The smallest key of a hash, and the end of the keys of fields.
+/// The smallest key of a hash, and the exclusive upper bound of the keys of fields.
 pub(crate) const HASHES: &[u8] = &[0, 2];
 
-/// The end of the keys of hashes, and the first string that does not begin with the byte `00`.
+/// The exclusive upper bound of the keys of hashes, and the smallest key of a nonempty string name that does not begin
+/// with the byte `00`.
 pub(crate) const PLAIN: &[u8] = &[1];
 
-/// Number of bytes before the name in the key of a field.
+/// Number of bytes before the name in the key of a hash field.
 const FIELD_HEAD_BYTES: usize = 6;
 
 /// Maximum number of bytes of a hash name together with a field name.
@@ -37,7 +39,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Returns the name of the kind in the protocol.
+    /// Returns the name of the kind in replies.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::String => "string",
@@ -73,7 +75,7 @@ pub(crate) fn field_key(name: &[u8], field: &[u8]) -> Vec<u8> {
     key
 }
 
-/// Returns the smallest key above all keys that start with `prefix`; `None` if no such key exists.
+/// Returns the smallest key that is larger than all keys with the prefix `prefix`; `None` if no such key exists.
 pub(crate) fn after_prefix(mut prefix: Vec<u8>) -> Option<Vec<u8>> {
     while let Some(last) = prefix.pop() {
         if last < u8::MAX {

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use crate::limits::ServerLimits;
 
-/// The language between a server and its clients.
+/// The protocol between a server and its clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// The Redis protocol, RESP2 and RESP3.
@@ -35,9 +35,9 @@ pub struct ServerOptions {
     pub listen: SocketAddr,
     /// The protocol that the clients use.
     pub protocol: Protocol,
-    /// The password that clients must send first. If the value is `None`, clients need no password.
+    /// The password that a client must send before other requests. If the value is `None`, clients need no password.
     pub password: Option<String>,
-    /// The address on which metrics are served as Prometheus text. `None` serves none.
+    /// The address on which the server serves metrics as Prometheus text. With `None`, the server serves no metrics.
     pub metrics: Option<SocketAddr>,
     /// The limits that apply to each client and to all clients together.
     pub limits: ServerLimits,
@@ -49,10 +49,10 @@ impl ServerOptions {
         Self { listen, protocol, password: None, metrics: None, limits: ServerLimits::default() }
     }
 
-    /// Checks that only clients of this machine can connect, or that a password is set.
+    /// Checks that a password is set, or that only clients of this machine can connect.
     ///
     /// # Errors
-    /// The message names the option to add.
+    /// The server has no password and listens for other machines. The message names the option to add.
     pub(crate) fn check(&self) -> Result<(), String> {
         let listen = self.listen;
         match (listen.ip().is_loopback(), self.protocol, &self.password) {

@@ -23,7 +23,7 @@ pub(crate) struct Shared {
     pub(crate) connected: AtomicUsize,
     pub(crate) started: Instant,
     next_client: AtomicU64,
-    /// Sends `true` when the server begins to end.
+    /// The channel to all tasks. Its value becomes `true` when the server ends.
     ending: watch::Sender<bool>,
 }
 
@@ -42,13 +42,13 @@ impl Shared {
         }
     }
 
-    /// Returns the number for the next client.
+    /// Returns a new number for the next client.
     pub(crate) fn number_client(&self) -> u64 {
         self.next_client.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Ends the server. The server accepts no further clients, and every client is disconnected after its replies are
-    /// sent.
+    /// Starts the end of the server. The server accepts no further clients, and disconnects every client after it has
+    /// sent the client's replies.
     pub(crate) fn end(&self) {
         self.ending.send_replace(true);
     }
@@ -59,12 +59,12 @@ impl Shared {
         *self.ending.borrow()
     }
 
-    /// Returns a receiver that reports the end of the server.
+    /// Returns a receiver for the value `true`, which announces the end of the server.
     pub(crate) fn watch_end(&self) -> watch::Receiver<bool> {
         self.ending.subscribe()
     }
 
-    /// Returns the current values of the server's gauges, with their meanings.
+    /// Returns the name, the meaning and the current value of each gauge.
     pub(crate) fn gauges(&self) -> [(&'static str, &'static str, u64); 4] {
         [
             ("uptime_in_seconds", "Seconds since the server started", self.started.elapsed().as_secs()),

@@ -7,18 +7,18 @@ use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 /// The number of stripes. With such a large number, writes of different clients seldom need the same stripe.
 const STRIPES: usize = 1 << 10;
 
-/// The kind of access to the names of a batch of writes.
+/// The kind of access of a batch to its names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// The batch sets names without a read. Such batches do not wait for each other, because the tree orders their
-    /// writes.
+    /// The batch sets names without reading them. Such batches do not wait for each other, because the tree orders
+    /// their writes.
     Blind,
-    /// The batch reads some names, and writes values that depend on the values it read.
+    /// The batch reads names, and writes values that depend on the values that it read.
     Exclusive,
 }
 
-/// The locks of all names, in a fixed number of stripes. Each batch locks its stripes in ascending order, so batches
-/// cannot wait for each other in a circle.
+/// The locks of all names, in a fixed number of stripes. Each batch locks its stripes in ascending order, which
+/// prevents deadlocks.
 #[derive(Debug)]
 pub(crate) struct Stripes {
     locks: Box<[RwLock<()>]>,
@@ -42,7 +42,7 @@ impl Stripes {
         self.hasher.hash_one(key) as usize % STRIPES
     }
 
-    /// Locks the stripes with the given numbers. Sorts the numbers before.
+    /// Sorts the stripe numbers, and locks these stripes.
     pub(crate) fn lock(&self, numbers: &mut Vec<usize>, access: Access) -> Held<'_> {
         numbers.sort_unstable();
         numbers.dedup();

@@ -1,4 +1,4 @@
-//! The text language of `lsmbench shell`: the answers to commands, and the protocol for many clients.
+//! The text language of `lsmbench shell`: the execution of commands, and the protocol for many clients.
 
 mod answer;
 mod session;

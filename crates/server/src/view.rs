@@ -1,11 +1,11 @@
-//! Reads names in the tree, or in the tree together with the uncommitted writes of a batch. A name is a key of a
-//! client.
+//! Reads names from the tree, or from the tree together with the uncommitted writes of a batch. A name identifies a
+//! string or a hash, like a key in Redis.
 
 use tree::Result;
 
 use crate::names::{Kind, hash_key, string_key};
 
-/// A state of the names of a server that a command reads.
+/// A consistent state of the names, which commands read.
 pub(crate) trait View {
     /// Returns the value of a key of the tree.
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
@@ -14,7 +14,7 @@ pub(crate) trait View {
     /// snapshot, until `visit` returns `false`.
     fn get_many(&self, keys: &[&[u8]], visit: &mut dyn FnMut(Option<&[u8]>) -> bool) -> Result<()>;
 
-    /// Returns whether hashes may exist. If no hash exists, names are not searched among the hashes.
+    /// Returns whether hashes may exist. If the result is `false`, commands do not check whether a name is a hash.
     fn may_have_hashes(&self) -> bool;
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn kind_of(view: &dyn View, name: &[u8]) -> Result<Option<Kind>> {
     }
 }
 
-/// Reads the number of fields that the key of a hash stores.
+/// Decodes the number of fields from the value that the key of a hash has.
 pub(crate) fn read_count(value: &[u8]) -> u64 {
     value.try_into().map_or(0, u64::from_be_bytes)
 }

@@ -1,4 +1,5 @@
-//! The cost of entries in file bytes, filter bytes and device time, measured on sample SSTables of the design.
+//! The cost of entries in file bytes, filter bytes and device time. The costs are measured on sample SSTables of the
+//! design.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,66 +14,67 @@ use workload::{Batch, Extent, Kind, PhasePlan, WorkloadPlan};
 /// The numbers of entries of the two sample SSTables.
 const SAMPLES: [usize; 2] = [2_000, 14_000];
 
-/// The number of gets in the sample.
+/// The number of gets that measure the device time of a block read.
 const GETS: usize = 500;
 
 /// The cost of entries in file bytes, memory and device time. Each cost consists of a part per SSTable and a part per
 /// charged byte.
 ///
 /// A charged byte is one of [`TableShape::bytes`](compaction::TableShape::bytes). The parts come from two sampled
-/// SSTables of the design on a modelled device: one with 2,000 and one with 14,000 entries of the workload.
+/// SSTables of the design on a modeled device: one with 2,000 and one with 14,000 entries of the workload.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Costs {
-    /// The cost in bytes of files.
+    /// The size of an SSTable file, in bytes.
     pub file_bytes: Linear,
-    /// The cost in bytes of filters.
+    /// The size of a filter, in bytes.
     pub filter_bytes: Linear,
-    /// The cost in bytes of fence pointers.
+    /// The size of fence pointers, in bytes.
     pub fence_bytes: Linear,
-    /// The device time of writing, in nanoseconds.
+    /// The device time to write SSTables, in nanoseconds.
     pub write_ns: Linear,
-    /// The device time of reading in a compaction, in nanoseconds.
+    /// The device time to read SSTables in a compaction, in nanoseconds.
     pub read_ns: Linear,
     /// The false-positive rate of a filter.
     pub fpr: f64,
-    /// The device time of reading one data block, in nanoseconds.
+    /// The device time to read one data block, in nanoseconds.
     pub block_read_ns: f64,
     /// The number of entries in a data block.
     pub entries_per_block: f64,
-    /// Charged bytes per entry: key and value bytes with the overhead that the memtable counts.
+    /// The number of charged bytes per entry: its key and value bytes, and the overhead that the memtable counts.
     pub entry_bytes: f64,
     /// The number of charged bytes of a tombstone.
     pub tombstone_bytes: f64,
 }
 
-/// A linear cost: a constant per SSTable, and a factor per charged byte in the SSTable.
+/// A linear cost: a constant per SSTable, plus a factor per charged byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Linear {
-    /// The part of the cost per SSTable, which an SSTable without entries also has.
+    /// The constant cost of an SSTable, even without entries.
     pub per_table: f64,
-    /// The part of the cost per charged byte of an SSTable.
+    /// The cost per charged byte.
     pub per_byte: f64,
 }
 
 impl Linear {
-    /// Returns the line through two samples. A sample is a number of charged bytes and a cost.
+    /// Returns the line through two samples. Each sample is a pair of charged bytes and a cost.
     fn through([(few, low), (many, high)]: [(f64, f64); 2]) -> Self {
         let per_byte = if many > few { (high - low) / (many - few) } else { 0.0 };
         let per_table = (low - per_byte * few).max(0.0);
         Self { per_table, per_byte: per_byte.max(0.0) }
     }
 
-    /// Returns the cost of SSTables with this number of charged bytes in total.
+    /// Returns the cost of `tables` SSTables that have `bytes` charged bytes in total.
     pub fn of(self, tables: u64, bytes: u64) -> f64 {
         self.per_table * tables as f64 + self.per_byte * bytes as f64
     }
 }
 
 impl Costs {
-    /// Builds the sample: two SSTables of `design` with entries of `plan`, on storage `simulated` with `device`.
+    /// Measures the costs on two sample SSTables of `design`. The SSTables contain entries of `plan`, and are on
+    /// storage `simulated` with `device`.
     ///
     /// # Errors
-    /// A plan without writes; a device or design that cannot be built.
+    /// The plan has no writes, or the device or the design cannot be built.
     pub fn sample(design: &Design, plan: &WorkloadPlan, device: &str) -> Outcome<Self> {
         let entries = entries(plan);
         if entries.is_empty() {
@@ -135,17 +137,17 @@ impl Costs {
         Ok(costs)
     }
 
-    /// Returns the file bytes of SSTables with these charged bytes.
+    /// Returns the file size of SSTables that have `bytes` charged bytes in total.
     pub fn file_bytes_of(&self, tables: u64, bytes: u64) -> u64 {
         self.file_bytes.of(tables, bytes).round() as u64
     }
 
-    /// Returns the file bytes of a level.
+    /// Returns the total file size of the SSTables of a level, in bytes.
     pub fn file_bytes_of_level(&self, level: &LevelReport) -> u64 {
         self.file_bytes_of(level.tables as u64, level.bytes)
     }
 
-    /// Returns the device time of writing SSTables, in nanoseconds.
+    /// Returns the device time to write SSTables, in nanoseconds.
     pub fn write_ns_of(&self, written: Written, bytes: u64) -> f64 {
         self.write_ns.of(written.tables, bytes)
     }
@@ -155,7 +157,7 @@ fn device_read_ns(stats: &Stats) -> u64 {
     stats.device.map_or(0, |device| device.read_ns)
 }
 
-/// Returns the mean device time to read one data block, over gets of present keys.
+/// Returns the mean device time to read one data block, in nanoseconds. Measured with gets of existing keys.
 fn block_read_ns(tree: &Tree, entries: &[(Vec<u8>, Vec<u8>)]) -> tree::Result<f64> {
     let before = tree.stats();
     for (key, _) in entries.iter().step_by((entries.len() / GETS).max(1)) {
@@ -166,8 +168,8 @@ fn block_read_ns(tree: &Tree, entries: &[(Vec<u8>, Vec<u8>)]) -> tree::Result<f6
     Ok((device_read_ns(&after) - device_read_ns(&before)) as f64 / blocks.max(1) as f64)
 }
 
-/// Returns the design of the sample, which has one SSTable per flush, and lacks the parts that the sample does not
-/// measure.
+/// Returns the design for the sample SSTables. This design has one SSTable per flush, and omits the components that the
+/// sample does not measure.
 fn sampled(design: &Design) -> Outcome<Design> {
     let mut changes = Table::new();
     for (axis, choice) in [("compaction", "none"), ("wal", "none"), ("cache", "none"), ("storage", "memory")]
@@ -188,8 +190,8 @@ fn sampled(design: &Design) -> Outcome<Design> {
     Ok(design)
 }
 
-/// Returns the first written entries of a plan with different keys, in key order. The function returns at most as
-/// many entries as both samples need. Each sample covers a part of the key range in proportion to its size, so both
+/// Returns the first entries that a plan writes, without duplicate keys and in key order. The function returns at most
+/// as many entries as both samples need. Each sample covers a part of the key range in proportion to its size, so both
 /// samples have the same density.
 fn entries(plan: &WorkloadPlan) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut entries = std::collections::BTreeMap::new();
@@ -204,7 +206,7 @@ fn entries(plan: &WorkloadPlan) -> Vec<(Vec<u8>, Vec<u8>)> {
     entries.into_iter().collect()
 }
 
-/// Adds the written entries of a phase, and returns the keys and versions used up to its end.
+/// Adds the entries that a phase writes to `entries`. Returns the numbers of keys and versions at the end of the phase.
 fn collect(
     phase: &Arc<PhasePlan>,
     extent: Extent,

@@ -1,4 +1,4 @@
-//! A simulated store that contains the keys of the operations, but no values.
+//! A simulated store that has the keys of all operations, but no values.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
@@ -18,7 +18,7 @@ use workload::{Scan, Target, TargetError, Write};
 use crate::costs::Costs;
 use crate::readings::{Counts, readings};
 
-/// A simulated tree that executes operations one at a time. The tree stores no values, so returned values are empty.
+/// A simulated tree that executes operations one at a time. The tree stores no values, so it returns empty values.
 ///
 /// Memtables, SSTables and runs have exactly the same keys as in a tree in counted mode. The simulation does not
 /// include read-triggered compactions and subcompactions.
@@ -126,7 +126,8 @@ impl State<'_> {
         self.simulator.flush_with(user_bytes, |contents, first_table| contents.add(entries, first_table))
     }
 
-    /// Lets the policy pick a job after reads, at the same numbers of reads as in a tree.
+    /// Lets the policy pick a compaction after reads. The caller sets `is_time` after the same numbers of reads as in a
+    /// tree.
     fn pick_after_reads(&mut self, is_time: bool) -> Result<(), SimulationError> {
         if !is_time {
             return Ok(());
@@ -135,7 +136,7 @@ impl State<'_> {
         self.simulator.pick_after_reads()
     }
 
-    /// Returns whether a key has a value.
+    /// Returns whether a key has a value, and counts the work of this get.
     fn get(&mut self, key: &[u8]) -> bool {
         self.counts.gets += 1;
         if let Some(value) = self.memtable.get(key) {
@@ -160,8 +161,8 @@ impl State<'_> {
         false
     }
 
-    /// Returns the live keys of a scan, in the direction of the scan. Counts the memtables and runs that have entries
-    /// in its range.
+    /// Returns the live keys of a scan, in the direction of the scan. Counts the memtables and sorted runs that have
+    /// entries in the key range.
     fn range(&mut self, scan: &Scan<'_>) -> Vec<Arc<[u8]>> {
         let bounds = (Bound::Included(scan.low), scan.high.map_or(Bound::Unbounded, Bound::Excluded));
         let is_empty = scan.high.is_some_and(|high| high <= scan.low);

@@ -1,4 +1,5 @@
-//! A simulated tree of any size. Instead of entries, the tree has the expected numbers of entries in key ranges.
+//! A simulated tree of any size. Instead of entries, the tree contains the expected number of entries in each key
+//! range.
 
 use compaction::{CompactionPolicy, FlushedWrites, KeyClass, Operations, Simulator, Spread};
 use engines::EngineStats;
@@ -15,12 +16,11 @@ use crate::readings::{Counts, readings};
 /// minute.
 const MOST_FLUSHES: f64 = 3e7;
 
-/// The largest number of SSTables in a simulation with a policy that picks single SSTables, because each pick
-/// examines all SSTables.
+/// The largest number of SSTables in a simulation if the policy picks single SSTables. Each pick examines all SSTables.
 const MOST_TABLES: f64 = 30_000.0;
 
-/// The number of steps in which a phase without writes is simulated, if the policy observes operations. The policy
-/// picks a job after each step.
+/// The number of parts into which a phase without writes is divided, if the policy observes operations. After each
+/// part, the policy can pick a compaction.
 const READ_PARTS: u32 = 16;
 
 /// The number of keys in the first class. A class is a set of keys that are written equally often. Each further class
@@ -28,20 +28,20 @@ const READ_PARTS: u32 = 16;
 /// expected numbers require that some draws miss the class.
 const HEAD: u64 = 2;
 
-/// A simulated tree that contains expected numbers of entries.
+/// A simulated tree that contains expected numbers of entries instead of entries.
 pub(crate) struct ExpectedTree<'a> {
     simulator: Simulator<'a, Spread>,
     classes: Vec<KeyClass>,
-    /// The key distribution from which the classes were computed.
+    /// The key distribution for which the classes were computed.
     distribution: Option<String>,
     costs: Costs,
     counts: Counts,
     capacity: f64,
     most_writes: f64,
-    /// The share of the key space that loads in key order have filled.
+    /// The fraction of the key space that loads in key order have already filled.
     passed: f64,
     all_keys: f64,
-    /// The numbers of adds, draws and deletes so far.
+    /// The numbers of added keys, of writes to random keys, and of deletes so far.
     written: (f64, f64, f64),
     is_ordered: bool,
     may_drop: bool,
@@ -53,21 +53,22 @@ pub(crate) struct ExpectedTree<'a> {
     pending_bytes: (f64, f64),
 }
 
-/// The writes of a phase, as numbers per operation.
+/// The operations of a phase, as mean numbers per operation.
 #[derive(Clone, Copy, Default)]
 struct PerOperation {
     adds: f64,
     draws: f64,
-    /// The share of deletes among the writes with random keys.
+    /// The fraction of deletes among the writes to random keys.
     deletes: f64,
     gets: f64,
-    /// The share of the gets that find a value.
+    /// The fraction of the gets that find a value.
     found: f64,
     ranges: f64,
 }
 
 impl PerOperation {
-    /// Returns the lookups and scans after some operations. `before` are the lookups and scans before these operations.
+    /// Returns the lookups and scans so far, after `operations` operations of this phase. `before` contains the lookups
+    /// and scans before the phase.
     fn reads_after(&self, operations: f64, before: Operations) -> Operations {
         let added = |rate: f64| (operations * rate).round() as u64;
         Operations {
@@ -143,8 +144,7 @@ impl<'a> ExpectedTree<'a> {
         readings(&self.simulator.report(), &counts, &self.costs)
     }
 
-    /// Returns the expected number of live keys. A key is live if it exists, that is, if its last write is not a
-    /// delete.
+    /// Returns the expected number of live keys. A key is live if its last write is not a delete.
     fn live_keys(&self) -> f64 {
         let (adds, draws, deletes) = self.written;
         let distinct = |class: &KeyClass| {
@@ -237,8 +237,8 @@ impl<'a> ExpectedTree<'a> {
         Ok(())
     }
 
-    /// Writes the operations of a phase, flush by flush. `within` is the part of the key space that the phase fills
-    /// during these operations.
+    /// Simulates the writes of `operations` operations, one flush at a time. `within` returns the part of the key space
+    /// that the phase fills between two fractions of these operations.
     fn write(
         &mut self,
         rates: PerOperation,
@@ -309,7 +309,7 @@ impl<'a> ExpectedTree<'a> {
             .map_err(|error| Problem::new(error.to_string()))
     }
 
-    /// Returns the expected cost of a lookup in the current runs, without memtables.
+    /// Returns the expected cost of a lookup in the current sorted runs. Lookups in memtables are not included.
     fn lookup_costs(&self, mixed: &Mixed) -> LookupCosts {
         let shares = self.read_shares(mixed);
         let mut missed: Vec<f64> = shares.clone();
@@ -335,7 +335,7 @@ impl<'a> ExpectedTree<'a> {
         costs
     }
 
-    /// Returns the share of reads for each class of keys.
+    /// Returns the fraction of the reads that request a key of each class.
     fn read_shares(&self, mixed: &Mixed) -> Vec<f64> {
         let choice = key_distribution(mixed).map(catalog::Choice::label);
         let all: f64 = self.classes.iter().map(|class| class.keys).sum();
@@ -357,10 +357,10 @@ struct LookupCosts {
     sources: f64,
 }
 
-/// The writes of an empty memtable.
+/// The state of an empty memtable: no writes.
 const NO_WRITES: FlushedWrites = FlushedWrites { adds: 0.0, draws: 0.0, deletes: 0.0, within: (0.0, 1.0) };
 
-/// Returns the classes of keys of a workload, and the distribution from which the classes are computed.
+/// Returns the key classes of a workload, and the key distribution for which they are computed.
 fn classes(workload: &Workload) -> Outcome<(Vec<KeyClass>, Option<String>)> {
     let keys = added_keys(workload);
     let mut of_writes: Option<&catalog::Choice> = None;
@@ -398,7 +398,7 @@ fn classes(workload: &Workload) -> Outcome<(Vec<KeyClass>, Option<String>)> {
     Ok((if is_even { even() } else { classes }, Some(distribution.label())))
 }
 
-/// Returns the last rank of each class.
+/// Returns the last rank of each class. A rank is the position of a key in the order of write frequency.
 fn ranks(keys: u64) -> Vec<u64> {
     let mut last = HEAD.min(keys);
     let mut ranks = vec![last];

@@ -45,22 +45,22 @@ pub fn scans(phase: &Phase) -> bool {
     matches!(&phase.work, Work::Mixed(mixed) if mixed.mix.has(Kind::Range))
 }
 
-/// The numbers of operations of a phase, by their effect on a tree.
+/// The numbers of operations of a phase, by their effect on the tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rates {
     /// The number of all operations. A batch counts as one operation.
     pub operations: f64,
     /// The number of written entries, including tombstones.
     pub writes: f64,
-    /// Number of keys that are looked up.
+    /// The number of keys that lookups request.
     pub gets: f64,
-    /// The share of the lookups that request keys that never existed.
+    /// The fraction of the lookups whose keys never existed.
     pub absent: f64,
     /// Number of scans.
     pub scans: f64,
 }
 
-/// Returns the numbers of operations of a phase, by their effect on a tree.
+/// Returns the numbers of operations of a phase, by their effect on the tree.
 pub fn rates(phase: &Phase) -> Rates {
     let all = operations(phase);
     match &phase.work {
@@ -82,7 +82,8 @@ pub fn rates(phase: &Phase) -> Rates {
     }
 }
 
-/// Returns the distribution of the keys of a mix. Returns `None` if the keys are not drawn from a distribution.
+/// Returns the distribution of the keys of a mix of operations. Returns `None` if the keys do not come from a
+/// distribution.
 pub(crate) fn key_distribution(mixed: &Mixed) -> Option<&Choice> {
     match &mixed.keys {
         KeySource::Drawn(keys) => Some(keys),

@@ -1,4 +1,4 @@
-//! Converts the counts of a simulated tree to readings by metric, in the same form as the readings of an engine.
+//! Converts the counts of a simulated tree to metrics, in the same form as the metrics of an engine.
 
 use compaction::{Operations, SimulatedWrites};
 use engines::{EngineStats, Readings};
@@ -6,7 +6,7 @@ use results::{columns as c, counters as n, levels as l};
 
 use crate::costs::Costs;
 
-/// The numbers of operations on a simulated tree, and of their effects.
+/// The numbers of operations on a simulated tree, and the numbers of their accesses to filters and blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Counts {
     pub(crate) user_bytes: u64,
@@ -14,7 +14,7 @@ pub(crate) struct Counts {
     pub(crate) gets: u64,
     pub(crate) gets_found: u64,
     pub(crate) gets_from_memtable: u64,
-    /// The number of runs with a filter that gets searched.
+    /// The number of filters that gets search.
     pub(crate) filter_probes: u64,
     /// The expected number of data blocks that gets search.
     pub(crate) blocks_searched: f64,
@@ -38,7 +38,7 @@ impl Counts {
     }
 }
 
-/// Returns the readings of a tree with these writes and operations.
+/// Returns the metrics of a simulated tree after these writes and operations.
 pub(crate) fn readings(report: &SimulatedWrites, counts: &Counts, costs: &Costs) -> EngineStats {
     let mut whole = Readings::default();
     let lookups_ns = (counts.blocks_searched + counts.range_blocks) * costs.block_read_ns;

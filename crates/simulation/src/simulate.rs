@@ -18,10 +18,10 @@ use crate::exact::SimulatedTree;
 use crate::expected::ExpectedTree;
 use crate::phases::{operations, scaled};
 
-/// The largest number of operations whose keys are simulated exactly, if the user does not choose a model.
+/// The largest number of operations for which [`Picture::Automatic`] selects the exact model.
 pub const MOST_EXACT_WRITES: f64 = 3e6;
 
-/// The number of operations of the plan from which sample SSTables are built.
+/// The number of operations from which the sample SSTables are built.
 const SAMPLED_OPERATIONS: f64 = 40_000.0;
 
 /// The model (picture) of the tree that a simulation uses.
@@ -45,13 +45,13 @@ pub struct Simulation<'a> {
     pub workload: &'a Workload,
     /// The seed of the operations.
     pub seed: u64,
-    /// The folder to which relative paths in the workload refer.
+    /// The folder to which relative paths in the workload are relative.
     pub base: &'a Path,
     /// Which model of the tree the simulation uses.
     pub picture: Picture,
-    /// The device class of storage `simulated`, which determines the device times.
+    /// The device class of the storage `simulated`, which determines the device times.
     pub device: &'a str,
-    /// The cost of entries; `None` if the simulation must sample the cost.
+    /// The costs of entries. With `None`, the simulation measures the costs on sample SSTables.
     pub costs: Option<Costs>,
 }
 
@@ -60,15 +60,15 @@ pub struct Simulation<'a> {
 pub struct PhaseRow {
     /// The name of the phase.
     pub phase: String,
-    /// The values of the row of all operations in `runs.csv`.
+    /// The values of the phase, like the row of `runs.csv` for all operations.
     pub row: Measurements,
 }
 
-/// Simulates all phases, and returns their rows and the costs that were sampled.
+/// Simulates all phases. Returns a row per phase, and the costs of entries.
 ///
 /// # Errors
-/// A phase that replays a trace or reopens the store; a design or plan that is impossible; a policy that violates an
-/// invariant of its axis.
+/// A phase replays a trace or reopens the store, a design or a plan is impossible, or a policy violates an invariant of
+/// its axis.
 pub fn simulate(simulation: &Simulation<'_>) -> Outcome<(Vec<PhaseRow>, Costs)> {
     check(simulation.design, simulation.workload)?;
     let all: f64 = simulation.workload.phases.iter().map(operations).sum();
@@ -90,13 +90,13 @@ pub fn simulate(simulation: &Simulation<'_>) -> Outcome<(Vec<PhaseRow>, Costs)> 
 /// Returns an error if a design or a phase of a workload cannot be simulated.
 ///
 /// # Errors
-/// The first phase or the first axis of the design that cannot be simulated, with the reason.
+/// A phase or an axis of the design cannot be simulated. The error names the first such phase or axis, and the reason.
 pub fn check(design: &Design, workload: &Workload) -> Outcome<()> {
     check_phases(workload)?;
     check_design(design)
 }
 
-/// Returns an error for designs with blob files, designs that move memory, and designs with an index of all sorted
+/// Returns an error for designs with blob files, with an arbiter that moves memory, or with an index of all sorted
 /// runs. These designs cannot be simulated.
 fn check_design(design: &Design) -> Outcome<()> {
     let index = design.index_of_all_runs();
@@ -142,7 +142,7 @@ impl Simulation<'_> {
         WorkloadPlan::new(workload, self.seed, self.base).map_err(|error| Problem::new(error.to_string()))
     }
 
-    /// Samples the costs of entries with the first operations of the workload.
+    /// Measures the costs of entries with the first operations of the workload.
     fn sample(&self, all: f64) -> Outcome<Costs> {
         let sampled = scaled(self.workload, SAMPLED_OPERATIONS / all.max(SAMPLED_OPERATIONS));
         Costs::sample(self.design, &self.plan(&sampled)?, self.device)
@@ -190,7 +190,7 @@ struct Totals {
     missing: u64,
 }
 
-/// Executes a phase on the simulated tree, and returns the numbers of keys and versions after the phase.
+/// Executes a phase on the simulated tree. Returns the numbers of keys and versions after the phase.
 fn perform(
     phase: &Arc<PhasePlan>,
     from: Extent,

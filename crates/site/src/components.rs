@@ -14,7 +14,7 @@ use crate::sources::SiteSources;
 /// The address of the page.
 const PATH: &str = "components.html";
 
-/// The maximum number of comparisons of a variant.
+/// The maximum number of comparisons that the page lists for a variant.
 const MOST_EVIDENCE: usize = 4;
 
 /// Returns the page of components.
@@ -67,7 +67,8 @@ fn line(axis: &str, variant: &VariantInfo, kept: &Kept) -> String {
     )
 }
 
-/// Returns whether the candidate of a comparison is a variant of an axis that the experiment sweeps.
+/// Returns whether the experiment of a comparison sweeps the axis, and the candidate of the comparison uses the variant
+/// `kind`.
 fn is_of(evidence: &Evidence, axis: &str, kind: &str) -> bool {
     let is_swept = |path: &String| {
         let mut parts = path.split('.');
@@ -76,7 +77,7 @@ fn is_of(evidence: &Evidence, axis: &str, kind: &str) -> bool {
     evidence.swept.iter().any(is_swept) && names(&evidence.compared.candidate, kind)
 }
 
-/// Returns whether one part of a label, such as `blocked(bits_per_key=12) + lru`, is a variant.
+/// Returns whether a label, such as `blocked(bits_per_key=12) + lru`, contains the variant `kind`.
 fn names(label: &str, kind: &str) -> bool {
     label.split(" + ").flat_map(|part| part.split(", ")).any(|part| part.split('(').next() == Some(kind))
 }

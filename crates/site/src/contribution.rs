@@ -1,4 +1,5 @@
-//! The check of a contributed machine: schema, completeness, plausibility, and versions of the program and components.
+//! The check of the results that a contributor measured on a machine: schema, completeness, plausibility, and versions
+//! of the program and components.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,16 +12,16 @@ use verdict::{Names, TrialRows};
 use crate::machine::{folder_name, folders};
 use crate::plausible::implausible;
 
-/// The fewest trials that give a confidence interval of 95 %.
+/// The smallest number of trials that gives a 95 % confidence interval.
 const FEWEST_TRIALS: u64 = 6;
 
 /// The largest size of a results folder, in bytes.
 const MOST_BYTES: u64 = 4 << 20;
 
-/// The files of a results folder.
+/// The files that a results folder may contain.
 const FILES: [&str; 3] = ["manifest.json", "runs.csv", "noise.csv"];
 
-/// The advice for results that were not copied for git.
+/// The advice for a results folder that `lsmbench engines --keep` has not written.
 const COPY: &str = "copy the results with: lsmbench engines RESULTS --keep results/machines/NAME";
 
 /// An experiment of the repository that a contribution may repeat.
@@ -34,31 +35,31 @@ pub struct KnownExperiment {
     pub seed: u64,
 }
 
-/// The result of a check.
+/// The result of checking a contributed folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contribution {
     /// The number of experiments in the folder.
     pub experiments: usize,
-    /// The faults. A folder with faults is not accepted.
+    /// The faults of the folder. The repository accepts only folders without faults.
     pub faults: Vec<String>,
-    /// Notes about the folder, which are no faults.
+    /// Notes that are not faults.
     pub notes: Vec<String>,
 }
 
-/// The data with which a contribution is compared.
+/// The reference data for the check of a contribution.
 #[derive(Clone, Copy, Debug)]
 pub struct Standard<'a> {
     /// The experiments that a contribution may repeat.
     pub experiments: &'a [KnownExperiment],
-    /// The version of the program.
+    /// The current version of the program.
     pub version: &'a str,
     /// The variants of all catalogs.
     pub components: &'a [ComponentInfo],
-    /// The label of the row with which engines are compared.
+    /// The label of the configuration with which the site compares engines.
     pub baseline: &'a str,
 }
 
-/// A results folder of a contribution.
+/// A results folder of a contribution, which the check examines.
 struct Examined<'a> {
     path: PathBuf,
     manifest: Manifest,
@@ -66,7 +67,7 @@ struct Examined<'a> {
     faults: Vec<String>,
 }
 
-/// Checks the folder of a machine.
+/// Checks the folder of a contributed machine.
 ///
 /// # Errors
 /// The folder does not exist or cannot be read.
@@ -124,7 +125,7 @@ fn unexpected(path: &Path) -> String {
 }
 
 impl Examined<'_> {
-    /// Adds a fault. `key` is the key of the manifest, or the file.
+    /// Adds a fault. `key` is a key of the manifest, or the name of a file.
     fn fault(&mut self, key: &str, problem: &str) {
         self.faults.push(format!("{}: {key}: {problem}", self.path.display()));
     }
@@ -142,7 +143,7 @@ impl Examined<'_> {
         }
     }
 
-    /// Checks the files: no other files, no large files, and rows that match their seals.
+    /// Checks the files: no unexpected files, no large files, and rows that match their seals.
     fn files(&mut self) {
         let folder = Folder::new(&self.path);
         let mut bytes = 0;
@@ -170,7 +171,7 @@ impl Examined<'_> {
         }
     }
 
-    /// Checks that the experiment is one of the repository, with its phases and seed.
+    /// Checks that the experiment is an experiment of the repository, with the same phases and the same seed.
     fn experiment(&mut self) {
         let name = self.manifest.experiment.clone();
         if name != folder_name(&self.path) {
@@ -202,7 +203,7 @@ impl Examined<'_> {
         }
     }
 
-    /// Checks that the run is complete, and long enough for verdicts.
+    /// Checks that the run is complete, and has enough trials for verdicts.
     fn run(&mut self) {
         let Manifest { mode, quick, trials, ended, machine, .. } = self.manifest.clone();
         if mode != RunMode::Timed.name() {
@@ -306,7 +307,7 @@ impl Examined<'_> {
         }
     }
 
-    /// Returns the first configuration, trial and phase without a row, or a missing baseline.
+    /// Returns a text about the first missing part: a configuration, trial or phase without a row, or the baseline.
     fn missing(&self, table: &Table) -> Option<String> {
         let baseline = self.standard.baseline;
         let is_baseline = |label: &str| label.split(" + ").next() == Some(baseline);

@@ -14,10 +14,10 @@ use crate::sources::SiteSources;
 /// The folder of the documents in the repository and on the site.
 const DOCS: &str = "docs";
 
-/// The table of contents of the documents. The site shows it on each document.
+/// The table of contents of the documents. Each document of the site shows the table of contents.
 const SUMMARY: &str = "docs/SUMMARY.md";
 
-/// The first document.
+/// The document that the site shows first.
 const FIRST: &str = "docs/README.md";
 
 /// The folder of the pages about published systems, whose HTML pages are part of the site.
@@ -26,7 +26,7 @@ const REPORT: &str = "results/published/report";
 /// Returns the pages of all documents.
 ///
 /// # Errors
-/// A document that cannot be read.
+/// A document cannot be read.
 pub(crate) fn pages(sources: &SiteSources<'_>) -> Outcome<Vec<SiteFile>> {
     let mut wanted = vec![PathBuf::from(FIRST)];
     let mut done: BTreeMap<PathBuf, SiteFile> = BTreeMap::new();
@@ -46,7 +46,7 @@ pub(crate) fn pages(sources: &SiteSources<'_>) -> Outcome<Vec<SiteFile>> {
     Ok(done.into_values().collect())
 }
 
-/// Returns the page of a document with the table of contents.
+/// Returns the page of a document, next to the table of contents.
 fn page(sources: &SiteSources<'_>, document: &Path, text: &str, summary: &str) -> SiteFile {
     let path = address(document).unwrap_or_default();
     let rendered = Markdown::of(text, &|link| target(sources.root, document, link));
@@ -70,7 +70,7 @@ fn page(sources: &SiteSources<'_>, document: &Path, text: &str, summary: &str) -
     framed(&path, "docs/index.html", &rendered.title, &body)
 }
 
-/// Returns the style that makes charts dark on dark pages.
+/// Returns the style sheet that shows the charts in dark colors on a dark page.
 pub(crate) fn night(charts: &[String]) -> String {
     match plot::night(charts.iter().map(String::as_str), ".charts") {
         rules if rules.is_empty() => rules,
@@ -94,7 +94,7 @@ fn address(document: &Path) -> Option<String> {
     })
 }
 
-/// Returns the target of a link in a document.
+/// Returns the page or chart to which a link in a document leads.
 pub(crate) fn target(root: &Path, document: &Path, link: &str) -> Option<Target> {
     let (file, anchor) = split(link);
     if file.is_empty() {
@@ -116,7 +116,7 @@ fn split(link: &str) -> (&str, &str) {
     link.split_once('#').unwrap_or((link, ""))
 }
 
-/// Returns the path of a linked file from the root of the repository. Returns `None` for a file outside of the
+/// Returns the path of a linked file, relative to the root of the repository. Returns `None` for a file outside of the
 /// repository.
 fn resolved(document: &Path, link: &str) -> Option<PathBuf> {
     let mut path = document.parent()?.to_owned();
@@ -149,7 +149,7 @@ fn read(root: &Path, document: &Path) -> Outcome<String> {
     std::fs::read_to_string(&path).map_err(|error| Problem::doing(format!("read {}", path.display()), error))
 }
 
-/// Returns the first part of a document that a reader needs for an overview: the rows of its first table.
+/// Returns the rows of the first table of a document, with links that are valid at the root of the site.
 pub(crate) fn first_table(root: &Path, document: &str) -> Outcome<String> {
     let text = read(root, Path::new(document))?;
     let from_root = |link: &str| match target(root, Path::new(document), link)? {
@@ -163,7 +163,7 @@ pub(crate) fn first_table(root: &Path, document: &str) -> Outcome<String> {
     Ok(if rows.is_empty() { String::new() } else { format!("<div class=\"scroll\"><table>{rows}</div>\n") })
 }
 
-/// Returns an address of a document's link for a page at the root of the site.
+/// Converts the address of a link in a document to an address for a page at the root of the site.
 fn from_front(document: &str, link: &str) -> String {
     let own = address(Path::new(document)).unwrap_or_default();
     match link.strip_prefix('#') {
@@ -172,7 +172,7 @@ fn from_front(document: &str, link: &str) -> String {
     }
 }
 
-/// Returns a document that is part of the site, for its parts on other pages.
+/// Returns the text of a document, for other pages that show parts of the document.
 pub(crate) fn text_of(sources: &SiteSources<'_>, document: &str) -> Outcome<String> {
     read(sources.root, Path::new(document))
 }

@@ -49,7 +49,7 @@ pub(crate) fn pages(sources: &SiteSources<'_>, kept: &Kept) -> Outcome<Vec<SiteF
     Ok(files)
 }
 
-/// Returns the table of a machine with the range of the speedup over each engine in each experiment.
+/// Returns a table for one machine: the range of the speedups over each engine in each experiment.
 pub(crate) fn summary(baseline: &str, kept: &Kept, machine: &Machine) -> String {
     let explore = machine.explore();
     let is_own = |evidence: &&Evidence| {

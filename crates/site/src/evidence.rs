@@ -1,13 +1,13 @@
-//! A comparison with the experiment and the machine that measured it, and its row in tables.
+//! A comparison of two configurations, with its experiment and its machine, and its row in tables.
 
 use page::{ComparedConfiguration, bytes_text, escape};
 use results::Manifest;
 
-/// A comparison with its origin.
+/// A comparison of two configurations, with the experiment and the machine that measured it.
 pub(crate) struct Evidence {
     pub(crate) compared: ComparedConfiguration,
     pub(crate) experiment: String,
-    /// The machine for readers.
+    /// A description of the machine for readers.
     pub(crate) machine: String,
     /// The address of the page with the comparison, from the root of the site.
     pub(crate) page: String,
@@ -34,7 +34,7 @@ impl Evidence {
         }
     }
 
-    /// Returns the ratio with its interval, such as `2.28x (2.18 .. 2.65)`.
+    /// Returns the ratio to the baseline with its interval, such as `2.28x (2.18 .. 2.65)`.
     pub(crate) fn change(&self) -> String {
         match self.compared.interval.as_str() {
             "" => self.compared.change.clone(),
@@ -42,12 +42,12 @@ impl Evidence {
         }
     }
 
-    /// Returns the memory of the candidate as text.
+    /// Returns the memory of the candidate, formatted for readers.
     pub(crate) fn memory(&self) -> String {
         self.compared.memory_bytes.map_or_else(String::new, bytes_text)
     }
 
-    /// Returns the reason, with a note about a run with reduced sizes.
+    /// Returns the reason of the verdict. If the run used reduced sizes, the text says so.
     pub(crate) fn reason(&self) -> String {
         let note = if self.is_quick { "reduced size" } else { "" };
         [self.compared.reason.as_str(), note]
@@ -58,17 +58,17 @@ impl Evidence {
             .join("; ")
     }
 
-    /// Returns the name of the candidate. The name `none` is quoted.
+    /// Returns the name of the candidate for a sentence. The name `none` is quoted.
     pub(crate) fn candidate(&self) -> String {
         quoted(&self.compared.candidate)
     }
 
-    /// Returns the name of the baseline. The name `none` is quoted.
+    /// Returns the name of the baseline for a sentence. The name `none` is quoted.
     pub(crate) fn baseline(&self) -> String {
         quoted(&self.compared.baseline)
     }
 
-    /// Returns the sign and the word of the verdict.
+    /// Returns the sign and the word for the verdict of the comparison.
     pub(crate) fn verdict(&self) -> &'static str {
         match self.compared.verdict.as_str() {
             "improved" => "▲ better",
@@ -84,13 +84,13 @@ impl Evidence {
     }
 }
 
-/// Returns the machine of a manifest for readers.
+/// Returns a description of the machine in a manifest, for readers.
 pub(crate) fn machine_of(manifest: &Manifest) -> String {
     let cores = manifest.machine.cores.map_or_else(String::new, |cores| format!(", {cores} cores"));
     format!("{}{cores}", manifest.machine.cpu.as_deref().unwrap_or("unknown CPU"))
 }
 
-/// Returns a name for a sentence.
+/// Returns a name for use in a sentence. The name `none` is quoted.
 pub(crate) fn quoted(name: &str) -> String {
     if name == "none" { "\"none\"".to_owned() } else { name.to_owned() }
 }

@@ -11,7 +11,7 @@ use crate::machine::Machine;
 /// The address of the page with the history.
 const HISTORY: &str = "history.html";
 
-/// The content of the page if the repository keeps no history.
+/// The content of the history page if the repository keeps no history.
 const NO_HISTORY: &str = "<header>\n<h1>History</h1>\n</header>\n<p>The repository keeps no history yet. \
     <code>lsmbench history results/history.csv --add RESULTS</code> adds the results of a run to the history. A change point needs about \
     nine runs of an experiment.</p>\n";
@@ -38,7 +38,8 @@ pub(crate) fn pages(kept: &Kept) -> Outcome<Vec<SiteFile>> {
     Ok(files)
 }
 
-/// Returns the links to the same page of all machines. The script of the page adds the selection to the links.
+/// Returns the links from the page of one machine to the same page of each machine. The script of the page adds the
+/// current selection to the links.
 fn machines(kept: &Kept, here: &Machine, path: &str) -> String {
     let root = to_root(path);
     let link = |machine: &Machine| {

@@ -1,4 +1,4 @@
-//! The frame of all pages: the head, the links to the parts of the site, and the shared files.
+//! The frame of all pages: the HTML head, the links to the parts of the site, and the shared files.
 
 use page::{SiteFrame, escape};
 
@@ -7,7 +7,7 @@ use crate::file::SiteFile;
 const STYLE: &str = include_str!("assets/site.css");
 const FIND: &str = include_str!("assets/find.js");
 
-/// The parts of the site: the page, and the name of its link.
+/// The parts of the site: the address of each part, and the text of its link.
 const PARTS: [(&str, &str); 7] = [
     ("index.html", "Questions"),
     ("verdicts.html", "Verdicts"),
@@ -18,7 +18,7 @@ const PARTS: [(&str, &str); 7] = [
     ("docs/index.html", "Docs"),
 ];
 
-/// Returns the styles and scripts that the pages share.
+/// Returns the style sheets and scripts that the pages share.
 pub(crate) fn shared() -> Vec<SiteFile> {
     vec![
         SiteFile::new("page.css", page::page_style()),
@@ -48,7 +48,7 @@ fn navigation(path: &str, part: &str) -> String {
     )
 }
 
-/// Returns the HTML of the head that loads the styles of the site.
+/// Returns the HTML of the head, which loads the style sheets of the site.
 fn head(path: &str) -> String {
     let root = to_root(path);
     format!(
@@ -56,7 +56,7 @@ fn head(path: &str) -> String {
     )
 }
 
-/// Returns a page. `part` is the page of the part to which the page belongs.
+/// Returns a page with the frame of the site. `part` is the address of the part to which the page belongs.
 pub(crate) fn framed(path: &str, part: &str, title: &str, body: &str) -> SiteFile {
     let content = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -70,7 +70,7 @@ pub(crate) fn framed(path: &str, part: &str, title: &str, body: &str) -> SiteFil
     SiteFile::new(path, content)
 }
 
-/// Returns the frame of an interactive page. `links` are further links below the links to the parts, and `script` is a
+/// Returns the frame of an interactive page. `links` is HTML that follows the links to the parts, and `script` is a
 /// shared script.
 pub(crate) fn interactive(path: &str, part: &str, links: &str, script: &str) -> SiteFrame {
     SiteFrame {
@@ -80,7 +80,7 @@ pub(crate) fn interactive(path: &str, part: &str, links: &str, script: &str) -> 
     }
 }
 
-/// Returns a page about published systems, with a link to the site before its own links.
+/// Returns a page about published systems, after adding a link to the site.
 pub(crate) fn system(page: &SiteFile) -> SiteFile {
     let link = "<nav><a href=\"../index.html\">lsmbench</a> ";
     SiteFile::new(format!("systems/{}", page.path), page.content.replacen("<nav>", link, 1))

@@ -1,4 +1,4 @@
-//! The first page: the questions that people argue about, and their verdicts.
+//! The first page: questions about LSM-trees that engineers debate, and their verdicts.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -24,7 +24,7 @@ const GALLERY: &str = "docs/gallery.md";
 /// The document with the answers of the shipped experiments. Its first table lists the questions.
 const ANSWERS: &str = "docs/results/experiments.md";
 
-/// The comments around the questions in the gallery.
+/// The comments that enclose the questions in the gallery.
 const BEGIN: &str = "<!-- gallery -->";
 const END: &str = "<!-- end of the gallery -->";
 
@@ -41,7 +41,7 @@ struct Question<'a> {
 /// Returns the first page.
 ///
 /// # Errors
-/// A document that cannot be read.
+/// A document cannot be read.
 pub(crate) fn page(sources: &SiteSources<'_>, kept: &Kept) -> Outcome<SiteFile> {
     let mut body = format!(
         "<header>\n<h1>Which LSM-tree design is faster, by how much, and why?</h1>\n<p class=\"question\">lsmbench assembles LSM-trees from \
@@ -79,7 +79,7 @@ pub(crate) fn page(sources: &SiteSources<'_>, kept: &Kept) -> Outcome<SiteFile> 
     Ok(framed(PATH, PATH, "LSM-trees, measured", &body))
 }
 
-/// Returns the links to the comparisons of each axis and each workload.
+/// Returns the links to the pages that compare engines and designs, and one link per axis of components.
 fn doors(sources: &SiteSources<'_>) -> String {
     let axes = sources
         .axes
@@ -107,7 +107,7 @@ fn questions(gallery: &str) -> Vec<Question<'_>> {
     (0..paragraphs.len()).filter_map(question).collect()
 }
 
-/// Returns the bold text at the begin of a paragraph, and the rest.
+/// Splits a paragraph into the bold text at its start and the rest.
 fn gallery_question(paragraph: &str) -> Option<(&str, &str)> {
     let (question, answer) = paragraph.strip_prefix("**")?.split_once("**")?;
     Some((question, answer.trim()))
@@ -131,7 +131,8 @@ fn card(sources: &SiteSources<'_>, question: &Question<'_>, charts: &mut Vec<Str
     format!("<section class=\"card\">\n<h3>{}</h3>\n{answer}{figure}</section>\n", escape(question.text))
 }
 
-/// Returns the table of the experiments at reduced size. A row has the question and the strongest verdicts.
+/// Returns the table of the experiments that ran with reduced sizes. Each row has the question of an experiment and its
+/// strongest verdicts.
 fn explored(kept: &Kept) -> String {
     let mut text = "<h2>Questions of published systems</h2>\n<p class=\"facts\">These experiments repeat the figures of five published \
                     systems at reduced size, so their verdicts hold only for small data. \

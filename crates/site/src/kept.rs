@@ -1,4 +1,4 @@
-//! All results that a repository keeps.
+//! All results that a repository contains.
 
 use std::path::PathBuf;
 
@@ -10,15 +10,15 @@ use crate::evidence::{Evidence, machine_of};
 use crate::machine::{Machine, folder_name, folders, results_folders};
 use crate::sources::SiteSources;
 
-/// A results folder with its own page.
+/// A results folder for which the site has a page.
 pub(crate) struct Explored {
-    /// The address of its page, from the root of the site.
+    /// The address of the page, from the root of the site.
     pub(crate) address: String,
     pub(crate) page: Page,
     pub(crate) manifest: Manifest,
 }
 
-/// The kept results.
+/// All results that a repository contains.
 pub(crate) struct Kept {
     pub(crate) machines: Vec<Machine>,
     /// The results of the gallery and of the experiments on published systems.
@@ -30,10 +30,10 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// Reads the kept results.
+    /// Reads all results of the repository.
     ///
     /// # Errors
-    /// Results that cannot be read, or do not match their seals.
+    /// Results cannot be read, or do not match their seals.
     pub(crate) fn read(sources: &SiteSources<'_>) -> Outcome<Self> {
         let mut roots = vec![sources.peers()];
         roots.retain(|root| root.is_dir());

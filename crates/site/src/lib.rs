@@ -1,9 +1,9 @@
-//! A static site of everything that a repository keeps: verdicts, comparisons of engines by machine, components,
+//! A static site of all results and documents of a repository: verdicts, comparisons of engines by machine, components,
 //! published systems, history and documents.
 //!
 //! The site works without a network, and its tables are readable without a script. All pages share one style and few
-//! scripts. A machine is a folder with one results folder per experiment. [`check`] examines the folder of a machine
-//! that somebody contributes.
+//! scripts. On disk, a machine is a folder with one results folder per experiment. [`check`] checks such a folder
+//! before the repository accepts it.
 
 mod components;
 mod contribution;
@@ -32,7 +32,7 @@ use kept::Kept;
 /// Returns all files of the site.
 ///
 /// # Errors
-/// Results, a history or a document that cannot be read.
+/// Results, a history or a document cannot be read.
 pub fn site(sources: &SiteSources<'_>) -> Outcome<Vec<SiteFile>> {
     let kept = Kept::read(sources)?;
     let mut files = frame::shared();

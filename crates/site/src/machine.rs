@@ -24,7 +24,7 @@ impl Machine {
     /// Reads the folder of a machine.
     ///
     /// # Errors
-    /// A folder without results; a manifest that cannot be read.
+    /// The folder contains no results, or a manifest cannot be read.
     pub(crate) fn read(root: &Path) -> Outcome<Self> {
         let folders = results_folders(root)?;
         if folders.is_empty() {
@@ -37,7 +37,7 @@ impl Machine {
         Ok(Self { name: folder_name(root), page: Page::of(&folders)?, folders, manifests })
     }
 
-    /// Returns the name of the machine for readers, such as `AMD EPYC, 2 cores`.
+    /// Returns a description of the machine for readers, such as `AMD EPYC, 2 cores`.
     pub(crate) fn title(&self) -> String {
         machine_of(&self.manifests[0])
     }
@@ -55,7 +55,7 @@ impl Machine {
         format!("{}; lsmbench {version}; measured {days}", parts.join(", "))
     }
 
-    /// Returns the first line of each warning that all experiments share.
+    /// Returns the first line of each warning that occurs in all experiments.
     pub(crate) fn warnings(&self) -> Vec<&str> {
         let is_shared =
             |warning: &&String| self.manifests.iter().all(|manifest| manifest.warnings.contains(warning));
@@ -63,14 +63,14 @@ impl Machine {
     }
 }
 
-/// Returns the results folders inside of a folder, sorted by name.
+/// Returns the results folders in a folder, sorted by name.
 pub(crate) fn results_folders(root: &Path) -> Outcome<Vec<PathBuf>> {
     let mut folders = folders(root)?;
     folders.retain(|path| Folder::new(path).manifest().exists());
     Ok(folders)
 }
 
-/// Returns the folders inside of a folder, sorted by name. A missing folder contains no folders.
+/// Returns the folders in a folder, sorted by name. Returns no folders if the folder does not exist.
 pub(crate) fn folders(root: &Path) -> Outcome<Vec<PathBuf>> {
     let entries = match root.read_dir() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),

@@ -1,4 +1,5 @@
-//! Markdown as HTML: headings with the anchors of forges, links to pages of the site, and charts inside of the page.
+//! Converts Markdown to HTML: headings with anchors like those of GitHub, links to pages of the site, and charts inside
+//! the page.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -6,7 +7,7 @@ use std::fmt::Write as _;
 use page::escape;
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
 
-/// A Markdown text as HTML.
+/// A Markdown text, converted to HTML.
 pub(crate) struct Markdown {
     pub(crate) html: String,
     /// The text of the first heading. Empty if there is no heading.
@@ -15,7 +16,7 @@ pub(crate) struct Markdown {
     pub(crate) charts: Vec<String>,
 }
 
-/// The content of a site at the address of a link.
+/// The target of a link: a page or a chart of the site.
 pub(crate) enum Target {
     /// A page at this address.
     Page(String),
@@ -24,8 +25,8 @@ pub(crate) enum Target {
 }
 
 impl Markdown {
-    /// Renders a text. `target` returns the target of an address in the text. A link without a target has no address,
-    /// because its file is not part of the site.
+    /// Converts a Markdown text. `target` returns the page or chart for an address in the text. If `target` returns
+    /// `None`, the site does not contain the file, so the link loses its address.
     pub(crate) fn of(text: &str, target: &dyn Fn(&str) -> Option<Target>) -> Self {
         let parser = Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH);
         let mut rendered = Self { html: String::new(), title: String::new(), charts: Vec::new() };
@@ -114,7 +115,7 @@ fn is_local(address: &str) -> bool {
     !address.contains("://") && !address.starts_with("mailto:")
 }
 
-/// Returns a chart with its description. Without a chart, returns the description.
+/// Returns the HTML of a chart with its description. Without a chart, returns only the description.
 fn figure(chart: Option<&str>, text: &str) -> String {
     match chart {
         Some(svg) => {
@@ -124,8 +125,8 @@ fn figure(chart: Option<&str>, text: &str) -> String {
     }
 }
 
-/// Returns the anchor of a heading: lower case, without punctuation and with hyphens for spaces. A repeated heading gets
-/// a number.
+/// Returns the anchor of a heading: lower case, without punctuation, and with hyphens for spaces. If a heading occurs
+/// again, its anchor ends with a number.
 fn anchor(text: &str, known: &mut BTreeSet<String>) -> String {
     let lower = text.trim().to_lowercase();
     let kept: String = lower.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c)).collect();

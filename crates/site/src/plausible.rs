@@ -1,26 +1,28 @@
-//! The plausibility of rows: values that no correct measurement can have.
+//! Finds implausible rows: rows with values that no correct measurement can have.
 
 use results::{Metric, Row, columns as c};
 
 /// The largest relative difference between `ops_per_second` and the quotient of `ops` and `seconds`.
 const MOST_DIFFERENCE: f64 = 0.01;
 
-/// The largest plausible rate of a core, in operations per second. No operation takes less than a tenth of a nanosecond.
+/// The largest plausible rate of a core, in operations per second. Every operation takes at least a tenth of a
+/// nanosecond.
 const MOST_RATE_OF_CORE: f64 = 1e10;
 
-/// The share by which CPU time may exceed the time of all cores, because the kernel counts CPU time in ticks.
+/// The tolerance for CPU time, as a fraction of the time of all cores. The kernel counts CPU time in ticks, so the CPU
+/// time can exceed the time of all cores.
 const CPU_TOLERANCE: f64 = 0.1;
 
-/// The CPU time in seconds that may always exceed the time of all cores.
+/// The additional tolerance for CPU time, in seconds.
 const CPU_TICKS_S: f64 = 0.1;
 
-/// Percentiles of the latency, smallest percentile first.
+/// The percentiles of the latency, from the smallest to the largest.
 const PERCENTILES: [&Metric; 5] = [&c::P50_NS, &c::P90_NS, &c::P99_NS, &c::P999_NS, &c::MAX_NS];
 
 /// Metrics whose values are between 0 and 1.
 const SHARES: [&Metric; 2] = [&c::FPR, &c::CACHE_HIT_RATE];
 
-/// Returns the first implausible value of a row, as a text.
+/// Returns a text about the first implausible value of a row; `None` if all values are plausible.
 pub(crate) fn implausible(row: &Row, cores: u64) -> Option<String> {
     let number = |metric: &Metric| row.get(metric).number();
     if let Some(bound) = row.get(&c::IMPLAUSIBLE).text() {

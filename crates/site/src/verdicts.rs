@@ -1,4 +1,4 @@
-//! The page of all comparisons. A reader selects the machine, the workload, the memory, and an engine or a design.
+//! The page with all comparisons. A reader filters the comparisons by machine, workload, memory, and engine or design.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use crate::kept::Kept;
 /// The address of the page.
 const PATH: &str = "verdicts.html";
 
-/// The classes of memory: the upper bound in bytes, and the name of the class.
+/// The classes of memory: the upper bound of each class in bytes, and its name.
 const MEMORY: [(f64, &str); 4] = [
     (1_048_576.0, "up to 1 MiB"),
     (16.0 * 1_048_576.0, "1 MiB to 16 MiB"),
@@ -20,7 +20,7 @@ const MEMORY: [(f64, &str); 4] = [
     (f64::INFINITY, "above 256 MiB"),
 ];
 
-/// The columns of the table.
+/// The headings of the table's columns.
 const HEADS: [&str; 8] = [
     "engine or design",
     "compared with",
@@ -51,7 +51,7 @@ pub(crate) fn page(kept: &Kept) -> SiteFile {
     framed(PATH, PATH, "All verdicts", &body)
 }
 
-/// Returns the row of a comparison. The attributes contain the values that the script selects by.
+/// Returns the table row of a comparison. The script of the page filters rows by their attributes.
 fn line(evidence: &Evidence) -> String {
     let compared = &evidence.compared;
     let within = match compared.within.as_str() {
@@ -90,7 +90,7 @@ fn line(evidence: &Evidence) -> String {
     )
 }
 
-/// Returns the class of a number of bytes.
+/// Returns the name of the memory class for a number of bytes.
 fn class_of(memory_bytes: Option<f64>) -> &'static str {
     let Some(bytes) = memory_bytes else { return "not reported" };
     MEMORY.iter().find(|(most, _)| bytes <= *most).map_or("not reported", |(_, name)| name)

@@ -1,8 +1,8 @@
-//! Benchmarks of every back end: read a random 4 KiB block of a new SSTable, read 32 blocks together, and write an
-//! SSTable. `direct` and `uring` access the device each time. The other back ends use the page cache. `simulated`
-//! does not wait in these benchmarks.
+//! Benchmarks of every back end. Each benchmark reads a random 4 KiB block of a new SSTable, reads 32 blocks in one
+//! call, or writes an SSTable. `direct` and `uring` access the device each time. The other back ends use the page
+//! cache. `simulated` does not wait in these benchmarks.
 //!
-//! `cargo bench -p lsmbench-storage` runs the benchmarks. With `-- --test`, every benchmark runs once with a small
+//! `cargo bench -p lsmbench-storage` runs the benchmarks. With `-- --test`, each benchmark runs once with a small
 //! SSTable.
 
 use std::hint::black_box;
@@ -15,7 +15,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 const BLOCK_BYTES: usize = 4096;
 
-/// Number of bytes that the tree appends at a time.
+/// Number of bytes that one append writes, as in the tree.
 const PIECE_BYTES: usize = 1 << 20;
 
 /// Returns the size of the SSTable in bytes. Without `--bench`, cargo only tests the benchmark, so the SSTable is

@@ -1,5 +1,4 @@
-//! The method by which small records are appended to files. The method is a parameter of the back ends on POSIX
-//! files.
+//! The method that appends small records to a WAL. The method is a parameter of the back ends on POSIX files.
 
 use std::path::Path;
 
@@ -8,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::storage::{Purpose, StorageError, WriteFile};
 use crate::{mapped_log, page_cached};
 
-/// Reference text of the parameter `log`, for the catalog.
+/// Returns the reference text of the parameter `log` for the catalog.
 macro_rules! appending_reference {
     () => {
         "# Method for appends to the WAL. \"mapped\" copies each record into a memory map of reserved space and\n\
@@ -26,7 +25,7 @@ pub(crate) enum Appending {
     /// Copies each record into a memory map of the file.
     #[default]
     Mapped,
-    /// Appends each record by one call of write(2).
+    /// Appends each record with one call of write(2).
     Write,
 }
 

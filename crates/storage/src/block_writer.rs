@@ -1,5 +1,5 @@
-//! A file that is written in whole aligned blocks, as direct I/O requires. Appends are collected in a buffer. The
-//! last block is padded, and the file is then truncated to remove the padding.
+//! A file that is written in whole aligned blocks, as direct I/O requires. The writer collects appended bytes in a
+//! buffer. It pads the last block, and then truncates the file to remove the padding.
 
 use std::fs::File;
 use std::io;
@@ -10,12 +10,12 @@ use crate::aligned::{ALIGNMENT, AlignedBuffer};
 use crate::fuse::Fuse;
 use crate::storage::{StorageError, WriteFile};
 
-/// Number of bytes that one write writes to the file.
+/// Number of bytes of one write to the file.
 pub(crate) const WRITE_BYTES: usize = 1 << 20;
 
-/// A file to which whole blocks are written.
+/// A file that accepts only writes of whole blocks.
 pub(crate) trait BlockFile: Send {
-    /// Writes all bytes at an offset. The offset and the length are multiples of the alignment.
+    /// Writes all bytes at an offset. The offset and the length must be multiples of the alignment.
     fn write_all_at(&mut self, bytes: &[u8], offset: u64) -> io::Result<()>;
 
     /// Truncates the file to the length `len`.
@@ -39,8 +39,8 @@ impl BlockFile for File {
     }
 }
 
-/// A file that is written in whole blocks. The file contains all appended bytes after a sync, or after the writer was
-/// dropped.
+/// A writer that writes a file in whole blocks. After a sync, or after the writer is dropped, the file contains all
+/// appended bytes.
 pub(crate) struct BlockWriter<F: BlockFile> {
     fuse: Fuse,
     blocks: Blocks<F>,
@@ -71,7 +71,7 @@ impl<F: BlockFile> WriteFile for BlockWriter<F> {
 }
 
 impl<F: BlockFile> Drop for BlockWriter<F> {
-    /// Writes the buffered data to the file. Errors are ignored, because unsynced data need not be durable.
+    /// Writes the buffered data to the file. Ignores errors, because unsynced data need not be durable.
     fn drop(&mut self) {
         if !self.fuse.is_blown() {
             let _ = self.blocks.write_tail();
@@ -79,13 +79,13 @@ impl<F: BlockFile> Drop for BlockWriter<F> {
     }
 }
 
-/// Buffer that collects bytes and writes them in whole blocks.
+/// A buffer that collects appended bytes and writes them to the file in whole blocks.
 struct Blocks<F> {
     file: F,
     buffer: AlignedBuffer,
-    /// Number of bytes in the buffer. The position of these bytes in the file is after the written bytes.
+    /// Number of bytes in the buffer. In the file, these bytes belong after the first `written` bytes.
     buffered: usize,
-    /// Number of bytes in complete blocks that were written to the file.
+    /// Number of bytes of the complete blocks that were written to the file.
     written: u64,
     /// Whether the buffer has bytes that the file does not have yet.
     dirty: bool,
@@ -110,8 +110,8 @@ impl<F: BlockFile> Blocks<F> {
         Ok(())
     }
 
-    /// Writes the rest of the buffer to the file. A partial last block is padded, and the file is then truncated to
-    /// remove the padding. The partial block stays in the buffer until it is complete.
+    /// Writes the rest of the buffer to the file. Pads a partial last block, and then truncates the file to remove the
+    /// padding. The partial block stays in the buffer until later appends complete it.
     fn write_tail(&mut self) -> io::Result<()> {
         if !self.dirty {
             return Ok(());
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
     use crate::posix::create_new;
 
-    /// Tests the computation of offsets with a file in the page cache. Such a test runs on any file system.
+    /// Tests the offsets and lengths of writes with a file in the page cache. Such a file works on any file system.
     #[test]
     fn tails_are_padded_cut_and_completed() {
         let directory = tempfile::tempdir().unwrap();

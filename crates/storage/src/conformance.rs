@@ -1,4 +1,4 @@
-//! Checks back ends against the invariants of the storage axis. The tests of any crate can call this check.
+//! Checks back ends against the invariants of the storage axis. The tests of any crate can use this check.
 //!
 //! ```
 //! let memory = lsmbench_storage::CATALOG.variant("memory")?;
@@ -19,15 +19,15 @@ use catalog::{Variant, laws};
 
 use crate::{CATALOG, Purpose, Storage, StorageError};
 
-/// Checks every invariant of the axis for a back end with its default parameters. For example, reads return the
-/// appended bytes, an open file keeps its content after its name was removed, and only one process has a lock.
+/// Checks every invariant of the axis for a back end with its default parameters. For example: reads return the
+/// appended bytes, an open file keeps its content after its name is removed, and only one process can hold a lock.
 ///
-/// The files are in a new folder below [`std::env::temp_dir`]. The check removes the folder at its end. Some kernels
-/// reject `io_uring`, and some file systems reject `O_DIRECT`. If the system rejects the back end with
-/// [`ErrorKind::Unsupported`], only the invariants that all axes share are checked.
+/// The check creates its files in a new folder below [`std::env::temp_dir`], and removes the folder at the end. Some
+/// kernels reject `io_uring`, and some file systems reject `O_DIRECT`. If the system rejects the back end with
+/// [`ErrorKind::Unsupported`], the function checks only the invariants that all axes share.
 ///
 /// # Errors
-/// Returns one line per broken invariant, in the form `kind: "invariant": failure`.
+/// Returns one line per violated invariant, in the form `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn Storage>) -> Result<(), String> {
     let home = Home::new();
     let mut broken: Vec<String> = laws::check_variant(CATALOG.axis, variant).err().into_iter().collect();
@@ -62,8 +62,7 @@ impl Drop for Home {
     }
 }
 
-/// Returns whether the back end can create a file in the folder `home`. Creates the folder if the folder does not
-/// exist.
+/// Returns whether the system supports the back end, by creating a file in the folder `home`. Creates a missing folder.
 fn runs_in(storage: &dyn Storage, home: &Path) -> Result<bool, StorageError> {
     storage.create_directory(home)?;
     match storage.create(&home.join("probe"), Purpose::Table) {

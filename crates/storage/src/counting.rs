@@ -1,4 +1,4 @@
-//! A decorator that counts storage calls. The decorator has separate counters for each purpose of files.
+//! A decorator that counts the storage calls for each purpose of files.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ pub struct Counting {
     counters: [Arc<Counters>; Purpose::ALL.len()],
 }
 
-/// Counts of storage calls for each purpose of files.
+/// Counts of storage calls, by the purpose of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileCounts {
     by_purpose: [PurposeCounts; Purpose::ALL.len()],
 }
 
-/// Counts of the calls for files with one purpose.
+/// Counts of the calls on files with one purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PurposeCounts {
     /// Number of reads that succeeded.
@@ -59,8 +59,8 @@ impl Counting {
         Self { inner, counters: Default::default() }
     }
 
-    /// Returns the current counts. If another thread calls the storage at the same time, the result may include only
-    /// a part of its call.
+    /// Returns the current counts. If another thread makes a call at the same time, the result may include only some of
+    /// the effects of this call.
     pub fn counts(&self) -> FileCounts {
         FileCounts { by_purpose: self.counters.each_ref().map(|counters| counters.snapshot()) }
     }
@@ -118,8 +118,7 @@ impl Storage for Counting {
     }
 }
 
-/// Counters of files with one purpose. The counters of reads and the counters of writes are in different cache
-/// lines.
+/// Counters of files with one purpose. Reads and writes have their counters in different cache lines.
 #[derive(Default)]
 struct Counters {
     read: Calls,
@@ -127,7 +126,7 @@ struct Counters {
     syncs: AtomicU64,
 }
 
-/// Number of calls and number of bytes. The type is aligned to two cache lines, because CPUs fetch cache lines in
+/// A number of calls and a number of bytes. The type is aligned to two cache lines, because CPUs fetch cache lines in
 /// pairs.
 #[derive(Default)]
 #[repr(align(128))]

@@ -1,10 +1,9 @@
-//! SSTables that are read and written with `O_DIRECT`, without the page cache. The block cache is then the only
-//! cache.
+//! Reads and writes SSTables with `O_DIRECT`, without the page cache. The block cache is then the only cache.
 //!
-//! The offsets, lengths and addresses of reads and writes are multiples of 4096. Appends are collected in a buffer
-//! and written in whole blocks. The last block is padded, and the file is then truncated to its length. A read is
-//! extended to whole blocks, and the requested part is copied to separate memory. A block in the block cache
-//! therefore takes only its own length. See open(2), section "NOTES".
+//! The offsets, lengths and addresses of reads and writes are multiples of 4096. The writer collects appended bytes in
+//! a buffer and writes whole blocks. It pads the last block, and then truncates the file to its length. A read covers
+//! whole blocks, and the requested part is copied to its own memory. A block in the block cache therefore takes only
+//! its own length. See open(2), section "NOTES".
 //!
 //! On macOS, `F_NOCACHE` replaces `O_DIRECT`. A read then still finds pages that other programs have brought into the
 //! page cache. See fcntl(2) of macOS.
@@ -34,14 +33,14 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<DirectTables>(
     appending_reference!(),
 );
 
-/// Maximum size of the read buffer that each thread keeps, in bytes.
+/// Maximum size in bytes of the read buffer that each thread keeps between reads.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// Flag with which `open` makes reads and writes bypass the page cache.
+/// The flag of `open` with which reads and writes bypass the page cache.
 #[cfg(target_os = "linux")]
 const DIRECT: i32 = rustix::fs::OFlags::DIRECT.bits().cast_signed();
 
-/// No flag, because [`bypassing`] sets the mode of the open file.
+/// No flag, because [`bypassing`] changes the mode of the open file.
 #[cfg(not(target_os = "linux"))]
 const DIRECT: i32 = 0;
 
@@ -104,14 +103,14 @@ pub(crate) fn open_direct(path: &Path) -> Result<(File, u64), StorageError> {
         .map_err(|error| StorageError::new("open", path, explain(error)))
 }
 
-/// Returns a file that was opened with [`DIRECT`]. The flag makes reads and writes bypass the page cache.
+/// Returns the file unchanged, because [`DIRECT`] already makes its reads and writes bypass the page cache.
 #[cfg(target_os = "linux")]
 #[expect(clippy::unnecessary_wraps, reason = "the call of other systems can fail")]
 fn bypassing(file: File) -> io::Result<File> {
     Ok(file)
 }
 
-/// Makes reads and writes of a file bypass the page cache.
+/// Changes the mode of a file, so that its reads and writes bypass the page cache.
 #[cfg(not(target_os = "linux"))]
 fn bypassing(file: File) -> io::Result<File> {
     rustix::fs::fcntl_nocache(&file, true)?;
@@ -165,8 +164,8 @@ impl ReadFile for DirectFile {
 }
 
 impl DirectFile {
-    /// Reads at the aligned `offset`, until at least the first `needed` bytes of `buffer` are filled. The length of
-    /// `buffer` is a multiple of the block size, so the buffer may be longer than the rest of the file.
+    /// Reads at the aligned `offset`, until the first `needed` bytes of `buffer` are filled. The length of `buffer` is
+    /// a multiple of the block size, so the file may end before the end of the buffer.
     fn fill(&self, buffer: &mut [u8], offset: u64, needed: usize) -> io::Result<()> {
         let mut filled = 0;
         while filled < needed {
@@ -183,7 +182,7 @@ impl DirectFile {
     }
 }
 
-/// Calls `use_buffer` with aligned memory of `len` bytes. The content of the memory is unspecified.
+/// Calls `use_buffer` with aligned memory of `len` bytes. The initial content of the memory is unspecified.
 fn with_scratch<R>(len: usize, use_buffer: impl FnOnce(&mut [u8]) -> R) -> R {
     if len > KEPT_BYTES {
         return use_buffer(AlignedBuffer::new(len).bytes_mut());

@@ -1,9 +1,9 @@
-//! The access pattern of SSTables, which lsmbench announces to the kernel. The access pattern is a parameter of the
-//! back ends that read through the page cache.
+//! The access pattern of SSTables that lsmbench announces to the kernel. The access pattern is a parameter of the back
+//! ends that read through the page cache.
 
 use serde::{Deserialize, Serialize};
 
-/// Reference text of the parameter for a back end, with the default of that back end.
+/// Returns the reference text of the access pattern parameter for a back end, with the default of that back end.
 macro_rules! advice_reference {
     ($default:literal) => {
         concat!(
@@ -23,6 +23,6 @@ pub(crate) use advice_reference;
 pub(crate) enum Expected {
     /// Random access, without read-ahead (`POSIX_FADV_RANDOM`).
     Random,
-    /// No pattern is announced, so the kernel detects the pattern (`POSIX_FADV_NORMAL`).
+    /// No announced pattern, so the kernel detects the pattern (`POSIX_FADV_NORMAL`).
     Normal,
 }

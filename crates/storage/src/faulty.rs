@@ -1,9 +1,8 @@
-//! A decorator that makes selected calls fail. With this decorator, tests check how a store handles errors.
+//! A decorator that makes selected storage calls fail. Tests use the decorator to check how a store handles errors.
 //!
 //! Every call has a position, counted from 0. A test first runs a task without faults, and gets the calls of the task
-//! from [`Faulty::calls`]. For each position to be tested, the test then runs the task again with a fault at this
-//! position. In this way, a test can check an error at every write and sync. The task must make the same storage
-//! calls each time.
+//! from [`Faulty::calls`]. The test then runs the task again for each position, with a fault at this position. This
+//! method can test an error at every write and sync. The task must make the same storage calls in each run.
 
 use std::io;
 use std::path::Path;
@@ -16,13 +15,13 @@ use types::Bytes;
 use crate::fuse::Fuse;
 use crate::storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, WriteFile};
 
-/// Storage that forwards every call to another storage, except the calls to which a fault applies.
+/// Storage that forwards every call to another storage, except calls to which an injected fault applies.
 pub struct Faulty {
     inner: Arc<dyn Storage>,
     script: Arc<Script>,
 }
 
-/// A storage call that was recorded.
+/// A recorded storage call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// Operation of the call.
@@ -94,25 +93,26 @@ impl FileOperation {
     }
 }
 
-/// A fault that a test injects.
+/// A fault that a test injects into later calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InjectedFault {
-    /// Index of the first call to which the fault may apply.
+    /// Position of the first call to which the fault may apply.
     pub at: usize,
     /// The number of failing calls: only one call, or also all later calls.
     pub extent: FaultExtent,
     /// Error that the call returns.
     pub error: DiskError,
-    /// The effect that the call has although it returns an error.
+    /// The effect of the failing call on the storage.
     pub effect: FaultEffect,
 }
 
-/// The calls that fail because of a fault: one call, or all later calls.
+/// The number of calls that fail because of a fault: one call, or all later calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultExtent {
-    /// Only one call fails: the first possible call at or after the position.
+    /// Only one call fails: the first call at or after the position that can return the error.
     Once,
-    /// The first possible call at or after the position and all later calls fail, as after the loss of a disk.
+    /// All calls fail, starting with the first call at or after the position that can return the error. A lost disk has
+    /// this behavior.
     Onwards,
 }
 
@@ -125,13 +125,12 @@ pub enum DiskError {
     NoSpace,
     /// The file system became read-only after an error (`EROFS`). Only calls that write can return this error.
     ReadOnly,
-    /// A signal interrupted the call (`EINTR`). Every call can return this error. Back ends retry reads, writes,
-    /// syncs and opens after this error. A store therefore sees `EINTR` only from calls that are not repeated, and
-    /// must handle it like any other error.
+    /// A signal interrupted the call (`EINTR`). Every call can return this error. Back ends retry reads, writes, syncs
+    /// and opens after this error. A store therefore sees `EINTR` only from calls that back ends do not retry, and must
+    /// handle this error like any other error.
     Interrupted,
-    /// Fewer bytes than requested were read or written, and the retry returned 0. The error has the kind
-    /// [`io::ErrorKind::UnexpectedEof`] or [`io::ErrorKind::WriteZero`]. Only reads and appends can return this
-    /// error.
+    /// A call reads or writes fewer bytes than requested, and its retry returns 0. The error has the kind
+    /// [`io::ErrorKind::UnexpectedEof`] or [`io::ErrorKind::WriteZero`]. Only reads and appends can return this error.
     Short,
 }
 
@@ -149,7 +148,7 @@ impl DiskError {
         }
     }
 
-    /// Returns the error that a call of `operation` returns because of this fault.
+    /// Returns the error with which a call of `operation` fails.
     pub fn reported_by(self, operation: FileOperation) -> io::Error {
         match self {
             Self::Io => Errno::IO.into(),
@@ -162,13 +161,12 @@ impl DiskError {
     }
 }
 
-/// The effect of a call that returns an error.
+/// The effect of a failing call on the storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultEffect {
     /// The call does nothing and returns the error.
     Nothing,
-    /// An append writes only the first bytes. The field is the number of bytes that an append writes. Any other call
-    /// does nothing.
+    /// An append writes only its first bytes. The field is the number of these bytes. Any other call does nothing.
     Prefix(usize),
     /// The call does all its work, and then returns the error.
     Whole,
@@ -180,7 +178,7 @@ impl Faulty {
         Self { inner, script: Arc::default() }
     }
 
-    /// Injects a fault. If several faults apply to one call, the fault that was injected first is used.
+    /// Injects a fault. If several faults apply to one call, the earliest injected fault is used.
     pub fn inject(&self, fault: InjectedFault) {
         self.script.state.lock().faults.push(fault);
     }
@@ -190,8 +188,7 @@ impl Faulty {
         self.script.state.lock().faults.clear();
     }
 
-    /// Returns all calls so far in order, including failed calls. The index of a call in the result is the position
-    /// of the call.
+    /// Returns all calls so far in order, including failed calls. The index of a call in the result is its position.
     pub fn calls(&self) -> Vec<Call> {
         self.script.state.lock().calls.clone()
     }
@@ -275,7 +272,7 @@ impl Storage for Faulty {
     }
 }
 
-/// The recorded calls, and the faults that have not been applied yet.
+/// The recorded calls, and the faults that may apply to later calls.
 #[derive(Default)]
 struct Script {
     state: Mutex<State>,
@@ -308,7 +305,7 @@ impl Script {
     }
 }
 
-/// The data that is needed to record the calls on an open file.
+/// The data that identifies an open file in recorded calls.
 struct File {
     path: Arc<Path>,
     purpose: Purpose,
@@ -398,7 +395,7 @@ mod tests {
     use super::*;
     use crate::{Memory, Unsynced};
 
-    /// Writes a file in two pieces and reads the file. Returns the first error, if there is an error.
+    /// Writes a file in two pieces, and then reads the file. Returns its content, or the first error.
     fn task(storage: &dyn Storage) -> Result<Vec<u8>, StorageError> {
         let path = Path::new("file");
         let mut writer = storage.create(path, Purpose::Log)?;

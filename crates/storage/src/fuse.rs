@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use crate::storage::StorageError;
 
-/// The path of a file that is being written. The object also records whether a write to the file has failed.
+/// The write state of a file: its path, and whether a write to the file has failed.
 pub(crate) struct Fuse {
     path: PathBuf,
     blown: bool,
 }
 
 impl Fuse {
-    /// Creates the state of the file at `path`. No write to the file has failed yet.
+    /// Creates the write state of the file at `path`, without a failed write.
     pub(crate) fn new(path: &Path) -> Self {
         Self { path: path.to_owned(), blown: false }
     }

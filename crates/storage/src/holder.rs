@@ -1,4 +1,4 @@
-//! Finds the process that has the lock of a file. An error message can then name this process.
+//! Finds the process that holds the lock of a file, so that an error message can name this process.
 
 use std::fmt;
 use std::fs::File;
@@ -11,26 +11,26 @@ use std::os::unix::fs::MetadataExt;
 #[cfg(target_os = "linux")]
 use rustix::fs::{major, minor};
 
-/// A lock of a file that another process has, or another handle of this process.
+/// A lock that another process holds, or another handle of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
-    /// The ID of the process that has the lock. `None` if the kernel does not report the process.
+    /// The ID of the process that holds the lock. `None` if the kernel does not report the process.
     pub holder: Option<u32>,
 }
 
 impl Held {
-    /// Finds the process that has the lock of `file`.
+    /// Finds the process that holds the lock of `file`.
     pub fn by(file: &File) -> Self {
         Self { holder: holder(file) }
     }
 
-    /// Returns the process that an error of kind [`io::ErrorKind::WouldBlock`] names.
+    /// Extracts the lock holder from an error of kind [`io::ErrorKind::WouldBlock`].
     pub fn of(error: &io::Error) -> Self {
         let known = error.get_ref().and_then(|inner| inner.downcast_ref::<Self>());
         known.copied().unwrap_or(Self { holder: None })
     }
 
-    /// Returns the process as text, such as `process 1234`.
+    /// Returns a description of the process, such as `process 1234`.
     pub fn user(self) -> String {
         self.holder.map_or_else(|| "another process".to_owned(), |holder| format!("process {holder}"))
     }
@@ -50,8 +50,8 @@ impl From<Held> for io::Error {
     }
 }
 
-/// Returns the ID of the process that has the lock of `file`. On Linux, the kernel lists the process in
-/// `/proc/locks`; see `proc_locks(5)`.
+/// Returns the ID of the process that holds the lock of `file`. Linux lists the process in `/proc/locks`; see
+/// `proc_locks(5)`.
 #[cfg(target_os = "linux")]
 fn holder(file: &File) -> Option<u32> {
     let (locked, locks) = (file.metadata().ok()?, fs::read_to_string("/proc/locks").ok()?);
@@ -64,8 +64,8 @@ fn holder(_: &File) -> Option<u32> {
     None
 }
 
-/// Returns the process ID in a line such as `1: FLOCK  ADVISORY  WRITE 2849 fe:00:5399081 0 EOF`. Returns `None` if
-/// the line is about another file.
+/// Returns the process ID in a line of `/proc/locks`, such as `1: FLOCK  ADVISORY  WRITE 2849 fe:00:5399081 0 EOF`.
+/// Returns `None` if the line is about another file.
 #[cfg(target_os = "linux")]
 fn holder_of(line: &str, locked: &Metadata) -> Option<u32> {
     let words: Vec<&str> = line.split_whitespace().collect();
@@ -80,7 +80,7 @@ fn holder_of(line: &str, locked: &Metadata) -> Option<u32> {
     (is_device || has_open(process, locked)).then_some(process)
 }
 
-/// Returns whether a process has a file open.
+/// Returns whether the process has opened the file.
 #[cfg(target_os = "linux")]
 fn has_open(process: u32, file: &Metadata) -> bool {
     let open = fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();

@@ -1,18 +1,17 @@
-//! WALs to which records are appended through a memory map. An append copies a record into the page cache, without a
-//! system call.
+//! Appends records to WALs through a memory map. An append copies a record into the page cache, without a system call.
 //!
-//! The copied bytes are in the page cache of the kernel. Like bytes that were written with write(2), these bytes
-//! survive the end of the process, and a sync makes them durable. If the device is full, an access to a memory map
-//! causes the signal SIGBUS, which ends the process. The writer therefore reserves space in advance. A file system
-//! that writes every page to a new place (btrfs with snapshots, ZFS) cannot guarantee reserved space. Use `log =
-//! "write"` on such a file system. Until the writer is dropped, the file ends with unused reserved zeros. If the
-//! process of the writer dies, the zeros remain in the file.
+//! The copied bytes are in the page cache of the kernel. Like bytes that write(2) has written, these bytes survive the
+//! end of the process, and a sync makes them durable. If the device is full, an access to a memory map causes the
+//! signal SIGBUS, which ends the process. The writer therefore reserves space in advance. A copy-on-write file system
+//! (btrfs with snapshots, ZFS) writes every page to a new place, so it cannot guarantee reserved space. Use `log =
+//! "write"` on such a file system. While the writer exists, the file ends with unused reserved zeros. If the process of
+//! the writer dies, the zeros remain in the file.
 //!
-//! The first access to a page that the file does not have yet takes 4 µs. If write(2) has written zeros to these
-//! pages before, in folios of 64 KiB, the first access takes a seventh of this time. The writer therefore writes
-//! zeros in advance. If the WAL is synced, the writer writes no zeros, because a sync writes whole folios. Large
-//! appends and appends right after a sync use write(2). To append a record of 140 bytes takes about 40 ns. The append
-//! would take 140 ns without the zeros, and 650 ns with write(2).
+//! The first access to a page that is not in the file yet takes 4 µs. If write(2) has already written zeros to the
+//! page, in folios of 64 KiB, the first access takes a seventh of this time. The writer therefore writes zeros in
+//! advance. If the WAL is synced, the writer writes no zeros, because a sync writes whole folios. Large appends, and
+//! appends right after a sync, use write(2). An append of a record of 140 bytes takes about 40 ns. The append would
+//! take 140 ns without the zeros, and 650 ns with write(2).
 
 use std::fs::File;
 use std::io;
@@ -27,21 +26,21 @@ use crate::page_cached;
 use crate::posix::create_new_mappable;
 use crate::storage::{Purpose, StorageError, WriteFile};
 
-/// Minimum size in bytes of a window, which is a reserved and mapped part of the file. The next constant is the
-/// maximum size. Between the smallest and the largest size, a window is as large as the WAL. Windows begin and end at
-/// multiples of the minimum size, which is a multiple of the page size.
+/// Minimum size in bytes of a window. A window is the reserved and mapped part of the file. Between the minimum and the
+/// maximum size (the next constant), a window is as large as the WAL so far. Windows begin and end at multiples of the
+/// minimum size, which is a multiple of the page size.
 const FEWEST_BYTES: u64 = 64 << 10;
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Zeros for one write to the page cache. The zeros have the size of the smallest window, so they never extend beyond
-/// the end of a window.
+/// Zeros for one write to the page cache. Their number is the minimum size of a window, so a write of zeros never
+/// extends beyond the end of a window.
 static ZEROS: [u8; FEWEST_BYTES as usize] = [0; FEWEST_BYTES as usize];
 
-/// Minimum size in bytes of an append for which write(2) is faster than a copy.
+/// Smallest append in bytes for which write(2) is faster than a copy into the map.
 const WRITTEN_BYTES: usize = 32 << 10;
 
-/// Creates a WAL to which records are appended through a memory map. If the file system cannot reserve space or map
-/// files, the WAL uses write(2).
+/// Creates a WAL whose records are appended through a memory map. If the file system cannot reserve space or map files,
+/// the WAL uses write(2).
 pub(crate) fn create(path: &Path) -> Result<Box<dyn WriteFile>, StorageError> {
     let failed = |error| StorageError::new("create", path, error);
     let file = create_new_mappable(path).map_err(failed)?;
@@ -52,7 +51,7 @@ pub(crate) fn create(path: &Path) -> Result<Box<dyn WriteFile>, StorageError> {
     }
 }
 
-/// A WAL that is being written through a memory map.
+/// A WAL that is written through a memory map.
 struct MappedLog {
     tail: Tail,
     fuse: Fuse,
@@ -60,17 +59,17 @@ struct MappedLog {
     len: u64,
 }
 
-/// The state at the end of a WAL that is being written.
+/// The end of a WAL that is being written, with the mapped window.
 struct Tail {
     file: File,
     window: Window,
-    /// Number of bytes of the file that contain records.
+    /// Number of bytes at the start of the file that contain records.
     end: u64,
-    /// End offset of the zeros that were written last. If records have replaced all zeros, this number is less than
-    /// `end`.
+    /// The offset in the file after the zeros that were written last. If records have replaced all zeros, this offset
+    /// is less than `end`.
     zeroed: u64,
-    /// Whether a sync was requested before. If so, the writer writes no zeros in advance, and every append goes to
-    /// reserved space.
+    /// Whether the WAL was ever synced. If so, the writer writes no zeros in advance, and all appends go to reserved
+    /// space.
     is_synced: bool,
     /// Whether the last call was a sync. After a sync, a copy to the map would cause a page fault, so the next append
     /// uses write(2). If every append is synced, all appends therefore use write(2). If syncs are rare, each sync
@@ -78,16 +77,16 @@ struct Tail {
     is_clean: bool,
 }
 
-/// A part of the file that is mapped.
+/// A mapped part of the file.
 struct Window {
     map: MmapMut,
-    /// Offset in the file at which the mapped part begins.
+    /// Offset in the file at which the window begins.
     start: u64,
 }
 
 impl Window {
-    /// Reserves and maps the part of `file` around the offset `at`. The part is as long as the file. If a part of
-    /// this length cannot be mapped, the function maps a part of the minimum size.
+    /// Reserves and maps the part of `file` around the offset `at`. The window is as long as the file. If a window of
+    /// this length cannot be mapped, the function maps a window of the minimum size.
     fn at(file: &File, at: u64) -> io::Result<Self> {
         let start = at - at % FEWEST_BYTES;
         let reserve = |len| fallocate(file, FallocateFlags::empty(), start, len).map(|()| len);
@@ -112,7 +111,7 @@ impl Window {
         Ok(Self { map, start })
     }
 
-    /// Returns the first offset of the file after the mapped part.
+    /// Returns the offset in the file at which the window ends.
     fn end(&self) -> u64 {
         self.start + self.map.len() as u64
     }
@@ -145,7 +144,7 @@ impl Tail {
         Ok(())
     }
 
-    /// Ensures that the end of the WAL is mapped. Returns the offset at which the mapped part ends.
+    /// Ensures that a window contains the end of the WAL. Returns the offset at which the window ends.
     #[inline]
     fn ready(&mut self) -> io::Result<u64> {
         if self.end >= self.window.end() {
@@ -162,8 +161,8 @@ impl Tail {
         Ok(self.zeroed.min(self.window.end()))
     }
 
-    /// Maps `bytes` bytes after the end of the records, writes zeros to them, and requests the page faults of all their
-    /// pages. The kernel then has no more work until the records have replaced the zeros.
+    /// Maps `bytes` bytes after the end of the records, writes zeros to them, and causes the page faults of all their
+    /// pages in advance. The kernel then has no work until the records have replaced the zeros.
     fn reserve(&mut self, bytes: u64) -> io::Result<()> {
         self.window = Window::of_bytes(&self.file, self.end, bytes)?;
         self.zeroed = self.zeroed.max(self.end);
@@ -178,7 +177,7 @@ impl Tail {
         Ok(())
     }
 
-    /// Writes zeros to the page cache from the end of the records on, up to a multiple of the length of `ZEROS`.
+    /// Writes zeros to the page cache, from the end of the records to the next multiple of the length of `ZEROS`.
     #[cold]
     fn zero(&mut self) -> io::Result<()> {
         let zeros = &ZEROS[(self.end % ZEROS.len() as u64) as usize..];
@@ -222,8 +221,8 @@ impl WriteFile for MappedLog {
 }
 
 impl Drop for MappedLog {
-    /// Truncates the file to remove unused reserved space and partial appends. If the truncation fails, zeros remain.
-    /// Readers of a WAL ignore such zeros.
+    /// Truncates the file, which removes unused reserved space and partial appends. If the truncation fails, the zeros
+    /// remain. Readers of a WAL ignore such zeros.
     fn drop(&mut self) {
         let _ = self.tail.file.set_len(self.len);
     }
@@ -235,12 +234,13 @@ mod tests {
 
     use super::*;
 
-    /// Returns the content of the file. The length of the file must be the number of appended bytes.
+    /// Returns the content of the file. Checks that the length of the file equals the number of appended bytes.
     fn content(path: &Path) -> Vec<u8> {
         fs::read(path).unwrap()
     }
 
-    /// Appends records of many sizes, and checks the file after each append. All appends are synced, or none.
+    /// Appends records of many sizes, and checks the file after each append. `is_synced` decides whether each append is
+    /// synced.
     fn append_all_sizes(is_synced: bool) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("log");

@@ -1,10 +1,10 @@
-//! Files in the memory of the process, which are the fastest possible storage. Crash tests use such files, too,
-//! because the files record which data is durable.
+//! Files in the memory of the process, which are the fastest possible storage. Crash tests use these files, because the
+//! simulated disk records which data is durable.
 //!
-//! For every file, the simulated disk records the number of synced bytes. For every change of a name, the disk
+//! For every file, the simulated disk records the number of synced bytes. For every change of a file name, the disk
 //! records whether the directory was synced after this change. [`Memory::after_crash`] can therefore return any state
-//! that a real disk may have after a power failure. The model makes as few guarantees as the file systems that
-//! storage engines support (Pillai et al., "All File Systems Are Not Created Equal: On the Complexity of Crafting
+//! that a real disk may have after a power failure. The model makes as few guarantees as the file systems that storage
+//! engines support (Pillai et al., "All File Systems Are Not Created Equal: On the Complexity of Crafting
 //! Crash-Consistent Applications", OSDI 2014). Changes of different names reach the disk in any order, but changes of
 //! one name reach the disk in their original order. A rename is atomic. Of the unsynced bytes, a prefix or any set of
 //! sectors survives.
@@ -39,11 +39,10 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Memory>(
 )
 .limited(&[Limit::NotDurable]);
 
-/// Files in memory. Each value of this type is a separate simulated disk. The files are lost when the value is
-/// dropped.
+/// Storage of files in memory. Each value of this type is a separate simulated disk, whose files are lost when the
+/// value is dropped.
 ///
-/// A removed file keeps its memory until its directory is synced, because a crash before the sync may restore the
-/// file.
+/// A removed file stays in memory until its directory is synced, because a crash before the sync may restore the file.
 #[derive(Default)]
 pub struct Memory {
     names: Mutex<Names>,
@@ -56,7 +55,7 @@ pub struct Memory {
 pub enum Unsynced {
     /// All unsynced bytes and names are lost.
     Dropped,
-    /// All unsynced bytes and names survive, as when a process ends but the machine continues.
+    /// All unsynced bytes and names survive, as when the process ends but the machine does not.
     Kept,
     /// For each change, a random generator decides whether the change is lost, kept, or partially kept.
     Torn {
@@ -80,7 +79,7 @@ impl Build<dyn Storage> for Memory {
 }
 
 impl Memory {
-    /// Creates an empty disk. The content of its files is available as a [mapping](ReadFile::mapped).
+    /// Creates an empty disk whose files can be [mapped](ReadFile::mapped).
     #[must_use]
     pub fn mapped() -> Self {
         Self { is_mapped: true, ..Self::default() }
@@ -106,7 +105,7 @@ impl Memory {
 }
 
 impl Memory {
-    /// Returns a hash of all names and bytes. Equal disks have equal hashes.
+    /// Returns a hash of all names and all bytes. Disks with equal contents have equal hashes.
     pub fn fingerprint(&self) -> u128 {
         let names = self.names.lock();
         let mut hash = Xxh3::new();
@@ -211,7 +210,7 @@ impl WriteFile for MemoryWriter {
     }
 }
 
-/// A file that is open for reading. The content is the content at the time when the file was opened.
+/// A file that is open for reading. The reader sees the content at the time when the file was opened.
 struct MemoryFile {
     path: PathBuf,
     bytes: Arc<Vec<u8>>,

@@ -1,9 +1,9 @@
-//! SSTables that are read through memory maps. A read returns a part of the mapping and copies nothing.
+//! Reads SSTables through memory maps. A read returns a part of the mapping, without a copy.
 //!
 //! The page cache of the kernel stores the blocks, so a read makes no system call. If a page is not in memory, an
-//! access causes a page fault, which waits for the device. If another program truncates a file, or if the device
-//! fails to read, SIGBUS ends the process. See Crotty, Leis, Pavlo, "Are You Sure You Want to Use MMAP in Your
-//! Database Management System?" (CIDR 2022).
+//! access causes a page fault, which waits for the device. If another program truncates a mapped file, or if the device
+//! fails to read, the signal SIGBUS ends the process. See Crotty, Leis, Pavlo, "Are You Sure You Want to Use MMAP in
+//! Your Database Management System?" (CIDR 2022).
 
 use std::fs::File;
 use std::io;
@@ -28,8 +28,8 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<MappedTables>(
     concat!(advice_reference!("random"), appending_reference!()),
 );
 
-/// Storage that maps SSTables and reads other files with pread(2). The parameter `log` selects how WALs are written.
-/// Files other than SSTables are written with write(2).
+/// Storage that maps SSTables, and reads other files with pread(2). The parameter `log` selects how WALs are written.
+/// All other files are written with write(2).
 struct MappedTables {
     advice: Advice,
     log: Appending,
@@ -87,7 +87,7 @@ fn map(file: &File) -> io::Result<Mmap> {
     unsafe { Mmap::map(file) }
 }
 
-/// A mapped file.
+/// A mapped file that is open for reading.
 struct MappedFile {
     path: PathBuf,
     len: u64,

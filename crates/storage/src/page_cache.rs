@@ -1,8 +1,8 @@
 //! Reports which pages of files are in the page cache of the kernel, and evicts pages from the page cache.
 //!
-//! Neither the report nor the eviction needs privileges. `posix_fadvise(2)` with `POSIX_FADV_DONTNEED` evicts the
-//! clean pages of a file. `mincore(2)` reports for each page of a mapping whether the page is in memory. Only Linux has
-//! the calls of the eviction.
+//! Neither the report nor the eviction needs privileges. `posix_fadvise(2)` with `POSIX_FADV_DONTNEED` evicts the clean
+//! pages of a file. `mincore(2)` reports for each page of a mapping whether the page is in memory. Eviction works only
+//! on Linux.
 
 use std::fs::File;
 use std::io;
@@ -37,8 +37,8 @@ impl Resident {
     }
 }
 
-/// Makes a file durable, and evicts the file from the page cache. Pages that a process has mapped stay in the page
-/// cache; see [`page_out_mapped`].
+/// Syncs a file, and evicts its pages from the page cache. Pages that a process has mapped stay in the page cache; see
+/// [`page_out_mapped`].
 ///
 /// # Errors
 /// The file cannot be opened or synced.
@@ -52,36 +52,37 @@ pub fn let_go_of(path: &Path) -> io::Result<()> {
     Ok(fadvise(&file, 0, None, Advice::DontNeed)?)
 }
 
-/// Evicts nothing, because this kernel does not evict files on request.
+/// Returns an error, because this operating system does not evict files on request.
 ///
 /// # Errors
-/// The eviction is not on this system.
+/// This operating system does not support eviction.
 #[cfg(not(target_os = "linux"))]
 pub fn let_go_of(_: &Path) -> io::Result<()> {
     Err(PlatformPart::PageCacheEviction.missing().into())
 }
 
-/// Requests that the kernel removes the mapped pages of files below `folder` from the memory of this process. No data
-/// is lost, because the kernel reads a page again when it is used, and writes changed pages back.
+/// Asks the kernel to remove the mapped pages of files below `folder` from the memory of this process. No data is lost:
+/// the kernel writes changed pages back, and reads a page again at the next access.
 ///
 /// # Errors
-/// The system does not list mappings, or cannot reclaim pages on request (Linux before 5.4).
+/// The operating system does not list mappings, or cannot reclaim pages on request (Linux before 5.4).
 #[cfg(target_os = "linux")]
 pub fn page_out_mapped(folder: &Path) -> io::Result<()> {
     let maps = std::fs::read_to_string("/proc/self/maps")?;
     maps.lines().filter_map(|line| mapping_below(line, folder)).try_for_each(page_out)
 }
 
-/// Removes no pages, because this kernel does not remove pages on request.
+/// Returns an error, because this operating system does not remove pages on request.
 ///
 /// # Errors
-/// The eviction is not on this system.
+/// This operating system does not support eviction.
 #[cfg(not(target_os = "linux"))]
 pub fn page_out_mapped(_: &Path) -> io::Result<()> {
     Err(PlatformPart::PageCacheEviction.missing().into())
 }
 
-/// Returns the addresses in a line of `/proc/self/maps`, if the line describes a mapping of a file below `folder`.
+/// Parses a line of `/proc/self/maps`. Returns the addresses of the mapping if it maps a file below `folder`; otherwise
+/// `None`.
 #[cfg(target_os = "linux")]
 fn mapping_below(line: &str, folder: &Path) -> Option<Range<usize>> {
     let path = &line[line.find('/')?..];
@@ -93,8 +94,7 @@ fn mapping_below(line: &str, folder: &Path) -> Option<Range<usize>> {
     Some(address(start)?..address(end)?)
 }
 
-/// Requests that the kernel reclaims the pages at these addresses. If the range is no longer mapped, the call has no
-/// effect.
+/// Asks the kernel to reclaim the pages at these addresses. If the range is no longer mapped, the call has no effect.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
 fn page_out(addresses: Range<usize>) -> io::Result<()> {
@@ -109,10 +109,10 @@ fn page_out(addresses: Range<usize>) -> io::Result<()> {
     }
 }
 
-/// Counts the pages of a file, and counts how many of these pages are in memory.
+/// Returns the number of pages of a file, and the number of these pages that are in memory.
 ///
 /// # Errors
-/// The file cannot be opened or mapped, or the system does not report which pages are in memory.
+/// The file cannot be opened or mapped, or the operating system does not report which pages are in memory.
 pub fn resident(path: &Path) -> io::Result<Resident> {
     let file = File::open(path)?;
     if file.metadata()?.len() == 0 {
@@ -134,17 +134,17 @@ pub(crate) fn is_in_memory(map: &Mmap, offset: usize) -> bool {
     in_core(map, offset / page_size(), &mut page).is_ok() && is_resident(page[0])
 }
 
-/// Returns whether a page is in memory. The argument `page` is the byte that `mincore(2)` has returned for the page.
-/// Only the lowest bit of this byte is defined.
+/// Returns whether a page is in memory. `page` is the byte that `mincore(2)` returns for the page, of which only the
+/// lowest bit is defined.
 fn is_resident(page: u8) -> bool {
     page & 1 == 1
 }
 
-/// Fills `pages` with one byte per page of a mapping, from page `first` on. The function does not read the content of
-/// the mapping.
+/// Fills `pages` with one byte per page of a mapping, starting at page `first`. The function does not access the
+/// content of the mapping.
 ///
 /// # Panics
-/// Returns an error if the mapping has fewer pages.
+/// Panics if the mapping has fewer pages.
 #[allow(unsafe_code)]
 fn in_core(map: &Mmap, first: usize, pages: &mut [u8]) -> io::Result<()> {
     let (start, len) = (first * page_size(), pages.len() * page_size());

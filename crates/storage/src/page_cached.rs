@@ -18,7 +18,7 @@ pub(crate) fn create(path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>
     Ok(Box::new(Appender { file, fuse: Fuse::new(path), len: 0, begun }))
 }
 
-/// Minimum number of unsynced bytes at which the writer starts writeback before a sync.
+/// Number of unsynced bytes at which the writer starts writeback before the sync.
 const WRITEBACK_BYTES: u64 = 256 << 10;
 
 /// A file that is written through the page cache with write(2).
@@ -26,8 +26,8 @@ struct Appender {
     file: File,
     fuse: Fuse,
     len: u64,
-    /// Offset up to which writeback was started. `None` if early writeback has no benefit, because the file will not
-    /// be synced soon.
+    /// Offset up to which writeback was started. `None` if the writer does not start writeback early, because the file
+    /// will not be synced soon.
     begun: Option<u64>,
 }
 
@@ -55,8 +55,7 @@ impl WriteFile for Appender {
     }
 }
 
-/// Starts writeback of a part of a file, as a sync would do. If writeback cannot be started, the later sync writes
-/// all data.
+/// Starts writeback of a part of a file, as a sync would do. If this fails, the later sync writes all data.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
 fn begin_writeback(file: &File, offset: u64, len: u64) {
@@ -65,7 +64,7 @@ fn begin_writeback(file: &File, offset: u64, len: u64) {
     unsafe { libc::sync_file_range(file.as_raw_fd(), offset, len, libc::SYNC_FILE_RANGE_WRITE) };
 }
 
-/// Starts no writeback, because this kernel has no call for a part of a file. The later sync writes all data.
+/// Does nothing, because this kernel cannot start writeback for a part of a file. The later sync writes all data.
 #[cfg(not(target_os = "linux"))]
 fn begin_writeback(_: &File, _: u64, _: u64) {}
 

@@ -1,4 +1,4 @@
-//! Code that the back ends on POSIX files share: all operations except reads and writes of the content of files.
+//! Code that all back ends on POSIX files share: all operations except reads and writes of file contents.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
@@ -19,7 +19,7 @@ const DIRECTORY_MODE: u32 = 0o700;
 /// Flag with which `open` rejects a symbolic link.
 const NO_FOLLOW: i32 = OFlags::NOFOLLOW.bits().cast_signed();
 
-/// The part of a back end that reads and writes files. [`Posix`] provides all other methods of [`Storage`].
+/// The part of a back end that creates and opens files. [`Posix`] provides all other methods of [`Storage`].
 pub(crate) trait Files: Send + Sync {
     /// Creates a file. See [`Storage::create`].
     fn create(&self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError>;
@@ -28,7 +28,7 @@ pub(crate) trait Files: Send + Sync {
     fn open(&self, path: &Path, purpose: Purpose) -> Result<Arc<dyn ReadFile>, StorageError>;
 }
 
-/// Storage on files of the operating system. `F` reads and writes the files.
+/// Storage on files of the operating system. `F` creates and opens the files.
 pub(crate) struct Posix<F>(pub(crate) F);
 
 impl<F: Files> Storage for Posix<F> {
@@ -109,8 +109,8 @@ impl<F: Files> Storage for Posix<F> {
     }
 }
 
-/// Creates a file for writing. If a file with this name exists, the function removes the name instead of truncating
-/// the file, because the file may be mapped or have other names.
+/// Creates a file for writing. If a file with this name exists, the function removes the old name and does not truncate
+/// the old file, because this file may be mapped or have other names.
 pub(crate) fn create_new(path: &Path, flags: i32) -> io::Result<File> {
     create_with(path, OpenOptions::new().write(true).custom_flags(flags))
 }
@@ -149,7 +149,7 @@ fn file_names(directory: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Returns the directory of a path. The directory of a bare file name is `.`.
+/// Returns the directory to open for a path. An empty directory, as for a bare file name, becomes `.`.
 fn or_here(directory: &Path) -> &Path {
     if directory.as_os_str().is_empty() { Path::new(".") } else { directory }
 }

@@ -1,4 +1,4 @@
-//! A decorator that records every call that changes stored data. The recorded calls can be replayed on another disk,
+//! A decorator that records every call that changes stored data. Tests can replay the recorded calls on another disk,
 //! up to any call.
 
 use std::collections::HashMap;
@@ -15,10 +15,9 @@ pub struct RecordingStorage {
     steps: Arc<Mutex<Vec<StorageChange>>>,
 }
 
-/// A change of stored data or of its durability.
+/// A call that changes stored data or makes data durable.
 ///
-/// Each recorded change is one step. The position of the step that created a file identifies this file in later
-/// steps.
+/// Each recorded call is one step. Later steps identify a file by the position of the step that created it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StorageChange {
     /// A call of [`Storage::create`].
@@ -154,8 +153,8 @@ pub struct StorageReplay<'a> {
 }
 
 impl<'a> StorageReplay<'a> {
-    /// Creates a replay of `steps` on `disk`. At the start, the disk must be in the state in which the recorded disk
-    /// was before its first step.
+    /// Creates a replay of `steps` on `disk`. The disk must start in the state that the recorded disk had before its
+    /// first step.
     pub fn new(steps: &'a [StorageChange], disk: &'a dyn Storage) -> Self {
         Self { steps, disk, position: 0, writers: HashMap::new() }
     }
@@ -165,10 +164,10 @@ impl<'a> StorageReplay<'a> {
         self.position
     }
 
-    /// Replays steps until `position` steps are done. If there are fewer steps, replays all of them.
+    /// Replays steps until `position` steps have been replayed in total, or until no step is left.
     ///
     /// # Errors
-    /// The disk rejects a step, because the states of the two disks differed at the start.
+    /// The disk rejects a step, because its initial state differed from that of the recorded disk.
     pub fn advance_to(&mut self, position: usize) -> Result<(), StorageError> {
         while self.position < position.min(self.steps.len()) {
             self.take(&self.steps[self.position])?;

@@ -1,30 +1,29 @@
-//! Files in memory, with a model of a device. The model computes the time that a design would need on a device that
-//! the machine does not have.
+//! Files in memory with a model of a device. The model computes the time that a design needs on a device that the
+//! machine does not have.
 //!
-//! In `timed` mode, callers wait as long as the device would take. If the device is busy, callers also wait for
-//! earlier requests. In `counted` mode, no caller waits. The device only adds up the time of all requests, which is
-//! equal on every machine and in every run.
+//! In `timed` mode, callers wait as long as the device would take. If the device is busy, callers also wait for earlier
+//! requests. In `counted` mode, callers do not wait. The device only adds up the time of all requests, which is equal
+//! on every machine and in every run.
 //!
-//! **The model.** The device has `queue_depth` lanes and one pipe, which all lanes share. A request first occupies a
-//! lane for the latency of the device. The bytes of the request then pass through the pipe, which limits the
-//! bandwidth. After the last byte, the lane is free again. Requests are served in the order of arrival:
+//! **The model.** The device has `queue_depth` lanes, and a bandwidth that all lanes share. A request first occupies a
+//! lane for the latency of the device. The device then transfers the bytes of the request, one request at a time. After
+//! the last byte, the lane is free again. The device serves requests in the order of arrival:
 //!
-//! > arrived = max(now, lane free) + latency; done = max(arrived, pipe free) + bytes / bandwidth
+//! > arrived = max(now, lane free) + latency; done = max(arrived, last transfer done) + bytes / bandwidth
 //!
-//! A single read therefore takes latency + bytes / bandwidth. If there are at most as many concurrent reads as lanes,
-//! all reads together take the latency once, plus the sum of their bytes / bandwidth. On a hard disk, an access has
-//! no latency if it begins at the end of the last access in the same open file, because the arm does not move.
-//! Appends to a file are buffered until 1 MiB is reached, the file is synced, or the writer of the file is dropped.
-//! All appends in the buffer form one request. A sync then adds its own latency, if bytes were appended since the
-//! last sync. A sync of a directory takes the latency of a sync. All other calls, such as open and rename, take no
-//! time.
+//! A single read therefore takes latency + bytes / bandwidth. If the number of concurrent reads is at most the number
+//! of lanes, all reads together take the latency once, plus the sum of their bytes / bandwidth. On a hard disk, an
+//! access has no latency if it begins where the last access in the same open file ended, because the arm does not move.
+//! Appends to a file are buffered until 1 MiB is reached, the file is synced, or the writer of the file is dropped. All
+//! appends in the buffer form one request. A sync then adds its own latency, if bytes were appended since the last
+//! sync. A sync of a directory takes the latency of a sync. All other calls, such as open and rename, take no time.
 //!
-//! The reported device time is the sum of the times of all calls. The time of each call is computed without other
-//! requests in the queue.
+//! The reported device time is the sum of the times of all calls. The time of a call is the time that it would take on
+//! an idle device.
 //!
-//! If `pause` is set, the device serves no request for this time at the end of every period of its clock. A request
-//! that arrives in a pause, or that would finish in a pause, finishes after the pause. The mode `counted` has no
-//! pauses, because pauses depend on the clock.
+//! If `pause` is set, the device serves no request during this time at the end of every period of its clock. A request
+//! that arrives or would finish in a pause finishes after the pause. The mode `counted` has no pauses, because pauses
+//! depend on the clock.
 //!
 //! **The presets** are rounded values for classes of devices:
 //! * `hdd`: data sheets of 7200 rpm drives (average seek 8 ms, half a turn 4.2 ms, 200 to 270 MB/s). A sync waits for
@@ -37,7 +36,7 @@
 //!   2023). The first byte arrives after about 30 ms, and a bandwidth of 100 Gbit/s needs hundreds of concurrent
 //!   requests. A completed put is durable.
 //!
-//! **Not modelled**: a page cache for reads, caches in the device, zones and seek distances, reordering in the queue,
+//! **Not modeled**: a page cache for reads, caches in the device, zones and seek distances, reordering in the queue,
 //! wear and variance. Without a pause, the model gives no meaningful tail latencies.
 
 mod device;
@@ -82,7 +81,7 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Simulated>(
 )
 .limited(&[Limit::NotDurable]);
 
-/// Number of buffered bytes at which the buffered appends are written to the device.
+/// Number of buffered bytes at which the writer sends them to the device.
 const WRITE_BYTES: u64 = 1 << 20;
 
 /// Storage of files in memory, with a model of a device.
@@ -122,7 +121,7 @@ impl Default for Params {
     }
 }
 
-/// Classes of devices that have presets.
+/// Classes of devices, each with a preset.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Class {
@@ -253,15 +252,15 @@ struct SimulatedWriter {
     inner: Box<dyn WriteFile>,
     device: Arc<Device>,
     file: u64,
-    /// Number of bytes that were sent to the device. All other appended bytes are still in the buffer.
+    /// Number of bytes that were sent to the device. All later bytes are still in the buffer.
     written: u64,
-    /// Whether nothing was written since the last sync.
+    /// Whether no byte was appended since the last sync.
     is_synced: bool,
 }
 
 impl SimulatedWriter {
-    /// Writes the buffered bytes to the device in pieces of at least `least` bytes. Returns the time at which the
-    /// device has written the last piece.
+    /// Sends the buffered bytes to the device in pieces of at least `least` bytes. Returns the time at which the device
+    /// has written the last piece; `None` if no piece was sent.
     fn write(&mut self, least: u64) -> Option<u64> {
         let mut done = None;
         while self.inner.len() - self.written >= least.max(1) {
@@ -301,7 +300,8 @@ impl WriteFile for SimulatedWriter {
 }
 
 impl Drop for SimulatedWriter {
-    /// Writes the buffered bytes in the background. The device is busy during this write, but no caller waits.
+    /// Sends the remaining buffered bytes to the device. The device is busy with this write, but no caller waits for
+    /// it.
     fn drop(&mut self) {
         self.write(1);
     }
@@ -354,8 +354,8 @@ mod tests {
         simulated(Params { device, ..Params::default() })
     }
 
-    /// Creates a file of `bytes` bytes. Also returns a function that returns the device time since the creation of
-    /// the file.
+    /// Creates a file of `bytes` bytes. Also returns a function that reports the device time since the creation of the
+    /// file.
     fn with_file(storage: &dyn Storage, bytes: usize) -> (Arc<dyn ReadFile>, impl Fn() -> DeviceTime) {
         storage.create(Path::new(PATH), Purpose::Table).unwrap().append(&vec![7; bytes]).unwrap();
         let before = storage.device_time().unwrap();
@@ -451,7 +451,7 @@ mod tests {
         assert!(refused(long).contains("sync_latency"));
     }
 
-    /// Returns the time that `act` takes on a device that makes its callers wait.
+    /// Returns the time that `act` takes if callers wait for the device.
     fn waited(storage: &dyn Storage, act: impl FnOnce()) -> Duration {
         storage.set_waiting(true);
         let start = Instant::now();
@@ -502,7 +502,7 @@ mod tests {
         assert!(refused.contains("pause_every"), "{refused}");
     }
 
-    /// Tests eight threads that read once each. With one lane, the device serves one read after the other. With two
+    /// Tests eight threads, each with one read. With one lane, the device serves one read after the other. With two
     /// lanes, the device serves two reads at a time.
     #[test]
     fn a_busy_device_makes_threads_wait_for_each_other() {

@@ -1,4 +1,4 @@
-//! The storage trait. A file has one writer, which appends to the file, and any number of readers.
+//! The trait for storage. A file has one writer, which appends to the file, and any number of readers.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use thiserror::Error;
 use types::Bytes;
 
-/// A storage of files. Implementations use each path as it is given.
+/// A storage of files. Implementations use each path unchanged.
 ///
 /// Invariants:
 /// 1. After an append has returned, a reader that opens the file reads the appended bytes unchanged. If the file is a
@@ -39,8 +39,8 @@ pub trait Storage: Send + Sync {
     /// [`io::ErrorKind::AlreadyExists`].
     fn hard_link(&self, existing: &Path, new: &Path) -> Result<(), StorageError>;
 
-    /// Returns the names of the files in a directory, sorted. The result has no directories. The result also has no
-    /// names that are not UTF-8, because no store writes such names.
+    /// Returns the sorted names of the files in a directory, without directories. The result omits names that are not
+    /// UTF-8, because no store writes such names.
     fn list(&self, directory: &Path) -> Result<Vec<String>, StorageError>;
 
     /// Creates a directory and its missing parents, and makes their names durable.
@@ -63,18 +63,18 @@ pub trait Storage: Send + Sync {
         }
     }
 
-    /// Sets whether callers wait as long as the modelled device would take. If callers do not wait, the back end only
+    /// Sets whether callers wait as long as the modeled device would take. If callers do not wait, the back end only
     /// adds up the device time. Back ends without a device model ignore this call.
     fn set_waiting(&self, _is_waiting: bool) {}
 
-    /// Returns the time that a modelled device has needed so far. Returns `None` if the back end has no device model.
+    /// Returns the total time of the modeled device so far. Returns `None` if the back end has no device model.
     fn device_time(&self) -> Option<DeviceTime> {
         None
     }
 }
 
-/// The time that a modelled device has needed, in nanoseconds. The time is the sum over all calls. The time of each
-/// call is computed without other requests in the queue.
+/// The total time of a modeled device, in nanoseconds. The time is the sum over all calls. The time of a call is the
+/// time that it would take on an idle device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceTime {
     /// Total device time of reads, in nanoseconds.
@@ -91,13 +91,13 @@ impl DeviceTime {
     }
 }
 
-/// Purpose of a file. Back ends treat SSTables and WALs differently, and the counters of each purpose are separate.
+/// The purpose of a file. Back ends treat SSTables and WALs differently, and count the calls of each purpose
+/// separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Purpose {
     /// An SSTable, which is written once from front to back, and then read at random.
     Table,
-    /// A write-ahead log (WAL), to which small pieces are appended. After a crash, the WAL is read once from front to
-    /// back.
+    /// A write-ahead log (WAL), which grows by small appends. After a crash, the WAL is read once from front to back.
     Log,
     /// The manifest and other small files.
     Manifest,
@@ -116,12 +116,12 @@ pub trait WriteFile: Send {
     /// Appends bytes. After an error, any part of these bytes may be in the file.
     fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError>;
 
-    /// Prepares the file for `bytes` more bytes, so that their appends wait neither for the file system nor for the
-    /// device. The call may have no effect. If a preparation fails, the appends make it, and report its errors.
+    /// Prepares the file for `bytes` more bytes, so that later appends wait neither for the file system nor for the
+    /// device. The call may have no effect. If the preparation fails, the appends repeat it and report its errors.
     fn reserve(&mut self, _bytes: u64) {}
 
-    /// Makes all appended bytes durable. After an error, only the data before the last successful sync is certainly
-    /// durable.
+    /// Makes all appended bytes durable. After an error, only the data before the last successful sync is guaranteed to
+    /// be durable.
     fn sync(&mut self) -> Result<(), StorageError>;
 
     /// Returns the number of bytes that successful calls have appended.
@@ -148,25 +148,26 @@ pub trait ReadFile: Send + Sync {
         parts.iter().map(|(offset, len)| self.read(*offset, *len)).collect()
     }
 
-    /// Returns the number of parts that [`read_many`](Self::read_many) reads concurrently. If the result is 1,
-    /// `read_many` is not faster than separate reads.
+    /// Returns the number of parts that [`read_many`](Self::read_many) reads concurrently. With 1, `read_many` is not
+    /// faster than separate reads.
     fn queue_depth(&self) -> usize {
         1
     }
 
-    /// Returns the content of the whole file, if the file is mapped for the lifetime of this reader. Reads of a
-    /// mapped file make no copies.
+    /// Returns the content of the whole file, if the file stays mapped while this reader exists. Reads of a mapped file
+    /// make no copies.
     fn mapped(&self) -> Option<&[u8]> {
         None
     }
 
-    /// Announces that a part of the file will be read completely, so that the back end can fetch the part at once.
+    /// Announces that a part of the file will be read completely, so that the back end can fetch the whole part in
+    /// advance.
     fn expect(&self, offset: u64, len: usize) {
         let _ = (offset, len);
     }
 
-    /// Returns whether the byte at `offset` is in memory. If the result is true, an access to this byte of the
-    /// mapping does not wait for a device. Returns `true` if the state of the byte is unknown.
+    /// Returns whether the byte at `offset` is in memory, so that an access to the mapping does not wait for a device.
+    /// Returns `true` if this is unknown.
     fn is_in_memory(&self, offset: u64) -> bool {
         let _ = offset;
         true

@@ -1,11 +1,11 @@
-//! Reads and writes SSTables through `io_uring(7)`. If several parts of a file are requested together, one system
-//! call starts all reads concurrently.
+//! Reads and writes SSTables through `io_uring(7)`. If one call requests several parts of a file, a single system call
+//! starts all reads concurrently.
 //!
-//! If a device takes 50 µs for one block, it takes only slightly longer for sixteen blocks that are read at the same
-//! time. Concurrent reads are the only benefit of `io_uring` in lsmbench. A single read takes as long as with
-//! pread(2), and a read from the page cache takes longer. Reads of SSTables therefore bypass the page cache, unless
-//! the parameter `direct` is false. WALs and the manifest do not use `io_uring`, because a store writes them in small
-//! writes, one after another. The parameter `log` selects how WALs and the manifest are written.
+//! If a device takes 50 µs for one block, it takes only slightly longer for sixteen concurrent blocks. Concurrent reads
+//! are the only benefit of `io_uring` in lsmbench. A single read takes as long as with pread(2), and a read from the
+//! page cache takes longer. Reads of SSTables therefore bypass the page cache, unless the parameter `direct` is false.
+//! WALs and the manifest do not use `io_uring`, because a store writes them with small writes, one after another. The
+//! parameter `log` selects how WALs are written.
 //!
 //! Each call takes a ring that no other call uses, or creates a new ring. A store therefore has as many rings as
 //! concurrent calls. Each ring has up to 1 MiB of memory for reads and writes. See Axboe, "Efficient IO with
@@ -56,8 +56,7 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Uring>(
 /// Valid queue depths.
 const DEPTHS: std::ops::RangeInclusive<u32> = 1..=4096;
 
-/// Maximum total size in bytes of the reads that run at the same time. If one read is larger than this limit, the
-/// read runs alone.
+/// Maximum total size in bytes of concurrent reads. A read that is larger than this limit runs alone.
 const WAVE_BYTES: usize = 1 << 20;
 
 /// Storage that reads and writes SSTables through rings, and all other files through the page cache.
@@ -160,7 +159,7 @@ impl BlockFile for RingFile {
     }
 }
 
-/// Returns the result of a single step. `results` must have exactly one element.
+/// Returns the result of a call with a single step. `results` must have exactly one element.
 fn one(mut results: Vec<io::Result<usize>>) -> io::Result<usize> {
     results.pop().unwrap_or(Ok(0))
 }
@@ -170,29 +169,29 @@ struct RingReader {
     file: File,
     path: PathBuf,
     len: u64,
-    /// Alignment of the offsets, lengths and addresses of reads, in bytes.
+    /// Required alignment of the offsets, lengths and addresses of reads, in bytes.
     alignment: usize,
     rings: Arc<Rings>,
 }
 
-/// A part of a file that is being read.
+/// A requested part of a file, with the progress of its read.
 struct Part {
     /// The index of the part among all requested parts.
     place: usize,
-    /// Offset in the file at which the read starts. The offset is a multiple of the alignment.
+    /// Offset in the file at which the read starts, which is a multiple of the alignment.
     offset: u64,
-    /// Number of bytes that are read before the requested bytes.
+    /// Number of bytes between the start of the read and the requested bytes.
     before: usize,
-    /// Number of bytes to read, including the bytes before the requested bytes.
+    /// Number of bytes to read: the bytes before the requested bytes, and the requested bytes.
     needed: usize,
-    /// Offset of the part in the ring's memory.
+    /// Position of the part in the buffer of the ring.
     start: usize,
     /// Number of bytes read so far.
     filled: usize,
 }
 
 impl Part {
-    /// Returns the number of bytes that the part takes in the ring's memory. The number is a multiple of the
+    /// Returns the number of bytes that the part needs in the buffer of the ring. The number is a multiple of the
     /// alignment, so the read may extend beyond the end of the file.
     fn room(&self, alignment: usize) -> usize {
         self.needed.next_multiple_of(alignment)
@@ -269,7 +268,8 @@ impl RingReader {
         StorageError::new("read", &self.path, error)
     }
 
-    /// Reads several parts concurrently, and stores their results. The parts fit into `bytes` bytes of memory.
+    /// Reads several parts concurrently, and stores their results in `answers`. The parts need `bytes` bytes of the
+    /// ring's buffer.
     fn read_wave(&self, wave: Vec<Part>, bytes: usize, answers: &mut [Option<Answer>]) {
         let places: Vec<usize> = wave.iter().map(|part| part.place).collect();
         if let Err(error) = self.rings.lend(|ring| self.try_wave(ring, wave, bytes, answers)) {

@@ -1,6 +1,6 @@
-//! Tests of the content of a disk after a crash. The disk must contain all bytes that a sync has promised, and no
-//! bytes that were never written. The tests compare [`Memory`] with a model that tracks every name and every byte
-//! independently.
+//! Tests of the content of a disk after a crash. The disk must contain all bytes that a sync has made durable, and no
+//! bytes that were never written. The tests compare [`Memory`] with an independent model that tracks every name and
+//! every byte.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use proptest::test_runner::{RngSeed, TestCaseError};
 
 const DIRECTORIES: [&str; 2] = ["/a", "/b"];
 
-/// One step of a history. Numbers identify names and writers.
+/// One step of a history. The numbers in a step identify names and writers.
 #[derive(Clone, Debug)]
 enum Step {
     Create(usize),
@@ -39,17 +39,18 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 0..60)
 }
 
-/// Returns the path of a name. Names 0 to 2 are in the first directory, and names 3 to 5 in the second.
+/// Returns the path of a numbered name. Names 0 to 2 are in the first directory, and names 3 to 5 in the second.
 fn path(name: usize) -> PathBuf {
     Path::new(DIRECTORIES[name / 3]).join(name.to_string())
 }
 
-/// Model of a disk. For every name, it has the files that the name may have after a crash. For every file, it has
-/// the bytes.
+/// A model of a disk. The model contains the files that each name may refer to after a crash, and the bytes of each
+/// file.
 #[derive(Default)]
 struct Model {
     current: BTreeMap<usize, usize>,
-    /// For each name, the files that had this name since its directory was last synced. `None` means no file.
+    /// For each name, the files that the name referred to at any time since the last sync of its directory. `None`
+    /// means no file.
     possible: BTreeMap<usize, HashSet<Option<usize>>>,
     files: Vec<File>,
 }
@@ -76,7 +77,7 @@ impl Model {
     }
 }
 
-/// Applies `steps` to the disk and to the model. Invalid steps are skipped.
+/// Applies `steps` to the disk and to the model. Skips invalid steps.
 fn play(steps: &[Step]) -> (Memory, Model, Vec<Box<dyn WriteFile>>) {
     let (memory, mut model, mut writers) = (Memory::default(), Model::default(), Vec::new());
     for directory in DIRECTORIES {
@@ -131,7 +132,7 @@ fn read(disk: &Memory, name: usize) -> Option<Vec<u8>> {
     Some(file.read(0, file.len() as usize).unwrap().to_vec())
 }
 
-/// Returns whether `found` is content that `file` may have after a crash.
+/// Returns whether `file` may have the content `found` after a crash.
 fn may_be(found: &[u8], file: &File) -> bool {
     found.len() >= file.synced
         && found.len() <= file.bytes.len()
@@ -216,8 +217,8 @@ fn a_sync_is_of_one_directory_and_of_what_its_names_rest_on() {
     assert!(after.list(b).unwrap().is_empty());
 }
 
-/// Tests the replacement of a manifest by a rename. After any crash, either the old or the new content is present
-/// and complete.
+/// Tests the replacement of a manifest by a rename. After any crash, either the complete old content or the complete
+/// new content is present.
 #[test]
 fn a_synced_file_renamed_over_another_leaves_one_of_both() {
     let (old, new) = (Path::new("/a/manifest"), Path::new("/a/manifest.new"));
@@ -236,7 +237,7 @@ fn a_synced_file_renamed_over_another_leaves_one_of_both() {
     assert_eq!(seen, HashSet::from([b"old".to_vec(), b"new".to_vec()]));
 }
 
-/// Tests a rename without a sync before it, which is a classic mistake. The model must show the loss.
+/// Tests the classic mistake of a rename without a sync before it. The model must show that both contents can be lost.
 #[test]
 fn an_unsynced_file_renamed_over_another_can_lose_both() {
     let (old, new) = (Path::new("/a/manifest"), Path::new("/a/manifest.new"));

@@ -1,11 +1,11 @@
 //! The bench: the part of a component experiment that measures times and checks answers. The bench has the only
 //! clock, checks the answers of the component, and collects the results of each phase.
 //!
-//! A single call of a few nanoseconds cannot be timed, because reading the clock takes longer. Operations are
-//! therefore timed in slices. A slice is a number of operations between two clock readings. The data of a slice are
-//! prepared before its first clock reading, and its answers are checked after its second clock reading. Every few
-//! slices, the bench repeats a slice without the component. The time of this repetition is reported separately and
-//! not subtracted.
+//! A single call of a few nanoseconds cannot be timed, because reading the clock takes longer. Operations are therefore
+//! timed in slices. A slice is a number of operations between two clock readings. The bench prepares the data of a
+//! slice before the first clock reading, and checks the answers after the second clock reading. Every few slices, the
+//! bench also times the loop of a slice without the component. The results contain this time in a separate column, and
+//! no time is subtracted.
 
 use std::ops::Range;
 use std::path::Path;
@@ -18,30 +18,30 @@ use tree::Design;
 
 use crate::fault::Fault;
 
-/// The number of slices after which the loop is timed once without the component.
+/// The number of slices after which the bench times the loop without the component once.
 const IDLE_STRIDE: u64 = 8;
 
-/// The largest number of wrong answers that are described per phase.
+/// The largest number of wrong answers that the results of a phase describe.
 const MOST_EXAMPLES: usize = 3;
 
-/// The smallest and the largest number of builds for a build time. Between the smallest and the largest number, the
-/// builds end after [`BUILD_NS`].
+/// The smallest and the largest number of builds for the measurement of a build time. After the smallest number,
+/// building ends when the builds have taken [`BUILD_NS`] in total.
 const BUILDS: Range<usize> = 3..25;
 const BUILD_NS: u64 = 50_000_000;
 
-/// The context in which a component is measured.
+/// The context in which a trial measures a component.
 pub struct Bench<'a> {
-    /// The design. Only the axis of the subject and the keys that the subject reads have an effect.
+    /// The design. Only the axis of the subject, and the keys that the subject reads, have an effect.
     pub design: &'a Design,
     /// The seed for all random numbers of the trial.
     pub seed: u64,
-    /// The folder to which relative paths refer.
+    /// The folder to which relative paths are relative.
     pub base: &'a Path,
-    /// An empty folder for files, which is removed after the trial.
+    /// An empty folder for the files of the trial, which is removed after the trial.
     pub directory: &'a Path,
     mode: RunMode,
     clock: Clock,
-    /// The function that is called with the number of a phase when the phase begins.
+    /// The function that the bench calls with the number of each phase that begins.
     tell: &'a dyn Fn(usize),
     phases: Vec<PhaseResult>,
     /// The results that apply to all phases.
@@ -70,36 +70,36 @@ pub struct Answers {
     pub examples: Vec<String>,
 }
 
-/// The times and the number of operations. In counted mode, only the number of operations.
+/// The number of operations, and their times. In counted mode, there are no times.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timing {
     /// Number of completed operations.
     pub operations: u64,
     threads: u32,
-    /// The wall time from the first operation to the last operation, in nanoseconds. If only one thread runs, the
-    /// time is the sum over all slices.
+    /// The wall time from the first to the last operation, in nanoseconds. If only one thread runs, this is the sum of
+    /// the times of all slices.
     elapsed_ns: Option<u64>,
-    /// The time of all threads together, in nanoseconds.
+    /// The sum of the times of all threads, in nanoseconds.
     busy_ns: u64,
     /// The time per operation in each slice, in nanoseconds.
     slices: Vec<f64>,
-    /// The time per operation of the loop without the component in each slice, in nanoseconds.
+    /// The time per operation of the loop without the component, in nanoseconds. There is one value per measurement.
     idle: Vec<f64>,
 }
 
-/// A slice during its measurement. A slice is a number of operations that are timed together.
+/// A slice that is being measured. A slice is a number of operations that are timed together.
 pub struct BenchSlice<'a> {
     clock: Option<&'a Clock>,
     is_idle_wanted: bool,
     operations: usize,
     elapsed_ns: Option<u64>,
     idle_ns: Option<u64>,
-    /// The numbers of checked and wrong answers. The results of the checks of this slice are added to these numbers.
+    /// The numbers of checked and wrong answers so far. Checks of this slice update these numbers.
     pub answers: &'a mut Answers,
 }
 
 impl Answers {
-    /// Records whether an answer was right. `describe` returns the description of a wrong answer.
+    /// Records whether an answer is correct. `describe` returns the description of a wrong answer.
     pub fn expect(&mut self, is_right: bool, describe: impl FnOnce() -> String) {
         self.checked += 1;
         if !is_right {
@@ -117,7 +117,7 @@ impl BenchSlice<'_> {
         self.elapsed_ns = timed(self.clock, work);
     }
 
-    /// Times the loop without the component, once every few slices.
+    /// Times the loop without the component, but only once every few slices.
     pub fn idle(&mut self, work: impl FnOnce()) {
         if self.is_idle_wanted {
             self.idle_ns = timed(self.clock, work);
@@ -136,7 +136,7 @@ fn timed(clock: Option<&Clock>, work: impl FnOnce()) -> Option<u64> {
 }
 
 impl<'a> Bench<'a> {
-    /// Creates a bench for a mode. `tell` receives the number of every phase that begins.
+    /// Creates a bench for a mode. `tell` receives the number of each phase that begins.
     pub fn new(
         design: &'a Design,
         (seed, mode): (u64, RunMode),
@@ -147,18 +147,18 @@ impl<'a> Bench<'a> {
         Self { design, seed, base, directory, mode, clock: Clock::new(), tell, phases, common }
     }
 
-    /// Returns the results that apply to all phases: bytes, the time of the build, and the theoretical values.
+    /// Returns the results that apply to all phases: sizes in bytes, the build time, and theoretical values.
     pub fn about(&mut self) -> &mut Measurements {
         &mut self.common
     }
 
-    /// Begins a phase. The measurements of the phase are stored in the returned value.
+    /// Begins a phase. Returns the value in which the measurements of the phase are stored.
     pub fn begin(&mut self, name: &'static str) -> PhaseResult {
         (self.tell)(self.phases.len());
         PhaseResult { name, ..PhaseResult::default() }
     }
 
-    /// Ends a phase, and stores its results.
+    /// Ends a phase, and stores its measurements.
     pub fn end(&mut self, mut phase: PhaseResult) {
         if self.mode == RunMode::Timed {
             phase.cells.set_some(&c::RSS_PEAK_BYTES, rss_peak_bytes());
@@ -177,9 +177,8 @@ impl<'a> Bench<'a> {
         (self.mode == RunMode::Timed).then_some(&self.clock)
     }
 
-    /// Runs `operations` operations in one thread, in slices of `length` operations. Ends when all operations are
-    /// done or `limit_ns` nanoseconds have passed. `slice` prepares, times and checks as many operations as its
-    /// argument.
+    /// Runs `operations` operations in one thread, in slices of `length` operations. Stops early when `limit_ns`
+    /// nanoseconds have passed. `slice` prepares, times and checks the number of operations that its argument states.
     ///
     /// # Errors
     /// The first error of a slice.
@@ -209,9 +208,9 @@ impl<'a> Bench<'a> {
         Ok(timing)
     }
 
-    /// Runs operations in several threads at the same time. `worker` creates the loop of each thread. Each call of
-    /// the loop executes one slice of operations. Ends when all operations are done or `limit_ns` nanoseconds have
-    /// passed. Nothing is prepared or checked between slices.
+    /// Runs `operations` operations in several threads at the same time. `worker` creates the loop of each thread, and
+    /// each call of the loop executes one slice. Stops early when `limit_ns` nanoseconds have passed. Nothing is
+    /// prepared or checked between slices.
     pub fn together<W: FnMut(Range<usize>) + Send>(
         &self,
         threads: u32,
@@ -265,7 +264,8 @@ impl<'a> Bench<'a> {
         timing
     }
 
-    /// Returns the time per operation of a loop of `operations` operations without a component.
+    /// Returns the time per operation of `work`, which is a loop of `operations` operations without the component.
+    /// Returns `None` in counted mode.
     pub fn idle(&self, operations: usize, work: impl FnOnce()) -> Option<f64> {
         timed(self.clock(), work).map(|ns| ns as f64 / operations.max(1) as f64)
     }
@@ -273,7 +273,7 @@ impl<'a> Bench<'a> {
     /// Builds a structure of `entries` entries several times, and returns the last structure.
     ///
     /// # Errors
-    /// The error that a build returns.
+    /// Returns the error of a failed build.
     ///
     /// # Panics
     /// Never panics, because the timed closure has run.
@@ -294,7 +294,7 @@ impl<'a> Bench<'a> {
     /// time includes only `work`.
     ///
     /// # Errors
-    /// The error that `begin` returns.
+    /// Returns the error of `begin`.
     pub fn build_together<T: Sync>(
         &self,
         threads: u32,
@@ -310,8 +310,8 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Repeats the build of a component. Each call of `round` returns the time of one build. In counted mode, the
-    /// build runs once.
+    /// Repeats the build of a component, and returns the last build with the times of all builds. Each call of `round`
+    /// builds the component once, and returns the time. In counted mode, the build runs once.
     fn rounds<T>(
         &self,
         threads: u32,
@@ -349,19 +349,19 @@ impl Part {
     }
 }
 
-/// Returns the part of `count` items that belongs to a thread.
+/// Returns the range of `count` items that belongs to thread `thread` of `threads` threads.
 pub(crate) fn share_of(count: usize, thread: u32, threads: u32) -> Range<usize> {
     let at = |thread: u32| (count as u128 * u128::from(thread) / u128::from(threads)) as usize;
     at(thread)..at(thread + 1)
 }
 
 impl Timing {
-    /// Returns the median time of an operation, in nanoseconds.
+    /// Returns the median over slices of the time per operation, in nanoseconds.
     pub fn typical_ns(&self) -> Option<f64> {
         median(&self.slices)
     }
 
-    /// Sets the time of the loop without the component, if this time was measured separately.
+    /// Adds the time per operation of the loop without the component, if this time was measured separately.
     #[must_use]
     pub fn with_idle(mut self, idle_ns: Option<f64>) -> Self {
         self.idle.extend(idle_ns);
@@ -379,7 +379,7 @@ impl Timing {
         cells.set_some(&c::LOOP_NS, median(&self.idle));
     }
 
-    /// Sets the column `megabytes_per_second`. An operation processes `bytes` bytes.
+    /// Sets the column `megabytes_per_second`, if each operation processes `bytes` bytes.
     pub fn write_speed(&self, bytes: f64, cells: &mut Measurements) {
         cells.set_some(&c::MEGABYTES_PER_SECOND, self.typical_ns().map(|ns| bytes * 1e3 / ns));
     }
@@ -391,7 +391,7 @@ fn median(values: &[f64]) -> Option<f64> {
     values.get(values.len() / 2).copied()
 }
 
-/// The column of the time by which components are compared.
+/// The time column with which verdicts compare components.
 pub(crate) const TIME: &Metric = &c::P50_SLICE_NS;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The filter under test. The subject measures false positives, bits per key, and the time per probe, for single
 //! probes and for batches.
 //!
-//! Keys are random 64-bit numbers, and the hash of a key is the key itself, so that no hash function is timed. A
-//! filter that is built from keys gets each key as eight bytes in big-endian order. Every slice draws new probes.
+//! Keys are random 64-bit numbers. The hash of a key is the key itself, so the times include no hash function. If a
+//! filter is built from keys, each key consists of eight bytes in big-endian order. Every slice draws new probes.
 
 use std::hint::black_box;
 
@@ -40,7 +40,7 @@ limit      = "5s"
 "#,
 );
 
-/// Probes per slice (probes that are timed together), and untimed probes before them.
+/// The number of probes that are timed together, and the number of untimed probes before them.
 const SLICE: usize = 8192;
 const WARM_UP: usize = 1024;
 
@@ -94,7 +94,7 @@ enum Insertion {
     Batch,
 }
 
-/// A way to probe: with present or absent keys, one key at a time or in batches.
+/// The kind of probes in a phase: present or absent keys, one key at a time or in batches.
 #[derive(Clone, Copy)]
 struct Way {
     phase: &'static str,
@@ -102,7 +102,7 @@ struct Way {
     in_batches: bool,
 }
 
-/// The phases with probes, in order.
+/// The phases that probe the filter, in order.
 const WAYS: [Way; 4] = [
     Way { phase: "absent", is_present: false, in_batches: false },
     Way { phase: "present", is_present: true, in_batches: false },
@@ -113,8 +113,8 @@ const WAYS: [Way; 4] = [
 /// A filter under test.
 struct Tested {
     filter: Box<dyn Filter>,
-    /// Whether the filter was built from keys. If the filter needs keys, probes use keys. For other filters, probes
-    /// use only hashes.
+    /// Whether the filter was built from keys. Such a filter is probed with keys, and any other filter is probed with
+    /// hashes.
     by_key: bool,
     keys: Vec<KeyHash>,
 }
@@ -127,8 +127,8 @@ impl Tested {
         self.filter.may_contain(hash)
     }
 
-    /// Probes the filter with all hashes, or with the keys of these hashes. `batch` hashes are probed at a time. If
-    /// `batch` is false, the hashes are probed one by one.
+    /// Probes the filter with all hashes, or with the keys of these hashes. `batch` is the number of hashes per call.
+    /// If `batch` is `None`, each call probes one hash.
     #[inline]
     fn answer(&self, hashes: &[KeyHash], keys: &[HashedKey<'_>], batch: Option<usize>, given: &mut [bool]) {
         match (batch, self.by_key) {
@@ -156,10 +156,10 @@ impl Tested {
     }
 }
 
-/// The results of probes.
+/// The results of the probes of a phase.
 struct Probed {
     timing: Timing,
-    /// The number of probes that the filter answered with "maybe".
+    /// The number of probes that the filter answered with "may contain".
     positives: u64,
 }
 
@@ -276,7 +276,7 @@ impl Probes {
         Ok(Tested { filter, by_key, keys })
     }
 
-    /// Adds all keys to empty filters by all threads, in their existing order.
+    /// Adds all keys to empty filters with all threads. Each thread adds its part of the keys in their existing order.
     fn insert(
         &self,
         bench: &Bench<'_>,
@@ -354,7 +354,8 @@ mod tests {
 
     use super::*;
 
-    /// Fault: the filter forgets every key whose hash ends in zeros, but in a batch only the first such key.
+    /// Fault: the filter forgets all keys except those whose hash ends in fewer than three zeros. A batched probe
+    /// forgets only the first key of the batch.
     struct Forgetful;
 
     impl Filter for Forgetful {

@@ -1,9 +1,9 @@
 //! The block cache under test. The subject measures the hit rate and the time per request, next to the hit rate of an
 //! optimal cache.
 //!
-//! After a request that misses, the block is inserted, as in a tree. The first half of the requests warms the cache
-//! and is not measured. Blocks share their bytes, so that the test times the cache and not the memory of blocks. Each
-//! block has a separate reference count. The bytes of a block identify the block.
+//! After a request that misses, the block is inserted, as in a tree. The first half of the requests warms the cache and
+//! is not measured. All blocks share the same memory, so that the test times the cache and not accesses to blocks. Each
+//! block has its own reference count, and starts at a position that identifies the block.
 
 use std::hint::black_box;
 use std::ops::Range;
@@ -53,25 +53,25 @@ limit      = "10s"
 "#,
 );
 
-/// Requests per slice. A slice is a number of operations that are timed together.
+/// The number of requests per slice. A slice is a number of operations that are timed together.
 const SLICE: usize = 4096;
 
 /// The largest number of threads that a phase may have.
 const MOST_THREADS: u64 = 1024;
 
-/// The largest number of trees.
+/// The largest number of trees whose blocks are requested.
 const MOST_TREES: u64 = 1024;
 
-/// The number of blocks whose bytes are compared after a phase.
+/// The number of requests whose blocks are compared after a phase.
 const CHECKED: usize = 1 << 16;
 
-/// Bytes of which every block is a slice. The start of the slice identifies the block.
+/// The bytes of all blocks. Each block is a part of these bytes, whose start depends on the block.
 static BYTES: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut random = Random::new(7);
     (0..STARTS + MOST_BLOCK_BYTES as usize).map(|_| random.bits() as u8).collect()
 });
 
-/// The number of positions at which blocks begin.
+/// The number of positions at which a block can start.
 const STARTS: usize = 1 << 16;
 
 /// The largest size of a block in bytes.
@@ -181,7 +181,7 @@ impl Subject for Hits {
     }
 }
 
-/// Separate caches, one for each tree. The cache of a tree has the index of the tree's number minus 1.
+/// A separate cache for each tree. The index of a cache is the number of its tree minus 1.
 struct CachePerTree(Vec<Box<dyn Cache>>);
 
 impl CachePerTree {
@@ -222,7 +222,7 @@ impl Cache for CachePerTree {
 }
 
 impl Hits {
-    /// Builds the cache of all trees, or a cache for each tree.
+    /// Builds one cache for all trees, or one cache per tree.
     fn cache(&self, choice: &Choice) -> Result<Box<dyn Cache>, ChoiceError> {
         let build = || cache::CATALOG.build(choice);
         let whole = build()?;
@@ -235,7 +235,8 @@ impl Hits {
         Ok(Box::new(caches))
     }
 
-    /// Returns the identifier of the block with this number. 256 neighbouring blocks belong to one SSTable.
+    /// Returns the identifier of the block with the number `name`. 256 blocks with successive numbers belong to one
+    /// SSTable.
     fn id(&self, name: u64) -> BlockId {
         let (mut tree, mut own) = (0, name);
         if self.0.trees.0 > 1 {
@@ -252,7 +253,7 @@ impl Hits {
         Bytes::from_owner(Arc::new(BYTES.as_slice()), start..start + self.0.block.0 as usize)
     }
 
-    /// Requests blocks with the threads of the phase, and counts the hits.
+    /// Returns the loop of a thread, which requests the blocks `names` from the cache and counts the hits.
     fn ask<'a>(
         &'a self,
         cache: &'a dyn Cache,
@@ -297,8 +298,7 @@ impl Hits {
         bench.end(phase);
     }
 
-    /// Sets the theoretical hit rate of requests that are drawn from a distribution, for the requests after the
-    /// warm-up.
+    /// Sets the theoretical hit rate of the requests after the warm-up, if the requests are drawn from a distribution.
     fn expect(&self, choice: &Choice, capacity: u64, (warm, asked): (usize, u64), cells: &mut Measurements) {
         // The theory is about one cache.
         let is_one = self.0.shared || self.0.trees.0 == 1;
@@ -312,7 +312,7 @@ impl Hits {
         cells.set_some(&c::EXPECTED_HIT_RATE, rate);
     }
 
-    /// Measures requests for cached blocks, if the cache keeps every block that fits.
+    /// Measures requests that all hit. The phase first requests as many blocks as fit into the cache.
     fn hits(&self, bench: &mut Bench<'_>, cache: &dyn Cache, held: u64, names: &[u64]) {
         let mut phase = bench.begin("hits");
         let (all, hits): (Vec<u64>, _) = ((0..held).collect(), AtomicU64::new(0));
@@ -340,7 +340,7 @@ impl Hits {
         })
     }
 
-    /// Compares cached blocks with the inserted blocks, and the weight with the capacity.
+    /// Checks that cached blocks have the correct bytes, and that the weight of the cache does not exceed its capacity.
     fn check(&self, cache: &dyn Cache, names: &[u64], answers: &mut Answers) {
         answers.expect(cache.weight_bytes() <= cache.capacity(), || {
             format!(
@@ -366,7 +366,7 @@ fn set_hits(cells: &mut Measurements, hits: u64, asked: u64) {
     }
 }
 
-/// Returns the position at which the bytes of a block begin.
+/// Returns the position in [`BYTES`] at which a block starts.
 fn start_of(name: u64) -> usize {
     (name.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize % STARTS
 }
@@ -377,7 +377,7 @@ mod tests {
 
     use super::*;
 
-    /// A cache that confuses blocks with each other. The function changes the identifier of each block.
+    /// A cache that confuses blocks, because the function changes the identifier of each block.
     struct Confused(Box<dyn Cache>, fn(BlockId) -> BlockId);
 
     impl Cache for Confused {
@@ -406,7 +406,8 @@ mod tests {
         }
     }
 
-    /// Checks that a subject has no wrong answers, and that the check finds a cache with changed identifiers.
+    /// Checks that a correct cache gives no wrong answers, and that a cache with changed identifiers gives wrong
+    /// answers.
     fn check_confusion(subject: &Hits, confuse: fn(BlockId) -> BlockId) {
         let (design, here) = (Design::default(), Path::new("."));
         for is_confused in [false, true] {
@@ -430,7 +431,7 @@ mod tests {
         assert_eq!((ids.len(), ids.last().map(|id| id.tree)), (1500, Some(3)));
     }
 
-    /// If most requests are for one tree, a shared cache has more hits than a cache for each tree.
+    /// Rule: if most requests are for one tree, a shared cache has a higher hit rate than one cache per tree.
     #[test]
     fn a_shared_cache_follows_the_requests_of_its_trees() {
         let here = Path::new(".");

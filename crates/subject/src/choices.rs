@@ -1,4 +1,4 @@
-//! Parameters of a subject whose value is itself a choice from a catalog, such as `keys = "user"`.
+//! Parameters of a subject whose value is a variant of another catalog, such as `keys = "user"`.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -9,16 +9,16 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use toml::Value;
 use workload::{FORMATS, KeyFormat, KeyFormatPolicy};
 
-/// A catalog from which a parameter chooses.
+/// A catalog whose variants are valid values of a parameter.
 pub(crate) trait Menu {
-    /// The type that a choice of this catalog builds.
+    /// The type that the variants of this catalog build.
     type Built: ?Sized + 'static;
 
     /// Returns the catalog.
     fn catalog() -> &'static Catalog<Self::Built>;
 }
 
-/// A parameter whose value is a choice from a catalog.
+/// A parameter whose value is a variant of a catalog.
 pub(crate) struct Chosen<M> {
     choice: Choice,
     menu: PhantomData<M>,
@@ -63,7 +63,7 @@ impl Menu for Formats {
 }
 
 impl Chosen<Formats> {
-    /// Opens the key format. Returns an error for a format that takes its keys from a trace.
+    /// Opens the key format. Returns an error if the format takes its keys from a trace.
     pub(crate) fn open(&self) -> Result<Arc<dyn KeyFormat>, String> {
         self.build().open(None).map_err(|error| format!("keys: {error}"))
     }

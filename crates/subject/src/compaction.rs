@@ -1,6 +1,6 @@
 //! The compaction policy under test. The policy compacts a simulated tree that grows. The subject counts the written
-//! bytes and the sorted runs of this tree. The trees of other experiments use the same policy code. The simulation
-//! has no real bytes and no clock.
+//! bytes and the sorted runs of this tree. The tree uses the same policy code. The simulation stores no bytes and
+//! measures no time.
 
 use catalog::{Build, ByteSize, Choice, Count, Variant};
 use compaction::{CompactionPolicy, SimulatedLoad, Simulator};
@@ -122,7 +122,7 @@ impl Growth {
         }
     }
 
-    /// Adds the expected values from the closed form of the policy, if the policy has a closed form.
+    /// Sets the expected values from the closed form of the policy. Without a closed form, sets nothing.
     fn expect(&self, policy: &Choice, cells: &mut Measurements) {
         if !theory::has_form(policy, self.load(), self.flushes()) {
             return;
@@ -175,7 +175,7 @@ mod tests {
 
     use super::*;
 
-    /// A policy that compacts a part of a run into its own level again and again.
+    /// A policy that endlessly compacts a part of a run into the level of the run.
     struct Restless;
 
     impl CompactionPolicy for Restless {

@@ -32,7 +32,7 @@ limit   = "5s"
 "#,
 );
 
-/// Blocks per slice. A slice is a number of operations that are timed together.
+/// The number of blocks per slice. A slice is a number of operations that are timed together.
 const SLICE: usize = 16;
 
 struct Blocks(Params);
@@ -72,7 +72,7 @@ impl Build<dyn Subject> for Blocks {
     }
 }
 
-/// A codec with its decompressor, for the blocks of one SSTable.
+/// A codec and its decompressor, for the blocks of one SSTable.
 struct Codec {
     compression: Arc<dyn Compression>,
     decompressor: Decompressor,
@@ -81,7 +81,7 @@ struct Codec {
 }
 
 impl Codec {
-    /// Trains `codec` on the first blocks. The codec determines the number of bytes for the training.
+    /// Trains `codec` with the first of `blocks`. The codec determines the number of bytes for the training.
     fn of_table(codec: Box<dyn Compression>, level: usize, blocks: &[&[u8]]) -> Result<Self, Fault> {
         let wanted = codec.sample_bytes(level);
         let mut taken = 0;
@@ -108,14 +108,14 @@ impl Codec {
     }
 }
 
-/// A block in its compressed form.
+/// A compressed block, with its tag and its original length.
 struct Stored {
     tag: u8,
     bytes: Vec<u8>,
 }
 
 impl Stored {
-    /// Creates an empty block with enough memory for the output of any codec.
+    /// Creates an empty compressed block, with enough reserved memory for the output of any codec.
     fn room_for(block: &[u8]) -> Self {
         Self { tag: 0, bytes: Vec::with_capacity(2 * block.len() + 1024) }
     }
@@ -167,8 +167,8 @@ impl Subject for Blocks {
 }
 
 impl Blocks {
-    /// Returns the memory in bytes that a codec needs to compress blocks one after the other, without the blocks and
-    /// the output. The memory includes state that the codec keeps between blocks, and temporary allocations. Returns
+    /// Returns the memory in bytes that a codec needs to compress blocks one after the other. The blocks and the output
+    /// do not count. The result includes state that the codec keeps between blocks, and temporary allocations. Returns
     /// `None` if allocations are not counted.
     fn working_bytes(&self, codec: &Codec, blocks: &[&[u8]]) -> Option<u64> {
         let blocks = &blocks[..blocks.len().min(SLICE)];
@@ -269,7 +269,7 @@ mod tests {
 
     use super::*;
 
-    /// A codec that loses the last byte of a block.
+    /// Fault: the codec loses the last byte of a block.
     struct Lossy;
 
     impl Compression for Lossy {
@@ -301,7 +301,7 @@ mod tests {
         assert_eq!((phase.answers.wrong, phase.answers.checked), (25, 25));
     }
 
-    /// The state that is kept between blocks, and the temporary allocations.
+    /// Rule: the working memory of a codec is the state that it keeps between blocks, plus its temporary allocations.
     #[test]
     fn the_memory_of_a_codec_is_what_it_takes_besides_its_output() {
         let subject = Blocks(Params { block: ByteSize(65_536), level: 0, ..Params::default() });

@@ -1,4 +1,4 @@
-//! The contents of blocks for codec tests: values, keys, integers, or the bytes of a file.
+//! The contents of the blocks that a codec compresses: values, keys, integers, or the bytes of a file.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::choices::{Chosen, Menu};
 
 /// A source of bytes for a codec to compress.
 pub(crate) trait Contents: Send + Sync {
-    /// Returns `length` bytes of the content. If the content has fewer bytes, returns all bytes.
+    /// Returns `length` bytes of the content, or all its bytes if the content is shorter.
     ///
     /// # Errors
     /// The file with the bytes cannot be read.
@@ -39,7 +39,7 @@ pub(crate) static CONTENTS: Catalog<dyn Contents> = Catalog::new(
     ],
 );
 
-/// The catalog of contents, from which a parameter chooses.
+/// The catalog of contents, as the values of a parameter.
 pub(crate) enum ContentMenu {}
 
 impl Menu for ContentMenu {
@@ -50,10 +50,10 @@ impl Menu for ContentMenu {
     }
 }
 
-/// A parameter that chooses a kind of content.
+/// A parameter whose value is a kind of content.
 pub(crate) type ContentChoice = Chosen<ContentMenu>;
 
-/// The parameters of a content that has no parameters.
+/// The parameters of a kind of content that has no parameters.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Nothing {}
@@ -105,7 +105,7 @@ fn format(label: &str) -> Result<std::sync::Arc<dyn workload::KeyFormat>, String
     FORMATS.build(&choice).map_err(|error| error.message)?.open(None)
 }
 
-/// Appends the output of `entry` for successive indexes, up to `length` bytes.
+/// Calls `entry` with successive indexes until it has appended `length` bytes, and returns exactly these bytes.
 fn filled(length: usize, mut entry: impl FnMut(u64, &mut Vec<u8>)) -> Vec<u8> {
     let mut bytes = Vec::new();
     for number in 0.. {

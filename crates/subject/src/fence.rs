@@ -1,9 +1,9 @@
 //! The fence pointers under test. The subject measures the time to find the block of a key, and the size of the fence
 //! pointers. Keys are searched one by one, in batches, and in pairs for both ends of scans.
 //!
-//! The SSTable has two keys per block. The probes are keys of the SSTable. Every slice draws new probes, so the CPU
-//! can learn neither branches nor cache lines. Pages of fence pointers that are on storage are read from memory at no
-//! cost, so the search is timed without the block cache and the device.
+//! The SSTable has two keys per block. All searched keys are in the SSTable. Every slice draws new keys, so the CPU can
+//! predict neither branches nor cache lines. Pages of fence pointers that would be on storage are in memory, so the
+//! times include neither the block cache nor the device.
 
 use std::hint::black_box;
 use std::ops::Range;
@@ -45,10 +45,10 @@ limit      = "5s"
 /// The number of keys in each block.
 const KEYS_PER_BLOCK: usize = 2;
 
-/// Length of a block in the file.
+/// The length of a block in the file, in bytes.
 const PAGE_BYTES: u64 = 4096;
 
-/// Searches per slice (searches that are timed together), and untimed searches before them.
+/// The number of searches that are timed together, and the number of untimed searches before them.
 const SLICE: usize = 4096;
 const WARM_UP: usize = 512;
 
@@ -96,16 +96,16 @@ impl Build<dyn Subject> for Searches {
     }
 }
 
-/// The relation between successive searches.
+/// The way in which the searches of a phase depend on each other.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
-    /// A search does not need the result of the previous search.
+    /// No search needs the result of another search.
     Independent,
-    /// A search needs the result of the previous search, because its key depends on the block that was found.
+    /// Each search needs the result of the previous search, because its key depends on the block that was found.
     Dependent,
-    /// One call searches many keys.
+    /// One call searches a batch of keys.
     Batch,
-    /// A pair of searches: for the start of a scan and for its end.
+    /// Pairs of searches: one for the start of a scan, and one for its end.
     Range,
 }
 
@@ -165,7 +165,7 @@ impl Subject for Searches {
     }
 }
 
-/// Fence pointers with their SSTable.
+/// Opened fence pointers, with the SSTable to which they belong.
 struct Opened {
     fence: Box<dyn Fence>,
     table: Table,
@@ -276,7 +276,7 @@ fn search_all(
     Ok(())
 }
 
-/// Runs the loops of [`search_all`], but only reads each key instead of searching it.
+/// Runs the same loops as [`search_all`], but only accesses each key instead of searching it.
 fn idle_all(way: Way, keys: &[HashedKey<'_>], batch: usize, nothing: u32) {
     match way {
         Way::Independent | Way::Range => keys.iter().for_each(|key| {
@@ -294,7 +294,7 @@ fn idle_all(way: Way, keys: &[HashedKey<'_>], batch: usize, nothing: u32) {
     }
 }
 
-/// The keys to search, copied from the SSTable, and the blocks of these keys.
+/// The keys to search, copied from the SSTable, and the block of each key.
 struct Probes {
     arena: Vec<u8>,
     ends: Vec<(usize, KeyHash)>,
@@ -302,8 +302,8 @@ struct Probes {
 }
 
 impl Probes {
-    /// Draws random keys of the SSTable. With a `stretch`, every second key is `stretch` blocks after the previous
-    /// key, or at the end of the SSTable.
+    /// Draws random keys of the SSTable. If `stretch` is set, every second key is `stretch` blocks after the previous
+    /// key, or the last key of the SSTable.
     fn draw(table: &Table, count: usize, stretch: Option<usize>, random: &mut Random) -> Self {
         let mut probes = Self { arena: Vec::new(), ends: Vec::new(), blocks: Vec::new() };
         let mut begin = 0;
@@ -337,7 +337,7 @@ impl Probes {
 #[derive(Clone)]
 struct Table {
     stored: Bytes,
-    /// All keys of the SSTable. All keys are in one allocation.
+    /// All keys of the SSTable, in one allocation.
     keys: std::sync::Arc<[Bytes]>,
     hashes: std::sync::Arc<[KeyHash]>,
 }
@@ -359,7 +359,8 @@ impl Table {
         }
     }
 
-    /// Returns the bounds of all blocks, whose first keys are `first_keys`. Every block has the size of one page.
+    /// Returns the bounds of all blocks. `first_keys` contains the first key of each block, and every block has the
+    /// size of one page.
     fn bounds(&self, first_keys: Separators) -> BlockBounds {
         let last_keys = self.keys.iter().skip(KEYS_PER_BLOCK - 1).step_by(KEYS_PER_BLOCK);
         let offsets = (0..first_keys.len() as u64).map(|block| block * PAGE_BYTES).collect();
@@ -406,7 +407,7 @@ mod tests {
 
     use super::*;
 
-    /// A fence that returns the block after the correct one.
+    /// Fault: the fence returns the block after the correct block.
     struct Off(Box<dyn Fence>);
 
     impl Fence for Off {

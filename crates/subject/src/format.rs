@@ -1,9 +1,9 @@
-//! The block format under test. The subject measures the time to find a key in a block, the time to find that a key
-//! is absent, the bytes per entry, and the time to encode and to check blocks.
+//! The block format under test. The subject measures the time to find a present key and an absent key in a block, the
+//! bytes per entry, and the times to encode and to check blocks.
 //!
-//! Blocks are in memory, uncompressed, and are read in random order. The block of a key is known, as in a tree after
-//! the search in the fence pointers. Absent keys are between the keys of their block. The hashes of keys are computed
-//! before the timing starts.
+//! The blocks are in memory and uncompressed, and are read in random order. Each lookup already knows the block of its
+//! key, as in a tree after the search in the fence pointers. An absent key sorts between two keys of its block. The
+//! hashes of keys are computed before the timing starts.
 
 use std::hint::black_box;
 use std::ops::Range;
@@ -39,7 +39,7 @@ limit      = "5s"
 "#,
 );
 
-/// Lookups per slice (lookups that are timed together), and untimed lookups before them.
+/// The number of lookups that are timed together, and the number of untimed lookups before them.
 const SLICE: usize = 2048;
 const WARM_UP: usize = 256;
 
@@ -85,7 +85,7 @@ impl Build<dyn Subject> for Lookups {
     }
 }
 
-/// Adjacent blocks, with the entries of each block.
+/// The encoded blocks in one buffer, and the entries of each block.
 #[derive(Default)]
 struct Blocks {
     bytes: Vec<u8>,
@@ -93,7 +93,7 @@ struct Blocks {
     entries: Vec<Range<usize>>,
 }
 
-/// The keys and hashes from which blocks are built. The keys at even positions are stored.
+/// The keys and hashes from which blocks are built. Only the keys at even positions are stored in blocks.
 struct Source {
     keys: SortedKeys,
     hashes: Vec<KeyHash>,
@@ -109,7 +109,7 @@ impl Source {
         HashedKey { bytes: self.keys.get(at), hash: self.hashes[at] }
     }
 
-    /// Writes the value of an entry, which is the number of the entry, repeated.
+    /// Writes the value of an entry, which consists of the repeated number of the entry.
     fn value(&self, entry: usize, value: &mut Vec<u8>) {
         value.clear();
         let number = (entry as u64).to_le_bytes();
@@ -117,17 +117,17 @@ impl Source {
     }
 }
 
-/// The numbers of lookups that the hash indexes inside blocks answered.
+/// The numbers of lookups in blocks with a hash index.
 #[derive(Default)]
 struct Indexed {
     /// The number of lookups in blocks that have a hash index.
     asked: u64,
-    /// The number of lookups that the hash index answered.
+    /// The number of these lookups that the hash index answered.
     answered: u64,
 }
 
 impl Indexed {
-    /// Repeats a lookup, to count whether the hash index answers the lookup.
+    /// Repeats a lookup, and counts whether the hash index answers it.
     fn note(&mut self, block: &[u8], key: HashedKey<'_>) {
         black_box(find_noting(block, key, |is_answered| {
             self.asked += 1;
@@ -143,7 +143,7 @@ impl Indexed {
     }
 }
 
-/// A lookup: a block, and the position of the key among all keys.
+/// A lookup: the index of a block, and the position of the key among all keys.
 struct Probe {
     block: usize,
     key: usize,
@@ -242,7 +242,7 @@ impl Lookups {
         Ok(blocks)
     }
 
-    /// Looks up keys that are present, or absent keys between present keys.
+    /// Looks up present keys, or absent keys between present keys.
     fn look_up(
         &self,
         bench: &Bench<'_>,
@@ -296,7 +296,7 @@ impl Lookups {
         Ok((timing, indexed))
     }
 
-    /// Checks blocks in the same way as a tree that reads these blocks.
+    /// Checks blocks in the same way as a tree that has read them from storage.
     fn check(
         &self,
         bench: &Bench<'_>,
@@ -335,7 +335,7 @@ impl Lookups {
     }
 }
 
-/// Encodes all entries as blocks, in the same way as an SSTable.
+/// Encodes all entries into blocks, as an SSTable does.
 fn lay_out(
     builder: &mut BlockBuilder,
     options: &BlockOptions,
@@ -365,8 +365,8 @@ impl Blocks {
         self.entries.push(entries);
     }
 
-    /// Draws a key of a block, or a key that is `absent` from the block. An absent key is after an entry. In blocks
-    /// of several entries, an absent key is also before another entry.
+    /// Draws a key in a block. If `absent` is set, draws a key that is not in the block. An absent key sorts after an
+    /// entry of the block, and in blocks of several entries also before another entry.
     fn draw(&self, absent: bool, random: &mut Random) -> Probe {
         let block = random.below(self.places.len() as u64) as usize;
         let entries = &self.entries[block];
@@ -386,7 +386,7 @@ mod tests {
         Lookups(Params { entries: Count(500), operations: Count(3_000), ..Params::default() })
     }
 
-    /// A block with the bytes of another block finds none of its keys, or wrong values.
+    /// Rule: if a block has the bytes of another block, lookups find none of its keys, or wrong values.
     #[test]
     fn blocks_that_answer_wrongly_are_caught() {
         let (design, here) = (Design::default(), Path::new("."));

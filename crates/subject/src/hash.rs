@@ -25,7 +25,8 @@ limit      = "5s"
 "#,
 );
 
-/// Keys per slice, and the largest number of bytes of these keys, so that the keys stay in the CPU caches.
+/// The number of keys per slice, and the largest number of bytes of these keys. With these limits, the keys stay in the
+/// CPU caches.
 const SLICE: usize = 4096;
 const SLICE_BYTES: usize = 128 << 10;
 
@@ -130,8 +131,8 @@ impl Hashes {
     }
 }
 
-/// Hashes adjacent keys, and begins again at the first key after the last key. With a `link`, which is 0, the start
-/// of each key depends on the previous hash.
+/// Hashes successive keys, and begins again with the first key after the last key. If `link` is set, its value is 0,
+/// and the start of each key depends on the previous hash.
 fn pass(
     (arena, length, keys): (&[u8], usize, usize),
     link: Option<u64>,
@@ -157,7 +158,7 @@ mod tests {
 
     use super::*;
 
-    /// A hash function of the address of a key.
+    /// Fault: the hash function hashes the address of a key instead of the key.
     struct Address;
 
     impl KeyHasher for Address {

@@ -1,4 +1,4 @@
-//! The keys for the test of a component: distinct keys in ascending order, adjacent in memory.
+//! The keys for the test of a component: distinct keys in ascending order, without gaps in memory.
 
 use serde::{Deserialize, Serialize};
 use workload::{KeyFormat, KeyId, Random};
@@ -6,15 +6,14 @@ use workload::{KeyFormat, KeyId, Random};
 /// Maximum total size of all keys in bytes, because components count key bytes with 32 bits.
 pub(crate) const MOST_BYTES: u64 = u32::MAX as u64;
 
-/// How the numbers of the keys are spaced, for key formats that keep the order of numbers.
+/// The distances between the numbers of the keys, for key formats that keep the order of numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Spread {
-    /// Drawn at random from all numbers of the format.
+    /// Numbers that are drawn at random from all numbers of the format.
     #[default]
     Random,
-    /// Consecutive numbers without gaps between them. Interpolation and learned models have the smallest errors with
-    /// such keys.
+    /// Consecutive numbers. Interpolation and learned models have the smallest errors with such keys.
     Even,
 }
 
@@ -25,10 +24,10 @@ pub(crate) struct SortedKeys {
 }
 
 impl SortedKeys {
-    /// Makes `count` keys of a format.
+    /// Creates `count` keys of a format.
     ///
     /// # Errors
-    /// The format has fewer keys, or the keys together are too long.
+    /// The format has fewer keys, or the total length of the keys is too large.
     pub(crate) fn new(
         format: &dyn KeyFormat,
         count: usize,

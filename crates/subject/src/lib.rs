@@ -1,5 +1,5 @@
-//! Component benchmarks: each tests one axis of a design, without a tree. The tested component with its operations is
-//! called a subject.
+//! Component benchmarks. Each benchmark tests one axis of a design without a tree. A subject is the tested component
+//! together with its operations.
 //!
 //! An experiment with `subject = "fence"` has a `[component]` table instead of a workload. Designs, sweeps, trials in
 //! separate processes, rows, charts and verdicts work as for trees. Each subject is one file and one line in
@@ -35,12 +35,13 @@ pub use fault::Fault;
 pub use seam::{Cost, Subject};
 pub use task::Task;
 
-/// Tests count allocations in the same way as the program.
+/// The allocator that counts allocations, as in the program.
 #[cfg(test)]
 #[global_allocator]
 static ALLOCATOR: measure::allocation::Counting = measure::allocation::Counting;
 
-/// All subjects. A subject has the name of its axis. Only a second subject of an axis has another name.
+/// All subjects. The first subject of an axis has the name of the axis, and any other subject of the axis has another
+/// name.
 pub static SUBJECTS: Catalog<dyn Subject> = Catalog::new(
     catalog::origin!(),
     "component",
@@ -59,8 +60,8 @@ pub static SUBJECTS: Catalog<dyn Subject> = Catalog::new(
     ],
 );
 
-/// The catalogs for parameters of subjects, in addition to the catalogs of workloads: the contents of blocks, and the
-/// requests to a cache.
+/// Additional catalogs for parameters of subjects: the contents of blocks, and the requests to a cache. Other
+/// parameters use the catalogs of workloads.
 pub static PARAMETER_CATALOGS: [&dyn Axis; 2] = [&contents::CONTENTS, &requests::STREAMS];
 
 /// The key that names the subject of an experiment.
@@ -69,7 +70,7 @@ pub const SUBJECT: &str = "subject";
 /// The key of the table with the parameters of the subject.
 pub use results::columns::COMPONENT;
 
-/// The parameters that `--quick` divides if the experiment does not set other values.
+/// The parameters that `--quick` divides, unless the experiment sets values for quick runs.
 const COUNTS: [&str; 4] = ["entries", "operations", "blocks", "syncs"];
 
 /// A subject with its parameters.
@@ -79,7 +80,7 @@ pub struct Component {
 }
 
 impl Component {
-    /// Reads `subject` and `component` from a table with no other keys.
+    /// Reads a component from a table that contains only the keys `subject` and `component`.
     ///
     /// # Errors
     /// The error names the invalid key, such as `component.entries`.
@@ -110,7 +111,7 @@ impl Component {
         Ok(Self { choice })
     }
 
-    /// Returns a table with all defaults. The table parses to this component.
+    /// Returns the component as a table with all defaults, which parses to an equal component.
     pub fn to_toml(&self) -> Table {
         let mut table = Table::new();
         table.insert(SUBJECT.to_owned(), Value::String(self.kind().to_owned()));
@@ -118,31 +119,31 @@ impl Component {
         table
     }
 
-    /// The kind of the component under test, such as `bloom`: the value of the key `subject` in the experiment file.
+    /// Returns the value of the key `subject`, such as `bloom`.
     pub fn kind(&self) -> &'static str {
         self.choice.kind()
     }
 
-    /// Returns the axis that is under test.
+    /// Returns the name of the axis under test.
     pub fn axis(&self) -> &'static str {
         self.subject().axis()
     }
 
-    /// Builds the subject of the choice.
+    /// Builds the subject with its parameters.
     ///
     /// # Panics
-    /// Never panics, because the component was already built when it was read.
+    /// Never panics, because reading the component has already built the subject once.
     pub fn subject(&self) -> Box<dyn Subject> {
         SUBJECTS.build(&self.choice).expect("the component was built when it was read")
     }
 
-    /// Returns the keys of `[design]` that the trials of this component read.
+    /// Returns the keys of `[design]` that have an effect on the trials of this component.
     pub fn reads(&self) -> Vec<&'static str> {
         [&[self.axis()], self.subject().reads()].concat()
     }
 }
 
-/// Divides every count by `divisor`, in a component whose table contains all defaults.
+/// Divides every count in the table of a component by `divisor`. The table must contain all defaults.
 pub fn divide(table: &mut Table, divisor: i64) {
     let params = table.get_mut(COMPONENT).and_then(Value::as_table_mut).into_iter().flatten();
     for (_, value) in params.filter(|(key, _)| COUNTS.contains(&key.as_str())) {
@@ -152,7 +153,7 @@ pub fn divide(table: &mut Table, divisor: i64) {
     }
 }
 
-/// Returns the names of all subjects.
+/// Returns the names of all subjects, as a list in a text.
 fn names() -> String {
     SUBJECTS.kinds().collect::<Vec<_>>().join(", ")
 }

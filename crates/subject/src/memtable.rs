@@ -1,8 +1,8 @@
 //! The memtable under test. The subject measures inserts, lookups, scans and the preparation of a flush, by one
 //! thread and by several threads.
 //!
-//! Each key is inserted once, in random order. Each value contains the number of its key. Each thread inserts and
-//! looks up its own keys in a memtable that all threads share. Before the measurement, another memtable is filled and
+//! Each key is inserted once, in random order. Each value contains the number of its key. All threads share one
+//! memtable, and each thread inserts and looks up its own keys. Before the measurement, another memtable is filled and
 //! freed, as in a tree.
 
 use std::hint::black_box;
@@ -44,8 +44,8 @@ limit      = "1s"
 "#,
 );
 
-/// Inserts or lookups per slice (operations that are timed together). A slice has fewer scans, because each scan
-/// reads many entries.
+/// The number of inserts or lookups that are timed together. A slice has fewer scans, because each scan reads many
+/// entries.
 const SLICE: usize = 256;
 const SCANS_PER_SLICE: usize = 4;
 
@@ -155,7 +155,7 @@ impl Subject for Writes {
     }
 }
 
-/// The keys of a trial. Keys with even numbers are inserted. Keys with odd numbers are absent.
+/// The keys of a trial. Keys with even numbers are inserted, and keys with odd numbers are absent.
 struct Data {
     keys: SortedKeys,
     hashes: Vec<KeyHash>,
@@ -202,7 +202,7 @@ impl Data {
         value == right
     }
 
-    /// Returns the size of keys and values in bytes, as a tree counts it for the capacity of a memtable.
+    /// Returns the size of the keys and values in bytes, counted as for the capacity of a memtable in a tree.
     fn capacity_bytes(&self) -> usize {
         let keys: usize = self.order.iter().map(|number| self.keys.get(*number as usize).len()).sum();
         keys + self.order.len() * (self.value_bytes + ENTRY_CHARGE_BYTES as usize)
@@ -248,8 +248,7 @@ impl Writes {
         bench.end(phase);
     }
 
-    /// Returns the time of an operation without a memtable: the time to fetch and read the key, and to write the
-    /// value.
+    /// Returns the time of an operation without the memtable: the time to read the key and to write the value.
     fn idle(bench: &Bench<'_>, data: &Data, numbers: &[u32]) -> Option<f64> {
         let mut value = vec![b'v'; data.value_bytes];
         bench.idle(numbers.len(), || {
@@ -261,7 +260,7 @@ impl Writes {
         })
     }
 
-    /// Looks up present keys, or absent keys next to present keys.
+    /// Measures lookups of present keys, or of absent keys next to present keys.
     fn get(&self, bench: &mut Bench<'_>, table: &dyn Memtable, data: &Data, name: &'static str) {
         let mut phase = bench.begin(name);
         let is_present = name == "get";
@@ -322,8 +321,8 @@ impl Writes {
         bench.end(phase);
     }
 
-    /// Measures the two steps before a flush can write: the sorting that the memtable delayed (`freeze`), and the
-    /// iteration over every entry (`drain`).
+    /// Measures the two steps before a flush writes data: the sorting that the memtable has postponed (`freeze`), and
+    /// the iteration over all entries (`drain`).
     fn flush(bench: &mut Bench<'_>, table: &dyn Memtable, data: &Data) {
         let entries = data.order.len();
         // One call, which counts as the number of its entries.
@@ -354,7 +353,7 @@ impl Writes {
     }
 }
 
-/// Sets the columns about the balance across shards. Sets no columns for a memtable without shards.
+/// Sets the columns about the balance between shards. For a memtable without shards, sets nothing.
 fn set_balance(cells: &mut Measurements, shards: &[usize]) {
     let (Some(fewest), Some(most)) = (shards.iter().min(), shards.iter().max()) else { return };
     cells.set(&c::SHARD_ENTRIES_MIN, *fewest as u64).set(&c::SHARD_ENTRIES_MAX, *most as u64);
@@ -393,7 +392,8 @@ mod tests {
 
     use super::*;
 
-    /// A memtable that returns a wrong value in one of a hundred lookups, drops one entry in a thousand, or neither.
+    /// A memtable that is correct, or returns a wrong value in one of a hundred lookups, or drops one entry in a
+    /// thousand.
     struct Liar {
         inner: Box<dyn Memtable>,
         lie: Lie,

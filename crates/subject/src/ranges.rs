@@ -1,10 +1,10 @@
-//! The range filter under test. The subject measures false positives of empty ranges, by their length, position and
-//! kind of keys.
+//! The range filter under test. The subject measures the rate of false positives for empty ranges, which depends on the
+//! length and position of ranges and on the kind of keys.
 //!
-//! The keys are random numbers below 2^62, written as integers or as strings. Each range is empty: the filter
-//! contains no key in the range. Ranges begin at a random position, or directly after a key ("correlated"). Filters
-//! that learn the positions of keys have the most false positives for ranges directly after a key. A workload on a
-//! tree has no such ranges.
+//! The keys are random numbers below 2^62, written as integers or as strings. Each range is empty: the filter contains
+//! no key in the range. Ranges begin at a random position, or directly after a key ("correlated"). Filters that depend
+//! on the positions of keys have the most false positives for such correlated ranges. A workload on a tree has no
+//! correlated ranges.
 
 use std::hint::black_box;
 use std::ops::Bound;
@@ -40,13 +40,14 @@ limit      = "5s"
 "#,
 );
 
-/// Ranges per slice. A slice is a number of operations that are timed together.
+/// The number of ranges per slice. A slice is a number of operations that are timed together.
 const SLICE: usize = 4096;
 
-/// The number of bits of a key number. Numbers below 2^62 leave room for the end of a range.
+/// The number of bits of a key number. Because numbers are below 2^62, the end of a range never overflows.
 const NUMBER_BITS: u32 = 62;
 
-/// The largest product of the number of keys and the range length. At least about half of all ranges are then empty.
+/// The largest product of the number of keys and the range length. Below this limit, at least about half of all ranges
+/// are empty.
 const MOST_COVERED: u64 = 1 << (NUMBER_BITS - 1);
 
 struct EmptyRanges(Params);
@@ -73,7 +74,7 @@ impl Default for Params {
     }
 }
 
-/// How numbers are written as keys. The keys have the same order as their numbers.
+/// The conversion of numbers to keys. The keys have the same order as their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Spelling {
@@ -93,7 +94,7 @@ impl Spelling {
     }
 }
 
-/// A word of 3 to 12 letters for each index below 4,096. The first three letters are different for each index, so words
+/// Returns a word of 3 to 12 letters for an index below 4,096. The first three letters differ between indexes, so words
 /// sort like their indexes.
 fn word(index: u64) -> String {
     let letter = |digit: u64, first: u8| char::from(first + (digit % 16) as u8);
@@ -177,7 +178,7 @@ impl Subject for EmptyRanges {
 
 /// The empty ranges of a phase.
 struct Ranges<'a> {
-    /// The numbers of the keys, in order.
+    /// The numbers of the keys, in ascending order.
     numbers: &'a [u64],
     length: u64,
     after_keys: bool,
@@ -200,7 +201,7 @@ impl Ranges<'_> {
 }
 
 impl EmptyRanges {
-    /// Draws the numbers of the keys, in order. All key numbers are different.
+    /// Draws the distinct numbers of all keys, in ascending order.
     fn numbers(&self, random: &mut Random) -> Vec<u64> {
         let mut numbers = Vec::new();
         while numbers.len() < self.0.entries.0 as usize {
@@ -230,8 +231,8 @@ impl EmptyRanges {
         Ok(filter)
     }
 
-    /// Asks the filter for empty ranges. Returns the time, and the number of ranges that the filter reported as not
-    /// empty.
+    /// Asks the filter about empty ranges. Returns the time, and the number of ranges that the filter did not recognize
+    /// as empty.
     fn ask(
         &self,
         bench: &Bench<'_>,
@@ -299,7 +300,8 @@ mod tests {
         assert_eq!((lengths.clone().min(), lengths.max()), (Some(3), Some(12)));
     }
 
-    /// A filter that forgets ranges that end with an odd byte, and reports every fourth other range as not empty.
+    /// Fault: the filter forgets the keys in ranges that end with an odd byte, and reports every fourth other range as
+    /// not empty.
     struct Forgetful;
 
     impl Filter for Forgetful {

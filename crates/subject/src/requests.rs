@@ -1,5 +1,5 @@
-//! Streams of requests for blocks. Requests are drawn from a distribution, repeated in a loop, mixed with scans, or
-//! recorded.
+//! Streams of requests for blocks. The requests come from a distribution, repeat a loop, contain scans, or come from a
+//! recording.
 
 use std::path::{Path, PathBuf};
 
@@ -11,26 +11,26 @@ use workload::{Endian, KEYS, KeyDistribution, Random, Scope, TraceFile};
 
 /// A stream of requests for blocks.
 pub(crate) trait Requests: Send + Sync {
-    /// Returns the numbers of the blocks that `count` requests read. The stream has `blocks` blocks, and draws from
-    /// `random`.
+    /// Returns the numbers of the blocks that `count` requests read. The numbers are below `blocks`, and random choices
+    /// use `random`.
     ///
     /// # Errors
-    /// The file with the requests cannot be read.
+    /// The file with recorded requests cannot be read.
     fn names(&self, blocks: u64, count: usize, random: &mut Random, base: &Path) -> Result<Vec<u64>, String>;
 
-    /// Returns the distribution from which each request is drawn independently. Returns `None` if the stream has no
-    /// distribution.
+    /// Returns the distribution from which each request is drawn independently. Returns `None` if the requests do not
+    /// come from a distribution.
     fn law(&self) -> Option<Box<dyn KeyDistribution>> {
         None
     }
 
-    /// Returns the file of recorded requests. Returns `None` if the stream does not come from a file.
+    /// Returns the file with the recorded requests. Returns `None` if the requests are not recorded.
     fn file(&self) -> Option<TraceFile> {
         None
     }
 }
 
-/// The streams that are not a distribution of keys.
+/// All streams except distributions of keys.
 pub(crate) static STREAMS: Catalog<dyn Requests> = Catalog::new(
     catalog::origin!(),
     "requests",
@@ -58,7 +58,7 @@ pub(crate) static STREAMS: Catalog<dyn Requests> = Catalog::new(
     ],
 );
 
-/// A parameter that chooses a stream of requests: one of [`STREAMS`], or any distribution of keys.
+/// A parameter whose value is a stream of requests: one of [`STREAMS`], or any distribution of keys.
 #[derive(Clone)]
 pub(crate) struct RequestChoice(Source);
 
@@ -69,13 +69,13 @@ enum Source {
 }
 
 impl RequestChoice {
-    /// Returns the choice of the distribution with this label.
+    /// Returns the choice of a key distribution with this label.
     pub(crate) fn of_keys(label: &str) -> Self {
         let choice = KEYS.choose(&Value::String(label.to_owned()));
         Self(Source::Keys(choice.expect("the label is one of the catalog")))
     }
 
-    /// Reads a choice from a label, or from a table with a kind.
+    /// Parses a choice from a label, or from a table with the key `kind`.
     pub(crate) fn from_toml(value: &Value) -> Result<Self, ChoiceError> {
         let kind = match value {
             Value::Table(table) => table.get("kind").and_then(Value::as_str).unwrap_or_default(),
@@ -116,7 +116,7 @@ impl<'de> Deserialize<'de> for RequestChoice {
     }
 }
 
-/// A stream whose blocks are drawn from a distribution of keys.
+/// A stream of independent requests from a key distribution.
 struct Law(Choice);
 
 impl Requests for Law {

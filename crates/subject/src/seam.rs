@@ -1,4 +1,4 @@
-//! The interface of subjects. A subject is a single component that is tested without a tree.
+//! The interface of subjects. A subject tests a single component without a tree.
 
 use std::path::Path;
 
@@ -9,20 +9,20 @@ use tree::Design;
 use crate::bench::Bench;
 use crate::fault::Fault;
 
-/// A subject, which measures one axis and has its own parameters.
+/// A subject, which measures the components of one axis and has its own parameters.
 ///
 /// Invariants:
 /// 1. [`run`](Self::run) reports each of the [`phases`](Self::phases), in their order, for every variant.
 /// 2. Timed code neither prepares data nor checks answers. Answers are checked while the clock is stopped.
 /// 3. Equal seeds give equal operations for every variant.
 pub trait Subject: Send + Sync {
-    /// Returns the axis of a design that is under test.
+    /// Returns the axis of a design that this subject tests.
     fn axis(&self) -> &'static str;
 
     /// Returns the phases of a trial, in order.
     fn phases(&self) -> &'static [&'static str];
 
-    /// Returns the modes that this subject supports. A subject supports `counted` if it measures a counter.
+    /// Returns the modes that this subject supports. The mode `counted` is included if the subject measures a counter.
     fn modes(&self) -> &'static [RunMode];
 
     /// Returns the keys of `[design]` that the subject reads in addition to the key of its own axis.
@@ -30,14 +30,14 @@ pub trait Subject: Send + Sync {
         &[]
     }
 
-    /// Returns the default phase and the default column of the verdict.
+    /// Returns the phase and the column that a verdict uses by default.
     fn verdict(&self) -> (&'static str, &'static Metric);
 
-    /// Returns the column with the cost of a variant, other than time. In most cases, the cost is memory.
+    /// Returns the column with the cost of a variant apart from time, which is usually its memory.
     fn price(&self) -> &'static Metric;
 
-    /// Returns the column with the quality of a variant, if variants differ in quality. Variants are compared only if
-    /// their quality or their cost is similar.
+    /// Returns the column with the quality of a variant, if variants differ in quality. A verdict compares two variants
+    /// only if their quality or their cost is similar.
     fn quality(&self) -> Option<&'static Metric> {
         None
     }
@@ -45,20 +45,20 @@ pub trait Subject: Send + Sync {
     /// Returns the estimated cost of a trial.
     fn cost(&self) -> Cost;
 
-    /// Returns the number of threads of the phases.
+    /// Returns the number of threads in the phases.
     fn threads(&self) -> u32 {
         1
     }
 
-    /// Returns the reason why this design cannot be tested. Returns `None` if the design can be tested.
+    /// Returns the reason why this subject cannot test a design. Returns `None` if it can test the design.
     fn refusal(&self, _design: &Design) -> Option<String> {
         None
     }
 
-    /// Checks the files that the parameters name. A relative path starts from `base`.
+    /// Checks the files that the parameters name. Relative paths are relative to `base`.
     ///
     /// # Errors
-    /// An invalid parameter. The error names the parameter, and describes what is wrong with its file.
+    /// A file is missing or invalid. The error contains the name of the parameter and the problem of its file.
     fn check_files(&self, _base: &Path) -> Result<(), ChoiceError> {
         Ok(())
     }
@@ -66,8 +66,7 @@ pub trait Subject: Send + Sync {
     /// Runs a trial.
     ///
     /// # Errors
-    /// The reason why the component cannot be measured. A wrong answer is not returned as an error, because the bench
-    /// records the answer.
+    /// The component cannot be measured. A wrong answer is no error, because the bench records it.
     fn run(&self, bench: &mut Bench<'_>) -> Result<(), Fault>;
 }
 
@@ -82,7 +81,7 @@ pub struct Cost {
     pub phase_seconds: Vec<f64>,
 }
 
-/// Returns an error for a count of 0, and for a count above `most`.
+/// Returns an error if the count of parameter `name` is 0 or above `most`.
 pub(crate) fn check_count(name: &str, count: u64, most: u64) -> Result<(), String> {
     match count {
         0 => Err(format!("{name} is 0; it must be at least 1")),

@@ -1,8 +1,8 @@
 //! The storage back end under test. The subject measures appends, durable appends, and random reads of blocks, all on
 //! one file.
 //!
-//! The file is in the results folder. The file was just written, so the page cache contains the file. If a back end
-//! uses the page cache, its times are therefore times of the page cache and not of the device.
+//! The file is in the results folder. Because the file was just written, its content is in the page cache. If a back
+//! end uses the page cache, its times are therefore those of the page cache and not of the device.
 
 use std::path::Path;
 
@@ -35,7 +35,7 @@ limit      = "5s"
 "#,
 );
 
-/// Operations per slice. A slice is a number of operations that are timed together.
+/// The number of operations per slice. A slice is a number of operations that are timed together.
 const SLICE: usize = 32;
 
 struct Files(Params);
@@ -110,7 +110,7 @@ impl Subject for Files {
 
     fn run(&self, bench: &mut Bench<'_>) -> Result<(), Fault> {
         let storage = storage::CATALOG.build(bench.design.choice("storage"))?;
-        // A modelled device takes its time.
+        // A modeled device takes its time.
         storage.set_waiting(true);
         storage.create_directory(bench.directory)?;
         let content = content(self.0.append.0 as usize, bench.seed);
@@ -122,7 +122,7 @@ impl Subject for Files {
     }
 }
 
-/// Returns the bytes that are repeated in the file.
+/// Returns the bytes that the file repeats.
 fn content(length: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     (0..length).map(|_| random.bits() as u8).collect()
@@ -153,7 +153,7 @@ impl Files {
         Ok(())
     }
 
-    /// Measures appends that are each made durable, as in a WAL.
+    /// Measures appends that are each followed by a sync, as in a WAL.
     fn sync(&self, bench: &mut Bench<'_>, storage: &dyn Storage, path: &Path) -> Result<(), Fault> {
         let mut phase = bench.begin("sync");
         let block = content(self.0.block.0 as usize, bench.seed);
@@ -219,7 +219,7 @@ mod tests {
 
     use super::*;
 
-    /// A file whose reads are shifted by one byte.
+    /// Fault: all reads of the file are shifted by one byte.
     struct Shifted(Vec<u8>);
 
     impl ReadFile for Shifted {

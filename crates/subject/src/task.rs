@@ -1,4 +1,4 @@
-//! The work of a configuration: a workload on a tree, or a test of a single component.
+//! The task of a configuration: a workload on a tree, or a test of a single component.
 
 use catalog::ChoiceError;
 use toml::{Table, Value};
@@ -7,17 +7,17 @@ use workload::Workload;
 
 use crate::{COMPONENT, Component, SUBJECT};
 
-/// The work of a configuration.
+/// The task of a configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
     /// A workload that runs on a tree.
     Workload(Workload),
-    /// A task of a single component.
+    /// A test of a single component.
     Component(Component),
 }
 
 impl Task {
-    /// Reads a component if the table has the key `subject`. If the table has no key `subject`, reads a workload.
+    /// Reads a component if the table has the key `subject`, and a workload otherwise.
     ///
     /// # Errors
     /// The error names the invalid key.
@@ -28,7 +28,7 @@ impl Task {
         }
     }
 
-    /// Returns the task as TOML, with all defaults. The TOML parses to an equal task.
+    /// Returns the task as TOML with all defaults, which parses to an equal task.
     pub fn to_toml(&self) -> Table {
         match self {
             Self::Workload(workload) => workload.to_toml(),
@@ -36,8 +36,8 @@ impl Task {
         }
     }
 
-    /// Returns the task with defaults for all phase settings that have no effect. A setting stays if `is_kept`
-    /// returns true for the name of the phase and the key. Tasks with equal work then compare as equal.
+    /// Returns the task with default values for all phase settings that have no effect. A setting keeps its value if
+    /// `is_kept` returns true for the name of the phase and the key. Tasks with equal operations then compare as equal.
     #[must_use]
     pub fn without_unread(self, is_kept: impl Fn(&str, &str) -> bool) -> Self {
         match self {
@@ -56,7 +56,7 @@ impl Task {
         }
     }
 
-    /// Returns the first parts of the paths into the task.
+    /// Returns the valid first parts of a path into the task.
     pub fn roots(&self) -> &'static [&'static str] {
         match self {
             Self::Workload(_) => &["phase", "key"],
@@ -80,7 +80,7 @@ impl Task {
         }
     }
 
-    /// Returns the part of a design that the task reads, as TOML.
+    /// Returns the part of a design that affects the task, as TOML.
     pub fn design_toml(&self, design: &Design) -> Table {
         let mut table = design.to_toml();
         if let Self::Component(component) = self {
@@ -95,8 +95,8 @@ impl Task {
         table
     }
 
-    /// Returns the reason why the task does not read the value at a path of the design. Returns `None` if the task
-    /// reads the value.
+    /// Returns the reason why the value at a path of the design has no effect on the task. Returns `None` if the value
+    /// has an effect.
     pub fn unread(&self, path: &[&str]) -> Option<String> {
         let component = self.component()?;
         let (subject, reads) = (component.kind(), component.reads());

@@ -1,18 +1,18 @@
 //! The textbook's cost model of an LSM-tree: one set of formulas for leveling, tiering, lazy leveling and all policies
-//! in between. Sources: Dayan & Idreos, "Dostoevsky" (SIGMOD 2018), sections 2 and 4.3, and Huynh et al., "Endure"
+//! between them. Sources: Dayan & Idreos, "Dostoevsky" (SIGMOD 2018), sections 2 and 4.3, and Huynh et al., "Endure"
 //! (VLDB 2022), section 3.
 //!
-//! All sizes are in buffers, where a buffer is a full memtable. N buffers have been flushed, and level i has at most (T
-//! − 1)·T^(i−1) of them.
+//! The unit of all sizes is a buffer, which is a full memtable. N is the number of flushed buffers. L is the number of
+//! levels, and level i contains at most (T − 1)·T^(i−1) buffers.
 
-/// A tree of size ratio T with at most K runs in each level except the largest, and at most Z in the largest.
+/// A tree of size ratio T with at most Z runs in the largest level, and at most K runs in every other level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fluid {
     /// Size ratio T, at least 2.
     pub size_ratio: f64,
-    /// Runs K of each level except the largest: 1 is leveling, T − 1 tiering.
+    /// The maximum number of runs K in each level except the largest level: 1 for leveling, T − 1 for tiering.
     pub upper_runs: f64,
-    /// Runs Z of the largest level.
+    /// The maximum number of runs Z in the largest level.
     pub largest_runs: f64,
 }
 
@@ -22,18 +22,18 @@ impl Fluid {
         Self { size_ratio, upper_runs: 1.0, largest_runs: 1.0 }
     }
 
-    /// A tree with T − 1 runs in every level.
+    /// Returns a tree with T − 1 runs in every level.
     pub fn tiered(size_ratio: f64) -> Self {
         Self { size_ratio, upper_runs: size_ratio - 1.0, largest_runs: size_ratio - 1.0 }
     }
 
-    /// A tree with T − 1 runs in every level except the largest, which has one.
+    /// Returns a tree with one run in the largest level, and T − 1 runs in every other level.
     pub fn lazy_leveled(size_ratio: f64) -> Self {
         Self { upper_runs: size_ratio - 1.0, ..Self::leveled(size_ratio) }
     }
 
-    /// Number of levels that `buffers` buffers fill: `⌈log_T(N + 1)⌉`. The result is the smallest L whose levels
-    /// together have room for Σ (T − 1)·T^(i−1) = T^L − 1 ≥ N buffers.
+    /// Returns the number of levels that `buffers` buffers need: `⌈log_T(N + 1)⌉`. This is the smallest L for which all
+    /// levels together have room for N buffers: Σ (T − 1)·T^(i−1) = T^L − 1 ≥ N.
     pub fn levels(&self, buffers: f64) -> u32 {
         // Multiplied up rather than taken as a logarithm, which may err by one at powers of T.
         let (mut levels, mut held) = (0, 0.0);
@@ -44,13 +44,14 @@ impl Fluid {
         levels
     }
 
-    /// Most runs that a lookup may have to search: K·(L − 1) + Z.
+    /// Returns the largest number of runs that a lookup may have to search: K·(L − 1) + Z.
     pub fn most_runs(&self, levels: u32) -> f64 {
         if levels == 0 { 0.0 } else { self.upper_runs * f64::from(levels - 1) + self.largest_runs }
     }
 
-    /// The lower and the upper end of the textbook's write amplification for L levels, including the flush. A level of
-    /// K runs costs (T − 1)/(K + 1) in Dostoevsky and (T − 1 + K)/(2K) in Endure. Valid if T is not small.
+    /// Returns the lower and the upper end of the textbook's write amplification for L levels, including the flush. A
+    /// level of K runs costs (T − 1)/(K + 1) in Dostoevsky and (T − 1 + K)/(2K) in Endure. The formulas are valid if T
+    /// is not small.
     pub fn write_amp(&self, levels: u32) -> (f64, f64) {
         let sum = |level: fn(f64, f64) -> f64| {
             let upper = f64::from(levels.saturating_sub(1)) * level(self.size_ratio, self.upper_runs);
@@ -61,28 +62,29 @@ impl Fluid {
         (dostoevsky.min(endure), dostoevsky.max(endure))
     }
 
-    /// Upper bound of the bytes stored per live byte if every level is full: Z·T/(T − 1). Each of the Z runs of the
-    /// largest level may contain the same keys, and the upper levels contain some of these keys once more. Together,
-    /// the upper levels have (T^(L−1) − 1) / ((T − 1)·T^(L−1)) < 1/(T − 1) of the largest level's bytes. The paper's
-    /// O(Z) and O(1/T) for stale data are this bound minus 1.
+    /// Returns an upper bound of the stored bytes per live byte if every level is full: Z·T/(T − 1). Each of the Z runs
+    /// of the largest level may contain the same keys, and the upper levels may contain some of these keys again. All
+    /// upper levels together have (T^(L−1) − 1) / ((T − 1)·T^(L−1)) < 1/(T − 1) of the largest level's bytes. The
+    /// paper's O(Z) and O(1/T) for stale data are this bound minus 1.
     pub fn most_space_amp(&self) -> f64 {
         self.largest_runs * self.size_ratio / (self.size_ratio - 1.0)
     }
 
-    /// The fraction of all entries in level `level` of `levels`, counted from 1: (T − 1)·T^(i−1) / (T^L − 1).
+    /// Returns the fraction of all entries that is in level i of L levels: (T − 1)·T^(i−1) / (T^L − 1). The first level
+    /// has number 1.
     pub fn share_of_level(&self, level: u32, levels: u32) -> f64 {
         let power = |exponent: u32| self.size_ratio.powi(exponent.cast_signed());
         (self.size_ratio - 1.0) * power(level.saturating_sub(1)) / (power(levels) - 1.0)
     }
 
-    /// Data blocks that a lookup of an absent key reads: `Σ K_i · fpr`.
+    /// Returns the number of data blocks that a lookup of an absent key reads: `Σ K_i · fpr`.
     pub fn blocks_per_absent_get(&self, levels: u32, fpr: f64) -> f64 {
         self.most_runs(levels) * fpr
     }
 
-    /// Data blocks that a lookup of a present key reads, if each entry is looked up equally often. The lookup reads
-    /// the block of its key, and one block per false positive in the newer runs: `Σ P_i · (1 + Σ_{j<i} K_j·fpr + (K_i
-    /// − 1)/2 · fpr)`.
+    /// Returns the number of data blocks that a lookup of a present key reads, if all entries are looked up equally
+    /// often. The lookup reads the block of its key, and one block per false positive in newer runs. P_i is the
+    /// fraction of entries in level i: `Σ P_i · (1 + Σ_{j<i} K_j·fpr + (K_i − 1)/2 · fpr)`.
     pub fn blocks_per_present_get(&self, levels: u32, fpr: f64) -> f64 {
         let runs = |level| if level == levels { self.largest_runs } else { self.upper_runs };
         let cost = |level: u32| {
@@ -111,7 +113,8 @@ mod tests {
         assert_eq!(Fluid::leveled(10.0).levels(0.0), 0);
     }
 
-    /// The values of section 2.5.6 of the cs265 report, counted correctly: T = 10, five levels, filters of 1 %.
+    /// Tests the corrected values of section 2.5.6 of the cs265 report: T = 10, five levels, and filters with a
+    /// false-positive rate of 1 %.
     #[test]
     fn worst_lookups_are_those_of_the_formulas() {
         let cases =

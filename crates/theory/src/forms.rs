@@ -1,21 +1,22 @@
-//! The closed forms of the compaction policies: written bytes, levels and runs after a number of flushes of distinct
-//! keys, in buffers. The module documentation of each policy in the compaction crate derives them. The closed forms
-//! are exact. For policies that compact single SSTables, the formulas are exact if every run is one SSTable.
+//! The closed forms of the compaction policies: the written bytes, the levels and the runs after a number of flushes of
+//! distinct keys. The unit of sizes is a buffer, which is a full memtable. The module documentation of each policy in
+//! the compaction crate derives its closed form. The closed forms are exact. For policies that compact single SSTables,
+//! the closed forms are exact only if every run is one SSTable.
 
 use catalog::{ByteSize, Choice};
 
 use crate::fluid::Fluid;
 use crate::horizontal::{binomial_runs, binomial_writes, least_writes};
 
-/// Whether a policy compacts table by table, so that its write amplification depends on the size of tables.
+/// Returns whether a policy compacts single SSTables, so that its write amplification depends on the size of SSTables.
 pub fn picks_tables(policy: &Choice) -> bool {
     let bytes = policy.params().get("max_compaction").map(|bytes| bytes.clone().try_into::<ByteSize>());
     let is_incremental = matches!(bytes, Some(Ok(ByteSize(1..))));
     is_incremental || matches!(policy.kind(), "leveled-partial" | "one-leveling" | "golden")
 }
 
-/// Bytes that flushes and compactions write per flushed byte, after `flushes` flushes of distinct keys into an empty
-/// tree. `None` for a policy without a closed form, and without flushes.
+/// Returns the number of bytes that flushes and compactions write per flushed byte, after `flushes` flushes of distinct
+/// keys into an empty tree. Returns `None` for a policy without a closed form, and for 0 flushes.
 pub fn write_amp(policy: &Choice, flushes: u64) -> Option<f64> {
     if flushes == 0 {
         return None;
@@ -59,9 +60,9 @@ pub fn write_amp(policy: &Choice, flushes: u64) -> Option<f64> {
     Some(1.0 + buffers as f64 / flushes as f64)
 }
 
-/// Returns the number of levels with runs, and the number of runs, after `flushes` flushes. `None` if there is no
-/// closed form. Level i has as many buffers as the i-th digit of the number of flushes in base T. In a leveled tree,
-/// all buffers of a level form one run. In a tiered tree, each buffer count is the number of runs.
+/// Returns the number of levels with runs and the number of runs, after `flushes` flushes. Returns `None` if there is
+/// no closed form. The number of buffers in level i is the i-th digit of the number of flushes in base T. In a leveled
+/// tree, all buffers of a level form one run. In a tiered tree, each buffer is one run of its level.
 pub fn levels_and_runs(policy: &Choice, flushes: u64) -> Option<(u64, u64)> {
     let whole = count(policy, "size_ratio");
     Some(match policy.kind() {
@@ -94,8 +95,8 @@ pub fn levels_and_runs(policy: &Choice, flushes: u64) -> Option<(u64, u64)> {
     })
 }
 
-/// Upper bound of the bytes stored per live byte if every level is full and keys are overwritten, without the runs that
-/// wait in level 0. `None` for a policy that has no T, K and Z in the textbook.
+/// Returns an upper bound of the stored bytes per live byte, if every level is full and keys are overwritten. Runs that
+/// wait in level 0 do not count. Returns `None` for a policy to which the textbook assigns no T, K and Z.
 pub fn most_space_amp(policy: &Choice) -> Option<f64> {
     let ratio = number(policy, "size_ratio");
     let tree = match policy.kind() {
@@ -114,9 +115,9 @@ pub fn most_space_amp(policy: &Choice) -> Option<f64> {
     Some(tree.most_space_amp())
 }
 
-/// Write amplification of a textbook policy with size ratio T, flushes included and the WAL excluded, after `flushes`
-/// flushes of distinct keys. Level 0 of `l0-tiered` gathers T runs. `None` for another policy, for a T below 2, and for
-/// no flush.
+/// Returns the write amplification of a textbook policy with size ratio T after `flushes` flushes of distinct keys.
+/// Flushes count, but the WAL does not. Level 0 of `l0-tiered` collects T runs. Returns `None` for any other policy,
+/// for T below 2, and for 0 flushes.
 pub fn textbook_write_amp(kind: &str, size_ratio: u64, flushes: u64) -> Option<f64> {
     if size_ratio < 2 || flushes == 0 {
         return None;
@@ -134,7 +135,7 @@ pub fn textbook_write_amp(kind: &str, size_ratio: u64, flushes: u64) -> Option<f
     Some(1.0 + buffers as f64 / flushes as f64)
 }
 
-/// Number of the nonzero digits of `number` in base `base`, and their sum.
+/// Returns the number of nonzero digits of `number` in base `base`, and the sum of the digits.
 fn of_digits(mut number: u64, base: u64) -> (u64, u64) {
     let (mut filled, mut sum) = (0, 0);
     while number > 0 {
@@ -145,31 +146,31 @@ fn of_digits(mut number: u64, base: u64) -> (u64, u64) {
     (filled, sum)
 }
 
-/// Returns a parameter as a number.
+/// Returns the value of a policy's parameter as a number. Returns `None` if there is no such number.
 fn number(policy: &Choice, name: &str) -> Option<f64> {
     let value = policy.params().get(name)?;
     value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64))
 }
 
-/// A parameter as a count of at least 1.
+/// Returns the value of a policy's parameter as a count of at least 1. Returns `None` if there is no such count.
 fn count(policy: &Choice, name: &str) -> Option<u64> {
     let value = policy.params().get(name)?.as_integer()?;
     u64::try_from(value).ok().filter(|count| *count > 0)
 }
 
-/// Capacity of level 1 in buffers: the parameter of the policy, or T.
+/// Returns the capacity of level 1 in buffers: the parameter of the policy, or T if there is no such parameter.
 fn level1_buffers(policy: &Choice, ratio: f64) -> f64 {
     count(policy, "level1_memtables").map_or(ratio, |memtables| memtables as f64)
 }
 
-/// The powers `base`, `base`², … up to the number of flushed buffers.
+/// Returns the powers `base`, `base`², … that are at most the number of flushes.
 fn powers(base: u64, flushes: u64) -> impl Iterator<Item = u64> {
     std::iter::successors((base > 1).then_some(base), move |size| size.checked_mul(base))
         .take_while(move |size| *size <= flushes)
 }
 
-/// The sum over the powers of `base` of `flushes`, rounded down to a multiple of the power. The sum is one write for
-/// each level that data have passed.
+/// For each power of `base`, rounds `flushes` down to a multiple of the power, and returns the sum. This is the number
+/// of written buffers if each buffer is written once per level that it has passed.
 fn rounded_down(flushes: u64, base: u64) -> u64 {
     powers(base, flushes).map(|level| flushes / level * level).sum()
 }
@@ -193,8 +194,8 @@ fn leveled(flushes: u64, size_ratio: f64, level0_runs: u64, mut capacity: f64) -
     (writes, filled, flushes % level0_runs)
 }
 
-/// Buffers that the compactions of a multi-level policy write. The result is that of [`leveled`], without the last
-/// arrival of each cycle, which passes through the level.
+/// Returns the number of buffers that the compactions of a multi-level policy write. In contrast to [`leveled`], the
+/// last arrival of each cycle moves through the level without a write.
 fn multi_level(flushes: u64, size_ratio: f64, level0_runs: u64) -> u64 {
     let (mut writes, mut arrival, mut capacity) = (0, level0_runs, size_ratio);
     let mut moved_first = u64::from(level0_runs == 1);
@@ -210,7 +211,8 @@ fn multi_level(flushes: u64, size_ratio: f64, level0_runs: u64) -> u64 {
     writes
 }
 
-/// Buffers that lazy leveling writes to the level whose arrivals are of size `level`.
+/// Returns the number of buffers that lazy leveling writes to one level. `level` is the size in buffers of the data
+/// that arrive in this level at a time.
 fn lazy_leveled(flushes: u64, size_ratio: u64, level: u64) -> u64 {
     let arrivals = flushes / level;
     let as_largest = arrivals.min(size_ratio);
@@ -218,7 +220,7 @@ fn lazy_leveled(flushes: u64, size_ratio: u64, level: u64) -> u64 {
     level * (as_largest * (as_largest + 1) / 2 + (arrivals - as_largest) - moved_first)
 }
 
-/// Buffers that the compactions of a Fluid LSM-tree write.
+/// Returns the number of buffers that the compactions of a Fluid LSM-tree write.
 fn fluid(flushes: u64, size_ratio: u64, upper_runs: u64, largest_runs: u64) -> u64 {
     let place_in_run = |arrival: u64, runs: u64| (arrival - 1) % (size_ratio - 1).div_ceil(runs) + 1;
     let first_level = |flush: u64| {
@@ -236,13 +238,14 @@ fn fluid(flushes: u64, size_ratio: u64, upper_runs: u64, largest_runs: u64) -> u
     (1..=flushes).map(first_level).sum::<u64>() + powers(size_ratio, flushes).map(level).sum::<u64>()
 }
 
-/// Buffers written by a policy that compacts every `runs` runs into one.
+/// Returns the number of buffers that a policy writes if it compacts every `runs` runs into one run.
 fn merge_all(flushes: u64, runs: u64) -> u64 {
     let merges = if runs > 1 { (flushes - 1) / (runs - 1) } else { 0 };
     (0..merges).map(|merge| runs + (runs - 1) * merge).sum()
 }
 
-/// Buffers written by a policy that moves the oldest `max_runs` of `run_threshold` runs down.
+/// Returns the number of buffers that a policy writes if it compacts the oldest `max_runs` of `run_threshold` runs into
+/// the next level.
 fn partial(flushes: u64, run_threshold: u64, max_runs: u64) -> u64 {
     let (mut writes, mut arrivals, mut size) = (0, flushes, 1);
     while arrivals >= run_threshold && max_runs > 1 {

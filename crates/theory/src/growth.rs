@@ -1,6 +1,5 @@
-//! The growth of an empty tree under repeated flushes. The values come from the closed form of the policy, if it
-//! exists. If the policy has no closed form, the values come from the compaction simulator, which uses the code of
-//! the tree.
+//! The growth of an empty tree under repeated flushes. The values come from the closed form of the policy, or from the
+//! compaction simulator if the policy has no closed form. The simulator uses the code of the tree.
 
 use catalog::{Choice, ChoiceError};
 use compaction::{CATALOG, SimulatedLoad, SimulationError, Simulator, simulate};
@@ -8,10 +7,10 @@ use thiserror::Error;
 
 use crate::forms::{levels_and_runs, picks_tables, write_amp};
 
-/// A tree after a number of flushes, after compaction has finished.
+/// The state of a tree after a number of flushes and all due compactions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Growth {
-    /// Bytes written by flushes and compactions per byte flushed.
+    /// The number of bytes that flushes and compactions write per flushed byte.
     pub write_amp: f64,
     /// The number of levels that contain runs.
     pub levels: u64,
@@ -22,7 +21,7 @@ pub struct Growth {
 /// The reason why the growth is unknown.
 #[derive(Debug, Error)]
 pub enum GrowthError {
-    /// The choice is not a compaction policy.
+    /// The policy is invalid, or the choice is not a compaction policy.
     #[error(transparent)]
     Policy(#[from] ChoiceError),
     /// The simulation failed.
@@ -30,18 +29,18 @@ pub enum GrowthError {
     Simulation(#[from] SimulationError),
 }
 
-/// Whether the closed forms of a policy are valid for a load. No key may be written twice. If the size of SSTables
-/// matters for the policy, each run must be one SSTable.
+/// Returns whether the closed forms of a policy are valid for a load. No key may be written twice. If the policy
+/// compacts single SSTables, each run must be one SSTable.
 pub fn has_form(policy: &Choice, load: SimulatedLoad, flushes: u64) -> bool {
     let is_whole = load.entries_per_table >= load.writes_per_flush.saturating_mul(flushes);
     load.distinct_keys.is_none() && (is_whole || !picks_tables(policy))
 }
 
-/// The state of a tree with `policy` after `flushes` flushes. The keys are distinct, or drawn from the number of keys
-/// in `load`. `flushes` is at least 1.
+/// Returns the state of a tree with `policy` after `flushes` flushes, of which there must be at least 1. The load
+/// determines whether keys are distinct, or are drawn from a number of keys.
 ///
 /// # Errors
-/// A choice of another axis; an empty load.
+/// The choice is not a compaction policy, or the load is empty.
 pub fn growth(policy: &Choice, load: SimulatedLoad, flushes: u64) -> Result<Growth, GrowthError> {
     if has_form(policy, load, flushes)
         && let (Some(write_amp), Some((levels, runs))) =
@@ -56,11 +55,11 @@ pub fn growth(policy: &Choice, load: SimulatedLoad, flushes: u64) -> Result<Grow
     Ok(Growth { write_amp: written / report.flush_bytes as f64, levels, runs: report.runs() as u64 })
 }
 
-/// The mean number of sorted runs of a tree with `policy` over a range of flushes, after compaction has finished. `flushes`
-/// contains the numbers of flushes before each of which the runs are counted.
+/// Returns the mean number of sorted runs of a tree with `policy` over a range of flushes. The function counts the runs
+/// after all due compactions, before the flush after each number of flushes in `flushes`.
 ///
 /// # Errors
-/// A choice of another axis; an empty load.
+/// The choice is not a compaction policy, or the load is empty.
 pub fn mean_runs(
     policy: &Choice,
     load: SimulatedLoad,

@@ -1,32 +1,35 @@
-//! The hit rate of a cache of equal blocks, where requests are drawn independently from a popularity distribution.
+//! The hit rate of a cache with blocks of equal size. Each request is drawn independently from a popularity
+//! distribution.
 //!
-//! A block is cached if it was requested recently (LRU), or was inserted recently (FIFO). The limit is equal for all
-//! blocks: the time t in which the cache fills up once. For LRU, this is the approximation of Che, Tung and Wang
-//! ("Hierarchical Web Caching Systems", IEEE JSAC 20(7), 2002, section III). Fricker, Robert and Roberts (ITC 24,
-//! 2012) show why the approximation is accurate from a few dozen blocks on. Martina, Garetto and Leonardi ("A unified
-//! approach to the performance analysis of caching systems", INFOCOM 2014, section IV) give the approximation for
-//! FIFO. In such a cache, a block stays for the time t after its insertion, and a hit does not extend this time.
+//! A block is cached if its last request (LRU) or its insertion (FIFO) was at most the time t ago. In this time t, the
+//! cache is filled completely once. The time is approximately equal for all blocks. For LRU, this is the approximation
+//! of Che, Tung and Wang ("Hierarchical Web Caching Systems", IEEE JSAC 20(7), 2002, section III). Fricker, Robert and
+//! Roberts (ITC 24, 2012) show why the approximation is accurate for caches of a few dozen blocks or more. The
+//! approximation for FIFO comes from Martina, Garetto and Leonardi ("A unified approach to the performance analysis of
+//! caching systems", INFOCOM 2014, section IV). In a FIFO cache, a block stays for the time t after its insertion, and
+//! a hit does not extend this time.
 //!
-//! Time is measured in requests: a block that gets the fraction p of requests is requested p·t times in t.
+//! The unit of time is one request. A block with the fraction p of all requests is requested p·t times during the time
+//! t.
 
 use catalog::Choice;
 
 use crate::popularity::Popularity;
 
-/// Rounds of bisection: more than the bits of a double.
+/// The number of bisection steps, which is more than the number of bits of a double.
 const ROUNDS: u32 = 100;
 
-/// The eviction policy of a cache, where a closed form is known.
+/// The eviction policies of caches with a known closed form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Eviction {
     /// Evicts the least recently used block.
     Lru,
-    /// Evicts the block that was inserted first.
+    /// Evicts the block that was inserted earliest.
     Fifo,
 }
 
 impl Eviction {
-    /// The eviction policy of a cache of the catalog; `None` if there is no closed form.
+    /// Returns the eviction policy of a cache in the catalog. Returns `None` if there is no closed form.
     pub fn of(cache: &Choice) -> Option<Self> {
         match cache.kind() {
             "lru" | "string-lru" => Some(Self::Lru),
@@ -35,7 +38,7 @@ impl Eviction {
         }
     }
 
-    /// The share of requests that hit in the long run, in a cache of `held` blocks.
+    /// Returns the long-run hit rate of a cache with room for `held` blocks.
     pub fn hit_rate(self, popularity: &Popularity, held: f64) -> f64 {
         match self.time(popularity, held) {
             Some(time) => popularity.sum(|share| share * self.held(share, time)),
@@ -43,15 +46,16 @@ impl Eviction {
         }
     }
 
-    /// The hit rate of requests `from` to `to`, counted from the first request of this distribution. At that time, the
-    /// cache contained `before` arbitrary blocks, or 0 if it was empty.
+    /// Returns the hit rate of the requests `from` to `to`, counted from the first request of this distribution. Before
+    /// the first request, the cache contains `before` arbitrary blocks, or 0 blocks if it is empty.
     ///
-    /// In an empty cache, only the first request for a block misses, Σ 1 − e^(−p·n) of n, until the number of distinct
-    /// requested blocks reaches the capacity. After that, the cache misses at its long-run rate. Assume that a full
-    /// cache of C blocks contains arbitrary blocks, drawn equally likely from B blocks. Arbitrary blocks that are
-    /// requested before they are evicted are hits. A block that was used x blocks ago is evicted when x + D − x·D/B ≥
-    /// C, where D distinct blocks were requested since. The next distinct block is therefore a miss with probability 1
-    /// − (C − D)/(B − D), and the first D distinct blocks together miss (B − C)·ln(B/(B − D)) times.
+    /// In an empty cache, only the first request for a block misses, which gives Σ 1 − e^(−p·n) misses in n requests.
+    /// This is true until the number of distinct requested blocks reaches the capacity. After that, the cache misses at
+    /// its long-run rate. A full cache initially contains C arbitrary blocks, which are drawn from B blocks with equal
+    /// probability. If such a block is requested before it is evicted, the request is a hit. Let D be the number of
+    /// distinct blocks that were requested so far. A block that was used x blocks before the start is evicted when x +
+    /// D − x·D/B ≥ C. The next distinct block is therefore a miss with probability 1 − (C − D)/(B − D), and the first D
+    /// distinct blocks together cause (B − C)·ln(B/(B − D)) misses.
     pub fn hit_rate_between(
         self,
         popularity: &Popularity,
@@ -73,16 +77,16 @@ impl Eviction {
         if to <= from { 0.0 } else { (1.0 - (misses(to) - misses(from)) / (to - from)).max(0.0) }
     }
 
-    /// The hit rate of requests that repeatedly read all `keys` keys in order. Each block contains `keys_per_block`
-    /// neighbouring keys. One pass misses each block once, so the rate is 1 − 1/K for every cache size. All later
-    /// passes have the same hit rate, unless the cache has room for all blocks.
+    /// Returns the hit rate of requests that read all `keys` keys in order, again and again. Each block contains
+    /// `keys_per_block` neighboring keys. One pass misses each block once, so the hit rate is 1 − 1/`keys_per_block`
+    /// for every cache size. If the cache has room for all blocks, only the first pass has misses.
     pub fn hit_rate_in_turn(keys: f64, keys_per_block: f64, held: f64, requests: f64) -> f64 {
         let blocks = keys / keys_per_block;
         let passed = if held >= blocks { requests.min(keys) } else { requests };
         if requests > 0.0 { (1.0 - passed / keys_per_block / requests).max(0.0) } else { 0.0 }
     }
 
-    /// The probability that a block is cached.
+    /// Returns the probability that a block with the fraction `share` of the requests is cached.
     fn held(self, share: f64, time: f64) -> f64 {
         match self {
             Self::Lru => -(-share * time).exp_m1(),
@@ -90,7 +94,8 @@ impl Eviction {
         }
     }
 
-    /// The time in which `held` blocks enter the cache; `None` if all existing blocks fit.
+    /// Returns the time in which `held` blocks enter the cache. Returns `None` if the cache has room for all requested
+    /// blocks.
     fn time(self, popularity: &Popularity, held: f64) -> Option<f64> {
         let asked = popularity.sum(|share| f64::from(u8::from(share > 0.0)));
         if held >= asked {

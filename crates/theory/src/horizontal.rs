@@ -1,12 +1,12 @@
-//! The closed forms of horizontal growth: the buffers that the binomial scheme writes, and the minimum that any
-//! schedule with this number of runs can write.
+//! The closed forms of horizontal growth: the number of buffers that the binomial scheme writes, and the minimum for
+//! any schedule with the same number of runs. A buffer is a full memtable.
 //!
 //! Sources: Bentley, Saxe, "Decomposable Searching Problems I" (1980), section 3; Mathieu, Staelin, Young, Yousefi,
 //! "Bigtable Merge Compaction" (2014). The derivation is in the module documentation of `compaction/src/horizontal.rs`.
 
-/// Minimum number of buffers that flushes and compactions write for `flushes` flushes of distinct keys, if at most
-/// `runs` runs remain after each flush. A flush first becomes a separate run, so a merge writes it again. `None` if
-/// there are no runs.
+/// Returns the minimum number of buffers that flushes and compactions write for `flushes` flushes of distinct keys, if
+/// at most `runs` runs remain after each flush. Each flush first creates its own run, so a later compaction writes the
+/// buffer again. Returns `None` if `runs` is 0.
 pub fn least_writes(flushes: u64, runs: u64) -> Option<u64> {
     (runs > 0).then(|| {
         let merges = if runs == 1 { flushes.saturating_sub(1) } else { least_merges(flushes, runs) };
@@ -14,8 +14,9 @@ pub fn least_writes(flushes: u64, runs: u64) -> Option<u64> {
     })
 }
 
-/// Returns the minimum number of buffers, if each flush is written directly into its run. The number is the sum of
-/// the `flushes` smallest numbers v ≥ 1, where each v occurs C(v + runs − 1, runs − 1) times.
+/// Returns the minimum number of written buffers under the assumption that a flush can write directly into an existing
+/// run. The result is the sum of the `flushes` smallest numbers v ≥ 1, where each v occurs C(v + runs − 1, runs − 1)
+/// times.
 fn least_in_place(flushes: u64, runs: u64) -> u64 {
     let (mut left, mut sum, mut weight) = (flushes, 0, 1);
     while left > 0 {
@@ -27,7 +28,7 @@ fn least_in_place(flushes: u64, runs: u64) -> u64 {
     sum
 }
 
-/// Fewest merges of a schedule that writes [`least_in_place`].
+/// Returns the smallest number of compactions of any schedule that writes [`least_in_place`] buffers.
 fn least_merges(flushes: u64, runs: u64) -> u64 {
     let full = |weight: u64| binomial(weight + runs, runs) - 1;
     let last = (1..=flushes + 1).find(|weight| full(*weight) >= flushes).unwrap_or(1);
@@ -45,7 +46,8 @@ fn least_merges(flushes: u64, runs: u64) -> u64 {
     merges
 }
 
-/// Buffers that the compactions of the binomial scheme write, which does not know the number of flushes.
+/// Returns the number of buffers that the compactions of the binomial scheme write. This scheme does not know the
+/// number of flushes in advance.
 pub(crate) fn binomial_writes(flushes: u64, runs: u64) -> u64 {
     let (mut left, mut writes) = (flushes, 0);
     for rank in (1..=runs).rev() {
@@ -58,7 +60,7 @@ pub(crate) fn binomial_writes(flushes: u64, runs: u64) -> u64 {
     writes
 }
 
-/// Returns the number of runs that the binomial scheme leaves.
+/// Returns the number of runs that exist in the binomial scheme after `flushes` flushes.
 pub(crate) fn binomial_runs(flushes: u64, runs: u64) -> u64 {
     let (mut left, mut count) = (flushes, 0);
     for rank in (1..=runs).rev() {
@@ -68,7 +70,7 @@ pub(crate) fn binomial_runs(flushes: u64, runs: u64) -> u64 {
     count
 }
 
-/// Weight and size of the oldest run after `flushes` flushes; `None` after none.
+/// Returns the weight and the size of the oldest run after `flushes` flushes. Returns `None` for 0 flushes.
 fn oldest_run(flushes: u64, rank: u64) -> Option<(u64, u64)> {
     if rank == 1 {
         return (flushes > 0).then_some((flushes, flushes));
@@ -77,12 +79,12 @@ fn oldest_run(flushes: u64, rank: u64) -> Option<(u64, u64)> {
     sizes.take_while(|(_, size)| *size <= flushes).last()
 }
 
-/// Returns the number of flushes in a full schedule with this weight that no merge includes immediately.
+/// Returns the number of flushes in a full schedule of this weight whose buffers are not compacted immediately.
 fn unmerged(weight: u64, runs: u64) -> u64 {
     if weight == 0 { 0 } else { binomial(weight + runs - 1, weight) }
 }
 
-/// The binomial coefficient of `n` over `k`, at most 2^60.
+/// Returns the binomial coefficient of `n` over `k`, or 2^60 if the coefficient is larger.
 fn binomial(n: u64, k: u64) -> u64 {
     const MOST: u128 = 1 << 60;
     let mut result = 1u128;
@@ -99,7 +101,8 @@ fn binomial(n: u64, k: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// The recurrence over the flush that merges all runs for the last time.
+    /// Computes the minimum by dynamic programming, over the flush after which all runs are compacted for the last
+    /// time.
     fn dynamic_programme(flushes: usize, runs: usize) -> Vec<u64> {
         let mut fewer = vec![u64::MAX / 4; flushes + 1];
         fewer[0] = 0;

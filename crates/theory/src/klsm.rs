@@ -1,28 +1,30 @@
-//! A tree with its own number of runs in each level, whose last level is filled to any share.
+//! The cost model of a tree with different numbers of runs in the last level and in all other levels. The last level
+//! can be filled to any fraction.
 //!
-//! The formulas come from Huynh, Chaudhari, Terzi, Athanassoulis, "AXE" (2025), after Dayan & Idreos (SIGMOD 2018)
-//! and Huynh et al., "Endure" (VLDB 2022), section 3. The number of levels is `L = log_T(N/buffer + 1)` without
-//! rounding. The last level is weighted with its share `1 − ⌈L⌉ + L`, so the costs do not jump when a level is added.
+//! The formulas come from Huynh, Chaudhari, Terzi, Athanassoulis, "AXE" (2025), after Dayan & Idreos (SIGMOD 2018) and
+//! Huynh et al., "Endure" (VLDB 2022), section 3. The number of levels is `L = log_T(N/buffer + 1)` without rounding.
+//! The last level is weighted with its filled fraction `1 − ⌈L⌉ + L`, so the costs do not jump when a level is added.
 //! False-positive rates are those of [`monkey`](crate::monkey::allocate), which never exceed 1.
 //!
-//! The unit of all sizes is one entry. Costs are data blocks per operation.
+//! The unit of all sizes is one entry, and the unit of costs is data blocks per operation.
 
 use crate::monkey::{FilterLevel, allocate, fpr};
 
-/// A tree of size ratio T with `upper_runs` runs in each level except the last, and `largest_runs` in the last one.
+/// A tree of size ratio T, with `upper_runs` runs in each level except the last, and `largest_runs` runs in the last
+/// level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KLsm {
     /// Size ratio T, at least 2.
     pub size_ratio: f64,
-    /// Runs of each level except the last, from 1 to T − 1.
+    /// The number of runs in each level except the last, from 1 to T − 1.
     pub upper_runs: f64,
-    /// Runs of the last level, from 1 to T − 1.
+    /// The number of runs in the last level, from 1 to T − 1.
     pub largest_runs: f64,
     /// The number N of entries in the tree.
     pub entries: f64,
     /// The number of entries in a full memtable.
     pub buffer: f64,
-    /// Entries of a data block B.
+    /// The number of entries in a data block, B.
     pub entries_per_block: f64,
 }
 
@@ -32,17 +34,18 @@ impl KLsm {
         (self.entries / self.buffer + 1.0).ln() / self.size_ratio.ln()
     }
 
-    /// Returns the number of levels with entries, `⌈L⌉`. A fraction of a level below 10⁻⁹ is rounding.
+    /// Returns the number of levels with entries, `⌈L⌉`. A fraction of a level below 10⁻⁹ counts as a rounding error.
     pub fn whole_levels(&self) -> u32 {
         (self.levels() - 1e-9).ceil().max(1.0) as u32
     }
 
-    /// How full the last level is, from 0 to 1.
+    /// Returns the filled fraction of the last level, from 0 to 1.
     pub fn last_share(&self) -> f64 {
         (1.0 - f64::from(self.whole_levels()) + self.levels()).clamp(0.0, 1.0)
     }
 
-    /// Entries and runs of each level. The last level has the entries that do not fit into the levels above.
+    /// Returns the entries and runs of each level. The last level contains the entries that do not fit into the levels
+    /// above it.
     pub fn filter_levels(&self) -> Vec<FilterLevel> {
         let (levels, mut left) = (self.whole_levels(), self.entries);
         let level = |level: u32| {
@@ -54,7 +57,8 @@ impl KLsm {
         (1..=levels).map(level).collect()
     }
 
-    /// Blocks that a lookup of an absent key reads, with `bits` filter bits per entry: `Σ K_i·p_i`.
+    /// Returns the number of blocks that a lookup of an absent key reads, with `bits` filter bits per entry: `Σ
+    /// K_i·p_i`.
     pub fn absent_lookup(&self, bits: f64) -> f64 {
         let levels = self.filter_levels();
         let rates = allocate(&levels, bits * self.entries);
@@ -76,19 +80,21 @@ impl KLsm {
         blocks
     }
 
-    /// Returns the number of runs in which a scan seeks: `Σ K_i`, with the last level weighted by its share.
+    /// Returns the number of runs in which a scan seeks: `Σ K_i`, where the last level is weighted with its filled
+    /// fraction.
     pub fn scan_seeks(&self) -> f64 {
         let last = self.whole_levels();
         (1..last).map(|level| self.runs(level)).sum::<f64>() + self.runs(last) * self.last_share()
     }
 
-    /// Blocks that a scan of `entries` entries reads: one for each seek, and the blocks with the entries.
+    /// Returns the number of blocks that a scan of `entries` entries reads: one block per seek, and the blocks that
+    /// contain the entries.
     pub fn scan(&self, entries: f64) -> f64 {
         self.scan_seeks() + entries / self.entries_per_block
     }
 
-    /// Returns the bytes written by flushes and compactions per flushed byte: 1 for the flush, and `(T − 1 + K)/(2K)`
-    /// for each level, with the last level weighted by its share.
+    /// Returns the number of bytes that flushes and compactions write per flushed byte: 1 for the flush, and `(T − 1 +
+    /// K)/(2K)` for each level. The last level is weighted with its filled fraction.
     pub fn write_amp(&self) -> f64 {
         let level = |runs: f64| (self.size_ratio - 1.0 + runs) / (2.0 * runs);
         let last = self.whole_levels();
@@ -96,8 +102,8 @@ impl KLsm {
             + self.last_share() * level(self.runs(last))
     }
 
-    /// Cost of a write in blocks per entry, where a read by compactions counts as φ = `read_price` writes: `(1 + φ)·(WA
-    /// − 1)/B + 1/B`.
+    /// Returns the cost of a write in blocks per entry: `(1 + φ)·(WA − 1)/B + 1/B`. A block that compactions read
+    /// counts as φ = `read_price` written blocks.
     pub fn write(&self, read_price: f64) -> f64 {
         ((self.write_amp() - 1.0) * (1.0 + read_price) + 1.0) / self.entries_per_block
     }
@@ -117,7 +123,7 @@ mod tests {
         KLsm { size_ratio, upper_runs, largest_runs, entries, buffer: 1000.0, entries_per_block: 32.0 }
     }
 
-    /// With full levels, the model equals the textbook formula.
+    /// Rule: if all levels are full, this model equals the textbook formula.
     #[test]
     fn full_levels_are_those_of_the_fluid_tree() {
         for (ratio, runs) in [(4.0, (1.0, 1.0)), (4.0, (3.0, 3.0)), (6.0, (5.0, 1.0))] {

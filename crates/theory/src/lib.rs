@@ -1,20 +1,22 @@
-//! The theoretical expectations for a tree, in closed form. Each formula is a small pure function. Its documentation
-//! contains the source and the derivation.
+//! The expected values of a tree according to theory, in closed form. Each formula is a small pure function. The
+//! documentation of a function contains the source and the derivation of its formula.
 //!
-//! * [`Growth`]: the write amplification, levels and runs of a compaction policy after a number of flushes.
-//!   Exact where a form is known, otherwise from the compaction simulator.
-//! * [`least_writes`]: the fewest bytes that any schedule with a number of runs writes.
+//! * [`Growth`]: the write amplification, the levels and the runs of a compaction policy after a number of flushes. The
+//!   values are exact. They come from a closed form, or from the compaction simulator if no closed form is known.
+//! * [`least_writes`]: the smallest number of bytes that any schedule with a number of runs can write.
 //! * [`Fluid`]: the textbook's cost model of a tree with T, K and Z: levels, writes, lookups, space.
-//! * [`KLsm`]: a tree with runs per level and a last level that is filled in part: writes, lookups, scans.
-//! * [`allocate`]: Monkey's filter bits over levels of any size. [`split_memory`]: a budget over memtable, filters, cache.
-//! * [`best_ratios`]: Moose's ratios and runs. [`UcsScaling`]: Cassandra's spelling of a tree.
-//! * [`robust_cost`]: the worst mix within a drift.
-//! * [`RunView`]: the data blocks that a lookup reads, from the existing runs and their filters.
-//! * [`Popularity`]: the fraction of requests for each key or block; [`Eviction`] and
+//! * [`KLsm`]: a tree with different numbers of runs per level and a partly filled last level: writes, lookups, scans.
+//! * [`allocate`]: Monkey's filter bits for levels of any size. [`split_memory`]: the split of a budget between
+//!   memtable, filters and cache.
+//! * [`best_ratios`]: the size ratios and runs per level that Moose proposes. [`UcsScaling`]: the scaling parameters
+//!   with which Cassandra describes a tree.
+//! * [`robust_cost`]: the cost of the worst mix of operations within a drift.
+//! * [`RunView`]: the data blocks that a lookup reads, computed from the existing runs and their filters.
+//! * [`Popularity`]: the fraction of requests for each key or block. [`Eviction`] and
 //!   [`best_static_share`](Popularity::best_static_share): the resulting hit rate of a cache.
 //!
-//! The expected false positives of a filter come from the filter itself. The best hit rate on a recorded trace comes
-//! from the simulator of caches (Belady).
+//! The filter itself computes its expected rate of false positives. The cache simulator computes the best hit rate for
+//! a recorded trace (Belady).
 
 mod fluid;
 mod forms;

@@ -1,26 +1,26 @@
 //! The data blocks that a lookup reads, from the existing runs.
 //!
-//! A run is searched only if no newer run has the key. The filter of a run passes an absent key with its
-//! false-positive rate, and each passed key costs one block read. The cost is the sum over all runs that are newer
-//! than the run with the key, plus 1 for that run. Source: Monkey (Dayan, Athanassoulis, Idreos, SIGMOD 2017),
-//! section 4, where the rates are those of levels.
+//! A run is searched only if no newer run has the key. The filter of a run passes an absent key with its false-positive
+//! rate, and each passed key costs one block read. The cost of a lookup is the sum of these rates over all runs that
+//! are newer than the run with the key, plus 1 for that run. Source: Monkey (Dayan, Athanassoulis, Idreos, SIGMOD
+//! 2017), section 4, which uses one rate per level.
 
-/// One sorted run, as a lookup sees it.
+/// The properties of a sorted run that determine the cost of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunView {
     /// The fraction of lookups of present keys that this run answers.
     pub share: f64,
-    /// Probability that a lookup of an absent key reads a block of this run. 1 without a filter.
+    /// The probability that a lookup of an absent key reads a block of this run. The probability is 1 without a filter.
     pub fpr: f64,
 }
 
-/// Blocks per lookup of a key that no run has.
+/// Returns the number of blocks that a lookup reads if no run contains the key.
 pub fn blocks_per_absent_get(runs: &[RunView]) -> f64 {
     runs.iter().map(|run| run.fpr).sum()
 }
 
-/// Blocks per lookup of a key that is in one of the runs. The runs are ordered from newest to oldest. `None` if no run
-/// answers a lookup.
+/// Returns the number of blocks that a lookup reads if one of the runs contains the key. The runs are ordered from
+/// newest to oldest. Returns `None` if no run answers a lookup.
 pub fn blocks_per_present_get(runs: &[RunView]) -> Option<f64> {
     let (mut before, mut blocks, mut shares) = (0.0, 0.0, 0.0);
     for run in runs {
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
     use crate::Fluid;
 
-    /// Lookups simulated one by one, compared with the sums.
+    /// Compares the sums with lookups that are simulated one by one.
     #[test]
     fn the_sums_are_what_lookups_do() {
         const LOOKUPS: u32 = 200_000;
@@ -59,7 +59,7 @@ mod tests {
         assert_eq!(blocks_per_present_get(&[]), None);
     }
 
-    /// Rule: the sum over the runs of a full tree equals the formula of the textbook.
+    /// Rule: for a full tree, the sum over its runs equals the formula of the textbook.
     #[test]
     fn a_full_tree_costs_what_the_textbook_says() {
         for tree in [Fluid::leveled(4.0), Fluid::tiered(4.0), Fluid::lazy_leveled(4.0)] {

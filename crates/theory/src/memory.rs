@@ -1,31 +1,32 @@
-//! One memory budget over several uses, such as memtable, filters and block cache.
+//! The split of a memory budget between several uses, such as memtable, filters and block cache.
 //!
-//! The cost of each use falls as its memory grows, but each further byte saves less. The total is least where the
-//! marginals are equal: one more byte saves as much in every use. For such costs, the following method finds the
-//! optimum: each share of the budget goes to the use that it helps most (Gross, 1956; Fox, "Discrete Optimization via
-//! Marginal Analysis", Management Science 1966).
+//! The cost of each use falls as its memory grows, but each additional byte saves less. The total cost is smallest if
+//! one more byte saves the same amount in every use. For such costs, a greedy method finds the optimum: it gives each
+//! share of the budget to the use that saves most (Gross, 1956; Fox, "Discrete Optimization via Marginal Analysis",
+//! Management Science 1966).
 
-/// One use of memory, such as a cache, with its cost.
+/// One use of memory, such as a cache, with its cost function.
 pub struct MemoryUse<'a> {
-    /// Minimum number of bytes of this structure.
+    /// The minimum number of bytes for this use.
     pub least: f64,
-    /// The cost with a number of bytes, convex and falling.
+    /// Returns the cost for a number of bytes. The function must be convex and falling.
     pub cost: &'a dyn Fn(f64) -> f64,
 }
 
-/// A split of a budget.
+/// The optimal split of a budget.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MemorySplit {
     /// The number of bytes that each use gets.
     pub bytes: Vec<f64>,
-    /// The saving of the last share of the budget in each use, per byte. At the optimum, the savings differ by less
-    /// than the effect of one share.
+    /// For each use, the saving per byte that one more share of the budget would bring. At the optimum, these savings
+    /// differ by less than the effect of one share.
     pub marginals: Vec<f64>,
     /// The total cost.
     pub cost: f64,
 }
 
-/// Splits `budget` bytes over `uses` in `shares` equal shares; `None` if the least bytes exceed the budget.
+/// Splits `budget` bytes between `uses`, in `shares` equal shares. Returns `None` if the budget is smaller than the
+/// minimum of all uses together.
 pub fn split_memory(budget: f64, uses: &[MemoryUse<'_>], shares: u32) -> Option<MemorySplit> {
     let mut bytes: Vec<f64> = uses.iter().map(|part| part.least).collect();
     let left = budget - bytes.iter().sum::<f64>();
@@ -50,7 +51,8 @@ mod tests {
     use super::*;
     use crate::{Eviction, KLsm, Popularity};
 
-    /// Memtable, filters and cache of a tree with a million entries of 100 bytes.
+    /// Compares the split with all enumerated splits. The uses are memtable, filters and cache of a tree with a million
+    /// entries of 100 bytes.
     #[test]
     fn the_split_is_the_best_of_all_enumerated_ones() {
         const SHARES: u32 = 60;

@@ -1,9 +1,9 @@
-//! Monkey: filter bits over levels of any size, so that lookups of absent keys read the fewest blocks.
+//! Monkey: distributes filter bits over levels of any size, so that lookups of absent keys read the fewest blocks.
 //!
 //! Source: Dayan, Athanassoulis, Idreos, "Monkey" (SIGMOD 2017), section 4.2. This module does not assume that all
-//! levels grow by one ratio. A filter with b bits per key has the false-positive rate `e^(−b·ln²2)`. The sum `Σ
-//! K_i·p_i` is least under `Σ n_i·b_i = M` where `p_i` is proportional to the entries of a run, `n_i/K_i`. If the
-//! formula gives a rate above 1, the level has no filter, and the rates of the other levels are computed again.
+//! levels have the same size ratio. A filter with b bits per key has the false-positive rate `e^(−b·ln²2)`. For a total
+//! of `Σ n_i·b_i = M` bits, the sum `Σ K_i·p_i` is smallest if `p_i` is proportional to the entries per run, `n_i/K_i`.
+//! If the formula gives a rate above 1, the level has no filter, and the rates of the other levels are computed again.
 
 /// The entries and sorted runs of a level.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,15 +14,16 @@ pub struct FilterLevel {
     pub runs: f64,
 }
 
-/// (ln 2)². One more filter bit per key reduces the natural logarithm of the false-positive rate by this value.
+/// (ln 2)². One additional filter bit per key reduces the natural logarithm of the false-positive rate by this value.
 const LN2_SQUARED: f64 = std::f64::consts::LN_2 * std::f64::consts::LN_2;
 
-/// The false-positive rate of an ideal Bloom filter with `bits` bits per key; 1 without bits.
+/// Returns the false-positive rate of an ideal Bloom filter with `bits` bits per key. The rate is 1 for 0 bits.
 pub fn fpr(bits: f64) -> f64 {
     (-bits.max(0.0) * LN2_SQUARED).exp()
 }
 
-/// The bits per key of each level, if all filters together have `total_bits`. A level without entries gets 0 bits.
+/// Returns the bits per key of each level, if all filters together have `total_bits` bits. A level without entries gets
+/// 0 bits.
 pub fn allocate(levels: &[FilterLevel], total_bits: f64) -> Vec<f64> {
     let mut bits = vec![0.0; levels.len()];
     let mut filtered: Vec<usize> = (0..levels.len()).filter(|at| levels[*at].entries > 0.0).collect();
@@ -55,7 +56,8 @@ mod tests {
         of.iter().map(|(entries, runs)| FilterLevel { entries: *entries, runs: *runs }).collect()
     }
 
-    /// No enumerated allocation of the same bits costs less, and the best enumerated allocation costs the same.
+    /// Rule: no enumerated allocation of the same number of bits has a lower cost, and the best enumerated allocation
+    /// has the same cost.
     #[test]
     fn no_enumerated_allocation_costs_less() {
         const STEPS: i32 = 400;

@@ -1,24 +1,25 @@
-//! Moose's rule: the ratio and the runs of each level, independent of the other levels.
+//! Moose's rule for the size ratio and the number of runs of each level, which may differ between levels.
 //!
 //! Source: Liu et al., "Structural Designs Meet Optimality: Exploring Optimized LSM-tree Structures in a Colossal
-//! Configuration Space" (SIGMOD 2024). A level that is r times as large as the one above, with n runs, costs `n` blocks
-//! per lookup without filters and `(r − 1)/(b·n)` block writes per entry, for blocks of b entries. The expression is least at
-//! `n = √((r − 1)/b)`; Moose itself takes `n = √r`.
+//! Configuration Space" (SIGMOD 2024). A level with n runs that is r times as large as the level above costs `n` blocks
+//! per lookup without filters. With blocks of b entries, the level also costs `(r − 1)/(b·n)` block writes per entry.
+//! The sum of both costs is smallest at `n = √((r − 1)/b)`, but Moose uses `n = √r`.
 
-/// The cost of a level: runs of a lookup plus block writes of an entry, the latter weighted by `writes`.
+/// Returns the cost of a level: the blocks per lookup, plus the block writes per entry multiplied by `writes`.
 pub fn level_cost(ratio: f64, runs: f64, entries_per_block: f64, writes: f64) -> f64 {
     runs + writes * (ratio - 1.0) / (entries_per_block * runs)
 }
 
-/// The number of runs, at least 1, with the smallest [`level_cost`].
+/// Returns the number of runs, at least 1, for which [`level_cost`] is smallest.
 pub fn best_runs(ratio: f64, entries_per_block: f64, writes: f64) -> f64 {
     (writes * (ratio - 1.0) / entries_per_block).sqrt().max(1.0)
 }
 
-/// The ratios of `levels` levels whose product is `growth`, and their least total cost with the best number of runs.
+/// Returns the size ratios of `levels` levels with the smallest total cost, and this cost. The product of the size
+/// ratios is `growth`, and each level has the best number of runs.
 ///
-/// If every level has more than one run, the cost of a level is `2·√(writes·(r − 1)/b)`, which is concave in `ln r`
-/// for large r. The optimum therefore gives only the last level a large ratio. The search is a dynamic programme over
+/// If every level has more than one run, the cost of a level is `2·√(writes·(r − 1)/b)`, which is concave in `ln r` for
+/// large r. The optimum therefore gives only the last level a large ratio. The search uses dynamic programming over
 /// `steps` equal steps of `ln growth`.
 pub fn best_ratios(
     growth: f64,

@@ -1,36 +1,36 @@
-//! The popularity of items, most popular first: keys under a key distribution, and the blocks that contain them.
+//! The popularity of items, most popular first. Items are keys with a key distribution, or the blocks that contain
+//! these keys.
 
 use types::avalanche;
 
-/// The number of most popular ranks that each have their own class. Later ranks are grouped in classes of growing
-/// size.
+/// The number of most popular ranks that each have their own class. Later ranks form classes of growing size.
 const HEAD: u64 = 64;
-/// Divisor of the size of later classes: a class that starts at rank `first` has `first / GROWTH` ranks.
+/// The divisor that determines the size of later classes: a class that starts at rank `first` has `first / GROWTH`
+/// ranks.
 const GROWTH: u64 = 16;
 /// Maximum number of keys that are assigned to blocks individually.
 const MOST_DEALT: u64 = 1 << 22;
-/// The relative difference in popularity below which blocks are in one class.
+/// The relative difference in popularity below which two blocks belong to the same class.
 const ALIKE: f64 = 1e-3;
-/// The seed of the assignment of ranks to keys. The results for other seeds differ only by the noise of a few hot
-/// keys.
+/// The seed for the assignment of ranks to keys. With another seed, results differ only by the noise of a few hot keys.
 const SEED: u64 = 0x1e35_a7bd_0f32_11a5;
 
-/// Position of a distribution's popular keys in the key order.
+/// The positions of popular keys in the key order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PopularKeyOrder {
-    /// Popular keys are anywhere, so random keys share a block.
+    /// Popular keys are at random positions, so a block contains random keys.
     Scattered,
-    /// Popular keys are next to each other, most popular first.
+    /// Popular keys are next to each other, in the order of their popularity.
     Together,
 }
 
-/// Classes of items, most popular first. Each item of a class gets an equal fraction of the requests.
+/// Classes of items, most popular first. All items of a class are requested equally often.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Popularity {
     classes: Vec<Class>,
 }
 
-/// A class of items, each of which gets an equal fraction of the requests.
+/// A class of items that are requested equally often.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Class {
     pub(crate) share: f64,
@@ -38,8 +38,8 @@ pub(crate) struct Class {
 }
 
 impl Popularity {
-    /// The ranks at which the cumulative shares of a distribution over `keys` keys must be known, as counts of the
-    /// hottest keys.
+    /// Returns the ranks for which [`of_keys`](Self::of_keys) needs the cumulative fraction of requests, for a
+    /// distribution over `keys` keys. A rank is a number of hottest keys.
     pub fn ranks(keys: u64) -> Vec<u64> {
         let mut ranks: Vec<u64> = (1..=keys.min(HEAD)).collect();
         let mut last = HEAD;
@@ -50,8 +50,8 @@ impl Popularity {
         ranks
     }
 
-    /// The popularity of keys of which the hottest `ranks[i]` keys together get the fraction `shares[i]` of the
-    /// requests. The last rank is the number of keys. Ranks increase.
+    /// Returns the popularity of keys from cumulative fractions: the hottest `ranks[i]` keys together get the fraction
+    /// `shares[i]` of the requests. The ranks must increase, and the last rank is the number of keys.
     pub fn of_keys(ranks: &[u64], shares: &[f64]) -> Self {
         let (mut before, mut sum) = (0, 0.0);
         let classes = ranks.iter().zip(shares).map(|(rank, share)| {
@@ -62,13 +62,13 @@ impl Popularity {
         Self { classes: classes.collect() }
     }
 
-    /// `count` items that are requested equally often.
+    /// Returns the popularity of `count` items that are requested equally often.
     pub fn even(count: f64) -> Self {
         Self { classes: vec![Class { share: 1.0 / count, count }] }
     }
 
-    /// The popularity of the blocks that contain these keys, `keys_per_block` in each. Scattered keys are assigned to
-    /// blocks at random with a fixed seed. `None` for more keys than can be assigned, 4 million.
+    /// Returns the popularity of the blocks that contain these keys, with `keys_per_block` keys in each block.
+    /// Scattered keys are assigned to blocks at random with a fixed seed. Returns `None` for more than 4 million keys.
     pub fn of_blocks(&self, keys_per_block: f64, standing: PopularKeyOrder) -> Option<Self> {
         let keys = self.len();
         if keys_per_block <= 1.0 {
@@ -90,7 +90,7 @@ impl Popularity {
         Some(Self::of_shares(shares))
     }
 
-    /// Groups items with these shares, in any order, into classes.
+    /// Groups items into classes. `shares` contains the fraction of requests of each item, in any order.
     fn of_shares(mut shares: Vec<f64>) -> Self {
         shares.sort_unstable_by(|a, b| b.total_cmp(a));
         let mut classes: Vec<Class> = Vec::new();
@@ -117,10 +117,10 @@ impl Popularity {
         self.classes.is_empty()
     }
 
-    /// The fraction of requests that go to the `held` most popular items. This fraction is the hit rate of a cache
-    /// that always contains the best items for its size. If requests are drawn independently, no cache without
-    /// knowledge of the future has a higher hit rate in the long run (Aven, Coffman, Kogan, *Stochastic Analysis of
-    /// Computer Storage*, 1987, theorem on A₀; LFU converges to it).
+    /// Returns the fraction of requests that go to the `held` most popular items. This fraction is the hit rate of a
+    /// cache that always contains these items. If requests are drawn independently, no cache without knowledge of the
+    /// future has a higher hit rate in the long run (Aven, Coffman, Kogan, *Stochastic Analysis of Computer Storage*,
+    /// 1987, theorem on A₀; LFU converges to this hit rate).
     pub fn best_static_share(&self, held: f64) -> f64 {
         let mut left = held.max(0.0);
         let parts = self.classes.iter().map(|class| {
@@ -131,12 +131,12 @@ impl Popularity {
         parts.sum::<f64>().min(1.0)
     }
 
-    /// The expected number of distinct items in `requests` requests: Σ 1 − e^(−p·n).
+    /// Returns the expected number of distinct items in n = `requests` requests: Σ 1 − e^(−p·n).
     pub fn distinct(&self, requests: f64) -> f64 {
         self.sum(|share| -(-share * requests).exp_m1())
     }
 
-    /// The sum over all items of a function of their shares.
+    /// Returns the sum of `term` over all items. `term` receives the fraction of requests of an item.
     pub(crate) fn sum(&self, term: impl Fn(f64) -> f64) -> f64 {
         self.classes.iter().map(|class| class.count * term(class.share)).sum()
     }
@@ -146,7 +146,7 @@ impl Popularity {
     }
 }
 
-/// The position of the key of each rank.
+/// Returns the position of each key in the key order, by the popularity rank of the key.
 fn places(keys: usize, standing: PopularKeyOrder) -> Vec<u32> {
     let mut places: Vec<u32> = (0..keys as u32).collect();
     if standing == PopularKeyOrder::Scattered {
@@ -159,7 +159,7 @@ fn places(keys: usize, standing: PopularKeyOrder) -> Vec<u32> {
     places
 }
 
-/// A random number (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
+/// Returns a pseudo-random number (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
 fn split_mix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     avalanche(*state)
@@ -197,7 +197,7 @@ mod tests {
         }
     }
 
-    /// Rule: the hit rates equal the exact sums of a Zipf distribution of 0.99 over a million keys.
+    /// Rule: the hit rates equal the exact sums for a Zipf distribution with exponent 0.99 over a million keys.
     #[test]
     fn the_best_static_set_is_that_of_the_exact_sums() {
         let popularity = zipf(1_000_000, 0.99);

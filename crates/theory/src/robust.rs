@@ -1,18 +1,19 @@
-//! The cost of a design under a mix that may drift: Endure's robust objective in one dimension.
+//! The cost of a design for a mix of operations that may drift, which is Endure's robust objective in one dimension.
 //!
-//! Source: Huynh, Chaudhari, Terzi, Athanassoulis, "Endure" (VLDB 2022), section 5: the worst mean cost over all mixes whose
-//! Kullback-Leibler divergence from the expected mix w is at most ρ. Its dual is the minimum over λ > 0 and η of
-//! `η + ρλ + λ·Σ w_i·(e^((c_i − η)/λ) − 1)`. The minimum over η is `η = λ·ln Σ w_i·e^(c_i/λ)`, which leaves
-//! `ρλ + λ·ln Σ w_i·e^(c_i/λ)`, convex in λ.
+//! Source: Huynh, Chaudhari, Terzi, Athanassoulis, "Endure" (VLDB 2022), section 5. The objective is the largest mean
+//! cost over all mixes whose Kullback-Leibler divergence from the expected mix w is at most ρ. The dual problem is the
+//! minimum over λ > 0 and η of `η + ρλ + λ·Σ w_i·(e^((c_i − η)/λ) − 1)`. The minimum over η is `η = λ·ln Σ
+//! w_i·e^(c_i/λ)`, which leaves `ρλ + λ·ln Σ w_i·e^(c_i/λ)`, convex in λ.
 
 /// The golden ratio minus 1.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
-/// Rounds of the search over `ln λ`.
+/// The number of search steps for `ln λ`.
 const ROUNDS: u32 = 200;
 
-/// The worst mean of `costs` over all mixes within the divergence `drift` of `weights`, which sum to 1. Without drift, it
-/// is their mean; with endless drift, the largest cost of an operation with a weight.
+/// Returns the largest mean of `costs` over all mixes within the divergence `drift` of the expected mix `weights`. The
+/// weights must sum to 1. Without drift, the result is the mean for the expected mix. With unlimited drift, the result
+/// is the largest cost of an operation whose weight is not 0.
 pub fn robust_cost(drift: f64, weights: &[f64], costs: &[f64]) -> f64 {
     let used: Vec<(f64, f64)> =
         weights.iter().copied().zip(costs.iter().copied()).filter(|(weight, _)| *weight > 0.0).collect();
@@ -41,7 +42,7 @@ pub fn robust_cost(drift: f64, weights: &[f64], costs: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// All mixes of three operations within the divergence, enumerated.
+    /// Returns the worst mean cost over all enumerated mixes of three operations within the divergence `drift`.
     fn enumerated(drift: f64, weights: [f64; 3], costs: [f64; 3]) -> f64 {
         const STEPS: i32 = 600;
         let mut worst: f64 = 0.0;

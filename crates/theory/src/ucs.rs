@@ -1,9 +1,9 @@
-//! Cassandra's scaling parameters of unified compaction (UCS), as size ratio and runs.
+//! Converts Cassandra's scaling parameters of unified compaction (UCS) to a size ratio and a number of runs.
 //!
-//! Source: Apache Cassandra, "Unified Compaction Strategy". A number W describes each level. Below 0 it is leveled: a
-//! fan of 2 − W, and two runs are merged. If W is above 0, the level is tiered: its fan is 2 + W, and a compaction
-//! merges as many runs as the fan. W can also be written as `L` or `T` with the fan, or as `N` for 0. For example,
-//! `L10` is −8 and `T4` is 2.
+//! Source: Apache Cassandra, "Unified Compaction Strategy". A number W describes each level, and the fan is the size
+//! ratio of the level. If W is below 0, the level is leveled: its fan is 2 − W, and a compaction merges two runs. If W
+//! is above 0, the level is tiered: its fan is 2 + W, and a compaction merges as many runs as the fan. W can also be
+//! written as `L` or `T` with the fan, or as `N` for 0. For example, `L10` is −8 and `T4` is 2.
 
 use crate::Fluid;
 
@@ -12,7 +12,7 @@ use crate::Fluid;
 pub struct UcsScaling(pub i32);
 
 impl UcsScaling {
-    /// Reads `L10`, `T4`, `N` or a number. `None` for anything else.
+    /// Parses `L10`, `T4`, `N` or a number. Returns `None` for any other text.
     pub fn read(text: &str) -> Option<Self> {
         let fan = |digits: &str| digits.parse::<i32>().ok().filter(|fan| (2..=1000).contains(fan));
         match text.trim().split_at_checked(1)? {
@@ -23,7 +23,7 @@ impl UcsScaling {
         }
     }
 
-    /// The size ratio of a level.
+    /// Returns the size ratio of a level.
     pub fn fan(self) -> u32 {
         2 + self.0.unsigned_abs()
     }
@@ -33,8 +33,8 @@ impl UcsScaling {
         if self.0 > 0 { self.fan() } else { 2 }
     }
 
-    /// The model of a tree with this parameter on all levels. The number of waiting runs is at most the threshold
-    /// minus 1.
+    /// Returns the model of a tree in which all levels have this parameter. In each level, the number of runs is at
+    /// most the threshold minus 1.
     pub fn fluid(self) -> Fluid {
         let runs = f64::from(self.threshold() - 1);
         Fluid { size_ratio: f64::from(self.fan()), upper_runs: runs, largest_runs: runs }

@@ -1,4 +1,4 @@
-//! The times between operations.
+//! The times between the operations of a trace.
 
 use crate::histogram::Histogram;
 use crate::summary::Arrivals;
@@ -6,7 +6,7 @@ use crate::summary::Arrivals;
 /// Nanoseconds per second.
 const SECOND_NS: f64 = 1e9;
 
-/// The times of operations.
+/// The arrival times of operations so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Times {
     first_ns: Option<u64>,
@@ -30,7 +30,7 @@ impl Times {
         self.last_ns = time_ns;
     }
 
-    /// Returns the statistics of the arrival times; `None` with fewer than two times.
+    /// Returns the statistics of the times between operations. Returns `None` if there are fewer than two times.
     pub(crate) fn summary(&self) -> Option<Arrivals> {
         let first_ns = self.first_ns.filter(|_| self.gaps.total() > 0)?;
         let gaps = self.gaps.total() as f64;

@@ -1,34 +1,37 @@
-//! The distances between a trace and its synthetic twin, one per distribution.
+//! The distances between a trace and its fitted workload, one per distribution.
 
 use serde::Serialize;
 
 use crate::histogram::Histogram;
 use crate::statistics::{Statistics, capacities};
 
-/// The distances between two traces. All distances except those of exponents are between 0 (equal) and 1.
+/// The distances between a trace and a fitted workload. Apart from the exponents, all values are distances between 0
+/// (equal) and 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Distances {
-    /// The total variation distance of the mixes.
+    /// The total variation distance between the mixes of operations.
     pub mix: f64,
     /// Kolmogorov-Smirnov distance between the key sizes of the trace and of the fitted workload.
     pub key_sizes: f64,
-    /// The Kolmogorov-Smirnov distance of the sizes of values, if the trace has some.
+    /// The Kolmogorov-Smirnov distance between the value sizes of the trace and of the fitted workload. `None` if the
+    /// trace has no value sizes.
     pub value_sizes: Option<f64>,
     /// Kolmogorov-Smirnov distance between the scan lengths (in entries) of the trace and of the fitted workload.
     /// `None` if the trace has no scans.
     pub scan_entries: Option<f64>,
-    /// The largest difference between the shares of accesses to the most frequent keys.
+    /// The largest difference between both fractions of accesses that go to the same fraction of hottest keys.
     pub popularity: f64,
-    /// The largest difference between the miss ratios of LRU caches of equal capacity.
+    /// The largest difference between the miss ratios of both in LRU caches of equal capacity.
     pub lru: f64,
-    /// The fitted exponent of the trace.
+    /// The Zipf exponent that fits the trace best.
     pub theta: f64,
-    /// The fitted exponent of the twin.
+    /// The Zipf exponent that fits the operations of the fitted workload best.
     pub twin_theta: f64,
 }
 
 impl Distances {
-    /// Compares a trace with its twin. The sizes of the twin are given by their distributions.
+    /// Compares a trace with its fitted workload. The histograms contain the value sizes and scan lengths of the fitted
+    /// distributions.
     pub(crate) fn of(
         trace: &Statistics,
         twin: &Statistics,
@@ -53,7 +56,7 @@ impl Distances {
         }
     }
 
-    /// Returns a sentence for each distance.
+    /// Returns one sentence per distance.
     pub fn sentences(&self) -> Vec<String> {
         let mut sentences = vec![
             format!("mix: total variation distance {:.4}", self.mix),

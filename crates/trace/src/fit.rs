@@ -1,4 +1,5 @@
-//! Fits the synthetic twin of a trace: a workload of a load and one phase with the mix, sizes and skew of the trace.
+//! Fits a workload to a trace. The workload has a load and one phase with the mix of operations, the sizes and the skew
+//! of the trace.
 
 use std::fmt::Write as _;
 
@@ -13,16 +14,16 @@ use crate::histogram::Histogram;
 use crate::statistics::Statistics;
 use crate::twin;
 
-/// The maximum number of operations of a twin.
+/// The maximum number of operations of a fitted workload.
 const MOST_OPERATIONS: u64 = 5_000_000;
 
-/// If the exponent is below this value, the fitted distribution is uniform.
+/// The exponent below which the fitted key distribution is uniform.
 const LEAST_THETA: f64 = 0.03;
 
-/// Twins that are made to find the exponent.
+/// The number of workloads that the search for the exponent tries.
 const ROUNDS: usize = 4;
 
-/// Quantiles at which a distribution of sizes is compared.
+/// The number of quantiles at which two distributions of sizes are compared.
 const QUANTILES: u64 = 1 << 14;
 
 /// A fitted workload.
@@ -30,13 +31,13 @@ const QUANTILES: u64 = 1 << 14;
 pub struct Fit {
     /// The workload as TOML.
     pub toml: String,
-    /// The distances between the trace and the operations of the workload.
+    /// The distances between the trace and the operations of the fitted workload.
     pub distances: Distances,
     /// The properties of the trace that the workload does not have, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// A distribution of sizes, together with its histogram.
+/// A distribution of sizes in TOML, and its histogram.
 struct Law {
     toml: String,
     histogram: Histogram,
@@ -45,7 +46,8 @@ struct Law {
 /// Fits a workload to the statistics of a trace, and measures the distances between the trace and the workload.
 ///
 /// # Errors
-/// The trace has no operations on single keys, or more than a workload can have.
+/// The trace has no operations on single keys, or the fitted workload is not possible, for example because the trace has
+/// too many keys.
 pub fn fit(trace: &Statistics, name: &str) -> Outcome<Fit> {
     if trace.reuse.distinct() == 0 {
         return Err(Problem::new("the trace has no operation on a single key, so no workload can be fitted"));
@@ -88,7 +90,7 @@ pub fn fit(trace: &Statistics, name: &str) -> Outcome<Fit> {
     Ok(Fit { toml: format!("{head}\n{toml}"), distances, notes })
 }
 
-/// Returns the properties that a twin lacks.
+/// Returns one sentence for each property of the trace that the fitted workload does not have.
 fn notes(trace: &Statistics) -> Vec<String> {
     let mut notes = Vec::new();
     let range_deletes = trace.operations_of(TraceOperation::DeleteRange);
@@ -128,7 +130,7 @@ fn notes(trace: &Statistics) -> Vec<String> {
     notes
 }
 
-/// Returns the workload with this exponent as TOML.
+/// Returns the workload with the Zipf exponent `theta` as TOML.
 fn written(trace: &Statistics, theta: f64, values: &Law, scans: Option<&Law>) -> String {
     let keys = trace.reuse.distinct();
     let inserts = trace.inserted_keys();
@@ -177,14 +179,14 @@ fn written(trace: &Statistics, theta: f64, values: &Law, scans: Option<&Law>) ->
     toml
 }
 
-/// Returns the length of keys: the mean length of the trace, or a larger length if the number of keys requires it.
+/// Returns the length of keys in bytes: the mean length in the trace, or a larger length if so many keys need it.
 fn key_bytes(trace: &Statistics, keys: u64) -> u64 {
     // Half of the numbers are absent keys.
     let bits = u64::BITS - keys.max(1).leading_zeros() + 1;
     (trace.key_sizes.mean().round() as u64).clamp(u64::from(bits.div_ceil(8)), MAX_KEY_BYTES as u64)
 }
 
-/// Returns the distribution of the catalog that is closest to the sizes; `None` without sizes.
+/// Returns the distribution of the catalog that is closest to the sizes. Returns `None` if there are no sizes.
 fn best(
     catalog: &Catalog<dyn LengthDistribution>,
     sizes: &Histogram,
@@ -204,7 +206,7 @@ fn best(
     laws.min_by(|a, b| sizes.distance(&a.histogram).total_cmp(&sizes.distance(&b.histogram)))
 }
 
-/// Returns the candidate distributions of sizes: a fixed size, a uniform distribution, and a generalised Pareto
+/// Returns the candidate distributions for the sizes: a fixed size, a uniform distribution, and a generalized Pareto
 /// distribution through the quartiles.
 fn candidates(sizes: &Histogram, name: &str, unit: &str) -> Vec<Table> {
     let size = |size: u64| match unit {

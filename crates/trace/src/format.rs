@@ -1,4 +1,4 @@
-//! The trace formats that can be written.
+//! The trace formats that lsmbench can write.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -11,7 +11,7 @@ use crate::write_rocksdb::RocksDbWriter;
 use crate::write_text::TextWriter;
 use crate::writer::TraceWriter;
 
-/// A format that can be written.
+/// A trace format that lsmbench can write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TraceFormat {
     /// Commands in the text language (DSL).
@@ -20,7 +20,7 @@ pub enum TraceFormat {
     RocksDb,
     /// Cache requests in the format of libCacheSim.
     OracleGeneral,
-    /// CSV in the columns that the reader `csv` expects by default.
+    /// CSV with the columns that the reader `csv` expects by default.
     Csv,
 }
 
@@ -28,7 +28,7 @@ impl TraceFormat {
     /// All formats.
     pub const ALL: [Self; 4] = [Self::Dsl, Self::RocksDb, Self::OracleGeneral, Self::Csv];
 
-    /// Returns the name on the command line.
+    /// Returns the name of the format on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Dsl => "dsl",
@@ -80,7 +80,8 @@ mod tests {
         (0..).zip(records).map(|(at, record)| record.at(1_000_000 + at * 1000)).collect()
     }
 
-    /// Writes the records in a format, and reads them.
+    /// Writes the records in a format, and reads the file. Returns the records that were read, the losses of the
+    /// writer, and the recognized format.
     fn again(format: TraceFormat, records: &[TraceRecord]) -> (Vec<TraceRecord>, Vec<String>, String) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t");

@@ -1,13 +1,14 @@
-//! Histograms of sizes: exact below 4,096, and within 1/64 above, in bounded memory.
+//! Histograms of sizes in bounded memory. Sizes below 4,096 are exact, and larger sizes have a relative error below
+//! 1/64.
 
 use std::collections::BTreeMap;
 
 use crate::summary::Sizes;
 
-/// The sizes that are counted exactly.
+/// The number of sizes that are counted exactly: all sizes below this number.
 const EXACT: u64 = 4096;
 
-/// Larger sizes are rounded down to this many leading bits.
+/// The number of leading bits to which larger sizes are rounded down.
 const LEADING_BITS: u32 = 7;
 
 /// A histogram of sizes.
@@ -28,12 +29,12 @@ impl Histogram {
         self.largest = self.largest.max(size);
     }
 
-    /// Returns the number of counted sizes.
+    /// Returns the number of added sizes.
     pub(crate) fn total(&self) -> u64 {
         self.total
     }
 
-    /// Returns the smallest size that is at least as large as the fraction `quantile` of all sizes. Returns 0 if there
+    /// Returns the smallest size that at least a fraction `quantile` of all sizes does not exceed. Returns 0 if there
     /// are no sizes.
     pub(crate) fn quantile(&self, quantile: f64) -> u64 {
         let rank = ((self.total as f64 * quantile).ceil() as u64).max(1);

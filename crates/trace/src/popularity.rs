@@ -1,17 +1,18 @@
-//! The skew of accesses over keys: shares of the most frequent keys, and the Zipf exponent that fits best.
+//! The skew of accesses to keys: the fraction of accesses to the hottest keys, and the Zipf exponent that fits best.
 
 use crate::summary::AccessSkew;
 
-/// The largest exponent that is tried.
+/// The largest Zipf exponent that the fit tries.
 const MOST_THETA: f64 = 5.0;
 
-/// Number of ranks that are added one by one in sums. Later ranks are taken in groups of 1/64 of their first rank.
+/// The number of ranks that sums add one by one. Later ranks are added in groups, each of which has 1/64 as many ranks
+/// as its first rank.
 const SINGLE_RANKS: u64 = 4096;
 
-/// Keys by the number of their accesses.
+/// The keys, sorted by their number of accesses.
 #[derive(Clone, Debug)]
 pub(crate) struct Ranking {
-    /// The numbers of accesses, the largest first.
+    /// The number of accesses to each key, largest number first.
     counts: Vec<u64>,
     total: f64,
 }
@@ -24,7 +25,8 @@ impl Ranking {
         Self { counts, total }
     }
 
-    /// Returns the statistics. `scale` is the number of keys for which each kept key stands. `None` without keys.
+    /// Returns the statistics of the skew. `scale` is the number of keys that each sampled key represents. Returns
+    /// `None` if there are no keys.
     pub(crate) fn summary(&self, scale: f64) -> Option<AccessSkew> {
         if self.counts.is_empty() {
             return None;
@@ -41,8 +43,8 @@ impl Ranking {
         })
     }
 
-    /// Returns the fraction of accesses that go to the most frequent keys. `share` is the fraction of keys that count
-    /// as hottest keys.
+    /// Returns the fraction of accesses that go to the hottest keys. `share` is the fraction of keys that count as
+    /// hottest.
     pub(crate) fn share(&self, share: f64) -> f64 {
         let keys = self.counts.len() as f64 * share;
         let whole: f64 = self.counts.iter().take(keys as usize).map(|count| *count as f64).sum();
@@ -51,7 +53,7 @@ impl Ranking {
         if self.total > 0.0 { (whole + edge) / self.total } else { 0.0 }
     }
 
-    /// Returns the exponent of the Zipf distribution over all ranks that makes the numbers of accesses most likely.
+    /// Returns the exponent of the Zipf distribution with the highest likelihood for these numbers of accesses.
     pub(crate) fn theta(&self) -> f64 {
         let ranks = self.counts.len() as u64;
         if ranks < 2 {
@@ -72,7 +74,7 @@ impl Ranking {
         (low + high) / 2.0
     }
 
-    /// Returns the Kolmogorov-Smirnov distance to a Zipf distribution over the ranks.
+    /// Returns the Kolmogorov-Smirnov distance between the ranking and a Zipf distribution with exponent `theta`.
     fn distance_to_zipf(&self, theta: f64) -> f64 {
         let weights = || (1..=self.counts.len() as u64).map(|rank| (rank as f64).powf(-theta));
         let whole: f64 = weights().sum();
@@ -85,8 +87,8 @@ impl Ranking {
         largest
     }
 
-    /// Returns the largest difference between two rankings, over all fractions of keys. The compared value is the
-    /// fraction of accesses to the most frequent keys.
+    /// Returns the largest difference between the fractions of accesses that go to the hottest keys of two rankings,
+    /// over all fractions of keys.
     pub(crate) fn distance(&self, other: &Self) -> f64 {
         const PLACES: u32 = 1000;
         let places = (0..=PLACES).map(|place| f64::from(place) / f64::from(PLACES));
@@ -96,7 +98,7 @@ impl Ranking {
     }
 }
 
-/// Returns the expected logarithm of a rank from 1 to `ranks` under a Zipf distribution.
+/// Returns the expected logarithm of a rank, which is drawn from 1 to `ranks` with a Zipf distribution.
 fn expected_log(ranks: u64, theta: f64) -> f64 {
     let (mut logs, mut weights) = (0.0, 0.0);
     let mut rank = 1;

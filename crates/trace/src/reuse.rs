@@ -2,60 +2,60 @@
 //!
 //! The reuse distance of an access is the number of distinct keys accessed since the previous access to its key. A
 //! Fenwick tree over the positions of the last accesses counts these keys (Mattson et al. 1970; Bennett and Kruskal
-//! 1975). Beyond a limit of keys, only keys whose hash is below a threshold are kept, and the threshold is halved
-//! each time (SHARDS: Waldspurger et al., FAST '15).
+//! 1975). If there are more keys than a limit, only a sample is kept: the keys whose hash is below a threshold. The
+//! threshold is halved whenever the sample reaches the limit (SHARDS: Waldspurger et al., FAST '15).
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
 use types::AlreadyHashed;
 
-/// A map from the hashes of keys.
+/// A map whose keys are the hashes of trace keys.
 type Map<V> = HashMap<u64, V, BuildHasherDefault<AlreadyHashed>>;
 
-/// Number of positions before the first renumbering.
+/// The number of positions in the Fenwick tree before the first renumbering.
 const FIRST_POSITIONS: usize = 1 << 12;
 
-/// A key that is in the sample.
+/// A sampled key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key {
-    /// The position of the last access to the key among the positions of the tree.
+    /// The position of the last access to the key in the Fenwick tree.
     position: u32,
     /// The number of accesses to the key.
     pub(crate) count: u64,
-    /// Number of the last access to this key, counted over all keys.
+    /// The number of the last access to the key, where all accesses of the trace are counted.
     last: u64,
 }
 
-/// Keys, with the histogram of reuse distances.
+/// The sampled keys, and the histogram of reuse distances.
 #[derive(Debug)]
 pub(crate) struct Reuse {
     most_keys: usize,
-    /// The sampling rate is 2 to the power of minus this.
+    /// The sampling rate is 2^(−`shift`).
     shift: u32,
     keys: Map<Key>,
     tree: Vec<u32>,
     next: u32,
-    /// Accesses by distance, in sampled keys.
+    /// The number of accesses by reuse distance. The unit of the distance is one sampled key.
     distances: Vec<f64>,
     /// The number of first accesses to sampled keys.
     cold: f64,
     accesses: u64,
 }
 
-/// The result of an access, as far as the earlier accesses determine it.
+/// The information about an access that earlier accesses provide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
-    /// The key is not in the sample.
+    /// The key of the access is not in the sample.
     NotSampled,
     /// The access is the first access to its key.
     First,
-    /// The key was last accessed at this access, over all keys.
+    /// The number of the last access to this key, where all accesses of the trace are counted.
     Last(u64),
 }
 
 impl Reuse {
-    /// Creates a pass that keeps at most `most_keys` keys.
+    /// Creates empty statistics, which keep at most `most_keys` keys.
     pub(crate) fn new(most_keys: usize) -> Self {
         Self {
             most_keys: most_keys.max(1),
@@ -69,7 +69,7 @@ impl Reuse {
         }
     }
 
-    /// Counts an access to the key with this hash.
+    /// Adds an access to the key with this hash.
     pub(crate) fn access(&mut self, hash: u64) -> Seen {
         let now = self.accesses;
         self.accesses += 1;
@@ -104,22 +104,22 @@ impl Reuse {
         seen
     }
 
-    /// Returns the number of keys for which each kept key stands. 1 if all keys are kept.
+    /// Returns the number of keys that each sampled key represents. This is 1 if all keys are kept.
     pub(crate) fn scale(&self) -> f64 {
         2f64.powi(self.shift.cast_signed())
     }
 
-    /// Returns the number of different keys. If only a part of the keys is sampled, the number is an estimate.
+    /// Returns the number of distinct keys. If the keys are sampled, this is an estimate.
     pub(crate) fn distinct(&self) -> u64 {
         (self.keys.len() as u64) << self.shift
     }
 
-    /// Returns the numbers of accesses of the kept keys.
+    /// Returns the number of accesses to each sampled key.
     pub(crate) fn counts(&self) -> Vec<u64> {
         self.keys.values().map(|key| key.count).collect()
     }
 
-    /// Returns the median reuse distance in keys, over accesses that are not the first of their key.
+    /// Returns the median reuse distance in keys. The first access to each key has no reuse distance.
     pub(crate) fn median_distance(&self) -> Option<f64> {
         let total: f64 = self.distances.iter().sum();
         let mut below = 0.0;
@@ -130,7 +130,8 @@ impl Reuse {
         place.filter(|_| total > 0.0).map(|place| place as f64 * self.scale())
     }
 
-    /// Returns the miss ratio of an LRU cache at each capacity in keys, from small to large.
+    /// Returns the miss ratio of an LRU cache for each capacity. The capacities are numbers of keys, in ascending
+    /// order.
     pub(crate) fn miss_ratios(&self, capacities: &[u64]) -> Vec<f64> {
         let sampled: f64 = self.cold + self.distances.iter().sum::<f64>();
         if sampled <= 0.0 {
@@ -152,7 +153,7 @@ impl Reuse {
         capacities.iter().map(ratio).collect()
     }
 
-    /// Keeps the half of the keys with the smaller hashes.
+    /// Halves the sample: keeps the half of the keys with the smaller hashes.
     fn halve(&mut self) {
         self.shift += 1;
         let shift = self.shift;
@@ -166,8 +167,8 @@ impl Reuse {
         self.renumber();
     }
 
-    /// Renumbers the positions of the kept keys from 0, in order, and reserves the same number of positions for new
-    /// accesses.
+    /// Renumbers the positions of the sampled keys in order, starting at 0. Reserves the same number of positions for
+    /// further accesses.
     fn renumber(&mut self) {
         let mut keys: Vec<&mut Key> = self.keys.values_mut().collect();
         keys.sort_unstable_by_key(|key| key.position);
@@ -185,7 +186,7 @@ impl Reuse {
             .collect();
     }
 
-    /// Returns the number of last accesses up to `position`.
+    /// Returns the number of last accesses at positions up to `position`.
     fn up_to(&self, position: u32) -> usize {
         let mut node = position as usize + 1;
         let mut sum = 0;
@@ -196,7 +197,7 @@ impl Reuse {
         sum
     }
 
-    /// Adds `change`, modulo 2³², to the number at `position`.
+    /// Adds `change`, modulo 2³², to the count at `position` in the Fenwick tree.
     fn change(&mut self, position: u32, change: u32) {
         let mut node = position as usize + 1;
         while node < self.tree.len() {
@@ -206,7 +207,7 @@ impl Reuse {
     }
 }
 
-/// Returns whether a key is in a sample of 2 to the power of minus `shift`.
+/// Returns whether the key with this hash is in a sample with the rate 2^(−`shift`).
 fn is_sampled(hash: u64, shift: u32) -> bool {
     hash.leading_zeros() >= shift
 }
@@ -217,7 +218,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the misses of an LRU cache of `capacity` keys, simulated by a list.
+    /// Returns the number of misses of a simulated LRU cache with room for `capacity` keys.
     fn simulated(accesses: &[u64], capacity: usize) -> f64 {
         let mut list: Vec<u64> = Vec::new();
         let mut misses = 0;

@@ -1,32 +1,32 @@
-//! Samples that contain all records of some of the keys. The hash of a key decides whether the sample contains the key.
+//! Samples of a trace. The hash of a key decides whether a sample contains all records of the key, or none of them.
 
 use workload::{TraceOperation, TraceRecord};
 
 use crate::keys::hash_of;
 
-/// Selects the records of a sample of the keys. The keys are chosen by their hashes, so that either all records of a
-/// key are kept or none, and reuse distances shrink by the rate (Waldspurger et al., FAST '15).
+/// Selects the records of a spatially hashed sample. The sample contains either all records of a key or none, and its
+/// reuse distances are smaller by the sampling rate (Waldspurger et al., FAST '15).
 #[derive(Clone, Copy, Debug)]
 pub struct Sampler {
     threshold: u64,
 }
 
 impl Sampler {
-    /// Creates the selection of a share of the keys between 0 and 1.
+    /// Creates a sampler. `rate` is the fraction of keys in the sample, from 0 to 1.
     pub fn new(rate: f64) -> Self {
         // The largest share rounds to the largest number.
         Self { threshold: (rate.clamp(0.0, 1.0) * u64::MAX as f64) as u64 }
     }
 
-    /// Returns whether a record is in the sample. A record is in the sample if its key is in the sample. For a scan
-    /// or a range delete, the first key decides.
+    /// Returns whether the sample contains a record, which its key decides. For a scan or a range delete, the first key
+    /// decides.
     pub fn takes(&self, record: &TraceRecord) -> bool {
         // The threshold is on other bits than the statistics use, so that a sample of a sample is one.
         hash_of(record).swap_bytes() <= self.threshold
     }
 
-    /// Returns whether sampling keeps the operation of a record exactly. A scan is not exact, because it also reads
-    /// entries of keys outside of the sample.
+    /// Returns whether the operation of a sampled record is exact. A scan or a range delete is not exact, because it
+    /// also affects keys outside of the sample.
     pub fn is_exact(record: &TraceRecord) -> bool {
         !matches!(record.operation, TraceOperation::Scan | TraceOperation::DeleteRange)
     }

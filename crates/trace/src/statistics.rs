@@ -1,4 +1,4 @@
-//! Computes statistics in one pass over the records of a trace.
+//! Computes the statistics of a trace in one pass over its records.
 
 use workload::{TraceOperation, TraceRecord};
 
@@ -10,17 +10,17 @@ use crate::reuse::{Reuse, Seen};
 use crate::summary::{MissRatio, Share, TraceStatistics};
 use crate::window::Windows;
 
-/// Default for the maximum number of keys in memory. With this number of keys, the statistics need about 400 MB.
+/// The default for the maximum number of keys in memory. With this maximum, the statistics need about 400 MB.
 const MOST_KEYS: usize = 4_000_000;
 
-/// Points of the miss-ratio curve per power of two.
+/// The number of points of the miss-ratio curve per power of two.
 const POINTS_PER_DOUBLING: u32 = 4;
 
-/// Statistics of the records so far.
+/// The statistics of the records so far.
 ///
-/// Accesses are operations on one key: gets, puts, deletes and read-modify-writes. Scans and range deletes count in
-/// the mix only. Memory is bounded by the number of keys that are kept; of more keys, a spatially hashed sample is
-/// kept.
+/// Accesses are operations on one key: gets, puts, deletes and read-modify-writes. Scans and range deletes count only
+/// in the mix of operations. The number of keys in memory is limited. If the trace has more keys, the statistics use a
+/// spatially hashed sample.
 #[derive(Debug)]
 pub struct Statistics {
     operations: [u64; TraceOperation::ALL.len()],
@@ -87,7 +87,7 @@ impl Statistics {
         self.operations.iter().sum()
     }
 
-    /// Returns the shares of the kinds of operations, in their order.
+    /// Returns the fraction of each kind of operation, in the order of [`TraceOperation::ALL`].
     pub(crate) fn shares(&self) -> [f64; TraceOperation::ALL.len()] {
         let all = self.operations().max(1) as f64;
         self.operations.map(|count| count as f64 / all)
@@ -98,12 +98,12 @@ impl Statistics {
         self.inserted.round() as u64
     }
 
-    /// Returns the keys by the number of their accesses.
+    /// Returns the keys, sorted by their number of accesses.
     pub(crate) fn ranking(&self) -> Ranking {
         Ranking::new(self.reuse.counts())
     }
 
-    /// Returns the statistics of a trace in this format. `notes` are the notes of its reader.
+    /// Returns the statistics as data. `format` is the format of the trace, and `notes` are the notes of its reader.
     pub fn summary(&self, format: &str, notes: Vec<String>) -> TraceStatistics {
         let shares = TraceOperation::ALL.into_iter().zip(self.shares());
         let mix = shares.filter(|(_, share)| *share > 0.0).map(|(operation, share)| Share {
@@ -134,7 +134,7 @@ impl Statistics {
     }
 }
 
-/// Returns capacities in keys up to `keys`, evenly spaced in their logarithm.
+/// Returns cache capacities up to `keys` keys, with equal distances on a logarithmic scale.
 pub(crate) fn capacities(keys: u64) -> Vec<u64> {
     let mut capacities: Vec<u64> = (0..u64::BITS * POINTS_PER_DOUBLING)
         .map(|point| f64::from(point) / f64::from(POINTS_PER_DOUBLING))

@@ -1,4 +1,4 @@
-//! The statistics of a trace as data.
+//! The statistics of a trace as serializable data.
 
 use serde::Serialize;
 
@@ -9,31 +9,31 @@ pub struct TraceStatistics {
     pub format: String,
     /// The number of operations.
     pub operations: u64,
-    /// The operations of each kind that occurs.
+    /// The kinds of operations that occur in the trace, with their numbers.
     pub mix: Vec<Share>,
-    /// The number of different keys of operations on one key.
+    /// The number of distinct keys in operations on one key.
     pub keys: u64,
-    /// The fraction of keys on which statistics over keys are based: 1, or less if there are too many keys.
+    /// The fraction of keys on which the statistics are based. The fraction is below 1 if the trace has too many keys.
     pub sampled: f64,
     /// The number of keys whose first operation is a put.
     pub inserted_keys: u64,
     /// The sizes of keys.
     pub key_sizes: Option<Sizes>,
-    /// The sizes of written values, and of read values if the trace records their sizes.
+    /// The sizes of written values, and of read values if the trace contains their sizes.
     pub value_sizes: Option<Sizes>,
-    /// The numbers of entries of scans.
+    /// The numbers of entries that scans read.
     pub scan_entries: Option<Sizes>,
-    /// The skew of accesses over keys.
+    /// The skew of accesses to keys.
     pub popularity: Option<AccessSkew>,
-    /// The median number of different keys between two accesses to a key.
+    /// The median number of distinct keys between two accesses to the same key.
     pub reuse_distance_p50: Option<f64>,
-    /// The miss ratio of an LRU cache by its capacity in keys.
+    /// The miss ratio of an LRU cache, by its capacity in keys.
     pub lru: Vec<MissRatio>,
     /// The working set over time.
     pub working_set: Vec<WorkingSet>,
-    /// The times between operations, if the trace records times.
+    /// The times between operations, if the trace contains times.
     pub arrivals: Option<Arrivals>,
-    /// Records that the reader left out, and assumptions that it made.
+    /// Notes about records that the reader skipped, and about its assumptions.
     pub notes: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ pub struct Share {
 /// The distribution of a size in bytes, or of a number of entries.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sizes {
-    /// The number of sizes.
+    /// The number of counted sizes.
     pub count: u64,
     /// The mean size in bytes.
     pub mean_bytes: f64,
@@ -67,21 +67,21 @@ pub struct Sizes {
     pub max_bytes: u64,
 }
 
-/// The skew of accesses over keys.
+/// The skew of accesses to keys.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AccessSkew {
-    /// The share of accesses to the most frequent key.
+    /// The fraction of accesses that go to the hottest key.
     pub hottest_key: f64,
-    /// The share of accesses to the most frequent 1 % of keys.
+    /// The fraction of accesses that go to the hottest 1 % of keys.
     pub hottest_1_percent: f64,
-    /// The share of accesses to the most frequent 10 % of keys.
+    /// The fraction of accesses that go to the hottest 10 % of keys.
     pub hottest_10_percent: f64,
-    /// The share of keys that are accessed once.
+    /// The fraction of keys that are accessed only once.
     pub once: f64,
-    /// The exponent of the Zipf distribution that makes the numbers of accesses most likely.
+    /// The exponent of the Zipf distribution with the highest likelihood for the numbers of accesses.
     pub theta: f64,
-    /// The largest difference between the measured and the fitted fraction of accesses to the most frequent keys, over
-    /// all fractions of keys.
+    /// The largest difference between the measured and the fitted fraction of accesses to the hottest keys, over all
+    /// fractions of keys.
     pub theta_distance: f64,
 }
 
@@ -90,52 +90,52 @@ pub struct AccessSkew {
 pub struct MissRatio {
     /// The capacity in keys.
     pub keys: u64,
-    /// The share of accesses that miss in the cache.
+    /// The fraction of accesses that miss.
     pub miss_ratio: f64,
 }
 
-/// A window of a trace, with its number of different keys.
+/// A window of a trace, with the number of distinct keys in the window.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct WorkingSet {
-    /// The number of the first access of the window.
+    /// The number of the first access in the window.
     pub first: u64,
     /// The number of accesses in the window.
     pub accesses: u64,
-    /// The number of different keys in the window.
+    /// The number of distinct keys in the window.
     pub keys: u64,
-    /// The number of keys that are accessed for the first time.
+    /// The number of keys whose first access is in the window.
     pub new_keys: u64,
-    /// The number of different keys from the start of the trace on.
+    /// The number of distinct keys from the start of the trace to the end of the window.
     pub keys_so_far: u64,
 }
 
 /// The times between operations.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Arrivals {
-    /// The time from the first operation to the last, in seconds.
+    /// The time from the first to the last operation, in seconds.
     pub seconds: f64,
     /// The mean number of operations per second.
     pub rate_per_s: f64,
-    /// The median time between two operations.
+    /// The median time between two operations, in nanoseconds.
     pub gap_p50_ns: u64,
-    /// The 99th percentile of the time between two operations.
+    /// The 99th percentile of the time between two operations, in nanoseconds.
     pub gap_p99_ns: u64,
-    /// The longest time between two operations.
+    /// The longest time between two operations, in nanoseconds.
     pub gap_max_ns: u64,
-    /// The standard deviation of the time between operations, divided by its mean. A Poisson process has 1.
+    /// The standard deviation of the time between operations, divided by its mean. The value of a Poisson process is 1.
     pub variation: f64,
-    /// The number of operations whose time is before the time of the previous operation.
+    /// The number of operations with an earlier time than the previous operation.
     pub backward: u64,
 }
 
-/// A row of the curves of a trace, as CSV has them.
+/// The rows of a trace's curves in CSV.
 pub struct CurvePoint;
 
 impl CurvePoint {
     /// The header of the CSV.
     pub const HEADER: &str = "curve,x,y";
 
-    /// Returns the rows of both curves: the miss ratio by capacity, and the working set by position.
+    /// Returns the rows of both curves: the miss ratio by cache capacity, and the working set by position in the trace.
     pub fn rows(summary: &TraceStatistics) -> Vec<String> {
         let lru =
             summary.lru.iter().map(|point| format!("lru_miss_ratio,{},{:.6}", point.keys, point.miss_ratio));

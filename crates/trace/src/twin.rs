@@ -1,4 +1,4 @@
-//! The operations of a workload as records, so that they can be measured like a trace.
+//! Converts the operations of a workload to trace records, so that [`Statistics`] can measure them like a trace.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use workload::{Batch, Extent, Kind, TraceOperation, TraceRecord, Workload, Workl
 
 use crate::statistics::Statistics;
 
-/// The seed of the measured operations.
+/// The seed of the operations.
 const SEED: u64 = 1;
 
 /// Returns the statistics of the operations of the last phase of a workload.
@@ -31,7 +31,7 @@ pub(crate) fn measure(toml: &str) -> Outcome<Statistics> {
     Ok(statistics)
 }
 
-/// Returns the record of an operation of a batch.
+/// Returns the trace record of operation `at` of a batch.
 fn record(batch: &Batch, at: usize) -> TraceRecord {
     let operation = &batch.operations()[at];
     let kind = match operation.kind {

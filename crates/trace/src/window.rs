@@ -1,25 +1,26 @@
-//! The working set over time: distinct keys per window of accesses, for all window lengths at once.
+//! The working set over time: the number of distinct keys per window of accesses. The windows of all lengths are
+//! counted in one pass.
 //!
-//! An access at position p adds a key to its window of 2^s accesses if the last access to its key was in an earlier
-//! window. The windows differ if the two positions differ in bit s or a higher bit. The counts of every length are
-//! therefore exact after one pass, although the length of the trace is unknown.
+//! An access at position p adds a key to its window of 2^s accesses if the last access to the key was in an earlier
+//! window. The windows are different if the two positions differ in bit s or in a higher bit. The counts for every
+//! length are therefore exact after one pass, although the length of the trace is not known in advance.
 
 use crate::summary::WorkingSet;
 
-/// The maximum number of windows that are kept.
+/// The maximum number of windows that are kept for the shortest length.
 const MOST_WINDOWS: usize = 64;
 
 /// All windows of one length.
 #[derive(Clone, Debug, Default)]
 struct Level {
-    /// Different keys and new keys of each window.
+    /// The number of distinct keys and the number of new keys in each window.
     windows: Vec<(f64, f64)>,
 }
 
-/// Windows of all lengths that the trace may need.
+/// The windows of all lengths that the statistics may need.
 #[derive(Clone, Debug)]
 pub(crate) struct Windows {
-    /// Binary logarithm of the length of the windows of the first level.
+    /// The binary logarithm of the shortest window length.
     first: u32,
     levels: Vec<Level>,
     accesses: u64,
@@ -32,7 +33,8 @@ impl Default for Windows {
 }
 
 impl Windows {
-    /// Counts an access to a key of the sample, whose last access was at `last`, for `weight` keys.
+    /// Counts an access to a sampled key. `last` is the position of the last access to the key. `weight` is the number
+    /// of keys that the sampled key represents.
     pub(crate) fn add(&mut self, last: Option<u64>, weight: f64) {
         let position = self.accesses;
         // Windows of up to this length begin after the last access.
@@ -46,7 +48,8 @@ impl Windows {
         }
     }
 
-    /// Ends an access, whether or not it was counted.
+    /// Moves to the next position in the trace. Call this function after each access, even if the access was not
+    /// counted.
     pub(crate) fn advance(&mut self) {
         self.accesses += 1;
         if self.accesses >> self.first > MOST_WINDOWS as u64 {
@@ -55,7 +58,7 @@ impl Windows {
         }
     }
 
-    /// Returns the windows of the shortest length of which there are at most 64.
+    /// Returns the windows of the shortest length for which there are at most 64 windows.
     pub(crate) fn summary(&self) -> Vec<WorkingSet> {
         let length = 1 << self.first;
         let windows = self.levels.first().map_or(&[][..], |level| &level.windows);

@@ -1,4 +1,4 @@
-//! Writer of CSV, in the columns that the reader `csv` expects by default.
+//! Writes traces as CSV, with the columns that the reader `csv` expects by default.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -7,14 +7,14 @@ use workload::{CSV_HEADER, TraceRecord};
 
 use crate::writer::{Losses, TraceWriter};
 
-/// Writer of CSV.
+/// A writer of CSV.
 pub(crate) struct CsvWriter<W> {
     out: W,
     losses: Losses,
 }
 
 impl<W: Write> CsvWriter<W> {
-    /// Creates a file with its header.
+    /// Creates a writer, and writes the header.
     pub(crate) fn new(mut out: W) -> io::Result<Self> {
         writeln!(out, "{CSV_HEADER}")?;
         Ok(Self { out, losses: Losses::default() })
@@ -51,7 +51,7 @@ impl<W: Write> TraceWriter for CsvWriter<W> {
     }
 }
 
-/// Returns a key as text. Bytes that are not printable ASCII, or that have a meaning in CSV, are written as `\xHH`.
+/// Returns a key as text. Bytes that are not printable ASCII, or that are special characters of CSV, become `\xHH`.
 fn escaped(key: &[u8]) -> String {
     let mut text = String::new();
     for byte in key {

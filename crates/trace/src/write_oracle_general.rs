@@ -1,6 +1,5 @@
-//! Writer of the oracleGeneral format of libCacheSim. A record has the position of the next access to its object.
-//! When a record is written, the position of the next access is unknown. The position is filled in later, when that
-//! access is written.
+//! Writes traces in the oracleGeneral format of libCacheSim. A record contains the position of the next access to its
+//! object. This position is unknown when the record is written, so it is filled in when the next access is written.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -15,30 +14,31 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::keys::hash_of;
 use crate::writer::{Losses, TraceWriter};
 
-/// Size of a record in bytes, and the offset of the next access in the record.
+/// The size of a record in bytes, and the offset of the next-access field in a record.
 const RECORD_BYTES: u64 = 24;
 const NEXT_OFFSET: u64 = 16;
 
-/// Maximum number of next accesses in memory before they are written to the file.
+/// The maximum number of next-access positions that are collected in memory before they are written to the file.
 const MOST_PENDING: usize = 1 << 20;
 
 /// Nanoseconds per second.
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Writer of an oracleGeneral trace.
+/// A writer of an oracleGeneral trace.
 pub(crate) struct OracleGeneralWriter {
     out: BufWriter<File>,
     written: u64,
-    /// The number of the last record of each object.
+    /// The number of the last record of each object, by the hash of its key.
     last: HashMap<u64, u64, BuildHasherDefault<AlreadyHashed>>,
-    /// Pairs of a record number and the number of the next access to the same object, which are not in the file yet.
+    /// The next-access positions that are not in the file yet: pairs of a record number and the number of the next
+    /// access to the same object.
     pending: Vec<(u64, u64)>,
     first_ns: Option<u64>,
     losses: Losses,
 }
 
 impl OracleGeneralWriter {
-    /// Creates an empty file.
+    /// Creates a writer to an empty file.
     pub(crate) fn new(file: File) -> Self {
         Self {
             out: BufWriter::new(file),
@@ -50,7 +50,7 @@ impl OracleGeneralWriter {
         }
     }
 
-    /// Writes the collected next accesses into their records in the file.
+    /// Writes the collected next-access positions into their records in the file.
     fn set_next(&mut self) -> io::Result<()> {
         self.out.flush()?;
         self.pending.sort_unstable();

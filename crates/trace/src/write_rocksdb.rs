@@ -1,4 +1,4 @@
-//! Writer of RocksDB query traces, version 0.2, which `trace_analyzer` and `db_bench --benchmarks=replay` read.
+//! Writes RocksDB query traces of version 0.2, which `trace_analyzer` and `db_bench --benchmarks=replay` can read.
 
 use std::io::{self, Write};
 
@@ -6,11 +6,11 @@ use workload::{TraceOperation, TraceRecord};
 
 use crate::writer::{Losses, TraceWriter};
 
-/// The payload of the first record. The payload has the version of RocksDB with whose tools the format was checked.
+/// The payload of the first record. It names the version of RocksDB with whose tools the format was tested.
 const HEADER: &[u8] =
     b"feedcafedeadbeef\tTrace Version: 0.2\tRocksDB Version: 7.8\tFormat: Timestamp OpType Payload\n";
 
-/// Types of records.
+/// The types of records.
 const BEGIN: u8 = 1;
 const END: u8 = 2;
 const WRITE: u8 = 3;
@@ -18,21 +18,21 @@ const GET: u8 = 4;
 const SEEK: u8 = 5;
 const SEEK_FOR_PREV: u8 = 6;
 
-/// Sets of the fields of a payload.
+/// Bit sets that state which fields a payload contains.
 const WRITE_FIELDS: u64 = 1 << 1;
 const GET_FIELDS: u64 = 1 << 2 | 1 << 3;
 const SEEK_FIELDS: u64 = 1 << 4 | 1 << 5;
 const LOWER_BOUND: u64 = 1 << 6;
 const UPPER_BOUND: u64 = 1 << 7;
 
-/// Tags of writes to the column family whose number follows.
+/// The tags of writes. The number of the column family follows each tag.
 const DELETION: u8 = 0x4;
 const VALUE: u8 = 0x5;
 const MERGE: u8 = 0x6;
 const SINGLE_DELETION: u8 = 0x8;
 const RANGE_DELETION: u8 = 0xe;
 
-/// Writer of a RocksDB trace.
+/// A writer of a RocksDB trace.
 pub(crate) struct RocksDbWriter<W> {
     out: W,
     last_us: u64,
@@ -41,7 +41,7 @@ pub(crate) struct RocksDbWriter<W> {
 }
 
 impl<W: Write> RocksDbWriter<W> {
-    /// Creates an empty file.
+    /// Creates a writer to an empty file.
     pub(crate) fn new(out: W) -> Self {
         Self { out, last_us: 0, is_begun: false, losses: Losses::default() }
     }
@@ -54,7 +54,7 @@ impl<W: Write> RocksDbWriter<W> {
         self.out.write_all(payload)
     }
 
-    /// Returns the payload of a write.
+    /// Returns the payload of a write record, which is a RocksDB write batch.
     fn batch(&mut self, record: &TraceRecord) -> Vec<u8> {
         let tag = match record.operation {
             TraceOperation::Delete => DELETION,
@@ -162,7 +162,7 @@ impl<W: Write> TraceWriter for RocksDbWriter<W> {
     }
 }
 
-/// Appends a number of 7 bits per byte, the low bits first.
+/// Appends a number as a varint: 7 bits per byte, low bits first.
 fn push_number(mut number: u32, out: &mut Vec<u8>) {
     while number >= 0x80 {
         out.push((number & 0x7f) as u8 | 0x80);
@@ -171,7 +171,7 @@ fn push_number(mut number: u32, out: &mut Vec<u8>) {
     out.push(number as u8);
 }
 
-/// Appends bytes after their length.
+/// Appends the length of `bytes`, followed by `bytes`.
 fn push(bytes: &[u8], out: &mut Vec<u8>) {
     push_number(u32::try_from(bytes.len()).unwrap_or(u32::MAX), out);
     out.extend_from_slice(bytes);

@@ -1,4 +1,4 @@
-//! Writer of commands as text, as `lsmbench shell` and a replay of kind `text` read them.
+//! Writes traces as text commands, which `lsmbench shell` and a replay of kind `text` can read.
 
 use std::io::{self, Write};
 
@@ -6,17 +6,17 @@ use workload::{Command, TraceOperation, TraceRecord};
 
 use crate::writer::{Losses, TraceWriter};
 
-/// The byte that fills values that were not recorded.
+/// The byte that fills values whose content was not recorded.
 const FILLER: u8 = b'x';
 
-/// Writer of text.
+/// A writer of text commands.
 pub(crate) struct TextWriter<W> {
     out: W,
     losses: Losses,
 }
 
 impl<W: Write> TextWriter<W> {
-    /// Creates an empty file.
+    /// Creates a writer to an empty file.
     pub(crate) fn new(out: W) -> Self {
         Self { out, losses: Losses::default() }
     }

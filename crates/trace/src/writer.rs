@@ -1,12 +1,12 @@
-//! The trait of writers of traces.
+//! The trait of all trace writers.
 
 use std::io;
 
 use workload::TraceRecord;
 
-/// Writer of records in one format.
+/// A writer of trace records in one format.
 pub trait TraceWriter {
-    /// Writes the next record. A record that the format cannot express is left out and counted.
+    /// Writes the next record. If the format cannot express the record, the writer skips and counts it.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -18,7 +18,7 @@ pub trait TraceWriter {
     /// The file cannot be written.
     fn finish(&mut self) -> io::Result<()>;
 
-    /// Returns the properties that the format could not express, one sentence each.
+    /// Returns one sentence for each property of the records that the format could not express.
     fn losses(&self) -> Vec<String>;
 }
 
@@ -27,7 +27,7 @@ pub trait TraceWriter {
 pub(crate) struct Losses(Vec<(&'static str, u64)>);
 
 impl Losses {
-    /// Counts one record that is left out or changed, with the description `what`.
+    /// Counts one skipped or changed record. `what` describes the loss.
     pub(crate) fn add(&mut self, what: &'static str) {
         match self.0.iter_mut().find(|(known, _)| *known == what) {
             Some((_, count)) => *count += 1,
@@ -35,7 +35,7 @@ impl Losses {
         }
     }
 
-    /// Returns a sentence for each kind.
+    /// Returns one sentence per kind of loss.
     pub(crate) fn sentences(&self) -> Vec<String> {
         self.0.iter().map(|(what, count)| format!("{count} {what}")).collect()
     }

@@ -1,4 +1,4 @@
-//! The answer of a search: the design, the Pareto set, and the reasons.
+//! The result of a search: the best design, the Pareto set, and the reasons.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -17,32 +17,33 @@ use crate::confirmation::Confirmation;
 use crate::goal::Objectives;
 use crate::space::Space;
 
-/// The share of a limit above which the advice calls the limit nearly reached.
+/// The fraction of a limit from which the advice calls the limit nearly reached.
 const BINDS: f64 = 0.9;
 
 /// The largest drift that the search tries, as in the experiments of Endure.
 const MOST_DRIFT: f64 = 4.0;
 
-/// The maximum number of designs that the answer lists in addition to the winner.
+/// The maximum number of designs that the advice lists after the best design.
 const LISTED: usize = 5;
 
-/// The answer of a search: the best design, and the scores of all designs.
+/// The result of a search: the best design, and the scores of all designs.
 pub struct Advice {
-    /// The last layer that finished. The scores of the last finished layer decide the advice.
+    /// The last layer that has finished. The scores of this layer determine the advice.
     pub layer: Layer,
-    /// The number of the best design among the candidates.
+    /// The index of the best design in `candidates`.
     pub winner: usize,
     /// All designs of the search, with their scores.
     pub candidates: Vec<Candidate>,
     /// The objective and the limits.
     pub objectives: Objectives,
-    /// The label of the design that textbook formulas advise; `None` if the formulas do not apply.
+    /// The label of the design that textbook formulas recommend; `None` if the formulas do not apply.
     pub textbook: Option<String>,
-    /// The run that compares the winner with the default design and the textbook design; `None` without such a run.
+    /// The run that compares the best design with the default design and the textbook design; `None` if there was no
+    /// such run.
     pub confirmed: Option<Confirmation>,
     /// The duration of each layer.
     pub times: Vec<(&'static str, Duration)>,
-    /// Whether the user interrupted the search. The answer is then the best design so far.
+    /// Whether the user interrupted the search. The advice is then the best design so far.
     pub is_interrupted: bool,
     /// The folder that contains the results of the search.
     pub folder: PathBuf,
@@ -54,7 +55,7 @@ impl Advice {
         &self.candidates[self.winner]
     }
 
-    /// Writes the design, the candidates, the Pareto set with its chart, and the text.
+    /// Writes the best design, the candidates, the Pareto set with its chart, and the text of the advice.
     pub(crate) fn write(&self, experiment: &str) -> Outcome<()> {
         create_folder(&self.folder)?;
         let write = |name: &str, text: String| {
@@ -87,7 +88,7 @@ impl Advice {
         space.draw_maps(&self.folder)
     }
 
-    /// Returns the scores of some designs as CSV, with one row per design.
+    /// Returns the scores of the candidates `of` as CSV, with one row per design.
     fn csv(&self, of: &[usize]) -> Outcome<String> {
         let failed = |error: csv::Error| Problem::doing("write CSV", error);
         let mut writer = csv::Writer::from_writer(Vec::new());
@@ -113,7 +114,7 @@ impl Advice {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// Returns the answer in words.
+    /// Returns the advice as text.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let winner = self.design();
@@ -163,13 +164,13 @@ impl Advice {
         text
     }
 
-    /// Formats the objective of a layer with its unit.
+    /// Formats the value of the objective in a layer with its unit.
     fn value(&self, layer: Layer, objective: f64) -> String {
         let objectives = self.objectives.of(layer);
         format_value(objectives.sign(objective), objectives.goal.metric.unit())
     }
 
-    /// Appends the limits with the values of the winner. Marks limits that the winner nearly reaches.
+    /// Appends the limits with the values of the best design. Marks the limits that this design nearly reaches.
     fn limits(&self, text: &mut String) {
         let Some(score) = self.design().score(self.layer) else { return };
         for (limit, value) in self.objectives.limits.iter().zip(&score.limited) {
@@ -193,7 +194,7 @@ impl Advice {
         }
     }
 
-    /// Appends the next best designs, with their difference from the winner.
+    /// Appends the designs that come after the best design, with their difference from it.
     fn others(&self, text: &mut String) {
         let Some(own) = self.design().score(self.layer) else { return };
         let best = ranked(&self.candidates, self.layer);
@@ -210,8 +211,8 @@ impl Advice {
         }
     }
 
-    /// Returns the largest drift up to which the best design has the lowest robust cost. Returns `None` if the costs
-    /// per operation are unknown.
+    /// Returns the largest drift for which the best design still has the lowest robust cost. Returns `None` if the
+    /// costs per operation are unknown.
     fn best_until(&self) -> Option<f64> {
         let of = |at: usize| self.candidates[at].score(self.layer)?.costs.as_ref();
         of(self.winner)?;

@@ -1,11 +1,11 @@
-//! Candidates of the search: designs with their scores in each layer.
+//! The candidates of a search: designs with their scores in each layer.
 
 use std::cmp::Ordering;
 
 use catalog::Choice;
 use tree::Design;
 
-/// A layer of the search: one way to evaluate designs.
+/// A layer of the search, which is one method of evaluating designs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layer {
     /// The layer that evaluates closed formulas.
@@ -19,7 +19,7 @@ pub enum Layer {
 }
 
 impl Layer {
-    /// All layers, cheapest layer first.
+    /// All layers, from the cheapest to the most expensive.
     pub const ALL: [Self; 4] = [Self::Theory, Self::Simulated, Self::Counted, Self::Measured];
 
     /// Returns the name of the layer in results.
@@ -33,25 +33,27 @@ impl Layer {
     }
 }
 
-/// The scores of a design in one layer.
+/// The score of a design in one layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DesignScore {
-    /// The value of the objective, with the sign with which the search minimises it.
+    /// The value of the objective, with its sign changed if the search maximizes the metric. A smaller value is always
+    /// better.
     pub objective: f64,
-    /// The second metric of the Pareto set, of which smaller values are better. `None` if the layer cannot compute
-    /// the metric.
+    /// The second metric of the Pareto set, for which smaller values are better. `None` if the layer cannot compute the
+    /// metric.
     pub also: Option<f64>,
-    /// The value of each limited metric. `None` if the layer cannot compute the metric.
+    /// The value of each metric with a limit. `None` if the layer cannot compute the metric.
     pub limited: Vec<Option<f64>>,
-    /// The sum of the relative excesses of the design over its limits. 0 if the design meets all limits.
+    /// The sum of the relative amounts by which the design exceeds its limits. The sum is 0 if the design meets all
+    /// limits.
     pub excess: f64,
-    /// The share and the cost of each kind of operation, if the objective is `io_per_op`.
+    /// The fraction and the cost of each kind of operation, if the objective is `io_per_op`.
     pub costs: Option<(Vec<f64>, Vec<f64>)>,
     /// The objective and the second metric of each trial. Empty in layers without trials.
     pub trials: Vec<(f64, Option<f64>)>,
 }
 
-/// An engine, with the design that it runs or from which it takes its settings.
+/// An engine and a design. The engine runs the design, or takes its settings from the design.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EngineDesign {
     /// The engine.
@@ -65,9 +67,9 @@ pub struct EngineDesign {
 pub struct Candidate {
     /// The label of the configuration with this design.
     pub label: String,
-    /// The engine and the design of the configuration.
+    /// The engine and the design of the candidate.
     pub setup: EngineDesign,
-    /// The score of the candidate in each layer that it reached.
+    /// The score of the candidate in each layer. `None` for layers that the candidate has not reached.
     pub scores: [Option<DesignScore>; 4],
 }
 
@@ -82,20 +84,20 @@ impl Candidate {
         &self.setup.design
     }
 
-    /// Returns the score in a layer. Returns `None` if the candidate did not reach the layer.
+    /// Returns the score in a layer. Returns `None` if the candidate has not reached the layer.
     pub fn score(&self, layer: Layer) -> Option<&DesignScore> {
         self.scores[layer as usize].as_ref()
     }
 
-    /// Returns the score of the last layer that the candidate reached.
+    /// Returns the last layer that the candidate has reached, and the score in this layer.
     pub fn last(&self) -> Option<(Layer, &DesignScore)> {
         Layer::ALL.into_iter().rev().find_map(|layer| Some((layer, self.score(layer)?)))
     }
 }
 
 impl DesignScore {
-    /// Compares two scores of one layer. Designs within their limits come first, sorted by the objective. All other
-    /// designs follow, sorted by their excess over the limits.
+    /// Compares two scores of one layer. Designs that meet their limits come first, sorted by the objective. Other
+    /// designs follow, sorted by the amount by which they exceed their limits.
     pub fn order(&self, other: &Self) -> Ordering {
         let (own, others) = (self.excess > 0.0, other.excess > 0.0);
         own.cmp(&others)
@@ -104,20 +106,20 @@ impl DesignScore {
             .then(self.second().total_cmp(&other.second()))
     }
 
-    /// Returns whether a score is at least as good in both metrics of the Pareto set, and better in one metric.
+    /// Returns whether this score dominates `other`: it is at least as good in both metrics of the Pareto set, and
+    /// better in at least one.
     fn dominates(&self, other: &Self) -> bool {
         let is_no_worse = self.objective <= other.objective && self.second() <= other.second();
         is_no_worse && (self.objective < other.objective || self.second() < other.second())
     }
 
-    /// Returns the second metric of the Pareto set. If a design has no value in a metric, it is not better than any
-    /// other design in this metric.
+    /// Returns the second metric of the Pareto set, or infinity if the design has no value of this metric.
     fn second(&self) -> f64 {
         self.also.unwrap_or(f64::INFINITY)
     }
 }
 
-/// Returns the candidates with a score in `layer`, best candidate first.
+/// Returns the indexes of the candidates with a score in `layer`, best candidate first.
 pub(crate) fn ranked(candidates: &[Candidate], layer: Layer) -> Vec<usize> {
     let mut ranked: Vec<(usize, &DesignScore)> =
         candidates.iter().enumerate().filter_map(|(at, of)| Some((at, of.score(layer)?))).collect();
@@ -125,8 +127,8 @@ pub(crate) fn ranked(candidates: &[Candidate], layer: Layer) -> Vec<usize> {
     ranked.into_iter().map(|(at, _)| at).collect()
 }
 
-/// Returns the candidates of the Pareto set, sorted by the objective. These candidates meet their limits, and no
-/// other candidate that meets its limits dominates them. The scores of `layer` are compared.
+/// Returns the indexes of the candidates in the Pareto set, sorted by the objective. A candidate is in the Pareto set
+/// if it meets its limits, and no other candidate that meets its limits has a dominating score in `layer`.
 pub(crate) fn pareto(candidates: &[Candidate], layer: Layer) -> Vec<usize> {
     let within: Vec<usize> = ranked(candidates, layer)
         .into_iter()
@@ -144,8 +146,8 @@ pub(crate) fn pareto(candidates: &[Candidate], layer: Layer) -> Vec<usize> {
         .collect()
 }
 
-/// Returns the candidates for the next layer, at most `most` candidates. The result consists of the best designs.
-/// Designs of the Pareto set make up as much as half of the result.
+/// Returns the indexes of at most `most` candidates for the next layer. Up to half of them are designs of the Pareto
+/// set, and the others are the best remaining designs.
 pub(crate) fn survivors(candidates: &[Candidate], layer: Layer, most: usize) -> Vec<usize> {
     let best = ranked(candidates, layer);
     let mut kept: Vec<usize> = best.iter().copied().take(most.div_ceil(2)).collect();

@@ -1,4 +1,4 @@
-//! Computes the rows of a design by closed formulas.
+//! Computes the results of a design with closed formulas.
 
 use compaction::SimulatedLoad;
 use results::{Measurements, columns as c};
@@ -8,14 +8,14 @@ use tree::Design;
 use types::{Outcome, Problem};
 use workload::Workload;
 
-/// The largest number of flushes that are simulated for a policy without a closed formula.
+/// The largest number of simulated flushes for a policy without a closed formula.
 const MOST_FLUSHES: u64 = 2_000;
 
-/// Returns the row of each phase. The writes and runs are computed from the growth of the tree. The lookups and scans
-/// are computed from its shape.
+/// Returns the row of each phase. The writes and runs come from the growth of the tree. The lookups and scans come from
+/// the shape of the tree.
 ///
 /// # Errors
-/// A policy that cannot be simulated.
+/// The policy cannot be simulated.
 pub fn rows(design: &Design, workload: &Workload, costs: &Costs) -> Outcome<Vec<PhaseRow>> {
     let keys = added_keys(workload);
     let per_flush = (design.memtable_capacity.0 as f64 / costs.entry_bytes).ceil().max(1.0);

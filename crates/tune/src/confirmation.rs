@@ -1,4 +1,4 @@
-//! The confirmation: a run that compares the winner of a search with the designs that it must beat.
+//! The confirmation: a run that compares the best design of a search with the designs that it must beat.
 
 use std::path::Path;
 
@@ -17,16 +17,16 @@ use crate::evaluate::score_of_rows;
 use crate::goal::{GoalMetric, Objectives};
 use crate::settings::Settings;
 
-/// The run that compares the winner with the designs that it must beat.
+/// The results of the confirmation run.
 #[derive(Clone, Debug)]
 pub struct Confirmation {
-    /// The sentences of the verdicts.
+    /// The verdicts as sentences.
     pub verdicts: Vec<String>,
     /// The label and the score of each design that the run measured.
     pub designs: Vec<(String, DesignScore)>,
 }
 
-/// The designs that a winner must beat, with their labels. The first design is the baseline.
+/// The designs that the best design must beat, with their labels. The first design is the baseline.
 pub(crate) struct Rivals<'a> {
     pub(crate) settings: &'a Settings<'a>,
     pub(crate) workload: &'a Workload,
@@ -34,8 +34,8 @@ pub(crate) struct Rivals<'a> {
     pub(crate) designs: Vec<(String, EngineDesign)>,
 }
 
-/// Returns the designs that a design of the engine `lsmbench` must beat: the default design, and the design that the
-/// textbook formulas advise.
+/// Returns the designs that the best design for the engine `lsmbench` must beat: the default design, and the design
+/// that textbook formulas recommend.
 pub(crate) fn designs_to_beat(
     experiment: &Experiment,
     engine: &Choice,
@@ -46,11 +46,11 @@ pub(crate) fn designs_to_beat(
     all.map(|(label, design)| (label, EngineDesign { engine: engine.clone(), design })).collect()
 }
 
-/// Returns what a configuration of another engine must beat: the first configuration, and the engine with the settings
-/// of the base design and without own options.
+/// Returns the configurations that the best configuration of another engine must beat. These are the first
+/// configuration, and the engine with the settings of the base design and without its own options.
 ///
 /// # Errors
-/// Returns an error if an engine cannot be built without its own options.
+/// The engine cannot be built without its own options.
 pub(crate) fn engines_to_beat(
     experiment: &Experiment,
     engine: &Choice,
@@ -65,11 +65,11 @@ pub(crate) fn engines_to_beat(
 }
 
 impl Rivals<'_> {
-    /// Runs the rivals and the winner. Returns `None` if the winner has no other design as a rival, or if the user
-    /// interrupted the run.
+    /// Runs the rivals and the winner. Returns `None` if every rival equals the winner, or if the user interrupted the
+    /// run.
     ///
     /// # Errors
-    /// A run that fails.
+    /// The run fails.
     pub(crate) fn confirm(&self, winner: &Candidate, folder: &Path) -> Outcome<Option<Confirmation>> {
         let (mut labels, mut setups) = (Vec::new(), Vec::new());
         let own = (winner.label.clone(), winner.setup.clone());
@@ -111,8 +111,8 @@ impl Rivals<'_> {
         Ok(Some(Confirmation { verdicts, designs: designs.collect() }))
     }
 
-    /// Returns the table `[verdict]` of the run. An objective that is not a column is judged by a column that it
-    /// depends on.
+    /// Returns the table `[verdict]` of the run. If the objective is not a column, the verdict uses a column on which
+    /// the objective depends.
     fn verdict(&self) -> Table {
         let goal = &self.objectives.goal;
         let phase = self.workload.phases.iter().find(|phase| phase.name == goal.phase);

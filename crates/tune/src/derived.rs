@@ -1,4 +1,4 @@
-//! Experiments that consist of some candidates of the search, for the layers that run designs.
+//! Experiments with some candidates of the search as their configurations, for the layers that run designs.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ const REPLACED: [&str; 9] =
 
 /// The settings of a derived experiment.
 pub(crate) struct Derived<'a> {
-    /// The name of the experiment's file and results.
+    /// The name of the experiment, which names its file and its results.
     pub(crate) name: &'a str,
     /// The question of the experiment.
     pub(crate) question: String,
@@ -31,10 +31,10 @@ pub(crate) struct Derived<'a> {
 }
 
 impl Derived<'_> {
-    /// Writes the file of the experiment into `folder`, and returns its path.
+    /// Writes the experiment file into `folder`, and returns its path.
     ///
     /// # Errors
-    /// A file that cannot be written.
+    /// The file cannot be written.
     pub(crate) fn write(&self, experiment: &Experiment, folder: &Path) -> Outcome<PathBuf> {
         let read = |error: toml::de::Error| Problem::doing("read the resolved experiment", error);
         let resolved: Table = experiment.runnable().parse().map_err(read)?;
@@ -68,7 +68,7 @@ impl Derived<'_> {
     }
 }
 
-/// Sorts the keys of a table so that plain values come before tables, which TOML requires.
+/// Sorts the keys of a table so that all plain values come before the tables, as TOML requires.
 fn plain_values_first(table: Table) -> Table {
     let is_table = |value: &Value| match value {
         Value::Table(_) => true,
@@ -79,15 +79,15 @@ fn plain_values_first(table: Table) -> Table {
     plain.into_iter().chain(tables).collect()
 }
 
-/// Returns the designs as an experiment can set them.
+/// Returns the designs in the form of a `[design]` table.
 fn designs(setups: &[EngineDesign]) -> Vec<Table> {
     let has_budget = setups.iter().any(|setup| setup.design.has_budget());
     let tables = setups.iter().map(|setup| with_own_keys(setup.design.to_toml()));
     tables.map(|table| if has_budget { Design::without_cache_capacity(table) } else { table }).collect()
 }
 
-/// Returns a design with all keys of the memtable axis, also those with their default. A sweep can then set each key
-/// in all designs.
+/// Returns a design with all keys of the memtable axis, including keys with their default value. A sweep can then set
+/// each key in all designs.
 fn with_own_keys(mut design: Table) -> Table {
     if let Some(Value::Table(memtable)) = design.get_mut("memtable") {
         for KeyEntry { key, default, .. } in own_key_entries() {
@@ -101,8 +101,8 @@ fn with_own_keys(mut design: Table) -> Table {
     design
 }
 
-/// Returns a sweep over engines and designs. The sweep contains each path that differs, with its value in every design.
-/// Returns an empty table if all engines and designs are equal.
+/// Returns a sweep over engines and designs. The sweep contains each path in which they differ, with one value per
+/// design. Returns an empty table if all engines and designs are equal.
 fn zipped(setups: &[EngineDesign], designs: &[Table]) -> Table {
     let flat: Vec<Vec<(String, Value)>> = designs.iter().map(paths).collect();
     // A plain value comes before lists of tables.
@@ -134,8 +134,8 @@ fn zipped(setups: &[EngineDesign], designs: &[Table]) -> Table {
     if sweep.len() > 1 { sweep } else { Table::new() }
 }
 
-/// Returns the paths of a design with their values: the choice of each axis as a whole, the keys of an axis that belong
-/// to no variant, and single options. The label of a configuration has each of these paths.
+/// Returns the paths of a design with their values: the choice of each axis, the keys of an axis that do not belong to
+/// a variant, and single options. The label of a configuration contains these paths.
 pub(crate) fn paths(design: &Table) -> Vec<(String, Value)> {
     let mut paths = Vec::new();
     for (key, value) in design {

@@ -10,7 +10,8 @@ use workload::{LENGTHS, Phase, Work, Workload};
 use crate::candidate::DesignScore;
 use crate::goal::{Goal, GoalMetric, Objectives};
 
-/// Looks up the value of a metric by phase and operation. Returns `None` if a layer cannot compute the metric.
+/// Returns the value of a metric for a phase and a kind of operation. Returns `None` if the layer cannot compute the
+/// metric.
 pub(crate) type Lookup<'a> = dyn Fn(&str, &str, &Metric) -> Option<f64> + 'a;
 
 /// Computes the score of a design. Returns `None` if the layer cannot compute the objective.
@@ -32,8 +33,8 @@ pub(crate) fn score(
     Some(DesignScore { objective, also, limited, excess, costs, trials: Vec::new() })
 }
 
-/// Computes the score of a design from the rows of a run. Each value is the median of the trials. `cell` is the number
-/// of the design's configuration. Returns `None` if the run did not measure the objective.
+/// Computes the score of a design from the rows of a run. Each value is the median over trials. `cell` is the number of
+/// the configuration with the design. Returns `None` if the run did not measure the objective.
 pub(crate) fn score_of_rows(
     objectives: &Objectives,
     design: &Design,
@@ -76,7 +77,7 @@ fn number(goal: &Goal, drift: f64, design: &Design, workload: &Workload, value: 
     }
 }
 
-/// Returns the bytes of two memtables, the filters, the fence pointers and the capacity of the cache.
+/// Returns the total size of two memtables, the filters, the fence pointers and the capacity of the cache, in bytes.
 fn memory(design: &Design, phase: &str, value: &Lookup<'_>) -> f64 {
     if let Some(budget) = design.options.memory {
         return budget.0 as f64;
@@ -86,7 +87,8 @@ fn memory(design: &Design, phase: &str, value: &Lookup<'_>) -> f64 {
     2.0 * design.memtable_capacity.0 as f64 + cache as f64 + of(&c::FILTER_BYTES) + of(&c::FENCE_BYTES)
 }
 
-/// Returns the shares of writes, gets and scans of a phase, and the blocks that each kind reads and writes.
+/// Returns the fractions of writes, gets and scans in a phase, and the number of blocks that each of these operations
+/// reads and writes.
 fn costs(
     phase: &Phase,
     design: &Design,
@@ -120,7 +122,7 @@ fn costs(
     (!costs.is_empty()).then_some((weights, costs))
 }
 
-/// Returns the shares of writes, gets and scans among the operations of a phase, and the mean length of a scan.
+/// Returns the fractions of writes, gets and scans among the operations of a phase, and the mean length of a scan.
 fn shares(phase: &Phase) -> Option<([f64; 3], f64)> {
     let length = match &phase.work {
         Work::Load(_) => 0.0,

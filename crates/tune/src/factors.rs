@@ -7,22 +7,22 @@ use tree::{AXES, Design};
 
 use crate::derived::paths;
 
-/// The axis that determines the structure of the tree. The factors of the structure of the tree come first.
+/// The axis that determines the structure of the tree. Its factors come first.
 const STRUCTURE: &str = "compaction";
 
-/// The key of the variant in the table of an axis.
+/// The key that names the variant in the table of an axis.
 const KIND: &str = "kind";
 
 /// A part of a design in which the candidates differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Factor {
-    /// The path of the part, such as `design.compaction.size_ratio`.
+    /// The path of this part, such as `design.compaction.size_ratio`.
     pub(crate) path: String,
-    /// The value of each candidate, in the notation of the experiment file.
+    /// The value of each candidate, in the notation of an experiment file.
     pub(crate) values: Vec<String>,
 }
 
-/// Returns the factors of some designs. Each axis has one factor for its variant and one factor for its parameters.
+/// Returns the factors of the designs: on each axis, one factor for the variant and one factor for its parameters.
 pub(crate) fn factors(designs: &[&Design]) -> Vec<Factor> {
     let tables: Vec<Table> = designs.iter().map(|design| design.to_toml()).collect();
     let mut axes: Vec<&str> = AXES.iter().map(|axis| axis.name()).collect();
@@ -53,8 +53,8 @@ pub(crate) fn factors(designs: &[&Design]) -> Vec<Factor> {
     factors
 }
 
-/// Returns the factor of the parameters of an axis: the parameters in which designs with the same variant differ.
-/// Returns `None` if no such parameter exists.
+/// Returns the factor for the parameters of an axis, which contains the parameters in which designs with the same
+/// variant differ. Returns `None` if there are no such parameters.
 fn parameters(axis: &str, choices: &[&Table]) -> Option<Factor> {
     let mut first: HashMap<(&str, &str), &Value> = HashMap::new();
     let mut names: BTreeSet<&str> = BTreeSet::new();
@@ -82,8 +82,8 @@ fn parameters(axis: &str, choices: &[&Table]) -> Option<Factor> {
     (!names.is_empty()).then(|| Factor { path, values: choices.iter().map(joined).collect() })
 }
 
-/// Formats a value in the notation of the experiment file, without quotes. Whole numbers have one notation, because
-/// some variants read a parameter as a whole number and other variants read it as a fraction.
+/// Formats a value in the notation of an experiment file, without quotes. A whole number always has the same notation,
+/// because some variants parse it as an integer and others as a fraction.
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! The chart of the Pareto set: measured designs with the interval of their trials, over the predictions of the
+//! The chart of the Pareto set: the measured designs with the interval of their trials, and the predictions of the
 //! earlier layers.
 
 use std::path::Path;
@@ -11,25 +11,26 @@ use crate::candidate::{DesignScore, Layer, pareto, ranked};
 use crate::goal::GoalMetric;
 use crate::space::{ChartRows, Space, is_wide, set};
 
-/// The swept column with the label of a design of the Pareto set, which is written next to its point.
+/// The swept column that contains the label of a design in the Pareto set. The chart writes this label next to the
+/// point.
 const DESIGN: &str = "design";
 
-/// A point of the chart, which is one design.
+/// A point of the chart, which shows one design.
 struct Point<'a> {
     series: String,
-    /// The label of the design, for a design of the Pareto set.
+    /// The label next to the point. Empty for designs outside of the Pareto set.
     tag: &'a str,
     score: &'a DesignScore,
-    /// Whether the search maximises the objective of the score.
+    /// Whether the search maximizes the objective of the score.
     is_maximised: bool,
 }
 
 impl Space<'_> {
-    /// Draws the designs of the deciding layer and their predictions by the earlier layers. Each confirmed design is
-    /// a series of its own. Draws nothing if the two metrics are equal, or if no design has both metrics.
+    /// Draws the designs of the deciding layer, and their predictions by the earlier layers. Each confirmed design has
+    /// its own series. Draws nothing if the two metrics are equal, or if no design has both metrics.
     ///
     /// # Errors
-    /// A file that cannot be written.
+    /// The chart cannot be written.
     pub(crate) fn draw_front(&self, confirmed: &[(String, DesignScore)], folder: &Path) -> Outcome<()> {
         let (objectives, also) = (self.objectives.of(self.layer), self.objectives.also.metric);
         let goal = objectives.goal.metric;
@@ -91,8 +92,8 @@ impl Space<'_> {
         }
     }
 
-    /// Returns the designs of the deciding layer, and the predictions of the earlier layers for these designs and for
-    /// the designs of their own Pareto sets.
+    /// Returns the points of the chart. The deciding layer contributes all its designs. Each earlier layer contributes
+    /// its predictions for these designs, and for the designs of its own Pareto set.
     fn points(&self, goal: GoalMetric) -> Vec<Point<'_>> {
         let mut points = Vec::new();
         for layer in Layer::ALL.into_iter().filter(|layer| *layer <= self.layer) {
@@ -117,8 +118,8 @@ impl Space<'_> {
         points
     }
 
-    /// Returns the name of the series of a layer. The name contains the metric of the layer, if the metric is not that
-    /// of the vertical axis.
+    /// Returns the name of the series for a layer. If the metric of the layer differs from the metric of the vertical
+    /// axis, the name contains the metric.
     fn name_of(&self, layer: Layer, goal: GoalMetric) -> String {
         let metric = self.objectives.of(layer).goal.metric;
         match metric == goal {
@@ -128,12 +129,12 @@ impl Space<'_> {
     }
 }
 
-/// Returns whether two metrics can have one axis: equal metrics, or times.
+/// Returns whether two metrics can share an axis, because they are equal or both are times.
 fn share_an_axis(one: GoalMetric, other: GoalMetric) -> bool {
     one == other || [one, other].iter().all(|metric| metric.unit() == Unit::Nanoseconds)
 }
 
-/// Returns the name of the series of the designs outside of the Pareto set.
+/// Returns the name of the series with the designs of a layer outside of the Pareto set.
 fn dominated(layer: Layer) -> String {
     format!("{}, not Pareto-optimal", layer.name())
 }

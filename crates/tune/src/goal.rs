@@ -1,4 +1,4 @@
-//! The objectives and limits of a search. Each objective or limit is a metric of an operation in a phase.
+//! The objectives and limits of a search. An objective or a limit is about a metric of an operation in a phase.
 
 use experiment::{Experiment, TuneSpec, engine};
 use results::{Better, Metric, Unit, columns as c, reference};
@@ -8,14 +8,15 @@ use workload::Kind;
 
 use crate::candidate::Layer;
 
-/// A value by which the search judges a design.
+/// A metric by which the search judges designs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GoalMetric {
     /// The metric is a column of `runs.csv`.
     Column(&'static Metric),
-    /// The bytes of two memtables, the filters, the fence pointers and the capacity of the cache.
+    /// The total size of two memtables, the filters, the fence pointers and the capacity of the cache, in bytes.
     Memory,
-    /// The block reads and writes per operation of the phase, weighted by the share of each kind of operation.
+    /// The number of blocks that are read and written per operation of the phase. Each kind of operation is weighted by
+    /// its fraction.
     IoPerOp,
 }
 
@@ -35,8 +36,7 @@ pub struct Goal {
 pub struct Constraint {
     /// The metric that the limit restricts.
     pub goal: Goal,
-    /// Whether the bound is the largest permitted value. If `is_most` is false, the bound is the smallest permitted
-    /// value.
+    /// Whether the bound is the largest permitted value. Otherwise, the bound is the smallest permitted value.
     pub is_most: bool,
     /// The largest or smallest permitted value.
     pub bound: f64,
@@ -47,20 +47,21 @@ pub struct Constraint {
 /// The objective, the second metric of the Pareto set, and the limits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Objectives {
-    /// The metric that the search minimises or maximises.
+    /// The metric that the search minimizes or maximizes.
     pub goal: Goal,
-    /// Whether the search maximises the metric.
+    /// Whether the search maximizes the metric.
     pub is_maximised: bool,
-    /// The second metric of the Pareto set, of which smaller values are better.
+    /// The second metric of the Pareto set, for which smaller values are better.
     pub also: Goal,
     /// The limits that a design must meet.
     pub limits: Vec<Constraint>,
-    /// The largest drift of the operation mix against which the objective must be robust, as Kullback-Leibler
-    /// divergence. 0 for an objective without drift.
+    /// The largest drift of the operation mix for which the search judges the objective by its worst value, as
+    /// Kullback-Leibler divergence. The drift is 0 if the search does not consider drift.
     pub drift: f64,
 }
 
-/// Returns whether theory and simulation can evaluate all configurations, which then have the engine `lsmbench`.
+/// Returns whether theory and simulation can evaluate all configurations, because all of them use the engine
+/// `lsmbench`.
 pub(crate) fn has_models(experiment: &Experiment) -> bool {
     experiment.cells.iter().all(|cell| engine(&cell.engine).reads_whole_design())
 }
@@ -93,14 +94,14 @@ impl GoalMetric {
         }
     }
 
-    /// Returns whether only timed runs measure this metric.
+    /// Returns whether this metric has values only in timed runs.
     pub fn is_timed(self) -> bool {
         matches!(self, Self::Column(metric) if !metric.is_exact())
     }
 }
 
 impl Goal {
-    /// Parses `METRIC`, `METRIC of OPERATION`, `METRIC in PHASE`, or `METRIC of OPERATION in PHASE`.
+    /// Parses a goal: `METRIC`, `METRIC of OPERATION`, `METRIC in PHASE`, or `METRIC of OPERATION in PHASE`.
     fn read(text: &str, phase: &str, phases: &[String]) -> Result<Self, String> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let Some((name, mut rest)) = words.split_first() else { return Err("expected a metric".to_owned()) };
@@ -132,14 +133,14 @@ impl Goal {
 }
 
 impl Goal {
-    /// Returns whether only the models of the engine `lsmbench` know the metric.
+    /// Returns whether only the models of the engine `lsmbench` can compute the metric.
     fn is_modelled(&self) -> bool {
         !matches!(self.metric, GoalMetric::Column(_))
     }
 }
 
 impl Constraint {
-    /// Parses `GOAL <= VALUE` or `GOAL >= VALUE`.
+    /// Parses a limit: `GOAL <= VALUE` or `GOAL >= VALUE`.
     fn read(text: &str, phase: &str, phases: &[String]) -> Result<Self, String> {
         let parts = [("<=", true), (">=", false)];
         let found = parts.iter().find_map(|(sign, is_most)| Some((text.split_once(sign)?, *is_most)));
@@ -155,7 +156,8 @@ impl Constraint {
         Ok(Self { goal, is_most, bound, text: text.to_owned() })
     }
 
-    /// Returns how far a value exceeds the limit, as a share of the limit. Returns 0 if the value meets the limit.
+    /// Returns the amount by which a value exceeds the limit, as a fraction of the limit. Returns 0 if the value meets
+    /// the limit.
     pub fn excess(&self, value: f64) -> f64 {
         let over = if self.is_most { value - self.bound } else { self.bound - value };
         (over / self.bound.abs().max(f64::MIN_POSITIVE)).max(0.0)
@@ -166,8 +168,8 @@ impl Objectives {
     /// Reads the objectives of an experiment.
     ///
     /// # Errors
-    /// An unknown metric, operation, phase or limit; a missing objective, or two objectives; a metric of the models of
-    /// the engine `lsmbench` for another engine.
+    /// A metric, operation, phase or limit is unknown. The objective is missing, or there are two objectives. A metric
+    /// that only the models of the engine `lsmbench` can compute is used with another engine.
     pub fn read(experiment: &Experiment, spec: &TuneSpec) -> Outcome<Self> {
         let phases = experiment.task.phases();
         let judged = experiment.facts().phase.unwrap_or_else(|| phases.last().cloned().unwrap_or_default());
@@ -229,8 +231,7 @@ impl Objectives {
         Ok(Self { goal, is_maximised, also, limits, drift })
     }
 
-    /// Returns the objectives of a layer. Layers that measure no time compare the device time instead of a measured
-    /// time.
+    /// Returns the objectives for a layer. In a layer that measures no time, the device time replaces a measured time.
     pub(crate) fn of(&self, layer: Layer) -> Self {
         let mut objectives = self.clone();
         if layer != Layer::Measured && objectives.goal.metric.is_timed() {
@@ -241,7 +242,8 @@ impl Objectives {
         objectives
     }
 
-    /// Returns the value with the sign with which the search minimises it.
+    /// Returns the value with its sign changed if the search maximizes the metric, so that smaller results are always
+    /// better.
     pub(crate) fn sign(&self, value: f64) -> f64 {
         if self.is_maximised { -value } else { value }
     }

@@ -1,5 +1,5 @@
-//! The layers of the search. A layer is one way to evaluate designs, from the cheapest way (theory) to the most
-//! expensive way (timed runs).
+//! The layers of the search. A layer is one method of evaluating designs. The first layer (theory) is the cheapest, and
+//! the last layer (timed runs) is the most expensive.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -24,11 +24,11 @@ use crate::goal::{Objectives, has_models};
 use crate::settings::Settings;
 use crate::textbook::textbook;
 
-/// The number of trials in each round of the race. The race measures the best designs. After each round, the better
-/// half of the designs continues.
+/// The number of trials in each round of the race. The race measures the best designs in timed runs. After each round,
+/// only the better half of the designs continues.
 const RACE_TRIALS: u64 = 2;
 
-/// The axes that do not change the bytes or the costs of a single SSTable.
+/// The axes that affect neither the bytes nor the costs of a single SSTable.
 const OUTSIDE_OF_TABLES: [&str; 6] = ["compaction", "memtable", "cache", "wal", "storage", "allocation"];
 
 /// The state of a search.
@@ -37,19 +37,20 @@ struct Search<'a> {
     workload: &'a Workload,
     objectives: Objectives,
     candidates: Vec<Candidate>,
-    /// Whether theory and simulation can evaluate all candidates, which need the engine `lsmbench`.
+    /// Whether theory and simulation can evaluate all candidates, because all of them use the engine `lsmbench`.
     has_models: bool,
-    /// The sampled costs of each design. The key is the design without its compaction policy and memtable.
+    /// The sampled costs, by the part of a design that determines its SSTables.
     costs: HashMap<String, Costs>,
     /// The duration of each layer.
     times: Vec<(&'static str, Duration)>,
     folder: PathBuf,
 }
 
-/// Searches the designs of an experiment. An interrupt ends the search with the best design so far.
+/// Searches for the best design among the designs of an experiment. After an interruption, returns the best design so
+/// far.
 ///
 /// # Errors
-/// An unknown objective; an experiment without a workload of the tree; a run that fails.
+/// The objective is unknown, the experiment has no workload for a tree, or a run fails.
 pub fn tune(settings: &Settings<'_>) -> Outcome<Advice> {
     let experiment = settings.experiment;
     let objectives = Objectives::read(experiment, settings.spec)?;
@@ -85,7 +86,7 @@ pub fn tune(settings: &Settings<'_>) -> Outcome<Advice> {
 }
 
 impl Search<'_> {
-    /// Runs all layers that the objective needs, and returns the last layer that finished.
+    /// Runs all layers that the objective needs. Returns the last layer that has finished.
     fn layers(&mut self) -> Outcome<Layer> {
         let say = self.settings.run.console.line;
         let spec = self.settings.spec;
@@ -121,7 +122,8 @@ impl Search<'_> {
         Ok(if is_done { Layer::Measured } else { Layer::Counted })
     }
 
-    /// Measures all candidates in rounds, because other engines have no models that could exclude designs before.
+    /// Measures all candidates in a race. Other engines than `lsmbench` have no models that could exclude candidates in
+    /// advance.
     fn race_all(&mut self) -> Outcome<Layer> {
         let begun = Instant::now();
         self.race((0..self.candidates.len()).collect())?;
@@ -158,7 +160,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Returns the costs of a design. The costs are sampled once for all designs with the same SSTables.
+    /// Returns the costs of a design. The costs are sampled once for all designs with equal SSTables.
     fn costs_of(&mut self, design: &Design) -> Outcome<Costs> {
         let mut key = design.to_toml();
         OUTSIDE_OF_TABLES.iter().for_each(|axis| drop(key.remove(*axis)));
@@ -197,7 +199,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Runs the chosen designs in counted mode. Returns whether all designs ran.
+    /// Runs the candidates `chosen` in counted mode. Returns whether all of them ran.
     fn counted(&mut self, chosen: &[usize]) -> Outcome<bool> {
         let mut trials = Table::new();
         trials.insert("mode".to_owned(), Value::from("counted"));
@@ -207,7 +209,7 @@ impl Search<'_> {
         Ok(is_done)
     }
 
-    /// Measures some designs, then the better half of these designs, and so on, until two designs remain. Returns
+    /// Measures the candidates `chosen`, then the better half of them, and so on, until two candidates remain. Returns
     /// `false` if the user interrupted the search.
     fn race(&mut self, mut chosen: Vec<usize>) -> Outcome<bool> {
         let mut round = 1;
@@ -231,7 +233,7 @@ impl Search<'_> {
         Ok(true)
     }
 
-    /// Runs some candidates as a separate experiment.
+    /// Runs the candidates `chosen` as a separate experiment.
     fn run(&self, name: &str, chosen: &[usize], trials: Table) -> Outcome<(Vec<Row>, bool)> {
         let setups: Vec<EngineDesign> = chosen.iter().map(|at| self.candidates[*at].setup.clone()).collect();
         let derived = Derived {
@@ -262,7 +264,7 @@ impl Search<'_> {
         Ok((rows.rows().to_vec(), ending != Ending::Interrupted))
     }
 
-    /// Scores candidates by the medians of their trials.
+    /// Sets the scores of candidates in a layer, as medians over their trials.
     fn set_rows(&mut self, chosen: &[usize], layer: Layer, rows: &[Row]) {
         let objectives = self.objectives.of(layer);
         for (cell, at) in chosen.iter().enumerate() {
@@ -272,7 +274,7 @@ impl Search<'_> {
         }
     }
 
-    /// Compares the winner with other designs in a final run, and writes all results.
+    /// Compares the best design with other designs in a confirmation run, and writes all results.
     fn conclude(mut self, layer: Layer) -> Outcome<Advice> {
         let layer = Layer::ALL
             .into_iter()

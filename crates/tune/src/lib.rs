@@ -1,16 +1,16 @@
-//! Searches the designs of an experiment for the best design, and confirms the best design by a run.
+//! Searches for the best design among the designs of an experiment, and confirms the result with a run.
 //!
 //! 1. **Theory** ranks all configurations of the sweep.
-//! 2. **Simulation** counts the operations of the best of these configurations without data.
+//! 2. **Simulation** counts the operations of the best of these configurations, without data.
 //! 3. **Counted runs** count the operations of the best simulated configurations, with data.
-//! 4. **Measured runs** measure the best counted configurations in rounds, if the objective is a time.
-//! 5. **Confirmation** compares the winner with the default and a textbook design, with the usual verdict.
+//! 4. **Timed runs** measure the best counted configurations in rounds, if the objective is a time.
+//! 5. **Confirmation** compares the best design with the default design and a textbook design, and prints a verdict.
 //!
-//! Each layer begins with the candidates that the previous layer selected. The number of candidates falls, and the cost
-//! of each candidate rises. Everything except measured runs is deterministic for a seed.
+//! Each layer begins with the candidates that the previous layer has selected. From layer to layer, the number of
+//! candidates falls, and the cost per candidate rises. Everything except timed runs is deterministic for a seed.
 //!
-//! For other engines than `lsmbench`, no models exist. The search for other engines begins with measured runs of all
-//! their configurations.
+//! Engines other than `lsmbench` have no models. The search for such an engine begins with timed runs of all its
+//! configurations.
 
 mod advice;
 mod candidate;

@@ -1,4 +1,4 @@
-//! Heat maps of the design space: the best objective for each pair of values of two factors.
+//! Heat maps of the design space. A field shows the best objective for a pair of values of two factors.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -21,11 +21,12 @@ const MOST_MAPS: usize = 6;
 const MOST_VALUES: usize = 24;
 
 impl Space<'_> {
-    /// Draws a heat map for each pair of factors of the design space. A field shows the best design within the limits
-    /// that has the two values. Draws the last layer among the layers that evaluated the most designs.
+    /// Draws a heat map for each pair of factors of the design space. A field shows the best design that has both
+    /// values and meets the limits. The scores come from the layer that has evaluated the most designs. If several
+    /// layers have evaluated equally many, the last of them is used.
     ///
     /// # Errors
-    /// A file that cannot be written.
+    /// A chart cannot be written.
     pub(crate) fn draw_maps(&self, folder: &Path) -> Outcome<()> {
         let designs: Vec<&Design> = self.candidates.iter().map(Candidate::design).collect();
         let factors = factors(&designs);
@@ -42,8 +43,8 @@ impl Space<'_> {
         Ok(())
     }
 
-    /// Draws the map of two factors. Draws nothing if fewer than two values of a factor have a design within the
-    /// limits, or if a factor has too many values.
+    /// Draws the heat map of two factors. Draws nothing if a factor has too many values, or if fewer than two of its
+    /// values have a design that meets the limits.
     fn draw_map(&self, layer: Layer, down: &Factor, across: &Factor, folder: &Path) -> Outcome<()> {
         let objectives = self.objectives.of(layer);
         let goal = objectives.goal.metric;
@@ -92,7 +93,8 @@ impl Space<'_> {
         }
     }
 
-    /// Returns the best design within the limits for each pair of values, with its number and its score.
+    /// Returns the best design that meets the limits for each pair of values, as the index of the candidate and its
+    /// score.
     fn best<'b>(
         &'b self,
         layer: Layer,
@@ -111,7 +113,7 @@ impl Space<'_> {
     }
 }
 
-/// Returns the values of a factor that are not among some values.
+/// Returns the values of a factor that are not in `values`.
 fn without<'a>(factor: &'a Factor, values: &BTreeSet<&str>) -> BTreeSet<&'a str> {
     factor.values.iter().map(String::as_str).filter(|value| !values.contains(value)).collect()
 }

@@ -5,12 +5,12 @@ use run::RunOptions;
 
 /// The settings of a search for the best design.
 pub struct Settings<'a> {
-    /// The experiment. The configurations of its sweep are the candidates of the search.
+    /// The experiment. Each configuration of its sweep is a candidate of the search.
     pub experiment: &'a Experiment,
     /// The table `[tune]` of the experiment.
     pub spec: &'a TuneSpec,
-    /// The device class that the simulation uses.
+    /// The device class for the simulation.
     pub device: &'a str,
-    /// The options of the runs. The results of the runs are stored below `out`.
+    /// The options of the runs. The results are stored in folders below `out`.
     pub run: RunOptions,
 }

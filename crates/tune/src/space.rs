@@ -7,7 +7,7 @@ use types::Outcome;
 use crate::candidate::{Candidate, Layer};
 use crate::goal::{GoalMetric, Objectives};
 
-/// The ratio of the largest to the smallest objective from which a chart is logarithmic.
+/// The chart has a logarithmic scale if the largest objective is more than this multiple of the smallest objective.
 const WIDE: f64 = 20.0;
 
 /// The designs of a search with their scores.
@@ -19,7 +19,7 @@ pub(crate) struct Space<'a> {
     pub(crate) candidates: &'a [Candidate],
     /// The objective and the limits.
     pub(crate) objectives: &'a Objectives,
-    /// The last layer that finished.
+    /// The last layer that has finished.
     pub(crate) layer: Layer,
 }
 
@@ -30,11 +30,10 @@ pub(crate) struct ChartRows {
 }
 
 impl ChartRows {
-    /// Creates an empty table with the columns of `runs.csv`, with these swept columns, and with the columns of these
-    /// metrics.
+    /// Creates an empty table with the columns of `runs.csv`, the swept columns `swept`, and the columns of `metrics`.
     ///
     /// # Errors
-    /// Panics if two columns have the same name.
+    /// Two columns have the same name.
     pub(crate) fn new(swept: &[&str], metrics: &[GoalMetric]) -> Outcome<Self> {
         // A metric that is not a column of `runs.csv` is stored in a swept column with its name.
         let others = metrics.iter().filter(|metric| !matches!(metric, GoalMetric::Column(_)));
@@ -43,7 +42,7 @@ impl ChartRows {
         Ok(Self { schema: Schema::runs(&swept)?, rows: Vec::new() })
     }
 
-    /// Appends a row of a design, with the label and the phase of the objective.
+    /// Appends a row for a design, with its label and the phase of the objective.
     pub(crate) fn add(&mut self, cell: u64, trial: u64, label: &str, phase: &str) -> &mut Row {
         let mut row = Row::new(&self.schema);
         row.set(&c::LABEL, label).set(&c::CELL, cell).set(&c::TRIAL, trial);
@@ -53,7 +52,7 @@ impl ChartRows {
         &mut self.rows[last]
     }
 
-    /// Returns the chart of the rows. Returns `None` if the rows have too few values for a chart.
+    /// Draws the rows as a chart. Returns `None` if the rows have too few values for a chart.
     pub(crate) fn chart(self, spec: &ChartSpec, context: &Context) -> Option<Chart> {
         Chart::of_table(&Table::new(self.schema, self.rows), &Folder::new(""), spec, context).ok()
     }
@@ -75,7 +74,7 @@ pub(crate) fn set(row: &mut Row, metric: GoalMetric, value: f64) -> Outcome<()> 
     Ok(())
 }
 
-/// Returns whether objectives differ so much that a chart of them must be logarithmic.
+/// Returns whether the objectives differ so much that their chart must have a logarithmic scale.
 pub(crate) fn is_wide(objectives: impl Iterator<Item = f64>) -> bool {
     let (low, high) =
         objectives.map(f64::abs).fold((f64::INFINITY, 0.0_f64), |(low, high), v| (low.min(v), high.max(v)));

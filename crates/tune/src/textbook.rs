@@ -1,4 +1,4 @@
-//! The design that textbook formulas advise: the best of three compaction policies according to closed formulas.
+//! The design that textbook formulas recommend: the best of three compaction policies according to closed formulas.
 
 use experiment::Experiment;
 use theory::KLsm;
@@ -9,10 +9,10 @@ use workload::Workload;
 /// The size ratios that the formulas compare.
 const RATIOS: [u32; 5] = [2, 4, 6, 8, 10];
 
-/// The filter bits per entry that Monkey and Dostoevsky assume.
+/// The number of filter bits per entry that the papers on Monkey and Dostoevsky assume.
 const BITS: f64 = 10.0;
 
-/// The size of a workload, and the numbers of its operations by the kinds that closed formulas distinguish.
+/// The size of a workload, and the number of its operations by the kinds that the closed formulas distinguish.
 struct Mix {
     writes: f64,
     absent: f64,
@@ -21,7 +21,7 @@ struct Mix {
     keys: f64,
 }
 
-/// Returns the base design of an experiment, with the policy and the size ratio that closed formulas advise for its
+/// Returns the base design of an experiment with the policy and the size ratio that closed formulas recommend for its
 /// workload. Returns `None` if the workload has no operations.
 pub(crate) fn textbook(
     experiment: &Experiment,

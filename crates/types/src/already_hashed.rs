@@ -1,8 +1,8 @@
-//! A hasher for maps whose keys are already hashes.
+//! A hasher for maps whose keys are hashes.
 
 use std::hash::Hasher;
 
-/// Returns a 64-bit hash unchanged. A second hash of a [`KeyHash`](crate::KeyHash) would have no benefit.
+/// A hasher that returns a 64-bit hash unchanged. Hashing a [`KeyHash`](crate::KeyHash) again would have no benefit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AlreadyHashed(u64);
 

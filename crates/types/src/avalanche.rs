@@ -1,7 +1,7 @@
 //! The finalizer of `SplitMix64`, a mixing function for 64-bit numbers.
 
-/// Mixes the bits of a number, so that every bit of the input affects the whole output. Different numbers have
-/// different results (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014, figure 16).
+/// Mixes the bits of a number, so that every input bit affects all output bits. Different inputs give different results
+/// (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014, figure 16).
 #[inline]
 #[must_use]
 pub fn avalanche(mut x: u64) -> u64 {
@@ -14,8 +14,7 @@ pub fn avalanche(mut x: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Tests the first numbers of `SplitMix64` for the seed 1234567 against the numbers of the reference
-    /// implementation.
+    /// Compares the first `SplitMix64` numbers for the seed 1234567 with those of the reference implementation.
     #[test]
     fn a_stepped_state_gives_the_numbers_of_the_generator() {
         let state = |step: u64| 1_234_567_u64.wrapping_add(step.wrapping_mul(0x9e37_79b9_7f4a_7c15));

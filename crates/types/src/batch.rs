@@ -1,14 +1,14 @@
-//! A batch of entries from an ordered source. The source is searched once per batch, and not once per entry.
+//! A batch of entries from an ordered source. The source is searched once per batch instead of once per entry.
 
 use crate::Entry;
 
-/// Initial capacity for the entries of a scan. The capacity is small, because most scans are short.
+/// The initial capacity for the entries of a scan. This capacity is small, because most scans are short.
 const FOUND_AT_FIRST: usize = 16;
 
-/// Entries that a scan has found, in order. The entries are borrowed or copied.
+/// The entries that a scan has found, in the order of the scan. The entries are borrowed or copied.
 pub struct Entries<'a> {
     found: EntryStorage<'a>,
-    /// The scan from which more entries can be read. `None` if the scan cannot continue.
+    /// The scan that continues after these entries. `None` if the scan cannot continue.
     rest: Option<Box<dyn Rest<'a> + 'a>>,
 }
 
@@ -18,10 +18,10 @@ enum EntryStorage<'a> {
     Copied(EntryBatch),
 }
 
-/// A scan that has returned some of its entries, and can continue at its position.
+/// A scan that can continue after the entries that it has already returned.
 pub trait Rest<'a>: Send + Sync {
-    /// Appends the next entries of the scan to `found`, up to `limit`. At the end of the scan, there may be fewer
-    /// entries.
+    /// Appends the next entries of the scan to `found`, up to a total of `limit`. At the end of the scan, `found`
+    /// contains fewer entries.
     fn find(&mut self, limit: usize, found: &mut Vec<Entry<'a>>);
 }
 
@@ -53,7 +53,7 @@ impl<'a> Entries<'a> {
         self.len() == 0
     }
 
-    /// Returns the entry number `index`.
+    /// Returns the entry at position `index`, starting at 0.
     ///
     /// # Panics
     /// `index` is not below [`len`](Self::len).
@@ -70,8 +70,8 @@ impl<'a> Entries<'a> {
         (0..self.len()).map(|index| self.entry(index))
     }
 
-    /// Replaces the entries with the next entries of the scan, up to `limit`. If the scan cannot continue, returns
-    /// `false` and changes nothing. After `false`, the caller must start another scan.
+    /// Replaces the entries with the next entries of the scan, up to `limit` entries. If the scan cannot continue,
+    /// returns `false` and changes nothing. The caller must then start another scan.
     pub fn go_on(&mut self, limit: usize) -> bool {
         let (EntryStorage::InPlace(found), Some(rest)) = (&mut self.found, &mut self.rest) else {
             return false;
@@ -88,14 +88,14 @@ impl From<EntryBatch> for Entries<'_> {
     }
 }
 
-/// Copies of entries in the order of a scan. The keys and values of all entries are in one arena.
+/// Copies of entries in the order of a scan. One arena contains the keys and values of all entries.
 #[derive(Clone, Debug, Default)]
 pub struct EntryBatch {
     arena: Vec<u8>,
     spans: Vec<Span>,
 }
 
-/// Position of one entry in the arena. The key is from `key_start` to `value_start`, and the value is from
+/// The position of one entry in the arena. The key is from `key_start` to `value_start`, and the value is from
 /// `value_start` to `end`.
 #[derive(Clone, Copy, Debug)]
 struct Span {
@@ -106,7 +106,7 @@ struct Span {
 }
 
 impl EntryBatch {
-    /// Removes all entries. The memory stays allocated for later entries.
+    /// Removes all entries. The allocated memory is kept for later entries.
     pub fn clear(&mut self) {
         self.arena.clear();
         self.spans.clear();
@@ -143,7 +143,7 @@ impl EntryBatch {
         self.arena.len()
     }
 
-    /// Returns the entry number `index`, in the order in which entries were appended.
+    /// Returns the entry at position `index`, starting at 0, in the order in which the entries were appended.
     ///
     /// # Panics
     /// `index` is not below [`len`](Self::len).
@@ -157,7 +157,7 @@ impl EntryBatch {
         }
     }
 
-    /// Iterates over all entries, in the order in which entries were appended.
+    /// Iterates over all entries, in the order in which they were appended.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = Entry<'_>> + ExactSizeIterator {
         (0..self.len()).map(|index| self.entry(index))
     }

@@ -4,13 +4,13 @@ use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-/// Number of readable bytes after the end of every buffer that [`Bytes::with_len`] allocates.
+/// The number of readable bytes after the end of every buffer that [`Bytes::with_len`] allocates.
 ///
-/// Vector loads and `memcmp` may read a whole cache line after the last byte. Because of the padding, such reads
-/// never access an unmapped page. On machines with AVX-512, such an access would cost about 150 ns.
+/// Vector loads and `memcmp` may read a whole cache line beyond the last byte. With the padding, such reads never
+/// access an unmapped page. On machines with AVX-512, such an access would cost about 150 ns.
 pub const PADDING: usize = 64;
 
-/// A shared immutable slice: either a separate allocation, or a part of a mapped file.
+/// A shared immutable slice, which owns an allocation or is a part of a mapped file.
 #[derive(Clone)]
 pub struct Bytes {
     owner: Owner,
@@ -26,13 +26,13 @@ enum Owner {
 }
 
 impl Bytes {
-    /// Allocates `len` bytes and [`PADDING`] bytes after them, and calls `fill` to write the `len` bytes.
+    /// Allocates `len` bytes, followed by [`PADDING`] bytes. Calls `fill` to write the `len` bytes.
     ///
     /// # Errors
-    /// `fill` returns an error.
+    /// Returns the error of `fill`.
     ///
     /// # Panics
-    /// The call never panics, because a new allocation has only one owner.
+    /// Never panics, because a new allocation has only one owner.
     pub fn with_len<E>(len: usize, fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<Self, E> {
         let mut heap: Arc<[u8]> = std::iter::repeat_n(0u8, len + PADDING).collect();
         fill(&mut Arc::get_mut(&mut heap).expect("a new allocation has one owner")[..len])?;
@@ -49,8 +49,8 @@ impl Bytes {
         bytes
     }
 
-    /// Borrows the bytes `range` of `owner` without a copy. The owner is kept until the last clone of these bytes is
-    /// dropped.
+    /// Creates a slice of the bytes `range` of `owner`, without a copy. The owner lives until the last clone of this
+    /// slice is dropped.
     ///
     /// # Panics
     /// `range` is outside of the owner's bytes.
@@ -62,7 +62,7 @@ impl Bytes {
         Self { owner: Owner::Foreign(owner), start: range.start, end: range.end }
     }
 
-    /// Returns a part of these bytes without a copy. The returned part has the same owner.
+    /// Returns a part of these bytes, without a copy. The part has the same owner.
     ///
     /// # Panics
     /// Panics if `range` is outside of these bytes.
@@ -72,8 +72,7 @@ impl Bytes {
         Self { owner: self.owner.clone(), start: self.start + range.start, end: self.start + range.end }
     }
 
-    /// Returns the number of heap bytes that this value keeps allocated. Returns 0 if the value borrows a memory
-    /// mapping.
+    /// Returns the number of heap bytes that this value keeps allocated. The number is 0 for a part of a mapped file.
     pub fn heap_bytes(&self) -> usize {
         match &self.owner {
             Owner::Heap(heap) => heap.len(),

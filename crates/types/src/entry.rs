@@ -1,15 +1,15 @@
-//! Entries of a tree. An entry has a key, a value or a tombstone, and a sequence number that orders the versions of a
-//! key.
+//! The entries of a tree. An entry consists of a key, a value or a tombstone, and a sequence number that orders the
+//! versions of the key.
 
-/// The number of a write in the order of all writes of a tree. The first write has the number 1.
+/// The position of a write in the order of all writes to a tree, starting at 1.
 pub type SequenceNumber = u64;
 
-/// Size in bytes that is counted for each entry in addition to its key and value, in the sizes of memtables, SSTables
-/// and levels. The charge represents the sequence number and the kind of an entry, so that even an empty entry has a
+/// The number of bytes that each entry counts in addition to its key and value, in the sizes of memtables, SSTables and
+/// levels. This charge stands for the sequence number and the kind of the entry, so that even an empty entry has a
 /// size.
 pub const ENTRY_CHARGE_BYTES: u64 = 8;
 
-/// One key with its newest value, or with a tombstone (`None`) that hides older values.
+/// A key with its newest value, or with a tombstone (`None`) that hides older values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
     /// The user key.
@@ -19,20 +19,20 @@ pub struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// Returns the number of bytes that the user wrote: the key and the value without any overhead.
+    /// Returns the number of bytes that the user wrote, which are the bytes of the key and the value.
     #[inline]
     pub fn user_bytes(&self) -> usize {
         self.key.len() + self.value.map_or(0, <[u8]>::len)
     }
 }
 
-/// Result of a lookup in one sorted source, such as a memtable or an SSTable.
+/// The result of a lookup in one sorted source, such as a memtable or an SSTable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lookup {
-    /// The source has no version of the key, so the lookup must search older sources.
+    /// The source has no version of the key, so the lookup must continue in older sources.
     Absent,
-    /// The newest version is a tombstone. The key is deleted, so the lookup must not search older sources.
+    /// The newest version is a tombstone. The key is deleted, so the lookup must not continue in older sources.
     Deleted,
-    /// The source has a value for the key. The value was appended to the buffer of the caller.
+    /// The source has a value of the key, and has appended this value to the buffer of the caller.
     Found,
 }

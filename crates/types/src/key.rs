@@ -1,21 +1,21 @@
-//! Keys are byte strings in lexicographic order. This module contains the 64-bit hash of a key and the head of a key
+//! Keys are byte strings in lexicographic order. This module defines the 64-bit hash of a key, and the head of a key
 //! (its first 8 bytes).
 
-/// The maximum length in bytes of a key.
+/// The maximum length of a key in bytes.
 pub const MAX_KEY_BYTES: usize = 64 << 10;
 
-/// The maximum length in bytes of a value.
+/// The maximum length of a value in bytes.
 pub const MAX_VALUE_BYTES: usize = 64 << 20;
 
-/// The maximum size of a batch of writes, as the total bytes of its keys and values.
+/// The maximum size of a write batch: the total number of bytes of its keys and values.
 pub const MAX_BATCH_BYTES: usize = 1 << 30;
 
-/// The 64-bit hash of a key. An operation computes the hash once, and all filters and memtables use this hash.
+/// The 64-bit hash of a key. Each operation computes the hash only once, for all filters and memtables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct KeyHash(pub u64);
 
-/// A key together with its hash. The tree computes the hash, so that no component must compute the hash again.
+/// A key with its hash. The tree computes the hash, so no component computes it again.
 #[derive(Clone, Copy, Debug)]
 pub struct HashedKey<'a> {
     /// The key itself.
@@ -27,7 +27,8 @@ pub struct HashedKey<'a> {
 /// Returns the head of a key: its first eight bytes as a big-endian number. A shorter key is padded with zeros at its
 /// end.
 ///
-/// If the head of a key is smaller, the key is smaller. If two keys have equal heads, the full keys must be compared.
+/// If two heads differ, the key with the smaller head is smaller. If two heads are equal, the full keys must be
+/// compared.
 #[inline]
 pub fn head(key: &[u8]) -> u64 {
     match key.first_chunk::<8>() {
@@ -44,10 +45,10 @@ fn short_head(key: &[u8]) -> u64 {
     u64::from_be_bytes(padded)
 }
 
-/// Returns the length in bytes of the common prefix of two keys.
+/// Returns the length of the common prefix of two keys, in bytes.
 ///
 /// # Panics
-/// The function never panics, because the compared chunks have eight bytes.
+/// Never panics, because the compared chunks always have eight bytes.
 #[inline]
 pub fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     let mut shared = 0;

@@ -1,10 +1,10 @@
-//! A list of many keys whose bytes are in one arena.
+//! A list of many keys, whose bytes are in one arena.
 
 /// A list of keys, in the order in which they were appended.
 #[derive(Clone, Debug, Default)]
 pub struct KeyList {
     bytes: Vec<u8>,
-    /// End of each key in the arena.
+    /// The end of each key in the arena.
     ends: Vec<usize>,
 }
 
@@ -28,7 +28,7 @@ impl KeyList {
         self.ends.is_empty()
     }
 
-    /// Returns the key number `index`, in the order in which keys were appended.
+    /// Returns the key at position `index`, starting at 0, in the order in which the keys were appended.
     ///
     /// # Panics
     /// `index` is not below [`len`](Self::len).

@@ -1,19 +1,19 @@
-//! Merge operators: rules that combine a value with later operands.
+//! Merge operators, which combine a value with later operands.
 
 use crate::MAX_VALUE_BYTES;
 
-/// An associative merge operator. If a key has no value, the first operand becomes the value.
+/// An associative merge operator. If a key has no value, the first operand becomes its value.
 ///
 /// Source: the operators `uint64add`, `stringappend` and `max` of `RocksDB`. In lsmbench, appended parts have no
 /// delimiter between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MergeOperator {
-    /// Adds 64-bit little-endian numbers, modulo 2^64. The number is in the first eight bytes of a value. Missing
-    /// bytes count as 0.
+    /// Adds 64-bit little-endian numbers, modulo 2^64. The number is in the first eight bytes of a value or operand.
+    /// Missing bytes count as 0.
     Add,
     /// Appends the operand to the value. Bytes after the first [`MAX_VALUE_BYTES`] are dropped.
     Append,
-    /// Keeps the larger of the value and the operand, compared as byte strings.
+    /// Keeps the larger of the value and the operand. Both are compared as byte strings.
     Max,
 }
 
@@ -21,7 +21,7 @@ impl MergeOperator {
     /// All merge operators.
     pub const ALL: [Self; 3] = [Self::Add, Self::Append, Self::Max];
 
-    /// Returns the name in TOML.
+    /// Returns the name of the operator in TOML.
     pub fn name(self) -> &'static str {
         match self {
             Self::Add => "add",
@@ -30,7 +30,7 @@ impl MergeOperator {
         }
     }
 
-    /// Returns the operator that has this name in TOML.
+    /// Returns the operator with this name in TOML. Returns `None` if the name is unknown.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|operator| operator.name() == name)
     }

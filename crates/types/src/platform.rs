@@ -1,4 +1,4 @@
-//! The parts of lsmbench that only some systems have, and the error for a part that is not on this system.
+//! The parts of lsmbench that only some systems support, and the error for a part that this system does not support.
 
 use std::fmt;
 use std::io;
@@ -8,7 +8,7 @@ compile_error!(
     "lsmbench supports Linux and macOS; on Windows, build lsmbench in the Windows Subsystem for Linux (WSL 2)"
 );
 
-/// An operating system and a CPU architecture, with the names of [`std::env::consts`].
+/// A system: an operating system and a CPU architecture, with the names of [`std::env::consts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Platform {
     /// The operating system, such as `linux` or `macos`.
@@ -21,7 +21,7 @@ impl Platform {
     /// The system for which this program was compiled.
     pub const HERE: Self = Self { os: std::env::consts::OS, arch: std::env::consts::ARCH };
 
-    /// Returns the parts that are not on this system, in the order of [`PlatformPart::ALL`].
+    /// Returns the parts that this system does not support, in the order of [`PlatformPart::ALL`].
     pub fn missing_parts(self) -> impl Iterator<Item = NotOnPlatform> {
         PlatformPart::ALL.into_iter().filter_map(move |part| part.on(self).err())
     }
@@ -33,12 +33,12 @@ impl fmt::Display for Platform {
     }
 }
 
-/// A part of lsmbench that needs a call of one kernel, or an instruction of one CPU architecture.
+/// A part of lsmbench that needs a call of a specific kernel, or an instruction of a specific CPU architecture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlatformPart {
     /// The storage back end `uring`.
     IoUring,
-    /// The eviction of files from the page cache.
+    /// The eviction of pages from the page cache.
     PageCacheEviction,
     /// The option `trials.warm_memory`.
     WarmMemory,
@@ -46,17 +46,17 @@ pub enum PlatformPart {
     MemoryLimit,
     /// The binding of a trial process to a core.
     CoreBinding,
-    /// The end of a paused trial process when lsmbench is killed.
+    /// Ending a paused trial process when the lsmbench process is killed.
     EndWithParent,
     /// The counts of CPU events.
     HardwareCounters,
-    /// The time that threads wait for a CPU, and the time that a hypervisor takes.
+    /// The statistics of the time that threads wait for a CPU, and of the time that a hypervisor takes.
     SchedulerTimes,
-    /// The memory and the files of a process in the soak test.
+    /// The statistics of the memory and the open files of a process, for the soak test.
     SoakStatistics,
     /// Huge pages for memtables, filters and fence pointers.
     HugePages,
-    /// The lookups of some filters that are written for one CPU architecture.
+    /// The lookup code of some filters, which is written for one CPU architecture.
     FilterInstructions,
 }
 
@@ -76,21 +76,21 @@ impl PlatformPart {
         Self::FilterInstructions,
     ];
 
-    /// Checks whether the part is on this system.
+    /// Checks that this system supports the part.
     ///
     /// # Errors
-    /// The part is not on this system. The error names the part and a remedy.
+    /// This system does not support the part. The error contains the name of the part and a remedy.
     pub fn here(self) -> Result<(), NotOnPlatform> {
         self.on(Platform::HERE)
     }
 
-    /// Returns the error that the part is not on this system. The code of a system without the part calls this
+    /// Returns the error that this system does not support the part. Code that is compiled for such a system calls this
     /// function.
     pub fn missing(self) -> NotOnPlatform {
         NotOnPlatform { part: self, platform: Platform::HERE }
     }
 
-    /// Checks whether the part is on a system.
+    /// Checks that a system supports the part.
     fn on(self, platform: Platform) -> Result<(), NotOnPlatform> {
         let is_there = match self {
             Self::FilterInstructions => platform.arch == "x86_64",
@@ -99,7 +99,7 @@ impl PlatformPart {
         if is_there { Ok(()) } else { Err(NotOnPlatform { part: self, platform }) }
     }
 
-    /// Returns the name of the part for messages.
+    /// Returns the name of the part in messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::IoUring => "io_uring",
@@ -116,7 +116,7 @@ impl PlatformPart {
         }
     }
 
-    /// Returns the remedy, or the effect if there is no remedy.
+    /// Returns a remedy for the missing part. If there is no remedy, returns the effect of the missing part.
     fn remedy(self) -> &'static str {
         match self {
             Self::IoUring => "use storage = \"pread\" or \"direct\"",
@@ -132,7 +132,7 @@ impl PlatformPart {
     }
 }
 
-/// The error that a part of lsmbench is not on a system.
+/// The error that a system does not support a part of lsmbench.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotOnPlatform {
     part: PlatformPart,

@@ -1,23 +1,23 @@
-//! The error of a user request. The error has a file and a line, the problem, and a remedy.
+//! The error of a user request. The error consists of a file and a line, the problem, and a remedy.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The error of a request that cannot be fulfilled. The program ends with exit code 2.
+/// The error of a request that lsmbench cannot fulfill. The program then ends with exit code 2.
 ///
-/// A crate with its own error types implements `From` for a problem, so that `?` works in functions that return
-/// [`Outcome`].
+/// A crate with its own error types implements the conversion of its errors to `Problem`, so that `?` works in
+/// functions that return [`Outcome`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The file with the problem, and its line number if the line is known.
+    /// The file with the problem, and its line number if the number is known.
     place: Option<(PathBuf, Option<usize>)>,
     message: String,
 }
 
-/// Maximum length in bytes of a word that a message prints completely. The limit is large enough for most paths.
+/// The maximum length in bytes of a word that a message prints completely. Most paths are shorter.
 const LONGEST_WORD: usize = 250;
 
-/// Number of characters that a message prints of a longer word.
+/// The number of characters that a message prints of a longer word.
 const SHOWN_CHARACTERS: usize = 40;
 
 /// The result of a user request.
@@ -29,18 +29,19 @@ impl Problem {
         Self { place: None, message: shortened(message.into()) }
     }
 
-    /// Creates a problem in a file. The first line of a file has number 1. `line` is `None` if the line is unknown.
+    /// Creates a problem in a file. The first line has the number 1. `line` is `None` if the line is unknown.
     pub fn at(file: &Path, line: Option<usize>, message: impl Into<String>) -> Self {
         Self { place: Some((file.to_owned(), line)), message: shortened(message.into()) }
     }
 
-    /// Creates a problem from an error and the action that failed. The text is like `cannot write results/x: …`.
+    /// Creates a problem from an action that has failed, and its error. The text has the form `cannot write results/x:
+    /// …`.
     pub fn doing(what: impl fmt::Display, error: impl fmt::Display) -> Self {
         Self::new(format!("cannot {what}: {error}"))
     }
 }
 
-/// Shortens the long words of a message, such as a number of 300 digits. The message then has the start of the word
+/// Shortens long words of a message, such as a number with 300 digits. The message then contains the start of the word,
 /// and its length.
 fn shortened(message: String) -> String {
     if message.split_whitespace().all(|word| word.len() <= LONGEST_WORD) {

@@ -1,7 +1,7 @@
 //! Quantities in text: sizes such as `4MiB`, counts such as `10M`, and times such as `30s`.
 //!
-//! Formatting is exact, because the text uses the largest unit that divides the number. The text can therefore be
-//! parsed to the same number.
+//! Formatting is exact, because it uses the largest unit that divides the number. Parsing the text therefore returns
+//! the same number.
 
 /// Units of bytes: first the powers of two, then all other units.
 const BYTE_UNITS: &[(&str, u64)] = &[
@@ -33,7 +33,7 @@ const TIME_UNITS: &[(&str, u64)] = &[
 /// Parses a size in bytes, such as `4MiB`, `1.5GiB`, `64 kB` or `4096`.
 ///
 /// # Errors
-/// The text has another format. The message has the text and the valid formats.
+/// The text has another format. The message contains the text and the valid formats.
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
     parse(text, BYTE_UNITS)
         .ok_or_else(|| format!("\"{text}\" is not a size; write it as \"4MiB\", \"64KiB\" or 4096"))
@@ -42,16 +42,16 @@ pub fn parse_bytes(text: &str) -> Result<u64, String> {
 /// Parses a count, such as `10M`, `500k` or `1_000_000`.
 ///
 /// # Errors
-/// The text has another format. The message has the text and the valid formats.
+/// The text has another format. The message contains the text and the valid formats.
 pub fn parse_count(text: &str) -> Result<u64, String> {
     parse(text, COUNT_UNITS)
         .ok_or_else(|| format!("\"{text}\" is not a count; write it as \"10M\", \"500k\" or 1_000_000"))
 }
 
-/// Parses a time, such as `30s`, `100ms`, `5us` or `2min`. The text must have a unit. The result is in nanoseconds.
+/// Parses a time, such as `30s`, `100ms`, `5us` or `2min`. Returns nanoseconds. A text without a unit is an error.
 ///
 /// # Errors
-/// The text has another format. The message has the text and the valid formats.
+/// The text has another format. The message contains the text and the valid formats.
 pub fn parse_nanoseconds(text: &str) -> Result<u64, String> {
     let has_unit = text.trim_end().ends_with(|c: char| c.is_ascii_alphabetic());
     parse(text, TIME_UNITS)
@@ -77,7 +77,7 @@ pub fn format_nanoseconds(nanoseconds: u64) -> String {
     format!("{}{unit}", nanoseconds / size)
 }
 
-/// Parses a number with an optional unit. A fraction is valid if the result is an integer.
+/// Parses a number with an optional unit. A decimal fraction is valid if the result is an integer.
 fn parse(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let text = text.trim();
     let (digits, size) = units

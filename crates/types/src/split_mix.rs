@@ -1,4 +1,4 @@
-//! `SplitMix64`: a small pseudorandom generator with a seed, for checks that must be repeatable.
+//! `SplitMix64`: a small seeded pseudorandom generator, for checks that must be reproducible.
 
 use crate::avalanche::avalanche;
 
@@ -8,7 +8,7 @@ use crate::avalanche::avalanche;
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// Creates the generator with this seed.
+    /// Creates a generator with this seed.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -28,7 +28,7 @@ impl SplitMix64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// Returns `true` with this probability, which is from 0 (never) to 1 (always).
+    /// Returns `true` with the given probability, from 0 (never) to 1 (always).
     pub fn chance(&mut self, probability: f64) -> bool {
         const STEPS: f64 = (1u64 << 53) as f64;
         ((self.next_u64() >> 11) as f64) < probability * STEPS
@@ -39,7 +39,7 @@ impl SplitMix64 {
 mod tests {
     use super::*;
 
-    /// Tests that the generator returns the numbers of the reference implementation for the seed 1234567.
+    /// Compares the numbers for the seed 1234567 with those of the reference implementation.
     #[test]
     fn numbers_are_those_of_the_reference() {
         let mut random = SplitMix64::new(1_234_567);

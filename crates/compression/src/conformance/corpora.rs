@@ -27,7 +27,7 @@ pub(crate) fn all() -> Vec<Corpus> {
     corpora
 }
 
-/// Returns small blocks, for which every possible corruption can be tested.
+/// Returns small blocks, for which a test can try every possible corruption.
 pub(crate) fn small() -> Vec<Corpus> {
     let random = &mut SplitMix64::new(6);
     vec![
@@ -40,7 +40,7 @@ pub(crate) fn small() -> Vec<Corpus> {
     ]
 }
 
-/// Returns the blocks of an SSTable: text with random parts at intervals.
+/// Returns the blocks of one SSTable, which contain text with random bytes at regular intervals.
 pub(crate) fn table() -> Vec<Vec<u8>> {
     let random = &mut SplitMix64::new(7);
     (0..64).map(|n| if n % 8 == 5 { mixed(1000, random) } else { text(1000, random) }).collect()
@@ -61,7 +61,7 @@ fn text(len: usize, random: &mut SplitMix64) -> Vec<u8> {
     bytes
 }
 
-/// Returns a column of increasing 8-byte words with few different steps, for the codecs of integers.
+/// Returns a column of increasing 8-byte words with few different differences, for the integer codecs.
 fn integers(len: usize, random: &mut SplitMix64) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(len + 8);
     let mut word = 1_700_000_000_000u64;
@@ -73,8 +73,8 @@ fn integers(len: usize, random: &mut SplitMix64) -> Vec<u8> {
     bytes
 }
 
-/// Entries of 150 bytes: a third is random, a third repeats the first third, and a third repeats one byte. Matches
-/// are therefore at short and long distances.
+/// Returns entries of 150 bytes. The first third of an entry is random, the second third repeats the first third, and
+/// the last third repeats one byte. The block therefore has matches at short and long distances.
 fn mixed(len: usize, random: &mut SplitMix64) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(len + 150);
     while bytes.len() < len {

@@ -10,7 +10,7 @@ use crate::{CATALOG, Compression, CorruptBlock, Decompressor, Dictionaries, RAW,
 /// A codec under test.
 pub(crate) struct Subject(pub(crate) Box<dyn Compression>);
 
-/// All invariants, by name.
+/// All invariants: their names, and the functions that check them.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("each tag belongs to one codec", a_tag_is_one_codec),
     ("decompression restores every block, and no block grows", every_block_comes_back),
@@ -20,8 +20,7 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("several threads can share one codec", threads_share_one_codec),
 ];
 
-/// Checks that exactly one codec of the catalog has the tag. The tag of a block then always identifies the codec that
-/// compressed the block.
+/// Checks that no two codecs of the catalog have the same tag. The tag of a block then always identifies its codec.
 fn a_tag_is_one_codec(subject: &Subject) -> Result<(), String> {
     let Some(tag) = subject.0.tag() else { return Ok(()) };
     let others = CATALOG.all().filter_map(|choice| CATALOG.build(&choice).ok());
@@ -41,7 +40,7 @@ fn corruption_is_an_error(subject: &Subject) -> Result<(), String> {
     })
 }
 
-/// Opens the dictionaries of an SSTable in the same way as a tree.
+/// Opens the dictionaries of an SSTable, as a tree does.
 fn open(dictionaries: &[u8]) -> Result<Opened, CorruptBlock> {
     let opened = Decompressor::open(dictionaries)?;
     Ok(Box::new(move |tag, stored, out| opened.decompress(tag, stored, out)))
@@ -83,7 +82,7 @@ pub(crate) type Opened = Box<dyn Fn(u8, &[u8], &mut [u8]) -> Result<(), CorruptB
 /// A function that opens the dictionaries of an SSTable.
 pub(crate) type Open<'a> = &'a dyn Fn(&[u8]) -> Result<Opened, CorruptBlock>;
 
-/// The levels of the tree for which codecs are checked.
+/// The levels for which codecs are checked.
 const LEVELS: [usize; 4] = [0, 1, 2, 7];
 
 /// Checks invariants 1 and 2 of [`Compression`] at several levels of the tree.
@@ -119,8 +118,8 @@ pub(crate) fn check_at(
 }
 
 /// Checks invariant 3 of [`Compression`]. The check truncates the stored bytes at every length, extends them, flips
-/// every bit, and decompresses with wrong lengths. No call may panic. A codec must reject a truncated block, and a
-/// block that is decompressed with a wrong length.
+/// every bit, and decompresses with wrong lengths. No call may panic. A codec must return an error for a truncated
+/// block, and for a block that is decompressed with a wrong length.
 pub(crate) fn check_corruption(
     codec: &dyn Compression,
     decompress: Decompress<'_>,
@@ -156,8 +155,8 @@ pub(crate) fn check_corruption(
     attempt(&[&stored[..], &stored].concat(), block.len()).map(drop)
 }
 
-/// Checks invariant 4 of [`Compression`]. The codec learns from samples. After that, the codec must keep invariants 1
-/// to 3 for every block. Returns the number of levels at which the codec has learnt.
+/// Checks invariant 4 of [`Compression`]: trains the codec with samples, and then checks invariants 1 to 3 for every
+/// block. Returns the number of levels for which the training had a result.
 pub(crate) fn check_learning(
     codec: &dyn Compression,
     open: Open<'_>,
@@ -187,8 +186,8 @@ pub(crate) fn check_learning(
     Ok(learnt_at)
 }
 
-/// Checks that truncated dictionaries and dictionaries with flipped bits give an error or wrong bytes, and cause no
-/// panic.
+/// Checks that corrupt dictionaries cause an error or wrong bytes, and never a panic. The dictionaries are truncated,
+/// or have flipped bits.
 fn check_corrupt_dictionaries(
     learnt: &dyn Compression,
     open: Open<'_>,

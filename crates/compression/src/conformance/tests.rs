@@ -1,4 +1,4 @@
-//! Tests that codecs also keep the invariants with other parameters, and that the check detects a codec that breaks an
+//! Tests that codecs keep the invariants with other parameters, and that the check detects a codec that violates an
 //! invariant.
 
 mod c;
@@ -16,7 +16,7 @@ use super::corpora;
 use super::invariants::{self, INVARIANTS, Subject};
 use crate::{CATALOG, Compression, decompress};
 
-/// Returns codecs of the catalog with parameters that are not the defaults.
+/// Returns codecs of the catalog with parameters other than the defaults.
 fn forms() -> Vec<(String, Box<dyn Compression>)> {
     let odd = [
         "zstd(level=-5)",

@@ -1,4 +1,5 @@
-//! The codec `lz4`, called through the C ABI. The cost differs from that of `lz4` only by the cost of the ABI.
+//! The codec `lz4`, called through the C ABI. The time of a call differs from that of the variant `lz4` only by the
+//! cost of the ABI.
 #![allow(unsafe_code)]
 
 use std::slice::{from_raw_parts, from_raw_parts_mut};
@@ -11,7 +12,7 @@ use super::table::{ABI, CodecApi};
 use crate::compression::Compression;
 use crate::lz4::Lz4;
 
-/// The table of functions of the built-in `lz4`.
+/// The function table of the built-in `lz4`.
 pub(super) const API: CodecApi = CodecApi {
     abi: ABI,
     name: c"lz4".as_ptr(),

@@ -10,7 +10,7 @@ use crate::compression::CorruptBlock;
 /// The version of the ABI of codec libraries.
 pub(super) const ABI: u32 = 1;
 
-/// Maximum size of the output in bytes, in addition to twice the length of the input. If the library reports a larger
+/// The number of bytes by which an output may exceed twice the length of the input. If the library reports a longer
 /// output, this is an error of the library.
 const MAX_MORE_BYTES: usize = 1 << 20;
 
@@ -35,10 +35,10 @@ pub(super) struct CodecApi {
 // `Option`s.
 unsafe impl FunctionTable for CodecApi {}
 
-/// The functions of a library. All functions are mandatory. The header requires that several threads may call these
-/// functions.
+/// The functions of a library. All functions are mandatory. According to the header, several threads may call the
+/// functions at the same time.
 pub(super) struct Functions {
-    /// The name of the stored format of the library.
+    /// The name of the library's stored format.
     pub(super) name: String,
     max_output: MaxOutput,
     compress: Compress,
@@ -49,7 +49,7 @@ pub(super) struct Functions {
 }
 
 impl Functions {
-    /// Checks the table of functions of a library.
+    /// Checks the function table of a library.
     ///
     /// # Errors
     /// The name of the library is not printable, or a function is missing.
@@ -65,8 +65,8 @@ impl Functions {
         })
     }
 
-    /// Returns the maximum compressed size, in bytes, of a block of `length` bytes. Returns `None` if the library
-    /// reports a size that is too large.
+    /// Returns the maximum compressed size of a block of `length` bytes, in bytes. Returns `None` if the library
+    /// reports a size above the limit.
     pub(super) fn max_output(&self, length: usize) -> Option<usize> {
         // SAFETY: the function takes a number.
         let most = unsafe { (self.max_output)(length) };

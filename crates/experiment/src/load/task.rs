@@ -16,13 +16,12 @@ const WORKLOAD_KEYS: [&str; 2] = ["key", "phase"];
 /// The top-level keys of an experiment file that belong to a component experiment.
 const COMPONENT_KEYS: [&str; 2] = [SUBJECT, COMPONENT];
 
-/// The number by which `--quick` divides counts and times. `--quick` uses this number if the experiment has no
-/// `[quick]` table.
+/// The number by which `--quick` divides counts and times if the experiment has no table `[quick]`.
 const QUICK_DIVISOR: u64 = 10;
 
 impl Loader<'_> {
-    /// Reads the base task and applies the overrides. The overrides of the file come first, and then the overrides of
-    /// the command line. `--quick` does not divide values that the command line sets.
+    /// Reads the base task, and applies the overrides of the file and then the overrides of the command line. `--quick`
+    /// does not divide values that the command line sets.
     pub(super) fn task(&self) -> Outcome<Task> {
         let is_component = self.file.table.contains_key(SUBJECT);
         let keys = if is_component { COMPONENT_KEYS } else { WORKLOAD_KEYS };
@@ -44,8 +43,8 @@ impl Loader<'_> {
         self.read_task(source, &table)
     }
 
-    /// Returns an error if an experiment on a component has keys of a workload, or an experiment on a tree has keys
-    /// of a component.
+    /// Returns an error if a component experiment has keys of a workload, or if a tree experiment has keys of a
+    /// component.
     fn check_kind(&self, is_component: bool) -> Outcome<()> {
         let (wrong, message) = match is_component {
             true => (
@@ -96,7 +95,7 @@ impl Loader<'_> {
     }
 }
 
-/// Divides the numbers of keys and operations and the seconds of a workload by ten.
+/// Divides the numbers of keys, the numbers of operations, and the seconds of a workload by ten.
 fn divide(workload: &mut Table) {
     let phases = workload.get_mut("phase").and_then(Value::as_array_mut).into_iter().flatten();
     for phase in phases.filter_map(Value::as_table_mut) {
@@ -113,7 +112,7 @@ fn divide(workload: &mut Table) {
     }
 }
 
-/// Divides the length of a phase or a role.
+/// Divides the length of a phase or a role by ten.
 fn divide_length(table: &mut Table) {
     for key in ["insert", "operations", "seconds"] {
         table.get_mut(key).into_iter().for_each(divide_quantity);

@@ -1,5 +1,5 @@
-//! Finds settings that have no effect. Examples are keys of a phase that its mix does not use, a swept cache that all
-//! reads bypass, and settings about time in counted mode.
+//! Finds settings without effect. Examples are keys of a phase that its mix does not use, a swept cache that all reads
+//! bypass, and settings about time in counted mode.
 
 use engines::{Codec, EngineOptions, Reads};
 use results::{ConfigPath, Root, RunMode};
@@ -15,8 +15,7 @@ use crate::overrides::{Set, SetBy};
 use crate::sweep::{Sweep, SweepError};
 use crate::trials::{TIMED_TRIAL_KEYS, Trials};
 
-/// Keys of a phase that only some mixes use. For each key, the text explains why the key has no effect with other
-/// mixes.
+/// Keys of a phase that have no effect with some mixes. The text of each key is the reason.
 const OF_MIXES: [(&str, &str); 6] = [
     ("absent", "the mix has no get, no multi_get and no range with a span"),
     ("range", "the mix has no range"),
@@ -26,11 +25,11 @@ const OF_MIXES: [(&str, &str); 6] = [
     ("keys", "all operations of the mix insert new keys"),
 ];
 
-/// Keys of [`OF_MIXES`] that files often repeat in every phase. If such a key has no effect, lsmbench prints a
-/// warning, not an error.
+/// Keys of [`OF_MIXES`] that files often repeat in every phase. If such a key has no effect, the result is a warning
+/// and not an error.
 const REPEATED: [&str; 2] = ["value", "keys"];
 
-/// The place where a key of a phase was set.
+/// The place at which a key of a phase was set.
 #[derive(Clone, Copy)]
 enum Source<'a> {
     File,
@@ -81,7 +80,7 @@ impl Loader<'_> {
     }
 
     /// Returns the keys that the user set for phases and their roles. Each entry contains the name of the phase, the
-    /// path of the key in the phase, and the place where the key was set.
+    /// path of the key in the phase, and the place at which the key was set.
     fn keys_of_phases<'a>(&'a self, sweep: &'a Sweep) -> Vec<(&'a str, Vec<&'a str>, Source<'a>)> {
         let file = self.workload_file.as_ref().unwrap_or(&self.file);
         let tables = file.table.get("phase").and_then(Value::as_array).into_iter().flatten();
@@ -109,7 +108,7 @@ impl Loader<'_> {
         given
     }
 
-    /// Returns a warning about a swept cache, if no configuration uses its cache.
+    /// Returns a warning if the sweep varies the cache, but no configuration uses its cache.
     fn idle_cache(sweep: &Sweep, cells: &[Cell]) -> Option<String> {
         let is_of_cache = |path: &str| ConfigPath::new(path).axis() == Some("cache");
         let factor = sweep.factors.iter().find(|factor| is_of_cache(&factor.path))?;
@@ -163,12 +162,12 @@ fn name_of(table: &Table) -> &str {
     table.get("name").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Returns the keys of a table. Omits keys whose value has no effect.
+/// Returns the keys of a table, except keys with a value that has no effect.
 fn keys_of(table: &Table) -> impl Iterator<Item = &str> {
     table.keys().filter(|key| !is_zero(table, key)).map(String::as_str)
 }
 
-/// Splits a path below `phase` into the name of the phase and the path of a key in this phase.
+/// Splits a path below `phase` into the name of the phase and the path of the key inside of the phase.
 fn key_of_phase<'a>(path: &[&'a str]) -> Option<(&'a str, Vec<&'a str>)> {
     match path {
         [name, "role", role, key, ..] => Some((name, vec!["role", role, key])),
@@ -177,7 +176,7 @@ fn key_of_phase<'a>(path: &[&'a str]) -> Option<(&'a str, Vec<&'a str>)> {
     }
 }
 
-/// Returns whether a value has no effect, such as `absent = 0`.
+/// Returns whether the value of a key is 0 and therefore has no effect, such as `absent = 0`.
 fn is_zero(table: &Table, key: &str) -> bool {
     match table.get(key) {
         Some(Value::Integer(number)) => *number == 0,

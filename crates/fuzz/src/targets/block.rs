@@ -8,9 +8,9 @@ use super::input::SPARE_BYTES;
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// Scans and searches of a block. Invariants: a scan ends, and returns no more entries than the block has bytes. If
-/// keys ascend and the backward scan is the reverse of the forward scan, a search finds no other value than the scan.
-/// Ascending entries that are encoded again in any format are scanned and found unchanged.
+/// A data block, which is scanned and searched. Invariants: a scan ends, and returns no more entries than the block has
+/// bytes. If the keys ascend and the backward scan is the reverse of the forward scan, a search finds the same value as
+/// the scan, or none. If ascending entries are encoded again in any format, scans and searches return them unchanged.
 pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "block",
     about: "a data block, scanned in both directions and searched",
@@ -19,18 +19,18 @@ pub(super) const TARGET: FuzzTarget = FuzzTarget {
     run,
 };
 
-/// An entry in the form that a scan returns.
+/// An entry with owned bytes, as a scan returns it.
 type Owned = (Vec<u8>, Option<Vec<u8>>);
 
-/// Half of the bytes of a tail. The lower half of the first byte is the kind of the index. A block without a tail has
-/// no index. If this place contains other bytes, the index is not checked.
+/// Half the number of bytes in the tail of a block. The lower half of the tail's first byte is the kind of the index. A
+/// block without a tail has no index. If this byte has another value, the target does not check the index.
 const KINDS_BYTES: usize = 4;
 
 fn hashed(key: &[u8]) -> HashedKey<'_> {
     HashedKey { bytes: key, hash: tree_hash(key) }
 }
 
-/// A sufficient hash for tests: the first bytes of the key, spread.
+/// Returns a hash that is sufficient for tests.
 fn tree_hash(key: &[u8]) -> KeyHash {
     KeyHash(key.iter().fold(7u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x9e37_79b9_7f4a_7c15)))
 }
@@ -60,7 +60,7 @@ fn seeds() -> Vec<Vec<u8>> {
     blocks
 }
 
-/// Returns one block of each format that contains the entries.
+/// Returns blocks that contain the entries, one block per format.
 fn lay_out(entries: &[Owned], options: &BlockOptions) -> Vec<Vec<u8>> {
     let formats = CATALOG.all().map(|choice| CATALOG.build(&choice).expect("defaults build"));
     let block = |format: Box<dyn tree::block::BlockFormat>| {
@@ -125,7 +125,7 @@ fn check_found(block: &[u8], found: &tree::block::Found, value: Option<&[u8]>) {
     }
 }
 
-/// Checks that a block of each format returns ascending entries unchanged, in both directions.
+/// Checks that a block of each format returns ascending entries unchanged in both directions.
 fn check_relaid(forward: &[Owned]) {
     let bytes: usize =
         forward.iter().map(|(key, value)| key.len() + value.as_ref().map_or(0, Vec::len)).sum();

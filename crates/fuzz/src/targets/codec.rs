@@ -9,8 +9,8 @@ use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// A compressed block as input. An input is a tag, two bytes of length, and the stored bytes. Invariants: decoding is
-/// deterministic, and any bytes that any codec compressed are restored.
+/// A compressed block as input. An input consists of a tag, two bytes of length, and the stored bytes. Invariants:
+/// decoding is deterministic. If any codec compresses any bytes, decompression returns the same bytes.
 pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "codec",
     about: "a compressed block of any codec",
@@ -19,8 +19,8 @@ pub(super) const TARGET: FuzzTarget = FuzzTarget {
     run: run_codec,
 };
 
-/// An input block that was compressed with dictionaries. An input is two bytes of length, dictionaries of that
-/// length, a tag, two bytes of length, and the stored bytes.
+/// A block that was compressed with dictionaries as input. An input consists of two bytes of length, dictionaries of
+/// that length, a tag, two bytes of length, and the stored bytes.
 pub(super) const DICTIONARIES: FuzzTarget = FuzzTarget {
     name: "dictionaries",
     about: "the dictionaries of a table, and a block compressed with one",
@@ -35,7 +35,7 @@ static CODECS: LazyLock<Vec<(String, Box<dyn Compression>)>> = LazyLock::new(|| 
     CATALOG.all().map(build).collect()
 });
 
-/// Blocks as in a tree: rows of text, numbers, and incompressible bytes.
+/// Returns blocks as in a tree: rows of text, numbers, and incompressible bytes.
 fn blocks() -> Vec<Vec<u8>> {
     let rows: Vec<u8> =
         (0..120u32).flat_map(|i| format!("user{:06} name-{} true;", i * 3, i % 7).into_bytes()).collect();
@@ -44,7 +44,7 @@ fn blocks() -> Vec<Vec<u8>> {
     vec![rows, numbers, noise, vec![7; 2000], b"x".to_vec(), Vec::new()]
 }
 
-/// An input from the tag of a codec, the length of the block, and the stored bytes.
+/// Builds an input from the tag of a codec, the length of the block, and the stored bytes.
 fn framed(tag: u8, len: usize, stored: &[u8]) -> Vec<u8> {
     [&[tag][..], &(len as u16).to_le_bytes(), stored].concat()
 }
@@ -107,7 +107,7 @@ fn run_dictionaries(input: &[u8]) -> bool {
     })
 }
 
-/// Decodes a framed block twice, and returns whether it is valid.
+/// Decodes an input twice with `decode`. Returns whether the input is valid.
 fn decode_framed(framed: &[u8], decode: impl Fn(u8, &[u8], &mut [u8]) -> bool) -> bool {
     let Some((tag, rest)) = choose(framed) else { return false };
     let Some((len, stored)) = rest.split_first_chunk::<2>() else { return false };

@@ -10,7 +10,8 @@ use super::workload::in_file;
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// An experiment file, resolved and described, but not run. Invariant: the resolved file resolves to itself.
+/// An experiment file as input, which is resolved and described, but does not run. Invariant: the resolved file
+/// resolves to itself.
 pub(super) const EXPERIMENT: FuzzTarget = FuzzTarget {
     name: "experiment",
     about: "an experiment file, as `lsmbench describe` reads it",
@@ -28,8 +29,8 @@ pub(super) const DESIGN: FuzzTarget = FuzzTarget {
     run: run_design,
 };
 
-/// A message line between the process of a run and the process of a trial. Invariant: an accepted message reads back
-/// unchanged after it is written again.
+/// A message line between the process of a run and the process of a trial. Invariant: an accepted message is equal
+/// after it is written and read again.
 pub(super) const MESSAGE: FuzzTarget = FuzzTarget {
     name: "message",
     about: "a task or a report between a run and the process of a trial",
@@ -38,10 +39,10 @@ pub(super) const MESSAGE: FuzzTarget = FuzzTarget {
     run: run_message,
 };
 
-/// The memory of the plan of any workload: a pool of random bytes for each kind of value, and the catalogs.
+/// The maximum memory for the plan of any workload: the catalogs, and a pool of random bytes for each kind of value.
 const PLAN_BYTES: usize = 512 << 20;
 
-/// The files of a folder of shipped configurations.
+/// Returns the paths of the files in a folder of shipped configurations.
 fn shipped(folder: &str) -> impl Iterator<Item = PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
     let files =
@@ -51,8 +52,8 @@ fn shipped(folder: &str) -> impl Iterator<Item = PathBuf> {
     files.into_iter()
 }
 
-/// The shipped experiments in resolved form, with the contents of the files that they extend. The comments at the top
-/// are left out, because most mutations would change only the comments.
+/// Returns the shipped experiments in resolved form, which includes the contents of the files that they extend.
+/// Comments at the top are removed, because most mutations would otherwise change only these comments.
 fn experiment_seeds() -> Vec<Vec<u8>> {
     let files = shipped("configs").chain(shipped("configs/components"));
     let resolved = files.map(|file| hostile::experiment(&file).expect("shipped files are accepted"));
@@ -77,7 +78,7 @@ fn body(description: &str) -> &str {
     description.find("\nquestion").map_or(description, |at| &description[at..])
 }
 
-/// The shipped designs, unchanged if they are self-contained, and in resolved form.
+/// Returns the shipped designs in resolved form, and also the unchanged designs that extend no other file.
 fn design_seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     let folders = ["configs/designs", "configs/designs/strategies", "configs/designs/values"];
@@ -90,7 +91,7 @@ fn design_seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// A design as a design file.
+/// Returns a design as the text of a design file.
 fn as_file(design: &str) -> String {
     let table: toml::Table = design.parse().expect("a design is TOML");
     toml::Table::from_iter([("design".to_owned(), toml::Value::Table(table))]).to_string()

@@ -10,9 +10,9 @@ use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// Opening a stored fence and searching it. The first byte of an input is the number of the variant, and the next two
-/// bytes are the number of blocks. Invariants: a result is a block of the table; batches give the results of single
-/// searches; a search reads a limited number of pages.
+/// A stored fence, which is opened and searched. The first byte of an input selects the variant, and the next two bytes
+/// are the number of blocks. Invariants: a search returns a block of the SSTable. Batches give the same results as
+/// single searches. A search reads a limited number of pages.
 pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "fence",
     about: "the stored bytes of a fence of any variant, opened and searched",
@@ -21,10 +21,10 @@ pub(super) const TARGET: FuzzTarget = FuzzTarget {
     run,
 };
 
-/// The maximum reads of one search: a binary search over blocks, or a tree of pages.
+/// The maximum number of reads of one search, which is a binary search over blocks or a search in a tree of pages.
 const MOST_READS: u32 = 200;
 
-/// A table that consists of a fence, and of blocks whose first keys are numbers.
+/// An SSTable that consists of a fence, and of blocks whose first keys are numbers.
 struct View<'a> {
     stored: &'a [u8],
     blocks: u32,

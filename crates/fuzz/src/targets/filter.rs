@@ -9,9 +9,9 @@ use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// Opening a stored filter and probing it. The first byte of an input is the number of the variant. Invariants: an
-/// opened filter answers every probe, equally each time and in batches; its false-positive rate is between 0 and 1; its
-/// memory is at most its stored bytes plus a constant.
+/// A stored filter, which is opened and probed. The first byte of an input selects the variant. Invariants: an opened
+/// filter answers every probe, with the same answer each time and in batches. Its false-positive rate is between 0 and
+/// 1. Its memory is at most the number of stored bytes plus a constant.
 pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "filter",
     about: "the stored bytes of a filter of any variant, opened and probed",
@@ -20,7 +20,7 @@ pub(super) const TARGET: FuzzTarget = FuzzTarget {
     run,
 };
 
-/// Probes of each filter that opens.
+/// The number of probes of each filter that opens.
 const QUESTIONS: u64 = 40;
 
 fn policies() -> Vec<Box<dyn FilterPolicy>> {

@@ -1,9 +1,9 @@
-//! The parts of an input that several targets parse in the same way.
+//! Helpers that several targets use to parse an input.
 
-/// The constant part of an input's memory limit, in bytes.
+/// The constant part of the memory limit for an input, in bytes.
 pub(super) const SPARE_BYTES: usize = 1 << 20;
 
-/// Splits the first byte, which selects a variant, from an input.
+/// Splits the first byte from an input. This byte selects a variant.
 pub(super) fn choose(input: &[u8]) -> Option<(usize, &[u8])> {
     input.split_first().map(|(first, rest)| (usize::from(*first), rest))
 }

@@ -15,7 +15,8 @@ use std::sync::LazyLock;
 
 use crate::target::FuzzTarget;
 
-/// All targets: first the parts of a store's files from the inside out, and then all other files.
+/// All targets. The parts of a store's files come first, from the innermost part to whole files. All other inputs
+/// follow.
 pub static TARGETS: LazyLock<Vec<FuzzTarget>> = LazyLock::new(|| {
     // A catalog accepts additions until its first lookup, and every target looks up a variant.
     study::register().expect("the catalogs are open");

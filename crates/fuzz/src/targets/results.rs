@@ -10,7 +10,7 @@ use super::workload::in_file;
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// The file `runs.csv` as input. Invariant: the rows of an accepted table read back unchanged after they are written
+/// The file `runs.csv` as input. Invariant: the rows of an accepted table are equal after they are written and read
 /// again.
 pub(super) const ROWS: FuzzTarget = FuzzTarget {
     name: "rows",
@@ -20,7 +20,7 @@ pub(super) const ROWS: FuzzTarget = FuzzTarget {
     run: run_rows,
 };
 
-/// The file `manifest.json` as input. Invariant: an accepted manifest reads back unchanged after it is written again.
+/// The file `manifest.json` as input. Invariant: an accepted manifest is equal after it is written and read again.
 pub(super) const MANIFEST: FuzzTarget = FuzzTarget {
     name: "results-manifest",
     about: "a manifest.json",
@@ -29,7 +29,7 @@ pub(super) const MANIFEST: FuzzTarget = FuzzTarget {
     run: run_manifest,
 };
 
-/// A latency log as input. Invariant: an accepted log reads back unchanged after it is written again.
+/// A latency log as input. Invariant: an accepted log is equal after it is written and read again.
 pub(super) const LATENCIES: FuzzTarget = FuzzTarget {
     name: "latencies",
     about: "a log of HDR histograms",
@@ -41,10 +41,10 @@ pub(super) const LATENCIES: FuzzTarget = FuzzTarget {
 /// The text before the checksum on the last line of a latency log.
 const SEAL: &str = "#[XXH3-64 of the bytes above: ";
 
-/// The file name of every log, which its checksum covers.
+/// The file name of every log. The checksum of a log covers its file name.
 const LOG: &str = "latencies.hlog";
 
-/// The maximum memory of one histogram, which covers all 64 bits with five digits.
+/// The maximum memory of one histogram, which may cover all 64-bit values with five significant digits.
 const HISTOGRAM_BYTES: usize = 64 << 20;
 
 fn schema() -> Schema {
@@ -75,7 +75,7 @@ fn rows() -> Vec<Row> {
     (0..3).map(row).collect()
 }
 
-/// Rows as the bytes of a file.
+/// Returns rows as the bytes of a CSV file.
 fn written(schema: &Schema, rows: &[Row]) -> Vec<u8> {
     in_file("fresh.csv", b"", |path| {
         std::fs::remove_file(path).expect("the file was just written");

@@ -1,4 +1,4 @@
-//! The requests of a server's clients.
+//! The requests of a server's clients as inputs.
 
 use server::resp::{Pipeline, ProtocolError, RequestLimits};
 
@@ -6,9 +6,9 @@ use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// Requests of the Redis protocol. The first byte of an input selects how the bytes arrive. Invariants: the requests
-/// and the error do not depend on how the bytes arrive; a request keeps the limits; a length that is only announced
-/// takes no memory.
+/// Requests in the Redis protocol. The first byte of an input selects how the bytes are split on arrival. Invariants:
+/// the requests and the error do not depend on this split. Every request is within the limits. A length without the
+/// announced bytes takes no memory.
 pub(super) const RESP: FuzzTarget =
     FuzzTarget { name: "resp", about: "requests of the Redis protocol", form: InputForm::Text, seeds, run };
 
@@ -39,7 +39,7 @@ fn run(input: &[u8]) -> bool {
     })
 }
 
-/// Reads bytes that arrive in pieces. Returns all requests, and the error that ends them.
+/// Parses bytes that arrive in pieces of `piece_bytes` bytes. Returns all requests, and the error that ends them.
 fn read(bytes: &[u8], piece_bytes: usize) -> (Vec<Vec<Vec<u8>>>, Option<ProtocolError>) {
     let (mut pipeline, mut input, mut requests) = (Pipeline::default(), Vec::new(), Vec::new());
     for piece in bytes.chunks(piece_bytes) {

@@ -9,9 +9,10 @@ use tree::{Design, Error, Mode, OpenOptions, Tree, reseal, verify};
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// A table of any design, and one with values in a blob file. Invariants of all targets of stores: a store opens or
-/// reports the corruption. Each later call returns a result or an error. If `verify` finds no corruption, scans
-/// ascend, are equal in both directions, and agree with gets. Quarantine and further use also terminate.
+/// An SSTable of any design, or an SSTable whose values are in a blob file. Invariants of all targets with stores: a
+/// store opens or reports the corruption. Each later call returns a result or an error. If `verify` finds no
+/// corruption, scans return ascending keys, are equal in both directions, and agree with gets. Quarantine and further
+/// use also terminate.
 pub(super) const TABLE: FuzzTarget = FuzzTarget {
     name: "table",
     about: "a table file in a store that is verified, opened, read and written to",
@@ -20,7 +21,7 @@ pub(super) const TABLE: FuzzTarget = FuzzTarget {
     run: |input| feed(&[&TABLE_HOST, &APART_HOST], input, |bytes, host| reseal::table(bytes, host.seal)),
 };
 
-/// A blob file, which has the values of a store.
+/// A blob file, which contains the values of a store.
 pub(super) const BLOB: FuzzTarget = FuzzTarget {
     name: "blob",
     about: "a blob file in a store that is verified, opened, read and written to",
@@ -29,7 +30,7 @@ pub(super) const BLOB: FuzzTarget = FuzzTarget {
     run: |input| feed(&[&BLOB_HOST], input, |bytes, host| reseal::blob(bytes, host.seal)),
 };
 
-/// A write-ahead log, of a store that syncs and of one that does not.
+/// A write-ahead log (WAL) of a store that syncs its writes, or of a store that does not.
 pub(super) const LOG: FuzzTarget = FuzzTarget {
     name: "log",
     about: "a write-ahead log in a store that is verified, opened, read and written to",
@@ -47,13 +48,14 @@ pub(super) const MANIFEST: FuzzTarget = FuzzTarget {
     run: |input| feed(&[&MANIFEST_HOST], input, |bytes, _| reseal::manifest(bytes)),
 };
 
-/// The constant memory of a store for any files: its memtable, its cache, and the buffers of the tables that it writes.
+/// The constant part of the memory limit for a store: its memtable, its cache, and the buffers of the SSTables that it
+/// writes.
 const STORE_BYTES: usize = 16 << 20;
 
-/// The directory that every store of this target uses.
+/// The directory of every store.
 const DIRECTORY: &str = "store";
 
-/// Design of a small tree, in which a few entries use all components.
+/// The design of a small tree, in which a few entries are sufficient to use all components.
 const SMALL: &str = r#"
     memtable = { capacity = "64KiB" }
     table = { capacity = "64KiB" }
@@ -62,7 +64,7 @@ const SMALL: &str = r#"
     wal = "buffered"
 "#;
 
-/// Designs with different tables, in addition to every variant of the axes that affect tables.
+/// Designs with different SSTables, in addition to one design per variant of [`TABLE_AXES`].
 const TABLE_DESIGNS: [&str; 11] = [
     "block = { index = \"hash\" }",
     "block = { index = \"fingerprint\" }",
@@ -77,12 +79,12 @@ const TABLE_DESIGNS: [&str; 11] = [
     "fence = \"static-btree\"\nbloom = \"none\"",
 ];
 
-/// The axes that affect the contents of tables.
+/// The axes whose variants change the contents of SSTables.
 const TABLE_AXES: [&str; 5] = ["bloom", "fence", "format", "compression", "hash"];
 
 static TABLE_HOST: LazyLock<Host> = LazyLock::new(|| Host::with_table("", ".table"));
 
-/// A design with the values of most keys in a blob file: those of two digits.
+/// A design option with which the values of most keys are in a blob file: the values of keys with two digits.
 const VALUES_APART: &str = "values = { kind = \"blob-files\", threshold = 21 }";
 
 static APART_HOST: LazyLock<Host> = LazyLock::new(|| Host::with_table(VALUES_APART, ".table"));
@@ -97,14 +99,14 @@ static LOG_HOSTS: [LazyLock<Host>; 3] = [
 
 static MANIFEST_HOST: LazyLock<Host> = LazyLock::new(Host::with_manifest);
 
-/// The files of a store, of which the fuzz input replaces one. The fuzz input replaces one of these files.
+/// The files of a store. The fuzz input replaces one of these files.
 struct Host {
     design: Design,
     /// The name and the content of each file.
     files: Vec<(String, Vec<u8>)>,
     /// The index of the replaced file.
     replaced: usize,
-    /// The seal of the replaced file, which its checksums include. 0 in the manifest.
+    /// The seal of the replaced file, which all its checksums cover. The seal of a manifest is 0.
     seal: u64,
 }
 
@@ -124,7 +126,8 @@ fn open(design: &Design, storage: &Arc<dyn Storage>, quarantine: bool) -> Result
     options.quarantine(quarantine).open(DIRECTORY)
 }
 
-/// A new store with entries for the numbers. Every seventh entry is deleted, half of them by single deletes.
+/// Creates a store with one entry per number. Every seventh entry is deleted, and half of these deletes are single
+/// deletes.
 fn filled(design: &Design, numbers: std::ops::Range<u32>) -> (Arc<dyn Storage>, Tree) {
     let storage: Arc<dyn Storage> = Arc::new(Memory::default());
     let tree = open(design, &storage, false).expect("a new store opens");
@@ -144,7 +147,8 @@ fn filled(design: &Design, numbers: std::ops::Range<u32>) -> (Arc<dyn Storage>, 
 }
 
 impl Host {
-    /// Returns the files of a store with one SSTable and an empty WAL. The table, or its blob file, is replaced.
+    /// Returns the files of a store with one SSTable and an empty WAL. The fuzz input replaces the file whose name ends
+    /// with `replaced`, which is the SSTable or its blob file.
     fn with_table(toml: &str, replaced: &str) -> Self {
         let design = small(toml);
         let (storage, tree) = filled(&design, 0..60);
@@ -178,7 +182,8 @@ impl Host {
         Self::of(design, &*storage, "manifest")
     }
 
-    /// Returns the files of the store in a directory. The first file whose name ends with `replaced` is replaced.
+    /// Returns the files of the store in a storage. The fuzz input replaces the first file whose name ends with
+    /// `replaced`.
     fn of(design: Design, storage: &dyn Storage, replaced: &str) -> Self {
         let directory = Path::new(DIRECTORY);
         let names = storage.list(directory).expect("a store can be listed");
@@ -197,17 +202,17 @@ impl Host {
         Self { design, files, replaced, seal }
     }
 
-    /// The name of the replaced file.
+    /// Returns the name of the replaced file.
     fn name(&self) -> &str {
         &self.files[self.replaced].0
     }
 
-    /// The original content of the replaced file.
+    /// Returns the original content of the replaced file.
     fn content(&self) -> &[u8] {
         &self.files[self.replaced].1
     }
 
-    /// The store with `input` as the content of the replaced file.
+    /// Returns a storage with the files of the store, in which `input` is the content of the replaced file.
     fn storage(&self, input: &[u8]) -> Arc<dyn Storage> {
         let (storage, directory) = (Memory::default(), Path::new(DIRECTORY));
         storage.create_directory(directory).expect("memory has directories");
@@ -220,7 +225,8 @@ impl Host {
     }
 }
 
-/// The tables of all designs that affect tables, as the table of a single host.
+/// Returns SSTables of all designs that change the contents of SSTables. All of them can replace the SSTable of the
+/// same host.
 fn table_seeds() -> Vec<Vec<u8>> {
     let variants = tree::AXES.iter().filter(|axis| TABLE_AXES.contains(&axis.name())).flat_map(|axis| {
         axis.variants().into_iter().map(|variant| format!("{} = \"{}\"", axis.name(), variant.kind))
@@ -234,8 +240,8 @@ fn table_seeds() -> Vec<Vec<u8>> {
     designs.map(table).chain([APART_HOST.content().to_vec()]).collect()
 }
 
-/// Feeds an input to every store, unchanged and with corrected checksums. `reseal` corrects the checksums for a host.
-/// Returns whether any store accepts the input.
+/// Runs a check of every store with the input, and again with corrected checksums. `reseal` corrects the checksums for
+/// a host. Returns whether any store accepts the input.
 fn feed(hosts: &[&LazyLock<Host>], input: &[u8], reseal: impl Fn(&mut [u8], &Host)) -> bool {
     let mut is_taken = false;
     for host in hosts {
@@ -249,7 +255,7 @@ fn feed(hosts: &[&LazyLock<Host>], input: &[u8], reseal: impl Fn(&mut [u8], &Hos
     is_taken
 }
 
-/// Reads a store that contains the input. Returns whether the store has no fault.
+/// Opens and uses a store that contains the input. Returns whether the store has no fault.
 fn check(host: &Host, input: &[u8]) -> bool {
     bounded(input.len(), STORE_BYTES, || {
         let storage = host.storage(input);
@@ -268,7 +274,7 @@ fn check(host: &Host, input: &[u8]) -> bool {
     })
 }
 
-/// Reads all entries in both directions, and writes.
+/// Reads all entries of a store in both directions, and writes to the store.
 fn live(tree: &Tree, is_clean: bool) {
     let forward = scan(tree, false);
     let backward = scan(tree, true);
@@ -300,7 +306,7 @@ fn live(tree: &Tree, is_clean: bool) {
 
 type Entries = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// All entries, or the first error.
+/// Returns all entries, or the first error.
 fn scan(tree: &Tree, backward: bool) -> Result<Entries, Error> {
     let mut range = tree.range(..)?;
     let mut entries = Entries::new();

@@ -1,4 +1,4 @@
-//! Text and traces from which workloads are read.
+//! The texts and traces from which workloads are read, as inputs.
 
 use std::cell::RefCell;
 use std::fs;
@@ -13,8 +13,9 @@ use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// Lines of the text language (DSL) as input. Invariants: a printed command reads back as an equal command; an error
-/// names the column and the number of its line; reading continues after an error, once for each line.
+/// Lines of the text language (DSL) as input. Invariants: a printed command is equal after it is parsed again. An error
+/// names its column and the number of its line. Reading continues after an error, and each line causes at most one
+/// error.
 pub(super) const DSL: FuzzTarget = FuzzTarget {
     name: "dsl",
     about: "operations as lines of text",
@@ -23,8 +24,8 @@ pub(super) const DSL: FuzzTarget = FuzzTarget {
     run: run_dsl,
 };
 
-/// A raw trace as input. The first byte of an input selects the format. Invariants: the numbers are equal after they
-/// are written and read again, and every access names its key.
+/// A raw trace as input. The first byte of an input selects the format. Invariants: the key numbers are equal after
+/// they are written and read again, and every access names its key.
 pub(super) const TRACE: FuzzTarget = FuzzTarget {
     name: "trace",
     about: "a trace of numbers of fixed width",
@@ -45,8 +46,8 @@ pub(super) const COMPRESSED_TRACE: FuzzTarget = FuzzTarget {
 };
 
 /// A trace in any format except raw numbers. The first byte of an input selects the reader, or the recognition of the
-/// format. Invariants: reading ends with an error that names its place, or with equal records each time; a recognised
-/// format accepts the file.
+/// format. Invariants: reading ends with an error that names its position, or returns equal records each time. If a
+/// format is recognized, the reader of this format accepts the file.
 pub(super) const TRACE_FORMATS: FuzzTarget = FuzzTarget {
     name: "trace-formats",
     about: "a trace of recorded operations in any format",
@@ -55,7 +56,7 @@ pub(super) const TRACE_FORMATS: FuzzTarget = FuzzTarget {
     run: run_format,
 };
 
-/// The initial memory of a reader of `.xz`: its dictionary and its output buffer.
+/// The initial memory of an `.xz` reader: its dictionary and its output buffer.
 const DECOMPRESSOR_BYTES: usize = 512 << 20;
 
 fn dsl_seeds() -> Vec<Vec<u8>> {
@@ -97,7 +98,7 @@ fn numbers() -> Vec<u8> {
     (0..64u64).flat_map(|number| (number * number % 37).to_be_bytes()).collect()
 }
 
-/// Returns bytes that are compressed as an `.xz` file.
+/// Compresses bytes as an `.xz` file.
 fn packed(bytes: &[u8]) -> Vec<u8> {
     let mut writer = XzWriter::new(Vec::new(), XzOptions::with_preset(0)).expect("the options are right");
     writer.write_all(bytes).expect("a vector takes bytes");
@@ -105,7 +106,7 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
 }
 
 thread_local! {
-    /// The folder for the input files of the calling thread.
+    /// The folder for the input files of this thread.
     static FOLDER: RefCell<TempDir> = RefCell::new(tempfile::tempdir().expect("there is room for a folder"));
 }
 
@@ -149,7 +150,8 @@ fn run_trace(input: &[u8], is_packed: bool) -> bool {
     })
 }
 
-/// Traces that the readers accept, in the order of the catalog. The first byte is the position of the reader.
+/// Returns traces that the readers accept, in the order of the catalog. The first byte of each trace selects the
+/// reader.
 fn format_seeds() -> Vec<Vec<u8>> {
     let header =
         b"feedcafedeadbeef\tTrace Version: 0.2\tRocksDB Version: 7.8\tFormat: Timestamp OpType Payload\n";
@@ -207,7 +209,7 @@ fn run_format(input: &[u8]) -> bool {
     })
 }
 
-/// Returns numbers in the format of a trace.
+/// Returns numbers as the bytes of a raw trace.
 fn written(numbers: &[u64], width: usize, endian: Endian) -> Vec<u8> {
     let bytes = |number: &u64| match endian {
         Endian::Big => number.to_be_bytes()[8 - width..].to_vec(),

@@ -9,21 +9,22 @@ use super::memory::{bytes, from_handle, into_handle};
 use super::seam::contain;
 use crate::failure::Failure;
 
-/// The function that gets the key and the value of a put.
+/// A function of the program that receives the key and the value of a put.
 type PutVisitor = unsafe extern "C" fn(*mut c_void, *const c_char, usize, *const c_char, usize);
-/// The function that gets the key of a delete.
+/// A function of the program that receives the key of a delete.
 type DeleteVisitor = unsafe extern "C" fn(*mut c_void, *const c_char, usize);
 
-/// A write batch.
+/// A write batch, with the first error of its operations.
 #[derive(Clone, Default)]
 pub struct leveldb_writebatch_t {
     operations: WriteBatch,
-    /// The first operation that could not be added. The functions of a batch report no errors, so the write does.
+    /// The error of the first operation that could not be added to the batch. The functions that add operations report
+    /// no errors, so the write reports this error.
     failure: Option<Failure>,
 }
 
 impl leveldb_writebatch_t {
-    /// Returns the operations. If an operation could not be added, returns its error.
+    /// Returns the operations of the batch, or the error of the first operation that could not be added.
     pub(super) fn operations(&self) -> Result<&WriteBatch, Failure> {
         match &self.failure {
             None => Ok(&self.operations),
@@ -31,7 +32,7 @@ impl leveldb_writebatch_t {
         }
     }
 
-    /// Changes the operations of a batch. Keeps the first error.
+    /// Calls `change` with the operations of the batch, and records the first error.
     fn change(&mut self, change: impl FnOnce(&mut WriteBatch) -> Result<(), Failure>) {
         if let Err(failure) = change(&mut self.operations) {
             self.failure.get_or_insert(failure);
@@ -39,7 +40,7 @@ impl leveldb_writebatch_t {
     }
 }
 
-/// Changes the batch of a handle. Does nothing for a null handle.
+/// Calls `change` with the batch of a handle. Does nothing for a null handle.
 ///
 /// # Safety
 /// The handle is null or valid, and no other code uses the batch during the call.
@@ -86,7 +87,7 @@ pub unsafe extern "C" fn leveldb_writebatch_clear(batch: *mut leveldb_writebatch
     });
 }
 
-/// Adds a put to a batch. [`leveldb_write`](super::leveldb_write) reports an error.
+/// Adds a put to a batch. If this fails, [`leveldb_write`](super::leveldb_write) reports the error.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -104,7 +105,7 @@ pub unsafe extern "C" fn leveldb_writebatch_put(
     }
 }
 
-/// Adds a delete to a batch. [`leveldb_write`](super::leveldb_write) reports an error.
+/// Adds a delete to a batch. If this fails, [`leveldb_write`](super::leveldb_write) reports the error.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -118,7 +119,7 @@ pub unsafe extern "C" fn leveldb_writebatch_delete(
     unsafe { change(batch, |operations| Ok(operations.delete(bytes(key, klen)?)?)) };
 }
 
-/// Calls `put` or `deleted` for each operation of a batch, in order.
+/// Calls `put` or `deleted` for each operation of a batch, in the order of the operations.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety). The functions do not change the batch.

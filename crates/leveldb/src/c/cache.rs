@@ -7,17 +7,17 @@ use super::memory::{from_handle, into_handle};
 use super::seam::contain;
 use crate::shared_cache::SharedCache;
 
-/// A cache, which several stores may share.
+/// A cache that several stores may share.
 pub struct leveldb_cache_t(pub(super) Arc<SharedCache>);
 
-/// Creates a cache with a capacity in bytes. The design of the first store decides on the variant of the cache. With
-/// capacity 0, a store has no cache.
+/// Creates a cache with a capacity in bytes. The first store that uses the cache determines its variant. With capacity
+/// 0, stores have no cache.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_cache_create_lru(capacity: usize) -> *mut leveldb_cache_t {
     into_handle(leveldb_cache_t(Arc::new(SharedCache::new(capacity))))
 }
 
-/// Destroys the handle of a cache. Open stores keep the cache.
+/// Destroys the handle of a cache. Open stores continue to use the cache.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).

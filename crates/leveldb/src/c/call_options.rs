@@ -1,4 +1,4 @@
-//! Options of single reads and writes.
+//! The options of a single read or write.
 #![allow(unsafe_code, non_camel_case_types)]
 
 use std::ptr::null;
@@ -8,37 +8,37 @@ use tree::Snapshot;
 use super::memory::{from_handle, into_handle};
 use super::snapshot::leveldb_snapshot_t;
 
-/// Options of a read.
+/// The options of a read.
 pub struct leveldb_readoptions_t {
-    /// The snapshot that is read; null for the current state.
+    /// The snapshot to read; null for the current state.
     snapshot: *const leveldb_snapshot_t,
 }
 
 impl leveldb_readoptions_t {
-    /// Returns the snapshot that is read. `None` means that the read sees the current state.
+    /// Returns the snapshot to read. `None` means the current state.
     ///
     /// # Safety
-    /// The snapshot is not released while the reference is alive.
+    /// The snapshot must not be released while the reference is alive.
     pub(super) unsafe fn snapshot(&self) -> Option<&Snapshot> {
         // SAFETY: The caller guarantees it.
         unsafe { self.snapshot.as_ref() }.map(|snapshot| &snapshot.0)
     }
 }
 
-/// Options of a write.
+/// The options of a write.
 #[derive(Default)]
 pub struct leveldb_writeoptions_t {
-    /// Whether the write is durable when it returns.
+    /// Whether the write must be durable before it returns.
     pub(super) sync: bool,
 }
 
-/// Creates options of a read, which reads the current state.
+/// Creates options for reads of the current state.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_readoptions_create() -> *mut leveldb_readoptions_t {
     into_handle(leveldb_readoptions_t { snapshot: null() })
 }
 
-/// Destroys options of a read.
+/// Destroys the options of a read.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -48,7 +48,7 @@ pub unsafe extern "C" fn leveldb_readoptions_destroy(options: *mut leveldb_reado
     drop(unsafe { from_handle(options) });
 }
 
-/// Has no effect, because the design decides at which reads checksums are verified.
+/// Has no effect, because the design decides which reads verify checksums.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -62,10 +62,10 @@ pub unsafe extern "C" fn leveldb_readoptions_set_verify_checksums(_: *mut leveld
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_readoptions_set_fill_cache(_: *mut leveldb_readoptions_t, _: u8) {}
 
-/// Sets the snapshot that is read; null for the current state.
+/// Sets the snapshot to read; null for the current state.
 ///
 /// # Safety
-/// See [the rules of the interface](crate#safety). No read uses the options after the snapshot was released.
+/// See [the rules of the interface](crate#safety). After the snapshot is released, no read may use the options.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_readoptions_set_snapshot(
     options: *mut leveldb_readoptions_t,
@@ -77,13 +77,13 @@ pub unsafe extern "C" fn leveldb_readoptions_set_snapshot(
     }
 }
 
-/// Creates options of a write, which leaves the sync to the WAL mode of the design.
+/// Creates options for writes whose syncs are determined by the WAL mode of the design.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_writeoptions_create() -> *mut leveldb_writeoptions_t {
     into_handle(leveldb_writeoptions_t::default())
 }
 
-/// Destroys options of a write.
+/// Destroys the options of a write.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -93,7 +93,7 @@ pub unsafe extern "C" fn leveldb_writeoptions_destroy(options: *mut leveldb_writ
     drop(unsafe { from_handle(options) });
 }
 
-/// Sets whether a write is durable when it returns, in every WAL mode.
+/// Sets whether a write must be durable before it returns, regardless of the WAL mode.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).

@@ -1,4 +1,4 @@
-//! Comparators: functions of a program that order keys.
+//! Comparators: functions of a program that define an order of keys.
 #![allow(unsafe_code, non_camel_case_types)]
 
 use std::cmp::Ordering;
@@ -8,17 +8,17 @@ use std::sync::Arc;
 use super::memory::{from_handle, into_handle};
 use crate::key_order::KeyOrder;
 
-/// A function that frees the state of a comparator or a filter policy of the program.
+/// A function of the program that frees the state of a comparator or a filter policy.
 pub(super) type Destructor = unsafe extern "C" fn(*mut c_void);
-/// The function that returns the name of an object of a program.
+/// A function of the program that returns the name of a comparator or a filter policy.
 pub(super) type Name = unsafe extern "C" fn(*mut c_void) -> *const c_char;
-/// The function that returns a negative number, 0 or a positive number for two keys.
+/// A function of the program that compares two keys. The result is negative, 0 or positive.
 type Compare = unsafe extern "C" fn(*mut c_void, *const c_char, usize, *const c_char, usize) -> c_int;
 
-/// A comparator.
+/// The handle of a comparator.
 pub struct leveldb_comparator_t(pub(super) Arc<Functions>);
 
-/// The functions of a comparator of a program, with the state that they receive.
+/// The functions of a program's comparator, and the state that they receive.
 pub(super) struct Functions {
     state: *mut c_void,
     destructor: Option<Destructor>,
@@ -57,10 +57,11 @@ impl Drop for Functions {
     }
 }
 
-/// Creates a comparator. A tree orders keys by their bytes, so calls that see keys in another order fail.
+/// Creates a comparator. A tree orders keys by their bytes, so a call fails if the comparator orders its keys
+/// differently.
 ///
 /// # Safety
-/// See [the rules of the interface](crate#safety). The functions may be called from any thread.
+/// See [the rules of the interface](crate#safety). The library may call the functions from any thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_comparator_create(
     state: *mut c_void,
@@ -71,7 +72,7 @@ pub unsafe extern "C" fn leveldb_comparator_create(
     into_handle(leveldb_comparator_t(Arc::new(Functions { state, destructor, compare, name })))
 }
 
-/// Destroys the handle of a comparator. Options and open stores keep the comparator.
+/// Destroys the handle of a comparator. Options and open stores continue to use the comparator.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).

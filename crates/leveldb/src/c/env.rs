@@ -1,4 +1,4 @@
-//! Environments. The design decides on the storage, so the only environment is the default one.
+//! Environments. The design determines the storage, so the default environment is the only one.
 #![allow(unsafe_code, non_camel_case_types)]
 
 use std::ffi::c_char;
@@ -9,7 +9,7 @@ use std::ptr::null_mut;
 use super::memory::{copy_of_bytes, from_handle, into_handle};
 use super::seam::contain;
 
-/// The environment variable with the directory of tests.
+/// The environment variable that names the directory for test files.
 const TEST_DIRECTORY: &str = "TEST_TMPDIR";
 
 /// The default environment.
@@ -33,9 +33,8 @@ pub unsafe extern "C" fn leveldb_env_destroy(env: *mut leveldb_env_t) {
     drop(unsafe { from_handle(env) });
 }
 
-/// Returns a directory for the files of tests, which exists. If the environment variable `TEST_TMPDIR` is set, it
-/// names this directory. If the variable is not set, each user has a directory below the temporary directory. Returns
-/// null if the directory cannot be created.
+/// Returns an existing directory for test files. The environment variable `TEST_TMPDIR` names this directory. Without
+/// the variable, each user has a directory in the temporary directory. Returns null if the directory cannot be created.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).

@@ -8,13 +8,13 @@ use super::comparator::{Destructor, Name};
 use super::memory::{from_handle, into_handle};
 use crate::settings::FilterChoice;
 
-/// The function that creates a filter for keys.
+/// A function of the program that creates a filter for keys.
 type CreateFilter =
     unsafe extern "C" fn(*mut c_void, *const *const c_char, *const usize, c_int, *mut usize) -> *mut c_char;
-/// The function that returns whether a filter may contain a key.
+/// A function of the program that returns whether a filter may contain a key.
 type KeyMayMatch = unsafe extern "C" fn(*mut c_void, *const c_char, usize, *const c_char, usize) -> u8;
 
-/// A filter policy.
+/// The handle of a filter policy.
 pub struct leveldb_filterpolicy_t {
     pub(super) choice: FilterChoice,
     state: *mut c_void,
@@ -30,8 +30,8 @@ impl Drop for leveldb_filterpolicy_t {
     }
 }
 
-/// Creates a filter policy from functions of a program. A store with such a policy uses the filter of its design and
-/// calls no function of the policy, because filters of a tree get hashes and no keys.
+/// Creates a filter policy from functions of a program. A store with such a policy still uses the filter of its design,
+/// and never calls these functions. A tree passes only hashes to filters, and no keys.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -46,9 +46,8 @@ pub unsafe extern "C" fn leveldb_filterpolicy_create(
     into_handle(leveldb_filterpolicy_t { choice: FilterChoice::Functions, state, destructor })
 }
 
-/// Creates a filter policy with a number of bits per key. If the filter of the design has the parameter
-/// `bits_per_key`, the design keeps its filter and gets this number of bits. If the filter has no such parameter, a
-/// standard Bloom filter replaces it.
+/// Creates a filter policy with a number of bits per key. If the filter of the design has the parameter `bits_per_key`,
+/// this parameter gets the number. Otherwise, a standard Bloom filter replaces the filter of the design.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_filterpolicy_create_bloom(bits_per_key: c_int) -> *mut leveldb_filterpolicy_t {
     let choice = FilterChoice::Bloom(bits_per_key);

@@ -1,4 +1,4 @@
-//! Properties and sizes of a store, and compactions on request.
+//! Properties and sizes of a store, and compactions that the program requests.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_char, c_int};
@@ -8,7 +8,7 @@ use super::memory::{bytes, copy_of_text};
 use super::seam::{contain, object, report};
 use super::store::leveldb_t;
 
-/// Returns the text of a property. Returns null if there is no such property.
+/// Returns the value of a property as text. Returns null if the property does not exist.
 ///
 /// The properties are `leveldb.num-files-at-level<N>`, `leveldb.stats`, `leveldb.sstables` and
 /// `leveldb.approximate-memory-usage`. The property `lsmbench.design` is the design of the store as TOML.
@@ -28,8 +28,8 @@ pub unsafe extern "C" fn leveldb_property_value(db: *mut leveldb_t, propname: *c
     })
 }
 
-/// Sets `sizes` to the approximate sizes of ranges of keys, in bytes. The sizes include recent writes. If a range has a
-/// null pointer or cannot be read, its size is 0.
+/// Sets `sizes` to the approximate sizes of key ranges, in bytes. The sizes include recent writes. The size of a range
+/// is 0 if one of its pointers is null, or if the store cannot be read.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety). Each of the arrays must have `num_ranges` elements.
@@ -60,8 +60,8 @@ pub unsafe extern "C" fn leveldb_approximate_sizes(
     }
 }
 
-/// Flushes recent writes, and compacts the SSTables between two keys, which are both inclusive. A null pointer means no
-/// bound. The interface has no way to report an error; the next write reports it.
+/// Flushes recent writes, and compacts the SSTables from `start_key` to `limit_key` (both inclusive). A null pointer
+/// means no bound. This function cannot report an error, so the next write reports it.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn leveldb_compact_range(
     }
 }
 
-/// Waits until no flush and no compaction is due. LevelDB itself has no such function.
+/// Waits until no flush and no compaction is due. LevelDB does not have this function.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).

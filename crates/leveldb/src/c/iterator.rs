@@ -15,7 +15,7 @@ use crate::cursor::Cursor;
 /// An iterator over a snapshot of a store.
 pub struct leveldb_iterator_t(Cursor);
 
-/// Moves the cursor of an iterator. Does nothing for a null handle.
+/// Calls `change` with the cursor of an iterator. Does nothing for a null handle.
 ///
 /// # Safety
 /// The handle is null or valid, and no other code uses the iterator during the call.
@@ -28,8 +28,8 @@ unsafe fn with_cursor(iterator: *mut leveldb_iterator_t, change: impl FnOnce(&mu
     });
 }
 
-/// Returns the key or the value of the current entry, and sets the length of the returned bytes. Returns null without
-/// a current entry.
+/// Returns the key or the value of the current entry, and sets `len` to its length. Returns null if there is no current
+/// entry.
 ///
 /// # Safety
 /// The handle and the length are null or valid.
@@ -47,8 +47,8 @@ unsafe fn part(
     found.map_or(null(), |part| part.as_ptr().cast())
 }
 
-/// Creates an iterator without a current entry, over the current state or over the snapshot of the options. Returns
-/// null for a null argument.
+/// Creates an iterator over the current state, or over the snapshot in `options`. The iterator starts without a current
+/// entry. Returns null if an argument is null.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -173,7 +173,7 @@ pub unsafe extern "C" fn leveldb_iter_value(
     unsafe { part(iterator, vlen, |(_, value)| value) }
 }
 
-/// Reports the first error since the last seek.
+/// Reports the first error that occurred since the last seek.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).

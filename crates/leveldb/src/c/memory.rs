@@ -1,4 +1,4 @@
-//! Memory that crosses the interface: bytes of the program, and copies that the program frees.
+//! Memory that crosses the C interface: bytes of the program, and copies that the program must free.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_char, c_int, c_void};
@@ -8,7 +8,7 @@ use crate::failure::Failure;
 /// The version of LevelDB whose header the library implements.
 const VERSION: (c_int, c_int) = (1, 23);
 
-/// Returns the bytes of a program. An empty slice may have any pointer.
+/// Returns the bytes at a pointer of the program. If `len` is 0, the pointer may have any value.
 ///
 /// # Safety
 /// If `len` is not 0 and `start` is not null, `start` points to `len` bytes, which do not change while the slice is
@@ -22,7 +22,7 @@ pub(super) unsafe fn bytes<'a>(start: *const c_char, len: usize) -> Result<&'a [
     }
 }
 
-/// Returns a copy of bytes that the program frees. Returns null if no memory is left.
+/// Returns a copy of the bytes, which the program must free. Returns null if there is not enough memory.
 pub(super) fn copy_of_bytes(bytes: &[u8]) -> *mut c_char {
     // An empty value differs from a missing value, so it needs memory, too.
     // SAFETY: `malloc` may be called with any size.
@@ -34,14 +34,15 @@ pub(super) fn copy_of_bytes(bytes: &[u8]) -> *mut c_char {
     copy.cast()
 }
 
-/// Returns a copy of a text with a null byte at the end, which the program frees. Returns null if no memory is left.
+/// Returns a copy of the text with a null byte at its end, which the program must free. Returns null if there is not
+/// enough memory.
 pub(super) fn copy_of_text(text: &str) -> *mut c_char {
     let mut bytes = text.replace('\0', "\u{fffd}").into_bytes();
     bytes.push(0);
     copy_of_bytes(&bytes)
 }
 
-/// Replaces the message of a program.
+/// Replaces the error message at `errptr`, and frees the old message.
 ///
 /// # Safety
 /// `errptr` is null, or points to a null pointer or to a message from `malloc`.
@@ -58,10 +59,10 @@ pub(super) fn into_handle<T>(object: T) -> *mut T {
     Box::into_raw(Box::new(object))
 }
 
-/// Converts a handle back to its object, and returns the object. Returns `None` for a null handle.
+/// Returns the object of a handle, which destroys the handle. Returns `None` for a null handle.
 ///
 /// # Safety
-/// The handle is null or from [`into_handle`], and is not used again.
+/// The handle is null, or comes from [`into_handle`] and is not used again.
 pub(super) unsafe fn from_handle<T>(handle: *mut T) -> Option<Box<T>> {
     // SAFETY: The caller guarantees it.
     (!handle.is_null()).then(|| unsafe { Box::from_raw(handle) })
@@ -77,13 +78,13 @@ pub unsafe extern "C" fn leveldb_free(ptr: *mut c_void) {
     unsafe { libc::free(ptr) };
 }
 
-/// Returns the first number of the version of LevelDB whose header the library implements.
+/// Returns the major version of LevelDB whose header the library implements.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_major_version() -> c_int {
     VERSION.0
 }
 
-/// Returns the second number of the version of LevelDB whose header the library implements.
+/// Returns the minor version of LevelDB whose header the library implements.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_minor_version() -> c_int {
     VERSION.1

@@ -1,4 +1,4 @@
-//! Options of a store.
+//! The options of a store.
 #![allow(unsafe_code, non_camel_case_types)]
 
 use std::ffi::{c_int, c_void};
@@ -12,7 +12,7 @@ use super::memory::{from_handle, into_handle};
 use crate::key_order::KeyOrder;
 use crate::settings::{FilterChoice, Settings};
 
-/// Options of a store.
+/// The options of a store.
 #[derive(Default)]
 pub struct leveldb_options_t(pub(super) Settings);
 
@@ -32,7 +32,7 @@ pub unsafe extern "C" fn leveldb_options_destroy(options: *mut leveldb_options_t
     drop(unsafe { from_handle(options) });
 }
 
-/// Declares functions that set one value of options.
+/// Declares functions that each set one option.
 macro_rules! setters {
     ($($(#[doc = $doc:literal])+ fn $name:ident($value:ident: $type:ty) { $field:ident = $new:expr })+) => {$(
         $(#[doc = $doc])+
@@ -50,26 +50,26 @@ macro_rules! setters {
 }
 
 setters! {
-    /// Sets whether a missing store is created. The default is 0.
+    /// Sets whether an open creates a missing store. The default is 0.
     fn leveldb_options_set_create_if_missing(value: u8) { create_if_missing = value != 0 }
-    /// Sets whether an existing store is an error. The default is 0.
+    /// Sets whether an open fails if the store exists. The default is 0.
     fn leveldb_options_set_error_if_exists(value: u8) { error_if_exists = value != 0 }
-    /// Sets `block.verify` to `"always"` or `"once"`.
+    /// Sets `block.verify` to `"always"` if the value is not 0, and to `"once"` otherwise.
     fn leveldb_options_set_paranoid_checks(value: u8) { paranoid_checks = Some(value != 0) }
-    /// Sets `memtable.capacity`, in bytes.
+    /// Sets `memtable.capacity` to a size in bytes.
     fn leveldb_options_set_write_buffer_size(bytes: usize) { write_buffer_size = Some(bytes) }
-    /// Sets `block.size`, in bytes.
+    /// Sets `block.size` to a size in bytes.
     fn leveldb_options_set_block_size(bytes: usize) { block_size = Some(bytes) }
     /// Sets `block.restart_interval`.
     fn leveldb_options_set_block_restart_interval(entries: c_int) { block_restart_interval = Some(entries) }
-    /// Sets `table.capacity`, in bytes.
+    /// Sets `table.capacity` to a size in bytes.
     fn leveldb_options_set_max_file_size(bytes: usize) { max_file_size = Some(bytes) }
     /// Sets `compression`: 0 for none, 1 for Snappy, 2 for Zstandard.
     fn leveldb_options_set_compression(number: c_int) { compression = Some(number) }
 }
 
-/// Sets the comparator; null for the order of bytes. A tree orders keys by their bytes, so calls that see keys in
-/// another order fail.
+/// Sets the comparator; null for the order of bytes. A tree orders keys by their bytes, so a call fails if the
+/// comparator orders its keys differently.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -85,7 +85,8 @@ pub unsafe extern "C" fn leveldb_options_set_comparator(
     }
 }
 
-/// Sets the filter; null for no filter. Without a call, the design keeps its filter.
+/// Sets the filter policy; null for no filter. If the program does not call this function, the store uses the filter of
+/// the design.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -101,7 +102,7 @@ pub unsafe extern "C" fn leveldb_options_set_filter_policy(
     }
 }
 
-/// Sets the cache; null for the cache of the design.
+/// Sets the cache; null for a cache according to the design.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -117,14 +118,14 @@ pub unsafe extern "C" fn leveldb_options_set_cache(
     }
 }
 
-/// Has no effect, because the design decides on the storage.
+/// Has no effect, because the design determines the storage.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_options_set_env(_: *mut leveldb_options_t, _: *mut leveldb_env_t) {}
 
-/// Has no effect, because a tree writes no log of messages.
+/// Has no effect, because a tree writes no log messages.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).

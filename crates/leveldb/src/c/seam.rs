@@ -1,4 +1,4 @@
-//! The frame of an exported function: null handles, errors and panics.
+//! Wrappers for exported functions, which handle null handles, errors and panics.
 #![allow(unsafe_code)]
 
 use std::ffi::c_char;
@@ -7,16 +7,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::memory::set_message;
 use crate::failure::Failure;
 
-/// Runs the body of a function that reports no errors. A panic must not reach the program, so the result is then
-/// `otherwise`.
+/// Runs the body of a function that cannot report errors. If the body panics, returns `otherwise`, because a panic must
+/// not reach the program.
 pub(super) fn contain<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
     // The objects of the program remain valid after a panic: the tree protects its state, and a batch or a cursor is
     // changed in complete steps.
     catch_unwind(AssertUnwindSafe(body)).unwrap_or(otherwise)
 }
 
-/// Runs the body of a function that reports errors through `errptr`. After an error or a panic, the result is
-/// `otherwise`.
+/// Runs the body of a function that reports errors through `errptr`. Returns `otherwise` after an error or a panic.
 ///
 /// # Safety
 /// `errptr` is null, or points to a null pointer or to a message from `malloc`.
@@ -35,7 +34,8 @@ pub(super) unsafe fn report<T>(
     }
 }
 
-/// Borrows the object of a handle. `name` is the name of the argument in the error about a null handle.
+/// Returns a reference to the object of a handle. For a null handle, returns an error with the name of the argument,
+/// `name`.
 ///
 /// # Safety
 /// The handle is null or valid, and no thread changes the object while the reference is alive.

@@ -1,4 +1,4 @@
-//! Stores: open, close, remove, repair.
+//! Opens, closes, removes and repairs stores.
 #![allow(unsafe_code, non_camel_case_types)]
 
 use std::ffi::{CStr, OsStr, c_char};
@@ -16,7 +16,7 @@ use crate::store::Store;
 /// An open store.
 pub struct leveldb_t(pub(super) Store);
 
-/// Returns the directory that a program names.
+/// Converts the name of a directory to a path.
 ///
 /// # Safety
 /// `name` is null, or a text that does not change while the path is alive.
@@ -48,7 +48,7 @@ pub unsafe extern "C" fn leveldb_open(
     }
 }
 
-/// Closes a store. Makes all writes durable, as a close of the tree does. The interface has no way to report an error.
+/// Closes a store, and makes all its writes durable. This function cannot report an error.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -62,8 +62,8 @@ pub unsafe extern "C" fn leveldb_close(db: *mut leveldb_t) {
     });
 }
 
-/// Removes the store in the directory `name`, and the directory if it has no other files. A missing store is not an
-/// error.
+/// Removes the store in the directory `name`, and also the directory if it has no other files. If the store does not
+/// exist, the call succeeds.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -79,8 +79,8 @@ pub unsafe extern "C" fn leveldb_destroy_db(
     }
 }
 
-/// Moves the corrupt files of a store to its quarantine, so that the store opens again. The data of the corrupt files
-/// is lost.
+/// Moves the corrupt files of a store to its quarantine folder, so that the store can be opened again. The data in
+/// these files is lost.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).

@@ -1,4 +1,4 @@
-//! The exported functions with Rust types. Each function panics if the call reports an error.
+//! Wrappers with Rust types for the exported functions. A wrapper panics if the call reports an error.
 
 use std::ffi::{CStr, CString, c_char};
 use std::path::Path;
@@ -6,22 +6,22 @@ use std::ptr::null_mut;
 
 use lsmbench_leveldb as c;
 
-/// The bytes of a slice, as a program passes them.
+/// Returns a slice as the pointer and the length that a C program would pass.
 fn raw(bytes: &[u8]) -> (*const c_char, usize) {
     (bytes.as_ptr().cast(), bytes.len())
 }
 
-/// The bytes of a part of an entry.
+/// Returns the bytes at a pointer to a key or a value.
 ///
 /// # Safety
-/// The pointer is null, or points to `len` bytes that stay for the lifetime of the slice.
+/// The pointer is null, or points to `len` bytes that live as long as the slice.
 unsafe fn bytes<'a>(start: *const c_char, len: usize) -> &'a [u8] {
     assert!(!start.is_null());
     // SAFETY: The caller guarantees it.
     unsafe { std::slice::from_raw_parts(start.cast(), len) }
 }
 
-/// Calls a function that reports errors.
+/// Calls a function that reports errors through `errptr`. Panics if the function reports an error.
 fn checked<T>(call: impl FnOnce(*mut *mut c_char) -> T) -> T {
     let mut message = null_mut();
     let result = call(&raw mut message);
@@ -30,7 +30,7 @@ fn checked<T>(call: impl FnOnce(*mut *mut c_char) -> T) -> T {
     result
 }
 
-/// A store with its options.
+/// An open store with its options.
 pub(crate) struct Db {
     handle: *mut c::leveldb_t,
     options: *mut c::leveldb_options_t,
@@ -39,7 +39,7 @@ pub(crate) struct Db {
 }
 
 impl Db {
-    /// Opens a store with small memtables. Creates the store if it is missing.
+    /// Opens a store with small memtables. Creates a missing store.
     pub(crate) fn open(directory: &Path) -> Self {
         let name = CString::new(directory.to_str().unwrap()).unwrap();
         // SAFETY: All pointers are from the library or live through the calls.
@@ -96,7 +96,7 @@ impl Db {
         }
     }
 
-    /// Takes a snapshot. All reads see the snapshot until it is released.
+    /// Takes a snapshot. All reads use this snapshot until the snapshot is released.
     pub(crate) fn read_snapshot(&self) -> *const c::leveldb_snapshot_t {
         // SAFETY: The handles are alive.
         unsafe {
@@ -138,7 +138,7 @@ impl Drop for Db {
     }
 }
 
-/// An iterator.
+/// An iterator over a store.
 pub(crate) struct Walk(*mut c::leveldb_iterator_t);
 
 impl Walk {
@@ -168,7 +168,7 @@ impl Walk {
         unsafe { c::leveldb_iter_prev(self.0) };
     }
 
-    /// Returns the current entry. `None` if there is no current entry.
+    /// Returns the current entry. Returns `None` if there is no current entry.
     pub(crate) fn entry(&self) -> Option<(Vec<u8>, Vec<u8>)> {
         let (mut klen, mut vlen) = (0, 0);
         // SAFETY: As above. Key and value are copied before the iterator moves.

@@ -1,17 +1,17 @@
-//! The names of the exported functions.
+//! Tests of the names that the shared library exports.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use object::{Object, ObjectSymbol};
 
-/// The function that LevelDB does not have.
+/// The only exported function that LevelDB does not have.
 const OWN: &str = "leveldb_settle";
 
 /// The number of functions in LevelDB's header.
 const FUNCTIONS: usize = 68;
 
-/// The shared library, which cargo builds next to the tests.
+/// Returns the path of the shared library, which cargo builds next to the tests.
 pub(crate) fn library() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let folder = test.parent().unwrap();
@@ -20,7 +20,7 @@ pub(crate) fn library() -> PathBuf {
     library
 }
 
-/// Returns the names of the functions that a header declares.
+/// Returns the names of the functions that a C header declares.
 fn declared(header: &Path) -> BTreeSet<String> {
     let text = std::fs::read_to_string(header).unwrap();
     let name = |before: &str| {

@@ -1,4 +1,4 @@
-//! Tests of the exported functions: against a map, from C, and by name.
+//! Tests of the exported functions: random calls that are compared with a map, a program in C, and the list of names.
 
 #![allow(unsafe_code, clippy::print_stderr)] // the tests call C functions, and print what they cannot check
 

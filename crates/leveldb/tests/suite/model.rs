@@ -1,4 +1,4 @@
-//! Random calls, whose answers are compared with a map.
+//! Executes random calls on a store, and compares the answers with a map.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -9,7 +9,7 @@ use types::SplitMix64;
 
 use crate::calls::{Db, Walk};
 
-/// The number of calls with one design.
+/// The number of calls per design.
 const CALLS: usize = 4000;
 
 /// The number of different keys.
@@ -17,7 +17,7 @@ const KEYS: u64 = 800;
 
 type Model = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// Random choices of a test.
+/// The random choices of a test.
 struct Choices(SplitMix64);
 
 impl Choices {
@@ -91,7 +91,7 @@ fn write_batch(db: &Db, model: &mut Model, choices: &mut Choices) {
     db.write(&batch);
 }
 
-/// Moves an iterator at random. After each move, the entry is that of the map.
+/// Moves an iterator at random. After each move, compares the current entry with the map.
 fn walk(walk: &Walk, model: &Model, choices: &mut Choices) {
     let owned = |(key, value): (&Vec<u8>, &Vec<u8>)| (key.clone(), value.clone());
     let mut expected: Option<(Vec<u8>, Vec<u8>)> = None;
@@ -128,7 +128,7 @@ fn walk(walk: &Walk, model: &Model, choices: &mut Choices) {
     }
 }
 
-/// Takes a snapshot, changes the store, and reads the old state.
+/// Takes a snapshot, changes the store, and checks that reads of the snapshot return the old state.
 fn check_snapshot(db: &Db, model: &mut Model, choices: &mut Choices) {
     let (snapshot, before) = (db.read_snapshot(), model.clone());
     for _ in 0..20 {
@@ -150,7 +150,8 @@ fn answers_are_those_of_a_map() {
     compare(&folder.path().join("db"), CALLS);
 }
 
-/// The environment variable belongs to the process, so each design has its own process.
+/// Rule: with every design file, the store gives the answers of a map. Each design runs in its own process, because the
+/// environment variable applies to the whole process.
 #[test]
 fn every_design_file_gives_the_answers_of_a_map() {
     let folder = tempfile::tempdir().unwrap();
@@ -176,7 +177,7 @@ fn every_design_file_gives_the_answers_of_a_map() {
     assert!(output.contains("wrong.toml:2: ") && output.contains("blom"), "{output}");
 }
 
-/// Repeats the first test with a design file.
+/// Runs the first test again in a new process, with a design file.
 fn again_with(design: &PathBuf) -> std::process::Output {
     let program = std::env::current_exe().unwrap();
     let arguments = ["--exact", "model::answers_are_those_of_a_map"];

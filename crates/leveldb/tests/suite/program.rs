@@ -1,4 +1,4 @@
-//! The program in C, compiled and linked with the shared library.
+//! Tests a C program that is compiled and linked with the shared library.
 
 use std::path::Path;
 use std::process::Command;

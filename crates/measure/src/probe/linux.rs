@@ -4,28 +4,29 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Returns the time for which threads of this process were ready to run but had no CPU so far, in nanoseconds, summed
-/// over live threads.
+/// Returns the total time in nanoseconds during which existing threads of this process were ready to run but had no
+/// CPU.
 pub fn run_queue_wait_ns() -> Option<u64> {
     let tasks = procfs::process::Process::myself().ok()?.tasks().ok()?;
     Some(tasks.flatten().filter_map(|task| task.schedstat().ok()).map(|schedule| schedule.run_delay).sum())
 }
 
-/// Returns the time for which this thread was ready to run but had no CPU so far, in nanoseconds.
+/// Returns the total time in nanoseconds during which this thread was ready to run but had no CPU.
 pub fn thread_run_queue_wait_ns() -> Option<u64> {
     use procfs::FromRead;
     let schedule = procfs::process::Schedstat::from_file("/proc/thread-self/schedstat").ok()?;
     Some(schedule.run_delay)
 }
 
-/// Returns the time that the hypervisor took from all CPUs of this machine since its start, in nanoseconds.
+/// Returns the total time that the hypervisor has taken from all CPUs of this machine since the start of the machine,
+/// in nanoseconds.
 pub fn stolen_ns() -> Option<u64> {
     use procfs::CurrentSI;
     let ticks = procfs::KernelStats::current().ok()?.total.steal?;
     Some(ticks * 1_000_000_000 / procfs::ticks_per_second())
 }
 
-/// The largest resident memory before the last reset of the kernel's peak, in bytes.
+/// The largest resident memory up to the last reset of the kernel's peak, in bytes.
 static PEAK_BEFORE: AtomicU64 = AtomicU64::new(0);
 
 /// Returns the largest resident memory of the process so far, in bytes.
@@ -33,10 +34,10 @@ pub fn rss_peak_bytes() -> Option<u64> {
     Some(field_kib("/proc/self/status", "VmHWM:")?.max(PEAK_BEFORE.load(Ordering::Relaxed)))
 }
 
-/// Runs temporary work and excludes its memory from the largest resident memory. If the kernel cannot reset the peak,
-/// returns `None` and does not run the work.
+/// Runs work whose memory must not count for the largest resident memory of the process. If the kernel cannot reset the
+/// peak, returns `None` without running the work.
 pub fn without_peak<T>(work: impl FnOnce() -> T) -> Option<T> {
-    /// The value that resets the peak, from `proc_pid_clear_refs(5)`.
+    /// The value that resets the peak; see `proc_pid_clear_refs(5)`.
     const PEAK: &str = "5";
     let forget = || fs::write("/proc/self/clear_refs", PEAK).ok();
     PEAK_BEFORE.fetch_max(rss_peak_bytes()?, Ordering::Relaxed);
@@ -46,17 +47,17 @@ pub fn without_peak<T>(work: impl FnOnce() -> T) -> Option<T> {
     Some(done)
 }
 
-/// Returns the bytes that the kernel fetched from storage for this process.
+/// Returns the number of bytes that the kernel has read from storage for this process.
 pub fn os_read_bytes() -> Option<u64> {
     field("/proc/self/io", "read_bytes:")
 }
 
-/// Returns the bytes that the kernel sent to storage for this process.
+/// Returns the number of bytes that the kernel has written to storage for this process.
 pub fn os_write_bytes() -> Option<u64> {
     field("/proc/self/io", "write_bytes:")
 }
 
-/// Returns the memory that is available without swapping, in bytes.
+/// Returns the amount of memory that is available without swapping, in bytes.
 pub fn available_memory_bytes() -> Option<u64> {
     field_kib("/proc/meminfo", "MemAvailable:")
 }
@@ -66,18 +67,18 @@ pub fn total_memory_bytes() -> Option<u64> {
     field_kib("/proc/meminfo", "MemTotal:")
 }
 
-/// Returns the bytes of memory that are swapped out.
+/// Returns the number of bytes that are swapped out.
 pub fn used_swap_bytes() -> Option<u64> {
     Some(field_kib("/proc/meminfo", "SwapTotal:")?.saturating_sub(field_kib("/proc/meminfo", "SwapFree:")?))
 }
 
-/// Returns the model of the CPU. Returns `None` if the kernel does not report the model. A CPU with the architecture
-/// `AArch64` reports numbers instead of a name.
+/// Returns the name of the CPU model. Returns `None` if the kernel does not report the name. An `AArch64` CPU reports
+/// numbers instead of a name.
 pub fn cpu_model() -> Option<String> {
     model_in(&read("/proc/cpuinfo")?)
 }
 
-/// Returns the model of the CPU from the content of `/proc/cpuinfo`.
+/// Returns the name of the CPU model in the content of `/proc/cpuinfo`.
 fn model_in(text: &str) -> Option<String> {
     let value = |name: &str| {
         let line = text.lines().find(|line| line.starts_with(name))?;
@@ -90,7 +91,7 @@ fn model_in(text: &str) -> Option<String> {
     value("model name").map(str::to_owned).or_else(of_numbers)
 }
 
-/// Returns whether the CPU reports a hypervisor. Returns `None` if the CPU has no flag for a hypervisor.
+/// Returns whether the machine is virtual, according to the CPU. Returns `None` if the CPU cannot report a hypervisor.
 pub fn is_virtual() -> Option<bool> {
     let text = read("/proc/cpuinfo")?;
     let flags = text.lines().find(|line| line.starts_with("flags"))?;
@@ -102,7 +103,7 @@ pub fn kernel() -> Option<String> {
     read("/proc/sys/kernel/osrelease").map(|release| format!("Linux {release}"))
 }
 
-/// Returns the name of the machine in the network.
+/// Returns the network name of the machine.
 pub fn host_name() -> Option<String> {
     read("/proc/sys/kernel/hostname")
 }
@@ -115,7 +116,8 @@ pub fn load_average() -> Option<[f64; 3]> {
     Some([loads.next()?, loads.next()?, loads.next()?])
 }
 
-/// Returns the type and the device of the file system that contains `folder`. The path `folder` has no symbolic links.
+/// Returns the type and the device of the file system that contains `folder`. The path `folder` must not contain
+/// symbolic links.
 pub fn mount_of(folder: &Path) -> Option<(String, String)> {
     let mounts = read("/proc/mounts")?;
     let mounts = mounts.lines().filter_map(|line| {
@@ -127,12 +129,13 @@ pub fn mount_of(folder: &Path) -> Option<(String, String)> {
     Some((kind.to_owned(), device.to_owned()))
 }
 
-/// Returns the content of a kernel file without white space at its ends. Returns `None` if the file cannot be read.
+/// Returns the content of a kernel file without white space at its start and end. Returns `None` if the file cannot be
+/// read.
 fn read(file: &str) -> Option<String> {
     fs::read_to_string(file).ok().map(|text| text.trim().to_owned())
 }
 
-/// Returns the number that follows a name in a file of `/proc`.
+/// Returns the number after the name `name` in a file of `/proc`.
 fn field(file: &str, name: &str) -> Option<u64> {
     let text = fs::read_to_string(file).ok()?;
     let line = text.lines().find(|line| line.starts_with(name))?;

@@ -8,12 +8,12 @@ use sysinfo::{
     ProcessesToUpdate, System,
 };
 
-/// Returns `None`, because this kernel does not report the time for which threads were ready to run but had no CPU.
+/// Returns `None`, because this kernel does not report how long threads were ready to run without a CPU.
 pub fn run_queue_wait_ns() -> Option<u64> {
     None
 }
 
-/// Returns `None`, because this kernel does not report the time for which a thread was ready to run but had no CPU.
+/// Returns `None`, because this kernel does not report how long a thread was ready to run without a CPU.
 pub fn thread_run_queue_wait_ns() -> Option<u64> {
     None
 }
@@ -28,17 +28,17 @@ pub fn rss_peak_bytes() -> Option<u64> {
     u64::try_from(getrusage(UsageWho::RUSAGE_SELF).ok()?.max_rss()).ok()
 }
 
-/// Returns `None` and does not run the work, because this kernel cannot reset the peak of the resident memory.
+/// Returns `None` without running the work, because this kernel cannot reset the peak of the resident memory.
 pub fn without_peak<T>(_: impl FnOnce() -> T) -> Option<T> {
     None
 }
 
-/// Returns the bytes that the kernel fetched from storage for this process.
+/// Returns the number of bytes that the kernel has read from storage for this process.
 pub fn os_read_bytes() -> Option<u64> {
     disk_usage().map(|usage| usage.total_read_bytes)
 }
 
-/// Returns the bytes that the kernel sent to storage for this process.
+/// Returns the number of bytes that the kernel has written to storage for this process.
 pub fn os_write_bytes() -> Option<u64> {
     disk_usage().map(|usage| usage.total_written_bytes)
 }
@@ -50,7 +50,7 @@ fn disk_usage() -> Option<DiskUsage> {
     system.process(own).map(sysinfo::Process::disk_usage)
 }
 
-/// Returns the memory that is available without swapping, in bytes.
+/// Returns the amount of memory that is available without swapping, in bytes.
 pub fn available_memory_bytes() -> Option<u64> {
     memory().map(|system| system.available_memory()).filter(|bytes| *bytes > 0)
 }
@@ -60,7 +60,7 @@ pub fn total_memory_bytes() -> Option<u64> {
     memory().map(|system| system.total_memory()).filter(|bytes| *bytes > 0)
 }
 
-/// Returns the bytes of memory that are swapped out.
+/// Returns the number of bytes that are swapped out.
 pub fn used_swap_bytes() -> Option<u64> {
     memory().map(|system| system.used_swap())
 }
@@ -71,14 +71,14 @@ fn memory() -> Option<System> {
     Some(system)
 }
 
-/// Returns the model of the CPU. Returns `None` if the kernel does not report the model.
+/// Returns the name of the CPU model. Returns `None` if the kernel does not report the name.
 pub fn cpu_model() -> Option<String> {
     let mut system = System::new().ok()?;
     system.refresh_cpu_list(CpuRefreshKind::nothing());
     system.cpus().first().map(|cpu| cpu.brand().to_owned()).filter(|model| !model.is_empty())
 }
 
-/// Returns `None`, because the CPU does not report a hypervisor to programs of this system.
+/// Returns `None`, because on this system, the CPU does not report a hypervisor to programs.
 pub fn is_virtual() -> Option<bool> {
     None
 }
@@ -88,7 +88,7 @@ pub fn kernel() -> Option<String> {
     Some(format!("{} {}", System::name().ok()?, System::kernel_version().ok()?))
 }
 
-/// Returns the name of the machine in the network.
+/// Returns the network name of the machine.
 pub fn host_name() -> Option<String> {
     System::host_name().ok()
 }
@@ -98,7 +98,8 @@ pub fn load_average() -> Option<[f64; 3]> {
     System::load_average().ok().map(|load| [load.one, load.five, load.fifteen])
 }
 
-/// Returns the type and the device of the file system that contains `folder`. The path `folder` has no symbolic links.
+/// Returns the type and the device of the file system that contains `folder`. The path `folder` must not contain
+/// symbolic links.
 pub fn mount_of(folder: &Path) -> Option<(String, String)> {
     let disks = Disks::new_with_refreshed_list_specifics(DiskRefreshKind::nothing()).ok()?;
     let holding = disks.iter().filter(|disk| folder.starts_with(disk.mount_point()));

@@ -1,5 +1,5 @@
-//! Synthetic results from formulas and a seed, in the form that a run writes: one folder per chart of the gallery,
-//! plain and hostile.
+//! Synthetic results, computed from formulas and a seed, in the format of a run. Each chart of the gallery has one
+//! folder, with ordinary or hostile values.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use results::columns::{
 };
 use results::{Folder, Group, LatencyLog, Metric, Row, RowWriter, Schema, verdicts as v};
 
-/// One chart: its results, its description, and its context.
+/// One chart of the gallery: its results, its description and its context.
 pub(crate) struct Sample {
     pub(crate) name: &'static str,
     pub(crate) folder: Folder,
@@ -19,7 +19,7 @@ pub(crate) struct Sample {
     pub(crate) context: Context,
 }
 
-/// A random generator that is equal on all machines.
+/// A pseudo-random generator that returns the same numbers on all machines.
 struct Noise(u64);
 
 impl Noise {
@@ -28,13 +28,13 @@ impl Noise {
         (self.0 >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// A factor between 1 - `share` and 1 + `share`.
+    /// Returns a random factor between 1 - `share` and 1 + `share`.
     fn around(&mut self, share: f64) -> f64 {
         1.0 + (self.next() * 2.0 - 1.0) * share
     }
 }
 
-/// The results of an experiment that sweeps `swept`, in a separate folder.
+/// The results of an experiment that sweeps the paths `swept`, in their own folder.
 struct Results {
     folder: Folder,
     swept: Vec<&'static str>,
@@ -61,7 +61,7 @@ impl Results {
         }
     }
 
-    /// A row of a configuration in a trial, preceded by a load phase that no chart should show.
+    /// Adds the row of a configuration in a trial. Also adds a row of the phase `load`, which no chart should show.
     fn row(&mut self, cell: usize, trial: usize, values: &[&str], numbers: &[(&Metric, f64)]) {
         let schema = Schema::runs(&self.swept).unwrap();
         for phase in ["load", "lookup"] {
@@ -95,7 +95,8 @@ impl Results {
         log.write(&self.folder.histogram(group, "lookup"), Duration::from_secs(1)).unwrap();
     }
 
-    /// Verdicts of candidates against a baseline on a metric: verdict, ratio and its interval.
+    /// Writes verdicts on a metric. Each candidate has a verdict, a ratio to the baseline, and the interval of the
+    /// ratio.
     fn verdicts(&self, metric: &str, baseline: &str, candidates: &[(&str, &str, [f64; 3])]) {
         let row = |(name, verdict, [low, ratio, high]): &(&str, &str, [f64; 3])| {
             let mut row = v::row();
@@ -160,7 +161,7 @@ fn spec(kind: Form, x: &str, y: &str, series: &str) -> ChartSpec {
     ChartSpec { x: some(x), y: some(y), series: some(series), ..ChartSpec::new(kind) }
 }
 
-/// All charts, with their results under `root`.
+/// Returns all charts of the gallery. Their results are in folders below `root`.
 pub(crate) fn gallery(root: &Path) -> Vec<Sample> {
     let mut samples = plain(root);
     samples.extend(hostile(root));
@@ -239,7 +240,7 @@ fn throughput(root: &Path) -> Sample {
     Sample { name: "throughput", folder: results.write(), spec, context }
 }
 
-/// Six policies in eight rounds whose noise is common to a round.
+/// Returns a ratio chart of six policies in eight rounds. All trials of one round share the same noise.
 fn ratios(root: &Path) -> Sample {
     let mut results = Results::new(root, "ratios", &["design.compaction"]);
     let mut noise = Noise(11);
@@ -265,7 +266,7 @@ fn ratios(root: &Path) -> Sample {
     Sample { name: "ratios", folder: results.write(), spec, context }
 }
 
-/// Bars on a logarithmic axis, which are points.
+/// Returns a bar chart with a logarithmic axis, which draws points instead of bars.
 fn log_bars(root: &Path) -> Sample {
     let mut results = Results::new(root, "log-bars", &["design.bloom", "design.bloom.bits_per_key"]);
     let mut noise = Noise(12);
@@ -476,7 +477,7 @@ fn series(root: &Path, name: &'static str, count: usize) -> Sample {
     Sample { name, folder: results.write(), spec, context }
 }
 
-/// Results with one swept value per row, one trial, and the given values. A field is empty if its value is not finite.
+/// Writes results with one swept value per row and one trial. A field is empty if its value is not finite.
 fn simple(root: &Path, name: &'static str, kind: Form, metric: &Metric, rows: &[(&str, f64)]) -> Sample {
     let mut results = Results::new(root, name, &["design.fence"]);
     for (cell, (value, number)) in rows.iter().enumerate() {

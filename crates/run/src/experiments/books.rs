@@ -15,14 +15,14 @@ pub(super) struct Books {
     pub(super) runs: RowWriter,
     pub(super) timeline: RowWriter,
     pub(super) levels: RowWriter,
-    /// The writer of `slices.csv`. The writer is `None` if the trials do not run side by side.
+    /// The writer of `slices.csv`; `None` if the trials do not run side by side.
     pub(super) slices: Option<RowWriter>,
     /// The writer of `noise.csv`, which contains the rows of the second trials of baselines.
     pub(super) noise: RowWriter,
     /// The fixtures from which trials start.
     pub(super) fixtures: Fixtures,
-    /// The instructions per operation in the phase of the verdict, by the number of the configuration. Empty if no
-    /// instructions are counted.
+    /// The number of instructions per operation in the phase of the verdict, by the number of the configuration. Empty
+    /// if the run does not count instructions.
     pub(super) instructions: BTreeMap<u64, f64>,
     /// The trials that an earlier run finished.
     pub(super) finished: BTreeSet<Group>,
@@ -31,7 +31,7 @@ pub(super) struct Books {
 }
 
 impl Books {
-    /// Writes the manifest to `path`, with the checksums of all rows so far.
+    /// Writes the manifest to `path`, with the checksums of all rows that were written so far.
     pub(super) fn seal(&mut self, path: &Path) -> Outcome<()> {
         self.manifest.runs = Some(self.runs.seal()?);
         self.manifest.timeline = Some(self.timeline.seal()?);
@@ -41,8 +41,8 @@ impl Books {
         Ok(self.manifest.write(path)?)
     }
 
-    /// Records that values of a configuration are implausible in some phases. Returns a message for each new
-    /// implausible phase.
+    /// Records the phases in which values of a configuration are implausible. Returns one message for each newly
+    /// recorded phase.
     pub(super) fn note(&mut self, label: &str, marked: Vec<(String, String)>) -> Vec<String> {
         let mut new = Vec::new();
         for (phase, words) in marked {
@@ -55,8 +55,8 @@ impl Books {
         new
     }
 
-    /// Records in the manifest that the trials of a configuration start from a fixture. If the fixture was rebuilt
-    /// during the run, also adds a warning.
+    /// Records in the manifest that the trials of a configuration start from a fixture. Also adds a warning if the run
+    /// had to build the fixture again.
     pub(super) fn note_fixture(&mut self, cell: &Cell, fixture: &Fixture) {
         let manifest = &mut self.manifest;
         let place = manifest.fixtures.iter().position(|known| known.hash == fixture.info.hash);

@@ -37,7 +37,8 @@ impl Run<'_> {
         Ok(Ending::Done)
     }
 
-    /// Returns the instructions per operation of a configuration. Returns `None` if the user interrupted the run.
+    /// Returns the number of instructions per operation of a configuration. Returns `None` if the user interrupted the
+    /// run.
     fn instructions_of(
         &self,
         cell: &Cell,
@@ -78,7 +79,7 @@ impl Run<'_> {
         Ok(Some(callgrind.instructions()? as f64 / operations))
     }
 
-    /// Adds the instructions per operation to the rows of a trial.
+    /// Adds the column with the instructions per operation to the rows of a trial.
     pub(super) fn add_instructions(&self, cell: &Cell, rows: &mut [Row], books: &Books) {
         let Some(count) = books.instructions.get(&cell.number) else { return };
         let phase = judged_phase(&self.facts);
@@ -96,7 +97,7 @@ impl Run<'_> {
 /// Returns the number of operations of a phase in the report of a trial.
 ///
 /// # Errors
-/// The trial returned wrong answers, or the phase has no operations.
+/// The trial returned wrong answers, or the phase executed no operations.
 pub(super) fn operations(report: &TrialReport, phase: &str) -> Outcome<f64> {
     if let Some(wrong) = report.wrong.first() {
         return Err(Problem::new(format!("wrong answer: {wrong}")));

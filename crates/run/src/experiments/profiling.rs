@@ -1,5 +1,5 @@
-//! Samples a CPU profile of each configuration after the trials, and compares the profiles of decided comparisons. The
-//! profiled trials are additional trials, and have no rows in the result files.
+//! Samples a CPU profile of each configuration after the trials, and compares the profiles of configurations whose
+//! verdict is decided. The profiled trials are additional trials, which have no rows in the result files.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,19 +24,19 @@ use crate::home::DataFolder;
 use crate::perf::{Perf, Samples};
 use crate::scratch::scratch;
 
-/// The number of samples of a configuration that a run aims at. With this number, the sampling error of a function with
-/// a tenth of the CPU time is about 5 %.
+/// The target number of samples of a configuration. With this number, the sampling error of a function with a tenth of
+/// the CPU time is about 5 %.
 const SAMPLES: f64 = 4000.0;
 
-/// The smallest and the largest number of samples per second of CPU time. Each sample copies the stack, so more samples
-/// would change the profile.
+/// The smallest and the largest number of samples per second of CPU time. Each sample copies the stack, so a higher
+/// rate would distort the profile.
 const LEAST_RATE: u64 = 99;
 const LARGEST_RATE: u64 = 1999;
 
 /// The largest number of profiled trials of a configuration.
 const MOST_TRIALS: u64 = 5;
 
-/// The rate of samples and the number of profiled trials.
+/// The number of samples per second of CPU time, and the number of profiled trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sampling {
     samples_per_second: u64,
@@ -44,7 +44,7 @@ struct Sampling {
 }
 
 impl Sampling {
-    /// Returns the sampling of a phase with this duration in seconds.
+    /// Returns the sampling for a phase that takes `seconds` seconds.
     fn of(seconds: f64) -> Self {
         let seconds = seconds.max(1e-3);
         let samples_per_second = ((SAMPLES / seconds) as u64).clamp(LEAST_RATE, LARGEST_RATE);
@@ -54,7 +54,7 @@ impl Sampling {
 }
 
 impl Run<'_> {
-    /// Returns an error if the run cannot sample profiles.
+    /// Returns an error if the run cannot sample CPU profiles.
     pub(super) fn check_profile(experiment: &Experiment, out: &Path) -> Outcome<()> {
         let refused =
             |reason: String| Err(Problem::at(&experiment.file, None, format!("--profile: {reason}")));
@@ -199,7 +199,7 @@ fn flame_graph(candidate: &CpuProfile, baseline: &CpuProfile, summary: &str) -> 
     .svg()
 }
 
-/// Returns a path relative to a folder that contains it.
+/// Returns the path of `file` relative to `folder`, which contains the file.
 fn relative(file: &Path, folder: &Path) -> String {
     file.strip_prefix(folder).unwrap_or(file).display().to_string()
 }

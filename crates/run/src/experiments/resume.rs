@@ -1,4 +1,4 @@
-//! Continues interrupted runs and parts, and finds the trials that earlier runs have finished.
+//! Continues interrupted runs and interrupted parts, and finds the trials that earlier runs have finished.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -57,7 +57,7 @@ impl Run<'_> {
         self.check_baselines()
     }
 
-    /// Returns an error if a baseline must still run a second time in a round that is already complete.
+    /// Returns an error if a baseline would have to run a second time in a round that is already complete.
     fn check_baselines(&self) -> Outcome<()> {
         let cells = &self.experiment.cells;
         let numbers: Vec<u64> =
@@ -74,7 +74,7 @@ impl Run<'_> {
         )))
     }
 
-    /// Returns the trials that have rows in a file of an interrupted run.
+    /// Returns the trials that have rows in the file `path` of an interrupted run.
     pub(super) fn finished(&self, path: &Path) -> Outcome<BTreeSet<Group>> {
         let phases = self.experiment.task.phases();
         let last_phase = phases.last().map_or("", |phase| phase);
@@ -94,8 +94,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// If this machine continues a part, removes the finished trials of an incomplete round from another machine. A
-    /// round must run completely on one machine.
+    /// If this machine continues a part, removes the finished trials of a round that another machine has not completed.
+    /// All trials of a round must run on one machine.
     pub(super) fn leave_begun_round(&self, manifest: &Manifest, finished: [&mut BTreeSet<Group>; 2]) {
         let is_timed = self.experiment.trials.mode == RunMode::Timed;
         let Some(part) = manifest.part.as_ref().filter(|_| is_timed) else { return };
@@ -106,7 +106,7 @@ impl Run<'_> {
         }
     }
 
-    /// Returns whether all answers of a part were right.
+    /// Returns `Done` if all answers of a part were correct, otherwise `WrongAnswers`.
     pub(super) fn ending_of_part(&self) -> Outcome<Ending> {
         let folder = self.home.folder();
         let mut is_right = true;
@@ -117,7 +117,7 @@ impl Run<'_> {
     }
 }
 
-/// Checks that rows can be appended to a file.
+/// Checks that rows can be appended to an existing file.
 ///
 /// # Errors
 /// The file is corrupt or has other columns.

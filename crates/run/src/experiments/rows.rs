@@ -1,4 +1,4 @@
-//! Opens the output files of a run, and writes the rows of each trial.
+//! Opens the output files of a run, and writes the rows of each trial to them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -19,7 +19,7 @@ use super::{PlannedTrial, Run};
 use crate::fixture::Fixtures;
 
 impl Run<'_> {
-    /// Opens the output files. If the run resumes an earlier run, keeps the rows of finished trials.
+    /// Opens the output files. A resumed run keeps the rows of finished trials.
     pub(super) fn open_books(&self, manifest: Manifest) -> Outcome<Books> {
         let folder = self.home.folder();
         let mut finished = self.finished(&folder.runs())?;
@@ -58,7 +58,8 @@ impl Run<'_> {
         })
     }
 
-    /// Writes the rows of a trial. If a row is the first row of its phase that exceeds a bound, prints a message.
+    /// Writes the rows of a trial. Returns a message for each phase in which a row exceeds a plausibility limit for the
+    /// first time.
     pub(super) fn store(
         &self,
         cell: &Cell,
@@ -100,7 +101,7 @@ impl Run<'_> {
         Ok(marks)
     }
 
-    /// Returns the limits of this machine for the plausibility of the rows.
+    /// Returns the plausibility limits of this machine.
     fn limits(&self) -> Limits {
         match self.experiment.trials.mode {
             RunMode::Timed => Limits::of_this_machine(),
@@ -130,8 +131,8 @@ impl Run<'_> {
     }
 }
 
-/// Returns the facts about the values of a configuration for the plausibility of its rows. The content of recorded
-/// values is unknown.
+/// Returns the facts about the stored values of a configuration that determine which results are plausible. If a trace
+/// contains the values, their content is unknown.
 fn stored_values(cell: &Cell) -> StoredValues {
     let phases = cell.task.workload().map_or(&[][..], |workload| &workload.phases);
     let compressible = phases.iter().map(|phase| match &phase.work {

@@ -1,4 +1,5 @@
-//! Rounds whose trials run side by side. The trial processes of all configurations then exist at the same time.
+//! Runs rounds whose trials run side by side. The trial processes of all configurations in a round exist at the same
+//! time.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +20,7 @@ use crate::progress::{Extent, Progress};
 struct Round<'r> {
     turns: &'r [PlannedTrial],
     specs: Vec<TrialSpec>,
-    /// The folder with the data of the trials. The folder is removed at the end of the round.
+    /// The folder with the data of the trials, which is removed when this value is dropped.
     _data: DataFolder,
 }
 
@@ -63,7 +64,7 @@ impl Run<'_> {
         Ok(Ending::Done)
     }
 
-    /// Returns the estimated duration of each phase in seconds, summed over the trials of a round.
+    /// Returns the estimated duration of each phase in seconds, as the sum over the trials of a round.
     fn phase_seconds(&self, turns: &[PlannedTrial]) -> Vec<f64> {
         let mut sums: Vec<f64> = Vec::new();
         for turn in turns {
@@ -74,8 +75,8 @@ impl Run<'_> {
         sums
     }
 
-    /// Prepares the trials of a round. Each trial has its own folder for its data. Returns `None` if the user
-    /// interrupted the run.
+    /// Prepares the trials of a round. Each trial gets its own data folder. Returns `None` if the user interrupted the
+    /// run.
     fn prepare_round<'r>(&self, turns: &'r [PlannedTrial], books: &mut Books) -> Outcome<Option<Round<'r>>> {
         let is_duet = self.experiment.trials.interleaving() == Interleaving::Duet;
         // A fixture is built in the folder of the data, so all are built before it is filled.
@@ -105,7 +106,7 @@ impl Run<'_> {
         Ok(Some(Round { turns, specs, _data: data }))
     }
 
-    /// Writes the rows of a round. If an engine rejects a configuration, the configuration does not run in later
+    /// Writes the rows of a round. If an engine has rejected a configuration, the configuration does not run in later
     /// rounds.
     fn store_round(
         &self,
@@ -171,8 +172,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Keeps only the rounds in which the trials of all configurations are finished. Two trials form a pair only if
-    /// they ran side by side.
+    /// Removes the rounds in which a trial is missing. Two trials can be paired only if they ran side by side.
     pub(super) fn keep_whole_rounds(
         &self,
         finished: &mut BTreeSet<Group>,
@@ -191,7 +191,7 @@ impl Run<'_> {
     }
 }
 
-/// Returns the error of a trial, with advice about how to continue the run.
+/// Adds advice to the error of a trial. The advice explains how to continue the run.
 fn kept(cell: &Cell, turn: &PlannedTrial, problem: &Problem) -> Problem {
     let advice = "finished trials are kept; fix the cause and repeat the command with --resume";
     Problem::new(format!("{}, round {}: {problem}; {advice}", cell.label, turn.group.trial + 1))

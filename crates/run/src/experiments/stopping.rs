@@ -1,4 +1,4 @@
-//! The budget of a run. This module decides when a run evaluates its verdicts, when the run ends, and which
+//! The rules that end a run early. This module decides when a run evaluates its verdicts, when the run ends, and which
 //! configurations stop early. An evaluation of the verdicts during the run is called a look.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,10 +27,9 @@ pub(super) struct Stopping {
 pub(super) enum Next {
     /// The run continues with the next round.
     GoOn,
-    /// The run evaluates its verdicts after this round. The remaining budget is long enough for `more_rounds` further
-    /// rounds.
+    /// The run evaluates its verdicts now. The remaining budget is sufficient for `more_rounds` further rounds.
     Look { more_rounds: usize },
-    /// The run ends after this round. The text is the reason.
+    /// The run ends now. The text is the reason.
     End(String),
 }
 
@@ -72,9 +71,9 @@ impl Stopping {
         Next::Look { more_rounds: more_rounds as usize }
     }
 
-    /// Stops the configurations whose verdicts are decided. `outlooks` contains a forecast for each configuration, by
-    /// the number of the configuration. Returns the configurations that stop now, and the reason why the run ends.
-    /// The reason is `None` if the run continues.
+    /// Stops the configurations whose verdicts are decided. `outlooks` contains the forecast for each configuration, by
+    /// its number. Returns the configurations that stop now, and the reason why the run ends. The reason is `None` if
+    /// the run continues.
     pub(super) fn judge(
         &mut self,
         outlooks: &BTreeMap<u64, Outlook>,

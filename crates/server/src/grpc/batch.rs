@@ -13,11 +13,11 @@ use tree::WriteBatch;
 use super::messages::{Operation, OperationKind};
 use super::status;
 
-/// The number of the field `operations` of a `BatchRequest`.
+/// The field number of `operations` in a `BatchRequest`.
 const OPERATIONS: u32 = 1;
 
-/// The codec of a method that receives `BatchRequest` and responds with `A`. The codec decodes only one operation at
-/// a time, so a request with many short operations needs no more memory than its bytes and its batch.
+/// The codec of a method that receives a `BatchRequest` and responds with an `A`. The codec decodes only one operation
+/// at a time, so a request with many short operations needs no more memory than its bytes and its batch.
 pub(super) struct BatchCodec<A>(PhantomData<A>);
 
 impl<A> BatchCodec<A> {
@@ -77,7 +77,7 @@ fn decode(request: &mut impl Buf) -> Result<WriteBatch, Status> {
     Ok(batch)
 }
 
-/// Adds an operation to a batch. `number` is the number of the operation in the request, from 1.
+/// Adds an operation to a batch. `number` is the position of the operation in the request, starting at 1.
 fn add(batch: &mut WriteBatch, number: u64, operation: Operation) -> Result<(), Status> {
     let added = match operation.kind {
         None => {
@@ -96,7 +96,8 @@ fn add(batch: &mut WriteBatch, number: u64, operation: Operation) -> Result<(), 
     })
 }
 
-/// Returns the status of bytes that are not a `BatchRequest`. The code is that of all messages that cannot be decoded.
+/// Returns the status for bytes that are not a valid `BatchRequest`. The status code is the code of every message that
+/// cannot be decoded.
 fn malformed(error: &dyn std::fmt::Display) -> Status {
     Status::internal(format!("the request is not a BatchRequest: {error}"))
 }

@@ -11,13 +11,14 @@ use tonic::Status;
 use super::call::Call;
 use super::prefix::MessageReader;
 
-/// Number of copies of a request in memory: its bytes, and the write batch that is made from the bytes.
+/// Number of copies of a request in memory. The first copy is the received bytes, and the second copy is the write
+/// batch that the codec builds from the bytes.
 const COPIES: usize = 2;
 
 /// Maximum number of bytes of one frame of a response.
 const FRAME_BYTES: usize = 64 << 10;
 
-/// The body of a request. A message that is too long is an error before its bytes are read.
+/// The body of a request. If a message is too long, the body returns an error before it reads the bytes of the message.
 pub(super) struct RequestBody {
     body: Incoming,
     messages: MessageReader,
@@ -61,11 +62,12 @@ impl Body for RequestBody {
     }
 }
 
-/// The body of a response, in short frames. HTTP/2 takes the next frame when it has sent most of the earlier frames,
-/// so the rest of a long response stays in this value. The memory of the call counts until the last frame.
+/// The body of a response, split into short frames. HTTP/2 takes the next frame only after most of the earlier frames
+/// are sent, so the rest of a long response stays in this value. The memory of the call stays counted until the last
+/// frame is taken.
 pub(super) struct ResponseBody {
     body: tonic::body::Body,
-    /// The part of a frame of `body` that was not sent yet.
+    /// The part of a frame of `body` that HTTP/2 has not taken yet.
     rest: Bytes,
     _call: Arc<Call>,
 }

@@ -1,4 +1,4 @@
-//! One call of a client, with the memory that it uses.
+//! One call of a client, and the memory that the call uses.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use tonic::Status;
 use crate::budget::{MemoryShare, TOO_MUCH_MEMORY};
 use crate::shared::Shared;
 
-/// Maximum number of bytes that a call may use even if all clients together use too much memory. The state of a call
-/// in HTTP/2 needs about the same amount.
+/// Maximum number of bytes that a call may use even when all clients together exceed the memory limit. The state of a
+/// call in HTTP/2 needs about the same amount.
 const SMALL_BYTES: usize = 4 << 10;
 
-/// A call, from its first byte to the last byte of its response.
+/// A call, which exists from the first byte of its request to the last byte of its response.
 pub(super) struct Call {
     pub(super) shared: Arc<Shared>,
     memory: Mutex<MemoryShare>,
@@ -23,10 +23,11 @@ impl Call {
         Self { shared: Arc::clone(shared), memory: Mutex::new(shared.memory.share()) }
     }
 
-    /// Sets the number of bytes of the messages that this call has in memory.
+    /// Sets the number of bytes that the messages of this call use in memory.
     ///
     /// # Errors
-    /// Returns an error if all clients together use too much memory. The call then counts as a call without messages.
+    /// Returns an error if all clients together exceed the memory limit and `bytes` is not small. The call then counts
+    /// as a call without messages.
     pub(super) fn set_memory(&self, bytes: usize) -> Result<(), Status> {
         let mut memory = self.memory.lock();
         if memory.set(bytes) || bytes <= SMALL_BYTES {
@@ -39,7 +40,7 @@ impl Call {
     /// Checks the length of a response with `bytes` bytes of keys and values, and counts its memory.
     ///
     /// # Errors
-    /// The response is longer than the limit, or all clients together use too much memory.
+    /// The response is longer than the limit, or all clients together exceed the memory limit.
     pub(super) fn admit_response(&self, bytes: usize) -> Result<(), Status> {
         let limit = self.shared.options.limits.reply_bytes;
         if bytes > limit {

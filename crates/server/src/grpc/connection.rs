@@ -19,7 +19,7 @@ use super::service::{answer, refuse};
 use crate::connection::{FAREWELL, until_end};
 use crate::shared::Shared;
 
-/// Maximum number of calls of one connection at the same time. The client keeps further calls back.
+/// Maximum number of concurrent calls of one connection. The client must delay further calls.
 const MAX_CALLS: u32 = 100;
 
 /// Maximum number of request bytes that a client sends before the server has read them, per call and per connection.
@@ -55,7 +55,7 @@ pub(crate) async fn serve(stream: TcpStream, shared: &Arc<Shared>) -> io::Result
     Ok(())
 }
 
-/// Answers the calls of a client above the limit of connections with an error, for the time `patience`.
+/// Answers each call of a client with an error for the time `patience`, because the limit of connections is reached.
 pub(crate) async fn turn_away(stream: TcpStream, patience: Duration) {
     let service = service_fn(|_| ready(Ok::<_, Infallible>(refuse())));
     let _ = timeout(patience, builder().serve_connection(TokioIo::new(stream), service)).await;
@@ -72,7 +72,8 @@ fn builder() -> Builder<TokioExecutor> {
     builder
 }
 
-/// Returns whether a connection ended because its client broke the protocol, and not because the connection broke.
+/// Returns whether the connection ended because the client violated the protocol, and not because of an error of the
+/// socket.
 fn is_of_client(error: &hyper::Error) -> bool {
     error.source().is_some_and(|source| !source.is::<io::Error>())
 }

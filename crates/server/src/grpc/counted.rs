@@ -1,4 +1,4 @@
-//! A socket that counts its bytes.
+//! A socket that counts the bytes that it sends and receives.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 
 use crate::shared::Shared;
 
-/// The socket of a client. The counters of the server contain its bytes.
+/// The socket of a client. The socket adds the bytes that it sends and receives to the counters of the server.
 pub(super) struct CountedSocket {
     pub(super) stream: TcpStream,
     pub(super) shared: Arc<Shared>,

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use prost::{Message, Oneof};
 
-/// Sets the value of a key.
+/// The request to set the value of a key.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct PutRequest {
     /// The key.
@@ -18,7 +18,7 @@ pub struct PutRequest {
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub struct PutResponse {}
 
-/// Reads the value of a key.
+/// The request to read the value of a key.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct GetRequest {
     /// The key.
@@ -29,7 +29,7 @@ pub struct GetRequest {
 /// The response to a get.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct GetResponse {
-    /// The value; `None` if the key does not exist.
+    /// The value of the key; `None` if the key does not exist.
     #[prost(bytes = "bytes", optional, tag = "1")]
     pub value: Option<Bytes>,
 }
@@ -46,18 +46,18 @@ pub struct DeleteRequest {
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub struct DeleteResponse {}
 
-/// Deletes all keys of a range.
+/// The request to delete all keys of a range.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct DeleteRangeRequest {
     /// The start of the deleted range (inclusive).
     #[prost(bytes = "bytes", tag = "1")]
     pub low: Bytes,
-    /// The smallest key after the deleted range.
+    /// The end of the deleted range (exclusive).
     #[prost(bytes = "bytes", tag = "2")]
     pub high: Bytes,
 }
 
-/// Merges an operand into the value of a key.
+/// The request to merge an operand into the value of a key.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct MergeRequest {
     /// The key.
@@ -71,7 +71,7 @@ pub struct MergeRequest {
 /// One write of a batch.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct Operation {
-    /// The write. `None` is an error.
+    /// The kind and the contents of the write. `None` is an error.
     #[prost(oneof = "OperationKind", tags = "1, 2, 3, 4")]
     pub kind: Option<OperationKind>,
 }
@@ -93,7 +93,7 @@ pub enum OperationKind {
     Merge(MergeRequest),
 }
 
-/// An atomic batch of writes.
+/// The request to execute several writes as one atomic batch.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct BatchRequest {
     /// The writes, in order.
@@ -116,16 +116,16 @@ pub struct LoadResponse {
     pub operations: u64,
 }
 
-/// Reads the entries of a key range.
+/// The request to read the entries of a key range.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct RangeRequest {
-    /// The smallest key of the range.
+    /// The start of the range (inclusive).
     #[prost(bytes = "bytes", tag = "1")]
     pub low: Bytes,
-    /// The smallest key after the range. If it is empty, the range has no upper bound.
+    /// The end of the range (exclusive). An empty `high` means that the range has no end.
     #[prost(bytes = "bytes", tag = "2")]
     pub high: Bytes,
-    /// The maximum number of entries. The limit 0 means that the number of entries is not limited.
+    /// The maximum number of entries. 0 means no limit.
     #[prost(uint64, tag = "3")]
     pub limit: u64,
     /// Whether the entries come in descending order.

@@ -1,6 +1,6 @@
 //! The methods of the service.
 
-/// The path of the service, before the name of the method.
+/// The part of a request's path before the name of the method.
 const SERVICE: &str = "/lsmbench.v1.Store/";
 
 /// A method of the service `Store`.

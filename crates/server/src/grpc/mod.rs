@@ -1,11 +1,11 @@
 //! The protocol gRPC with the service of `proto/lsmbench.proto`.
 //!
-//! * A connection is an HTTP/2 connection. The calls of a connection run at the same time, so their writes share
+//! * A connection is an HTTP/2 connection. The calls of a connection run concurrently. Their writes can therefore share
 //!   syncs, like the writes of several connections.
-//! * A write is executed without interruption after its request is complete. A call that is cancelled or cut off
-//!   before that step writes nothing.
+//! * The server executes a write only after it has received the complete request, and then without interruption. A call
+//!   that is cancelled or cut off before that moment writes nothing.
 //! * A scan reads its next entries only when the client can receive them. A slow client therefore uses the memory of
-//!   one response.
+//!   only one response.
 
 mod batch;
 mod body;

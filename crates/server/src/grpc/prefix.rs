@@ -1,20 +1,20 @@
-//! The length prefixes of the messages in a body of gRPC.
+//! The length prefixes of the messages in a gRPC body.
 
 /// Number of bytes before each message: one flag, and the length as a big-endian number of 4 bytes.
 const PREFIX_BYTES: usize = 5;
 
-/// The position in a body: within a prefix, or within a message.
+/// A reader that follows the message boundaries of a body. Its position is within a length prefix or within a message.
 #[derive(Debug, Default)]
 pub(super) struct MessageReader {
     prefix: [u8; PREFIX_BYTES],
-    /// Number of bytes of the prefix that were read.
+    /// Number of bytes of the current prefix that were read.
     filled: usize,
     /// Number of bytes of the current message that were not read.
     left: usize,
 }
 
 impl MessageReader {
-    /// Reads the next bytes of a body, and passes the length of each message that begins in these bytes to `admit`.
+    /// Reads the next bytes of a body. Calls `admit` with the length of each message whose prefix ends in these bytes.
     pub(super) fn read<E>(
         &mut self,
         mut bytes: &[u8],

@@ -14,10 +14,11 @@ use super::call::Call;
 use super::messages::{Entry, RangeRequest, RangeResponse};
 use super::status::{of_ending, of_tree};
 
-/// Maximum number of bytes of the keys and values of a response with several entries.
+/// Maximum number of bytes of keys and values in a response that has more than one entry.
 const RESPONSE_BYTES: usize = 64 << 10;
 
-/// The rest of a scan. Each response is read from the snapshot when the client can receive the response.
+/// The part of a scan that the client has not received yet. When the client can receive the next response, the scan
+/// reads it from the snapshot.
 pub(super) struct Scan {
     call: Arc<Call>,
     /// The snapshot, until the scan has ended. The snapshot pins files of the store, so the scan drops the snapshot
@@ -88,16 +89,16 @@ impl Scan {
     }
 }
 
-/// The entries of one response, in one buffer.
+/// The entries of one response, with all keys and values in one buffer.
 struct Chunk {
     bytes: Vec<u8>,
-    /// The ends of the key and the value of each entry.
+    /// The end of the key and the end of the value of each entry, as positions in the buffer.
     ends: Vec<(usize, usize)>,
-    /// Whether the range has no further entry.
+    /// Whether this is the last response of the scan.
     is_last: bool,
 }
 
-/// Cuts a buffer into its entries.
+/// Splits a buffer into its entries. `ends` has the end of each key and of each value.
 fn entries(bytes: &Bytes, ends: &[(usize, usize)]) -> Vec<Entry> {
     let mut start = 0;
     let cut = |(key_end, end): &(usize, usize)| {

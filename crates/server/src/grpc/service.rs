@@ -1,4 +1,4 @@
-//! The answers to the calls of a connection.
+//! Receives the calls of a connection, and answers them.
 
 use std::convert::Infallible;
 use std::future::{Future, Ready, ready};
@@ -26,14 +26,14 @@ use crate::connection::until_end;
 use crate::password;
 use crate::shared::Shared;
 
-/// The content type of gRPC. A suffix names the encoding of the messages.
+/// The content type of gRPC. A suffix of the content type names the encoding of the messages.
 const GRPC: &[u8] = b"application/grpc";
 
-/// The word before the password in the metadata of a call.
+/// The word before the password in the `authorization` metadata of a call.
 const BEARER: &[u8] = b"Bearer ";
 
-/// Answers one call. If the server ends before the request is complete, the call is an error and changes nothing,
-/// except that `Load` keeps the batches before the incomplete batch.
+/// Answers one call. If the server ends before the request is complete, the call fails and changes nothing. `Load` is
+/// the exception: its complete batches before that moment stay written.
 pub(super) async fn answer(
     shared: Arc<Shared>,
     request: Request<Incoming>,
@@ -61,14 +61,14 @@ pub(super) async fn answer(
     Ok(response.map(|body| ResponseBody::new(body, call)))
 }
 
-/// Returns whether a request has messages of gRPC in the encoding of Protocol Buffers.
+/// Returns whether the content type of a request is gRPC with Protocol Buffers messages.
 fn is_grpc(headers: &HeaderMap) -> bool {
     let value = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
     let value = value.and_then(|value| value.split(|byte| *byte == b';').next());
     value.and_then(|value| value.strip_prefix(GRPC)).is_some_and(|suffix| matches!(suffix, b"" | b"+proto"))
 }
 
-/// Checks the password of a call, if the server has a password.
+/// Returns an error if the server has a password and the call does not contain this password.
 fn check_password(shared: &Shared, headers: &HeaderMap) -> Result<(), Status> {
     let Some(expected) = &shared.options.password else { return Ok(()) };
     let given = headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
@@ -103,12 +103,12 @@ async fn execute(call: &Arc<Call>, request: Request<Incoming>) -> Response<Body>
     }
 }
 
-/// Returns the codec of a method with the limit of its requests.
+/// Returns the gRPC handler of a call with the given codec, which limits the size of requests.
 fn handler<C: Codec>(call: &Call, codec: C) -> Grpc<C> {
     Grpc::new(codec).max_decoding_message_size(call.shared.options.limits.request_bytes)
 }
 
-/// The work of a method that has one request and one response.
+/// The function that executes a method with one request and one response.
 type Work<Q, A> = fn(&Call, &Q) -> Result<A, Status>;
 
 /// Executes a method with one request and one response.
@@ -121,7 +121,7 @@ async fn unary<C: Codec>(
     handler(call, codec).unary(Unary { call: Arc::clone(call), work }, request).await
 }
 
-/// A method with one request and one response.
+/// The service of a method with one request and one response.
 struct Unary<Q, A> {
     call: Arc<Call>,
     work: Work<Q, A>,
@@ -131,14 +131,14 @@ impl<Q, A> UnaryService<Q> for Unary<Q, A> {
     type Response = A;
     type Future = Ready<Result<tonic::Response<A>, Status>>;
 
-    /// Executes the work without waiting, so that a call is never cancelled between its work and its response.
+    /// Executes the method before it returns, so no client can cancel a call between the execution and the response.
     fn call(&mut self, request: tonic::Request<Q>) -> Self::Future {
         let response = tokio::task::block_in_place(|| (self.work)(&self.call, request.get_ref()));
         ready(response.map(tonic::Response::new))
     }
 }
 
-/// The method `Load`.
+/// The service of the method `Load`.
 struct Load(Arc<Call>);
 
 impl ClientStreamingService<WriteBatch> for Load {
@@ -151,7 +151,7 @@ impl ClientStreamingService<WriteBatch> for Load {
     }
 }
 
-/// The method `Range`.
+/// The service of the method `Range`.
 struct Range(Arc<Call>);
 
 impl ServerStreamingService<RangeRequest> for Range {
@@ -164,7 +164,7 @@ impl ServerStreamingService<RangeRequest> for Range {
     }
 }
 
-/// Returns the status for a client above the limit of connections.
+/// Returns the response for a client that connects while the limit of connections is reached.
 pub(super) fn refuse() -> Response<Body> {
     Status::resource_exhausted("max number of clients reached").into_http()
 }

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use tonic::{Code, Status};
 use tree::Error;
 
-/// Returns the status of an error of the tree. The message is the message of the error.
+/// Converts an error of the tree to a gRPC status with the same message.
 pub(super) fn of_tree(error: &Error) -> Status {
     let code = match error {
         Error::KeyTooLong(_) | Error::ValueTooLong(_) | Error::BatchTooLong(_) | Error::Misuse(_) => {
@@ -23,7 +23,7 @@ pub(super) fn of_tree(error: &Error) -> Status {
     Status::new(code, error.to_string())
 }
 
-/// Returns the status of a call that the end of the server cuts off.
+/// Returns the status of a call that ends early because the server shuts down.
 pub(super) fn of_ending() -> Status {
     Status::unavailable("the server is shutting down")
 }

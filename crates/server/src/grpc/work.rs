@@ -1,4 +1,4 @@
-//! The work of the methods: reads and writes of the tree.
+//! The functions that execute the methods: reads and writes of the tree.
 
 use tonic::Status;
 use tonic::codec::Streaming;
@@ -34,7 +34,7 @@ pub(super) fn batch(call: &Call, batch: &WriteBatch) -> Result<BatchResponse, St
     Ok(BatchResponse {})
 }
 
-/// Executes the batches of a stream, one after the other. The server reads the next batch after the current batch is
+/// Writes the batches of a stream, one after the other. The server reads the next batch only after the current batch is
 /// written, so a client cannot send faster than the tree writes.
 pub(super) async fn load(call: &Call, mut batches: Streaming<WriteBatch>) -> Result<LoadResponse, Status> {
     let mut written = LoadResponse::default();

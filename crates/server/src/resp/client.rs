@@ -1,4 +1,4 @@
-//! The commands of a connection and of the server.
+//! The commands that concern the connection or the whole server.
 
 use std::fmt::Write as _;
 
@@ -20,7 +20,8 @@ pub(crate) struct Client {
     pub(crate) number: u64,
     /// The name of the client, which the client sets with `CLIENT SETNAME`.
     pub(crate) name: Vec<u8>,
-    /// Whether the client may execute all commands, because it has authenticated or there is no password.
+    /// Whether the client may execute all commands. The value is true if the client has authenticated, or if the server
+    /// has no password.
     pub(crate) is_let_in: bool,
     pub(crate) version: Version,
     /// The requests between `MULTI` and `EXEC`; `None` outside of a transaction.
@@ -34,8 +35,8 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Checks the password of a client, and records the result. If the password is correct, the client may send
-    /// requests.
+    /// Checks the user and the password of a client, and records the result. If both are correct, the client may
+    /// execute all commands.
     fn let_in(&mut self, user: &[u8], password: &[u8]) -> Result<(), Failure> {
         let Some(expected) = &self.shared.options.password else {
             return Err(Failure::error("AUTH called without any password configured for the default user."));
@@ -84,7 +85,7 @@ pub(crate) fn select(
     Ok(Next::Read)
 }
 
-/// `AUTH [user] password`: checks the password. After a correct password, the client may send requests.
+/// `AUTH [user] password`: checks the password. After a correct password, the client may execute all commands.
 pub(crate) fn auth(
     context: &mut Context<'_>,
     request: Request<'_>,
@@ -223,7 +224,7 @@ pub(crate) fn config(
     Ok(Next::Read)
 }
 
-/// Returns the options of the server, under the names that Redis uses for these options.
+/// Returns the options of the server, with the names of the corresponding Redis options.
 fn parameters(shared: &Shared) -> Vec<(&'static str, String)> {
     let (options, design) = (&shared.options, shared.keyspace.tree().design());
     let wal = design.choice("wal");
@@ -248,7 +249,7 @@ fn parameters(shared: &Shared) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// `INFO [section…]`: returns the sections with the state of the server and the tree.
+/// `INFO [section…]`: returns sections of text about the state of the server and the tree.
 pub(crate) fn info(
     context: &mut Context<'_>,
     request: Request<'_>,

@@ -13,30 +13,30 @@ use crate::stripes::Access;
 pub(crate) struct Command {
     /// The name of the command in capitals.
     pub(crate) name: &'static str,
-    /// The number of arguments including the name of the command. A negative value means that the command needs at
-    /// least this number of arguments.
+    /// The number of arguments, including the name of the command. A negative value is a minimum: the command needs at
+    /// least as many arguments as the absolute value.
     pub(crate) arity: i32,
     /// The positions of the names (keys of the client) among the arguments.
     pub(crate) names: Names,
     pub(crate) run: Run,
 }
 
-/// The function that executes a command.
+/// The function that executes a command, by the kind of the command.
 pub(crate) enum Run {
-    /// Works on the connection or the server, and never waits for storage.
+    /// A function for the connection or the server, which never waits for storage.
     Client(fn(&mut Context<'_>, Request<'_>, &mut Replies<'_>) -> Result<Next, Failure>),
-    /// Works on the connection or the server, and may wait for storage.
+    /// A function for the connection or the server, which may wait for storage.
     Server(fn(&mut Context<'_>, Request<'_>, &mut Replies<'_>) -> Result<Next, Failure>),
-    /// Reads the values of some names.
+    /// A function that reads the values of a few names.
     Read(Reading),
-    /// Reads very many names, or the fields of a hash.
+    /// A function that reads many names, or all fields of a hash.
     Scan(fn(&Keyspace, Request<'_>, &mut Replies<'_>) -> Result<(), Failure>),
-    /// A command that writes names. `access` decides whether other batches must wait for the batch of the command.
+    /// A function that writes names. `access` decides whether other batches must wait for the batch of this command.
     Write { access: fn(Request<'_>) -> Access, run: Writing },
 }
 
 impl Command {
-    /// Checks the number of arguments of a request.
+    /// Returns an error if a request has a wrong number of arguments.
     pub(crate) fn check(&self, request: Request<'_>) -> Result<(), Failure> {
         let least = self.arity.unsigned_abs() as usize;
         match request.len() == least || (self.arity < 0 && request.len() > least) {

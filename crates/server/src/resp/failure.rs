@@ -11,7 +11,7 @@ impl Failure {
     pub(crate) const WRONG_TYPE: Self =
         Self(Cow::Borrowed("WRONGTYPE Operation against a key holding the wrong kind of value"));
 
-    /// The value is not a number.
+    /// The value is not a whole number, or is out of range.
     pub(crate) const NO_INTEGER: Self = Self(Cow::Borrowed("ERR value is not an integer or out of range"));
 
     /// The arguments do not match the syntax of the command.
@@ -20,16 +20,16 @@ impl Failure {
     /// The client has not sent the password.
     pub(crate) const NO_PASSWORD: Self = Self(Cow::Borrowed("NOAUTH Authentication required."));
 
-    /// The client has sent another password.
+    /// The client has sent a wrong password.
     pub(crate) const WRONG_PASSWORD: Self =
         Self(Cow::Borrowed("WRONGPASS invalid username-password pair or user is disabled."));
 
-    /// Creates an error without a specific code.
+    /// Creates an error with the general code `ERR`.
     pub(crate) fn error(text: impl std::fmt::Display) -> Self {
         Self(Cow::Owned(format!("ERR {text}")))
     }
 
-    /// Creates an error whose text begins with an error code.
+    /// Creates an error from a text that begins with an error code.
     pub(crate) fn coded(text: &'static str) -> Self {
         Self(Cow::Borrowed(text))
     }

@@ -1,4 +1,4 @@
-//! The commands that work on names of every kind.
+//! The commands that work on names of both kinds: strings and hashes.
 
 use super::failure::Failure;
 use super::glob;
@@ -10,10 +10,10 @@ use crate::keyspace::Keyspace;
 use crate::names::Kind;
 use crate::view::{View, kind_of};
 
-/// Number of names that one call of `SCAN` examines, if the call has no `COUNT`.
+/// Number of names that one call of `SCAN` examines if the request has no `COUNT`.
 const DEFAULT_COUNT: usize = 10;
 
-/// Number of bytes of names after which a call of `SCAN` ends, regardless of its `COUNT`.
+/// Number of bytes of names at which a call of `SCAN` ends, regardless of its `COUNT`.
 const SCAN_BYTES: usize = 1 << 20;
 
 /// `EXISTS name…`: returns how many of the names exist.

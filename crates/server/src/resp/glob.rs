@@ -1,7 +1,7 @@
-//! Patterns of names as in Redis: `*`, `?`, `[a-z]`, `[^a]`, and `\` before a byte that is matched literally.
+//! Patterns for names, with the syntax of Redis: `*`, `?`, `[a-z]`, `[^a]`, and `\` before a byte that is matched
+//! literally.
 
-/// Returns whether a pattern matches a whole name. The time is at most proportional to the product of the two
-/// lengths.
+/// Returns whether a pattern matches a whole name. The time is at most proportional to the product of both lengths.
 pub(crate) fn matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut pattern_at, mut name_at) = (0, 0);
     // The position after the last `*`, and the current end of the bytes that this `*` matches.
@@ -32,7 +32,7 @@ pub(crate) fn matches(pattern: &[u8], name: &[u8]) -> bool {
     }
 }
 
-/// Returns the length of the first element of a pattern, if this element matches the byte.
+/// Returns the length of the first element of a pattern if this element matches `byte`; otherwise `None`.
 fn match_one(pattern: &[u8], byte: u8) -> Option<usize> {
     match pattern {
         [] => None,
@@ -43,8 +43,8 @@ fn match_one(pattern: &[u8], byte: u8) -> Option<usize> {
     }
 }
 
-/// Returns the length of a class after its `[`, including the `]`, if the class contains the byte. A class without a
-/// `]` ends at the end of the pattern.
+/// Returns the length of a character class after its `[`, including the `]`, if the class contains `byte`. Otherwise,
+/// returns `None`. A class without a `]` ends at the end of the pattern.
 fn match_class(class: &[u8], byte: u8) -> Option<usize> {
     let is_negated = class.first() == Some(&b'^');
     let mut at = usize::from(is_negated);

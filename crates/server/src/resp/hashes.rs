@@ -101,7 +101,7 @@ pub(crate) fn hvals(
     Ok(())
 }
 
-/// Calls `write` for every field of a hash, and returns the number of fields.
+/// Calls `write` with each field and value of a hash, and returns the number of fields.
 fn write_fields(
     keyspace: &Keyspace,
     request: Request<'_>,
@@ -121,7 +121,7 @@ fn write_fields(
     Ok(fields)
 }
 
-/// Returns the value of a field.
+/// Returns the value of a field; `None` if the field does not exist.
 fn read(view: &dyn View, name: &[u8], field: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
     let key = field_key(name, field);
     if !is_short(&key) {
@@ -242,7 +242,7 @@ pub(crate) fn hdel(
     Ok(())
 }
 
-/// Sets fields and returns the number of new fields.
+/// Sets the fields in a request, and returns the number of new fields.
 fn put_fields(
     transaction: &mut Transaction<'_>,
     request: Request<'_>,
@@ -266,7 +266,7 @@ fn put_fields(
     Ok(added)
 }
 
-/// Returns an error for a field that is too long, before anything is written.
+/// Returns an error if the name and a field together are too long.
 fn check_fields<'a>(name: &[u8], mut fields: impl Iterator<Item = &'a [u8]>) -> Result<(), Failure> {
     match fields.any(|field| name.len() + field.len() > MAX_FIELD_BYTES) {
         true => Err(field_too_long()),

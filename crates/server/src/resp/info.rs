@@ -6,8 +6,8 @@ use crate::shared::Shared;
 /// A section: its title and its lines.
 pub(crate) type Section = (&'static str, Vec<(String, String)>);
 
-/// Returns the requested sections. If no section is requested, returns all sections except the keyspace, because a
-/// count of all names is slow.
+/// Returns the requested sections. If `wanted` is empty, returns all sections except the keyspace section, because
+/// counting all names is slow.
 pub(crate) fn sections(shared: &Shared, wanted: &[String]) -> Result<Vec<Section>, Failure> {
     let has = |names: &[&str]| wanted.iter().any(|section| names.contains(&section.as_str()));
     let is_wanted = |name: &str| wanted.is_empty() || has(&[name, "all", "default", "everything"]);

@@ -1,9 +1,10 @@
 //! Requests in the inline form: one line of words, for users of a terminal.
 
-/// Splits a line into its arguments. Returns `None` if a quote is not closed, or if no blank follows a closing quote.
+/// Splits a line into its arguments. Returns `None` if a quote is not closed, or if a closing quote is not followed by
+/// a blank or the end of the line.
 ///
-/// `"…"` has the escapes `\n \r \t \a \b \xHH`. A backslash before any other byte stands for that byte. `'…'` has
-/// only the escape `\'`.
+/// Double quotes support the escapes `\n \r \t \a \b \xHH`. A backslash before any other byte stands for that byte.
+/// Single quotes support only the escape `\'`.
 pub(crate) fn split(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     let mut rest = line;
     let mut words = Vec::new();
@@ -27,7 +28,7 @@ pub(crate) fn split(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     }
 }
 
-/// Reads up to the closing double quote, and returns the bytes after it.
+/// Appends the text up to the closing double quote to `word`, and returns the bytes after the quote.
 fn quoted<'a>(mut rest: &'a [u8], word: &mut Vec<u8>) -> Option<&'a [u8]> {
     loop {
         rest = match rest {
@@ -56,7 +57,7 @@ fn quoted<'a>(mut rest: &'a [u8], word: &mut Vec<u8>) -> Option<&'a [u8]> {
     }
 }
 
-/// Reads up to the closing single quote, and returns the bytes after it.
+/// Appends the text up to the closing single quote to `word`, and returns the bytes after the quote.
 fn literal<'a>(mut rest: &'a [u8], word: &mut Vec<u8>) -> Option<&'a [u8]> {
     loop {
         rest = match rest {

@@ -1,8 +1,8 @@
 //! The Redis protocol, RESP2 and RESP3: requests, replies and commands.
 //!
-//! Requests are parsed in place, each byte once, under limits ([`Pipeline`]). The codecs of client libraries cannot
-//! be used for this, because they parse replies, which nest without a limit, and they parse an incomplete message
-//! again with every packet.
+//! Requests are parsed in place, each byte once, within limits ([`Pipeline`]). The codecs of client libraries are not
+//! suitable. They parse replies, which nest without a limit, and they parse an incomplete message again for every
+//! packet.
 //!
 //! Successive writes of a pipeline form one batch. The batch holds the locks of its names until the tree has executed
 //! the batch. The locks are shared if the batch only sets names. If the batch also reads names, the locks are

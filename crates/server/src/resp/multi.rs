@@ -70,8 +70,8 @@ pub(crate) fn queue(
     Ok(())
 }
 
-/// `EXEC`: executes the queued requests as one batch of the tree. While the queued requests run, no other client can
-/// write their names.
+/// `EXEC`: executes the queued requests as one batch of the tree. During this execution, no other client can write the
+/// names of these requests.
 pub(crate) fn exec(
     context: &mut Context<'_>,
     _: Request<'_>,

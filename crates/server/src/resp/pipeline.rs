@@ -1,4 +1,4 @@
-//! The pipeline of one client: its complete requests, as views of the bytes that the client sent.
+//! The pipeline of one client: the complete requests that it has sent, as views of the received bytes.
 
 use std::ops::Range;
 
@@ -9,7 +9,8 @@ use crate::limits::{
     MAX_ARGUMENT_BYTES, MAX_ARGUMENTS, MAX_INLINE_BYTES, MAX_STRANGER_ARGUMENT_BYTES, MAX_STRANGER_ARGUMENTS,
 };
 
-/// Maximum number of bytes of a line with a length: a sign, and more digits than any length has.
+/// Maximum number of bytes of a line that contains a length. The limit allows a sign, and more digits than any valid
+/// length has.
 const MAX_LENGTH_LINE_BYTES: usize = 32;
 
 /// Maximum number of complete requests of a client that are parsed before they are executed.
@@ -29,8 +30,7 @@ pub struct RequestLimits {
 }
 
 impl RequestLimits {
-    /// Returns the limits of a client that has sent the password, and whose requests may have up to `request_bytes`
-    /// bytes.
+    /// Returns the limits for a client that has sent the password. A request may have up to `request_bytes` bytes.
     pub fn of_client(request_bytes: usize) -> Self {
         Self {
             requests: MAX_REQUESTS,
@@ -40,8 +40,7 @@ impl RequestLimits {
         }
     }
 
-    /// Returns the limits of a client that has not sent the password. The next request of this client may be the
-    /// password.
+    /// Returns the limits for a client that has not sent the password. Its next request may contain the password.
     pub fn of_stranger() -> Self {
         Self {
             requests: 1,
@@ -52,7 +51,8 @@ impl RequestLimits {
     }
 }
 
-/// The reason why bytes are not a request. The bytes after them cannot be parsed either.
+/// The reason why received bytes are not a valid request. The parser cannot parse any later bytes of this client
+/// either.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum ProtocolError {
     /// The number of arguments is not a number, or exceeds the limit.
@@ -81,7 +81,7 @@ pub enum ProtocolError {
     Quotes,
 }
 
-/// The position of an argument in the input, or in the text of inline requests.
+/// The byte range of an argument in the input, or in the buffer `inline`.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     start: usize,
@@ -89,31 +89,34 @@ struct Span {
     is_inline: bool,
 }
 
-/// The complete requests at the start of a client's input, and the state of the incomplete request after them. When
-/// more bytes arrive, only the new bytes are parsed.
+/// The complete requests at the start of a client's input, and the parsing state of the incomplete request after them.
+/// When more bytes arrive, the parser reads only the new bytes.
 #[derive(Debug, Default)]
 pub struct Pipeline {
     spans: Vec<Span>,
-    /// For each complete request: the end of its spans, and the end of its bytes in the input.
+    /// For each complete request: the index in `spans` after its last argument, and the position in the input after its
+    /// last byte.
     requests: Vec<(usize, usize)>,
     /// The text of the arguments of inline requests.
     inline: Vec<u8>,
-    /// The number of bytes of the input that were parsed.
+    /// The number of input bytes that were parsed.
     at: usize,
     /// The number of arguments that are still missing in the incomplete request; 0 between two requests.
     lacking: usize,
-    /// The length of the next argument; `None` if the line with this length was not parsed yet.
+    /// The length of the next argument; `None` if the line with this length has not been parsed yet.
     length: Option<usize>,
     error: Option<ProtocolError>,
 }
 
 impl Pipeline {
-    /// Parses the complete requests of `input`. `input` is the input of the last call, with further bytes at the end.
+    /// Parses the complete requests of `input`. `input` begins with the input of the last call, minus the removed
+    /// requests, and ends with newly received bytes.
     ///
-    /// Returns an error only after all requests before the error were removed.
+    /// If the input contains an error, the requests before the error remain available. The error is returned only after
+    /// these requests were removed.
     ///
     /// # Errors
-    /// The violation of the protocol.
+    /// The input violates the protocol.
     pub fn read(&mut self, input: &[u8], limits: &RequestLimits) -> Result<(), ProtocolError> {
         if self.error.is_none() {
             self.error = self.read_all(input, limits).err();
@@ -140,7 +143,7 @@ impl Pipeline {
         Request { input, inline: &self.inline, spans }
     }
 
-    /// Removes the first requests, and returns the number of bytes of their input.
+    /// Removes the first `requests` requests, and returns the number of their bytes in the input.
     pub fn remove(&mut self, requests: usize) -> usize {
         let Some(last) = requests.checked_sub(1) else { return 0 };
         let (spans, bytes) = self.requests[last];
@@ -161,7 +164,7 @@ impl Pipeline {
         bytes
     }
 
-    /// Frees the memory of large requests.
+    /// Frees the memory of the parsed requests if no request is left.
     pub(crate) fn shrink(&mut self) {
         if self.spans.is_empty() {
             self.spans = Vec::new();
@@ -211,7 +214,7 @@ impl Pipeline {
         Ok(true)
     }
 
-    /// Parses a request in one line. Returns whether the request is complete.
+    /// Parses a request in the inline form. Returns whether the request is complete.
     fn read_inline(&mut self, input: &[u8]) -> Result<bool, ProtocolError> {
         let rest = &input[self.at..];
         let Some(end) = rest.iter().take(MAX_INLINE_BYTES).position(|byte| *byte == b'\n') else {
@@ -230,7 +233,7 @@ impl Pipeline {
         Ok(true)
     }
 
-    /// Parses the missing arguments of a request. Returns whether all arguments are complete.
+    /// Parses the missing arguments of the current request. Returns whether all arguments are complete.
     fn read_arguments(&mut self, input: &[u8], limits: &RequestLimits) -> Result<bool, ProtocolError> {
         if self.lacking == 0 {
             return Ok(true);
@@ -262,7 +265,7 @@ impl Pipeline {
         Ok(true)
     }
 
-    /// Parses the line `$LENGTH`.
+    /// Parses the line `$LENGTH`. Returns `None` if the line is not complete.
     fn read_length(&mut self, input: &[u8], limits: &RequestLimits) -> Result<Option<usize>, ProtocolError> {
         match input.get(self.at) {
             None => return Ok(None),
@@ -282,7 +285,8 @@ impl Pipeline {
         }
     }
 
-    /// Parses a line that consists of one byte and a number. Returns the number as text.
+    /// Reads a line that consists of one byte and a number. Returns the number as text, or `None` if the line is not
+    /// complete.
     fn length_line<'a>(&mut self, input: &'a [u8]) -> Result<Option<&'a [u8]>, ProtocolError> {
         let rest = &input[self.at + 1..];
         match rest.iter().take(MAX_LENGTH_LINE_BYTES).position(|byte| *byte == b'\n') {
@@ -328,7 +332,7 @@ impl<'a> Request<'a> {
         &bytes[span.start..span.end]
     }
 
-    /// Returns the arguments from number `first` on.
+    /// Returns the arguments, starting at number `first`.
     pub fn arguments(self, first: usize) -> impl ExactSizeIterator<Item = &'a [u8]> + Clone {
         (first.min(self.len())..self.len()).map(move |index| self.argument(index))
     }
@@ -355,7 +359,7 @@ impl<'a> Requests<'a> {
 mod tests {
     use super::*;
 
-    /// Returns every request of a text as a line. If an error occurs, the error is the last line.
+    /// Parses chunks of input, and returns each request as one line. If an error occurs, the error is the last line.
     fn read(chunks: &[&[u8]]) -> Vec<String> {
         let limits = RequestLimits { requests: 3, arguments: 4, argument_bytes: 10, request_bytes: 64 };
         let (mut pipeline, mut input, mut found) = (Pipeline::default(), Vec::new(), Vec::new());

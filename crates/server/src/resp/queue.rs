@@ -5,7 +5,7 @@ use std::io::Write as _;
 use super::pipeline::Request;
 use super::work::{Names, Reading, Writing};
 
-/// Requests that wait for `EXEC`.
+/// The requests of a transaction, which wait for `EXEC`.
 #[derive(Default)]
 pub(crate) struct Queue {
     /// The queued requests in the encoding of the protocol.
@@ -16,13 +16,13 @@ pub(crate) struct Queue {
     pub(crate) is_broken: bool,
 }
 
-/// A request in the queue.
+/// A queued request: its names, and the function that executes it.
 pub(crate) struct Queued {
     pub(crate) names: Names,
     pub(crate) work: Work,
 }
 
-/// The work of one request.
+/// The function that executes one queued request.
 #[derive(Clone, Copy)]
 pub(crate) enum Work {
     Read(Reading),
@@ -30,7 +30,7 @@ pub(crate) enum Work {
 }
 
 impl Queue {
-    /// Adds a request.
+    /// Adds a request to the queue.
     pub(crate) fn add(&mut self, request: Request<'_>, queued: Queued) {
         // A vector takes everything.
         let _ = write!(self.bytes, "*{}\r\n", request.len());
@@ -42,7 +42,7 @@ impl Queue {
         self.work.push(queued);
     }
 
-    /// Removes all requests. The following `EXEC` is an error.
+    /// Removes all requests, and marks the transaction as rejected. The next `EXEC` then returns an error.
     pub(crate) fn break_off(&mut self) {
         *self = Self { is_broken: true, ..Self::default() };
     }

@@ -14,7 +14,7 @@ pub(crate) enum Version {
     Resp3,
 }
 
-/// Appends replies to the output of a client.
+/// The replies to a client, which are appended to the output buffer of the client.
 pub(crate) struct Replies<'a> {
     output: &'a mut Vec<u8>,
     pub(crate) version: Version,
@@ -41,7 +41,8 @@ impl<'a> Replies<'a> {
         self.errors
     }
 
-    /// Writes the reply of one request: the output of `write`, or its error. A reply above the limit becomes an error.
+    /// Writes the reply to one request. The reply is the output of `write`, or an error if `write` fails or the reply
+    /// exceeds the limit.
     pub(crate) fn reply<T>(
         &mut self,
         write: impl FnOnce(&mut Self) -> Result<T, Failure>,
@@ -58,7 +59,7 @@ impl<'a> Replies<'a> {
         written
     }
 
-    /// Writes a part of a reply: the output of `write`, or its error.
+    /// Writes one element of a reply. The element is the output of `write`, or an error if `write` fails.
     pub(crate) fn nested<T>(
         &mut self,
         write: impl FnOnce(&mut Self) -> Result<T, Failure>,
@@ -77,7 +78,7 @@ impl<'a> Replies<'a> {
         self.output.len() - self.start <= self.limit_bytes
     }
 
-    /// Returns the error for a reply above the limit.
+    /// Returns the error for a reply that exceeds the limit.
     pub(crate) fn too_long(&self) -> Failure {
         Failure::error(format!(
             "the reply has more than {} bytes; request less data at a time, with a limit or SCAN",
@@ -85,7 +86,7 @@ impl<'a> Replies<'a> {
         ))
     }
 
-    /// Replaces the replies from position `bytes` on by `requests` copies of an error.
+    /// Replaces all replies from position `bytes` of the output with `requests` copies of an error.
     pub(crate) fn replace(&mut self, bytes: usize, requests: usize, failure: &Failure) {
         self.output.truncate(bytes);
         (0..requests).for_each(|_| self.error(failure));
@@ -96,7 +97,7 @@ impl<'a> Replies<'a> {
         self.simple("OK");
     }
 
-    /// Writes a short text without line ends.
+    /// Writes a short text. The text must not contain line ends.
     pub(crate) fn simple(&mut self, text: &str) {
         self.line(b'+', text.as_bytes());
     }
@@ -112,7 +113,7 @@ impl<'a> Replies<'a> {
         self.number(b':', number);
     }
 
-    /// Writes a count, which is at most the number of keys in a store.
+    /// Writes a count of keys or names as an integer.
     pub(crate) fn count(&mut self, count: u64) {
         self.integer(i64::try_from(count).unwrap_or(i64::MAX));
     }
@@ -123,7 +124,7 @@ impl<'a> Replies<'a> {
         self.output.extend_from_slice(b"\r\n");
     }
 
-    /// Writes the first line of a reply, which contains its kind and its length.
+    /// Writes the first line of a reply, which consists of the kind of the reply and a length.
     fn head(&mut self, kind: u8, length: usize) {
         self.number(kind, i64::try_from(length).unwrap_or(i64::MAX));
     }
@@ -143,13 +144,13 @@ impl<'a> Replies<'a> {
         });
     }
 
-    /// Writes the first line of an array. The elements follow.
+    /// Writes the first line of an array. The caller then writes the elements.
     pub(crate) fn array(&mut self, elements: usize) {
         self.head(b'*', elements);
     }
 
-    /// Writes the first line of a map. A key and a value follow for each pair. RESP2 has an array of keys and values
-    /// instead.
+    /// Writes the first line of a map. The caller then writes a key and a value for each pair. In RESP2, the map is an
+    /// array of alternating keys and values.
     pub(crate) fn map(&mut self, pairs: usize) {
         match self.version {
             Version::Resp2 => self.array(2 * pairs),
@@ -157,18 +158,17 @@ impl<'a> Replies<'a> {
         }
     }
 
-    /// Reserves space for the first line of an array whose number of elements is not known yet. Returns the position
-    /// of the first line.
+    /// Starts an array or a map whose length is not known yet. Returns the position for its first line.
     pub(crate) fn open(&mut self) -> usize {
         self.output.len()
     }
 
-    /// Writes the first line of an array in front of the elements that were written since [`open`](Self::open).
+    /// Inserts the first line of an array at position `place`, which [`open`](Self::open) returned.
     pub(crate) fn close_array(&mut self, place: usize, elements: usize) {
         self.insert_head(place, |replies| replies.array(elements));
     }
 
-    /// Writes the first line of a map in front of the pairs that were written since [`open`](Self::open).
+    /// Inserts the first line of a map at position `place`, which [`open`](Self::open) returned.
     pub(crate) fn close_map(&mut self, place: usize, pairs: usize) {
         self.insert_head(place, |replies| replies.map(pairs));
     }

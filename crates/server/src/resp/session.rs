@@ -16,13 +16,13 @@ use crate::shared::Shared;
 use crate::stripes::{Access, Held};
 use crate::view::View;
 
-/// The number of bytes of unsent replies at which the execution waits.
+/// The number of bytes of unsent replies at which the session stops executing requests until the replies are sent.
 const FULL_OUTPUT_BYTES: usize = 1 << 20;
 
-/// Maximum number of bytes of an argument that an error shows.
+/// Maximum number of bytes of an argument that an error message shows.
 const SHOWN_BYTES: usize = 128;
 
-/// A client that speaks RESP.
+/// The session of a client that speaks RESP.
 pub(crate) struct RespSession<'s> {
     shared: &'s Shared,
     client: Client,
@@ -42,7 +42,8 @@ impl<'s> RespSession<'s> {
         Self { shared, client, pipeline: Pipeline::default(), error: None }
     }
 
-    /// Returns the command of a request, if the client may execute the command now.
+    /// Returns the command of a request. Returns an error if the command is unknown or invalid, or if the client must
+    /// first send the password.
     fn command(&self, request: Request<'_>) -> Result<&'static Command, Failure> {
         let Some(command) = table::find(request.argument(0)) else {
             let name = shown(request.argument(0));
@@ -60,7 +61,7 @@ impl<'s> RespSession<'s> {
         }
     }
 
-    /// Returns the end of the successive writes that start with request `first`.
+    /// Returns the index after the last of the successive writes that begin at request `first`.
     fn end_of_writes(&self, requests: Requests<'_>, first: usize) -> usize {
         if self.client.queue.is_some() {
             return first;
@@ -72,7 +73,8 @@ impl<'s> RespSession<'s> {
         (first..requests.len()).find(|index| !is_write(index)).unwrap_or(requests.len())
     }
 
-    /// Locks all names that the requests write. Returns the kind of access that the writes need.
+    /// Locks all names that the requests of `run` write. Returns the locks, and the kind of access that the writes
+    /// need.
     fn lock(&self, requests: Requests<'_>, run: Range<usize>) -> (Held<'s>, Access) {
         let stripes = self.shared.keyspace.stripes();
         let (mut numbers, mut access) = (Vec::new(), Access::Blind);
@@ -94,7 +96,7 @@ impl<'s> RespSession<'s> {
         (stripes.lock(&mut numbers, Access::Exclusive), Access::Exclusive)
     }
 
-    /// Executes successive writes as one batch. A very large batch is split into a few batches.
+    /// Executes the writes of `run` as one batch. Splits a very large batch into several batches.
     fn write(&self, requests: Requests<'_>, run: Range<usize>, replies: &mut Replies<'_>) {
         let (held, access) = self.lock(requests, run.clone());
         let mut transaction = Transaction::new(&self.shared.keyspace, access);

@@ -9,7 +9,7 @@ use crate::names::string_key;
 use crate::stripes::Access;
 use crate::view::{View, kind_of};
 
-/// Returns the access of a command that only sets names.
+/// Returns the access of a command that sets names without reading them.
 pub(crate) fn blind(_: Request<'_>) -> Access {
     Access::Blind
 }
@@ -19,7 +19,7 @@ pub(crate) fn exclusive(_: Request<'_>) -> Access {
     Access::Exclusive
 }
 
-/// Returns the access of `SET`. Without options, `SET` only sets the name.
+/// Returns the access of `SET`. Without options, `SET` sets the name without reading it.
 pub(crate) fn access_of_set(request: Request<'_>) -> Access {
     if request.len() == 3 { Access::Blind } else { Access::Exclusive }
 }
@@ -54,8 +54,8 @@ pub(crate) fn mget(view: &dyn View, request: Request<'_>, replies: &mut Replies<
     Ok(())
 }
 
-/// `RANGE low high [LIMIT count] [REV]`: the strings with `low <= name < high` and their values. With an empty `high`,
-/// there is no upper bound.
+/// `RANGE low high [LIMIT count] [REV]`: returns the strings with `low <= name < high` and their values. An empty
+/// `high` means that the range has no end.
 pub(crate) fn range(
     keyspace: &Keyspace,
     request: Request<'_>,
@@ -89,8 +89,9 @@ pub(crate) fn range(
     Ok(())
 }
 
-/// `SET name value [NX | XX] [GET] [KEEPTTL]`: sets a string. With `NX`, only if the name does not exist. With `XX`,
-/// only if the name exists. With the option `GET`, the reply is the old value. `KEEPTTL` has no effect.
+/// `SET name value [NX | XX] [GET] [KEEPTTL]`: sets a string. With `NX`, sets the string only if the name does not
+/// exist. With `XX`, sets the string only if the name exists. With `GET`, the reply is the old value. `KEEPTTL` has no
+/// effect.
 pub(crate) fn set(
     transaction: &mut Transaction<'_>,
     request: Request<'_>,

@@ -95,7 +95,7 @@ pub(crate) static COMMANDS: [Command; 50] = [
     speak("RESET", 1, reset),
 ];
 
-/// Returns the command with this name.
+/// Returns the command with this name, in upper or lower case.
 pub(crate) fn find(name: &[u8]) -> Option<&'static Command> {
     COMMANDS.iter().find(|command| command.name.as_bytes().eq_ignore_ascii_case(name))
 }

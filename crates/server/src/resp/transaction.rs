@@ -1,4 +1,4 @@
-//! The writes of a pipeline. The writes run one after the other, and the tree executes them as one batch.
+//! The writes of a pipeline. The requests run one after the other, and the tree executes their writes as one batch.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -12,23 +12,25 @@ use crate::names::{Kind, after_prefix, field_prefix, hash_key, string_key};
 use crate::stripes::Access;
 use crate::view::{View, fields_of, kind_of};
 
-/// Size in bytes at which a batch is written to the tree before the pipeline ends.
+/// Size of a batch in bytes at which the batch is written to the tree before the pipeline ends.
 const FULL_BYTES: usize = 4 << 20;
 
-/// Number of bytes that an operation needs in a batch, in addition to its key and value.
+/// Number of bytes of an operation in a batch, in addition to its key and value.
 const OPERATION_BYTES: usize = 16;
 
-/// Maximum number of fields that one batch deletes.
+/// Maximum number of hash fields that one batch deletes.
 const DELETED_AT_ONCE: usize = 100_000;
 
-/// The writes of a pipeline while the locks of their names are held. Later requests see the writes of earlier requests.
+/// The writes of a pipeline, while the locks of their names are held. Later requests of the pipeline see the writes of
+/// earlier requests.
 pub(crate) struct Transaction<'a> {
     keyspace: &'a Keyspace,
     batch: WriteBatch,
     batch_bytes: usize,
-    /// The written values by key, if a request of the batch may read them.
+    /// The new value of each written key, and `None` for a deleted key. This field is `None` if no request of the batch
+    /// reads names.
     written: Option<BTreeMap<Vec<u8>, Option<Vec<u8>>>>,
-    /// The number of hashes that the batch creates, minus the number that it removes.
+    /// The number of hashes that the batch creates, minus the number of hashes that it removes.
     hashes: i64,
 }
 
@@ -94,7 +96,7 @@ impl<'a> Transaction<'a> {
         Ok(true)
     }
 
-    /// Sets the number of fields of a hash. A hash without fields is removed.
+    /// Changes the number of fields of a hash from `before` to `after`. Removes the key of a hash without fields.
     pub(crate) fn set_fields(&mut self, name: &[u8], before: Option<u64>, after: u64) -> Result<(), Failure> {
         self.hashes += i64::from(after > 0) - i64::from(before.is_some());
         match after {
@@ -123,8 +125,8 @@ impl<'a> Transaction<'a> {
         Ok(())
     }
 
-    /// Removes a hash with all its fields. A hash of very many fields is removed in several batches. After each batch,
-    /// the hash has the right number of fields.
+    /// Removes a hash with all its fields. If the hash has very many fields, several batches remove them. After each
+    /// batch, the stored number of fields is correct.
     fn remove_hash(&mut self, name: &[u8]) -> Result<(), Failure> {
         loop {
             let Some(count) = fields_of(self, name)? else { return Ok(()) };
@@ -142,7 +144,7 @@ impl<'a> Transaction<'a> {
     }
 
     /// Returns the keys of the first fields of a hash, including fields that this batch writes. The second result is
-    /// true if these are all fields.
+    /// true if the hash has no further fields.
     fn field_keys(&self, name: &[u8]) -> Result<(Vec<Vec<u8>>, bool), Failure> {
         let low = field_prefix(name);
         let written = self.written.iter().flat_map(|written| written.range(low.clone()..));
@@ -184,8 +186,8 @@ impl View for Transaction<'_> {
         Ok(())
     }
 
-    /// Returns whether the store may have hashes. Returns `false` for a batch that only sets names, because such a
-    /// batch reads no hashes.
+    /// Returns whether hashes may exist. Returns `false` for a batch that only sets names, because such a batch reads
+    /// no hashes.
     fn may_have_hashes(&self) -> bool {
         self.written.is_some() && (self.keyspace.may_have_hashes() || self.hashes > 0)
     }

@@ -9,11 +9,11 @@ use crate::view::View;
 /// A function that reads names and writes the reply.
 pub(crate) type Reading = fn(&dyn View, Request<'_>, &mut Replies<'_>) -> Result<(), Failure>;
 
-/// A function that executes a command that writes: it changes names and writes the reply.
+/// A function that executes a write command: it changes names, and writes the reply.
 pub(crate) type Writing = fn(&mut Transaction<'_>, Request<'_>, &mut Replies<'_>) -> Result<(), Failure>;
 
-/// The positions of names among the arguments: every `step`-th position, beginning at `first`. If `last` is set,
-/// `last` is the last position.
+/// The positions of the names among the arguments of a command: `first`, and every `step`-th position after it. If
+/// `last` is set, no name comes after position `last`.
 #[derive(Clone, Copy)]
 pub(crate) struct Names {
     pub(crate) first: usize,
@@ -27,7 +27,7 @@ impl Names {
     pub(crate) const ALL: Self = Self { first: 1, last: None, step: 1 };
     pub(crate) const PAIRS: Self = Self { first: 1, last: None, step: 2 };
 
-    /// Returns whether a request has no name.
+    /// Returns whether requests of the command have no names.
     pub(crate) fn is_none(self) -> bool {
         self.last == Some(0)
     }

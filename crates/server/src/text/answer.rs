@@ -6,9 +6,9 @@ use thiserror::Error;
 use tree::{Family, Range, Stats, Tree};
 use workload::Command;
 
-/// Executes a command and appends its answer to `answer`. Some commands produce no answer. Each answer is one line,
-/// but the answer with statistics has several lines. A command that fails appends nothing. `limit_bytes` is the size
-/// limit for one answer.
+/// Executes a command and appends its answer to `answer`. Some commands have no answer. The statistics have several
+/// lines, and every other answer has one line. A command that fails appends nothing. `limit_bytes` is the maximum size
+/// of one answer.
 ///
 /// # Errors
 /// The tree fails, or the answer is longer than the limit. The command `l` is an error, because the server does not
@@ -53,7 +53,7 @@ pub enum TextError {
     Load,
 }
 
-/// The store or the column family that commands of the text language use.
+/// A store or a column family on which the text language executes commands.
 pub trait TextStore {
     /// Applies one write command. Returns `None` for a command that writes nothing.
     fn write_command(&self, command: &Command) -> Option<tree::Result<()>>;
@@ -64,17 +64,17 @@ pub trait TextStore {
     /// The tree cannot be read.
     fn get_into(&self, key: &[u8], value: &mut Vec<u8>) -> tree::Result<bool>;
 
-    /// Opens a scan of the keys from `low` to `high`, exclusive.
+    /// Opens a scan of the keys from `low` (included) to `high` (excluded).
     ///
     /// # Errors
     /// The tree cannot be read.
     fn scan(&self, low: &[u8], high: &[u8]) -> tree::Result<Range<'_>>;
 
-    /// Returns the sizes and the counters.
+    /// Returns the sizes and counters of the store.
     fn stats(&self) -> Stats;
 }
 
-/// Implements the commands of the text language for a type with the operations of a tree.
+/// Implements [`TextStore`] for a type that has the methods of a tree.
 macro_rules! text_store {
     ($store:ty) => {
         impl TextStore for $store {
@@ -112,8 +112,7 @@ macro_rules! text_store {
 text_store!(Tree);
 text_store!(Family<'_>);
 
-/// Appends the keys from `low` (included) to `high` (excluded) with their values, as `key:value` with blanks in
-/// between.
+/// Appends the entries from `low` (included) to `high` (excluded) as `key:value`, separated by blanks.
 fn range(
     store: &dyn TextStore,
     (low, high): (&[u8], &[u8]),

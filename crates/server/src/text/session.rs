@@ -13,21 +13,20 @@ const FULL_OUTPUT_BYTES: usize = 1 << 20;
 /// Maximum number of bytes of puts and deletes in one batch.
 const FULL_BATCH_BYTES: usize = 1 << 20;
 
-/// A client that sends one command per line. Successive puts and deletes form one batch if the server receives them
-/// together.
+/// A client that sends one command per line. Puts and deletes that the server receives together form one batch.
 ///
 /// As in the shell, a put or a delete has no answer. An answer to a later command confirms all earlier puts and
 /// deletes. The answer to an invalid line or a failed command begins with `error: line`.
 pub(crate) struct TextSession<'s> {
     shared: &'s Shared,
-    /// The number of the last line that was executed.
+    /// The number of the last executed line.
     line: u64,
-    /// The number of bytes at the start of the input that contain no line end.
+    /// The number of bytes at the start of the input that were already searched for a line end.
     searched: usize,
     is_too_long: bool,
 }
 
-/// The puts and deletes that are not in the tree yet. Line `first` contains the first of them.
+/// The puts and deletes that are not in the tree yet. `first` is the line number of the oldest of these writes.
 struct Writes {
     batch: WriteBatch,
     bytes: usize,
@@ -74,13 +73,14 @@ impl<'s> TextSession<'s> {
         }
     }
 
-    /// Returns whether the tree has a merge operator. Without an operator, a merge fails alone and does not fail its
-    /// batch.
+    /// Returns whether the tree has a merge operator. Without a merge operator, a merge must not be part of a batch,
+    /// because the merge would make the whole batch fail.
     fn merges(&self) -> bool {
         self.shared.keyspace.tree().design().options.merge_operator.is_some()
     }
 
-    /// Writes the puts and deletes to the tree. If the write fails, the answer contains the numbers of their lines.
+    /// Writes the collected puts and deletes to the tree. If the write fails, appends an error with the line number of
+    /// the first put or delete.
     fn commit(&self, writes: &mut Writes, output: &mut Vec<u8>) {
         if writes.batch.is_empty() {
             return;

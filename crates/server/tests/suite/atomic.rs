@@ -1,4 +1,4 @@
-//! Tests of concurrent clients: an acknowledged write of one client is never undone by another client.
+//! Tests of concurrent clients: no client undoes an acknowledged write of another client.
 
 use std::sync::Barrier;
 
@@ -47,7 +47,7 @@ fn counting_is_atomic() {
     assert_eq!(ask(&mut client, &["HLEN", "h"]), "1");
 }
 
-/// Fields that come and go are counted right, and a name never has two kinds.
+/// Rule: while clients add and remove fields, the number of fields of a hash stays correct. A name never has two kinds.
 #[test]
 fn hashes_keep_count_while_names_change_their_kind() {
     let served = Served::new();
@@ -104,7 +104,8 @@ fn a_batch_is_seen_as_a_whole() {
     });
 }
 
-/// A server that is emptied while others write has their later writes only.
+/// Rule: while one client deletes all names, other clients write. Afterwards, each later write of these clients is
+/// either complete or absent.
 #[test]
 fn emptying_excludes_writers() {
     let served = Served::new();

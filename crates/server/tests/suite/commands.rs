@@ -1,10 +1,10 @@
-//! Tests of the replies to single commands, and to commands about the connection.
+//! Tests of the replies to commands on names, connections and the server.
 
 use std::path::Path;
 
 use crate::served::{Served, Value, ask, ask_bytes, info, request, shown};
 
-/// Sends commands, one per line, and compares each reply with the text after the arrow.
+/// Executes a script of lines `COMMAND -> REPLY`. Compares the reply to each command with the expected reply.
 #[track_caller]
 fn replies(served: &Served, script: &str) {
     let mut client = served.client();
@@ -101,7 +101,7 @@ fn hashes_answer_as_in_redis() {
     );
 }
 
-/// A name has one kind. `SET` replaces any value, with all fields of a hash.
+/// Rule: a name has only one kind. `SET` replaces any value, including a hash with all its fields.
 #[test]
 fn kinds_do_not_mix() {
     let wrong = "!WRONGTYPE Operation against a key holding the wrong kind of value";
@@ -283,7 +283,8 @@ fn a_password_is_asked_for_before_anything_else() {
     assert_eq!(ask(&mut client, &["STRLEN", "a"]), "100000");
 }
 
-/// Rule: acknowledged writes and the kinds of names survive the end of the server, with every WAL mode.
+/// Rule: acknowledged writes and the kinds of names survive a shutdown and a restart of the server, with every WAL
+/// mode.
 #[test]
 fn a_server_that_ends_loses_nothing() {
     for wal in ["none", "buffered", "group"] {
@@ -310,7 +311,7 @@ fn a_server_that_ends_loses_nothing() {
     }
 }
 
-/// Ordinary names are stored as they are.
+/// Returns the value of a key that `lsmbench shell` reads. The server stores ordinary names unchanged.
 fn shell_reads(folder: &Path, key: &[u8]) -> Option<Vec<u8>> {
     let tree = tree::OpenOptions::new(tree::Design::default()).open(folder).unwrap();
     tree.get(key).unwrap()

@@ -85,7 +85,7 @@ fn names_and_fields_above_the_limit_are_errors() {
     }
     assert_eq!(ask(&mut client, &["HLEN", "h"]), "0", "the error changed nothing");
     assert_eq!(ask(&mut client, &["HSET", "h", &field[1..], "1"]), "1");
-    // A write that fails does not take its neighbours in the pipeline with it.
+    // A write that fails does not take its neighbors in the pipeline with it.
     let mut socket = served.socket();
     let set = format!("*3\r\n$3\r\nSET\r\n$65536\r\n{long}\r\n$1\r\n1\r\n");
     socket.send(format!("SET a 1\r\nINCR h\r\n{set}INCR a\r\n").as_bytes());
@@ -95,7 +95,7 @@ fn names_and_fields_above_the_limit_are_errors() {
     assert_eq!(socket.line(), ":2");
 }
 
-/// Clients that vanish in the middle of everything leave a server that works.
+/// Rule: clients that disconnect in the middle of a request do not harm the server.
 #[test]
 fn clients_that_vanish_leave_nothing_behind() {
     let served = Served::new();

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::served::{Served, Socket, ask, info, wait_until};
 
-/// Bytes of memory of this process.
+/// Returns the resident memory of this process in bytes.
 #[cfg(target_os = "linux")]
 fn resident_bytes() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap();
@@ -53,8 +53,8 @@ fn a_client_above_the_limit_is_turned_away() {
     assert!(info(&mut first, "rejected_connections") >= 1);
 }
 
-/// The server stops reading from a client that does not read its replies. Such a client uses one buffer and does not
-/// slow other clients.
+/// Rule: the server stops reading from a client that does not read its replies. Such a client uses one buffer and does
+/// not slow other clients.
 #[test]
 fn a_client_that_does_not_read_waits() {
     let served = Served::new();

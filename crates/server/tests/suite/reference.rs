@@ -1,4 +1,4 @@
-//! Sends equal pipelines to a server of this crate and to `redis-server`, and compares the replies.
+//! Sends the same pipelines to a server of this crate and to `redis-server`, and compares the replies.
 
 use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
@@ -8,7 +8,7 @@ use types::SplitMix64;
 
 use crate::served::{Client, Served, Value, shown, wait_until};
 
-/// `redis-server` on a free port. It ends with this value.
+/// A process of `redis-server` on a free port. The process ends when this value is dropped.
 struct Redis {
     child: Child,
     port: u16,
@@ -16,7 +16,7 @@ struct Redis {
 }
 
 impl Redis {
-    /// Starts it; `None` where it is not installed.
+    /// Starts `redis-server`. Returns `None` if `redis-server` is not installed.
     fn start() -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -38,7 +38,7 @@ impl Drop for Redis {
     }
 }
 
-/// A random command on one of a few names, so that commands often meet names of another kind.
+/// Returns a random command on one of a few names, so commands often access a name of the wrong kind.
 fn any_command(random: &mut SplitMix64) -> Vec<Vec<u8>> {
     let mut name = || format!("k{}", random.below(6)).into_bytes();
     let (first, second) = (name(), name());
@@ -82,7 +82,7 @@ fn any_command(random: &mut SplitMix64) -> Vec<Vec<u8>> {
     }
 }
 
-/// Sends a pipeline, and returns its replies as text. The fields of a hash are sorted.
+/// Sends a pipeline, and returns its replies as text. Sorts the fields of a hash, because their order may differ.
 fn ask(client: &mut Client, commands: &[Vec<Vec<u8>>]) -> Vec<String> {
     let replies = client.pipeline(commands);
     let text = |(command, reply): (&Vec<Vec<u8>>, &Value)| match reply {
@@ -99,7 +99,7 @@ fn ask(client: &mut Client, commands: &[Vec<Vec<u8>>]) -> Vec<String> {
     commands.iter().zip(&replies).map(text).collect()
 }
 
-/// A reply without the texts of the errors in it.
+/// Returns a reply without the texts of its errors.
 fn without_texts(reply: &str) -> String {
     let wrong_kind = " Operation against a key holding the wrong kind of value";
     let mut text = reply.replace(wrong_kind, "");

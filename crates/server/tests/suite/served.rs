@@ -12,10 +12,10 @@ use lsmbench_server::{Protocol, ServeError, Server, ServerOptions};
 use tempfile::TempDir;
 use tree::{Design, OpenOptions};
 
-/// How long a test waits for an answer.
+/// The time limit for an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A server on a thread of this process. It ends with this value.
+/// A server on a thread of this process. The server ends when this value is dropped.
 pub(crate) struct Served {
     pub(crate) address: SocketAddr,
     pub(crate) metrics: Option<SocketAddr>,
@@ -25,19 +25,19 @@ pub(crate) struct Served {
 }
 
 impl Served {
-    /// Serves a new store with the Redis protocol.
+    /// Starts a server with the Redis protocol over a new store.
     pub(crate) fn new() -> Self {
         Self::with(|_| {})
     }
 
-    /// Serves a new store, with changed options.
+    /// Starts a server over a new store, with options that `change` modifies.
     pub(crate) fn with(change: impl FnOnce(&mut ServerOptions)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().to_owned();
         Self::start(&path, Some(folder), "memtable.capacity = \"256KiB\"", change)
     }
 
-    /// Serves the store in a folder.
+    /// Starts a server over the store in a folder.
     pub(crate) fn of(folder: &Path, design: &str) -> Self {
         Self::start(folder, None, design, |_| {})
     }
@@ -60,19 +60,19 @@ impl Served {
         Self { address, metrics, stop, thread: Some(thread), _folder: folder }
     }
 
-    /// A client with the Redis protocol.
+    /// Connects a client that uses the Redis protocol.
     pub(crate) fn client(&self) -> Client {
         Client::connect(self.address)
     }
 
-    /// A bare socket.
+    /// Connects a client that sends and receives raw bytes.
     pub(crate) fn socket(&self) -> Socket {
         let stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         Socket { reader: BufReader::new(stream) }
     }
 
-    /// Tells the server to end, without waiting for it.
+    /// Requests the end of the server, without waiting for the end.
     pub(crate) fn tell_to_stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
@@ -83,7 +83,7 @@ impl Served {
         self.thread.take().unwrap().join().unwrap().unwrap();
     }
 
-    /// Waits until the server has ended by itself.
+    /// Waits until the server has ended, for example because of `SHUTDOWN`.
     pub(crate) fn join(mut self) {
         self.thread.take().unwrap().join().unwrap().unwrap();
     }
@@ -107,7 +107,7 @@ pub(crate) struct Client {
     reader: BufReader<TcpStream>,
 }
 
-/// A reply.
+/// A reply in the Redis protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
     Null,
@@ -125,7 +125,7 @@ impl Client {
         Self { reader: BufReader::new(stream) }
     }
 
-    /// Sends requests at once, and returns their replies.
+    /// Sends several requests together, and returns their replies.
     pub(crate) fn pipeline(&mut self, requests: &[Vec<Vec<u8>>]) -> Vec<Value> {
         let bytes: Vec<u8> = requests.iter().flat_map(|words| encoded(words)).collect();
         self.reader.get_mut().write_all(&bytes).unwrap();
@@ -137,7 +137,7 @@ impl Client {
         self.pipeline(&[words.iter().map(|word| word.to_vec()).collect()]).remove(0)
     }
 
-    /// The next reply.
+    /// Reads the next reply.
     fn reply(&mut self) -> Value {
         let mut line = Vec::new();
         self.reader.read_until(b'\n', &mut line).unwrap();
@@ -161,7 +161,7 @@ impl Client {
 }
 
 impl Value {
-    /// The texts of an array.
+    /// Returns the texts of the elements of an array.
     #[track_caller]
     pub(crate) fn texts(&self) -> Vec<String> {
         let Self::Array(values) = self else { panic!("no array: {self:?}") };
@@ -169,7 +169,7 @@ impl Value {
     }
 }
 
-/// A request as the protocol has it.
+/// Encodes a request as an array of bulk strings.
 fn encoded(words: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = format!("*{}\r\n", words.len()).into_bytes();
     for word in words {
@@ -180,17 +180,17 @@ fn encoded(words: &[Vec<u8>]) -> Vec<u8> {
     bytes
 }
 
-/// A request of words.
+/// Converts words to the arguments of a request.
 pub(crate) fn request(words: &[&str]) -> Vec<Vec<u8>> {
     words.iter().map(|word| word.as_bytes().to_vec()).collect()
 }
 
-/// The reply to a command, as text.
+/// Sends a command, and returns its reply as text.
 pub(crate) fn ask(client: &mut Client, words: &[&str]) -> String {
     shown(&client.pipeline(&[request(words)])[0])
 }
 
-/// The reply to a command whose arguments are bytes, as text.
+/// Sends a command whose arguments are bytes, and returns its reply as text.
 pub(crate) fn ask_bytes(client: &mut Client, words: &[&[u8]]) -> String {
     shown(&client.call(words))
 }
@@ -206,7 +206,7 @@ pub(crate) fn shown(value: &Value) -> String {
     }
 }
 
-/// A client that sends bytes.
+/// A client that sends and receives raw bytes.
 pub(crate) struct Socket {
     reader: BufReader<TcpStream>,
 }
@@ -216,19 +216,19 @@ impl Socket {
         self.reader.get_mut().write_all(bytes).unwrap();
     }
 
-    /// Sends bytes to a server that may have closed the connection.
+    /// Sends bytes. Returns an error if the server has closed the connection.
     pub(crate) fn try_send(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         self.reader.get_mut().write_all(bytes)
     }
 
-    /// The next line, without its end; empty if the server has closed the connection.
+    /// Returns the next line without its line end; empty if the server has closed the connection.
     pub(crate) fn line(&mut self) -> String {
         let mut line = Vec::new();
         self.reader.read_until(b'\n', &mut line).unwrap();
         String::from_utf8(line).unwrap().trim_end().to_owned()
     }
 
-    /// Everything up to the end of the connection.
+    /// Returns all remaining bytes until the server closes the connection.
     pub(crate) fn rest(&mut self) -> String {
         let mut rest = Vec::new();
         self.reader.read_to_end(&mut rest).unwrap();
@@ -245,7 +245,7 @@ impl Socket {
     }
 }
 
-/// The number in the line `name` of the reply to `INFO`.
+/// Returns the number in the line `name` of the reply to `INFO`.
 pub(crate) fn info(client: &mut Client, name: &str) -> u64 {
     let Value::Text(text) = client.call(&[b"INFO"]) else { panic!("INFO is no text") };
     let text = String::from_utf8(text).unwrap();

@@ -1,4 +1,4 @@
-//! The invariants of storage. Each invariant is a function that checks one back end.
+//! The invariants of storage. One function per invariant checks a back end.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::{Purpose, ReadFile, Storage, StorageError};
 /// Checks all invariants of `storage`. Each check uses its own directory below `home`.
 ///
 /// # Errors
-/// Returns one line per broken invariant, in the form `name: "invariant": failure`.
+/// Returns one line per violated invariant, in the form `name: "invariant": failure`.
 pub(crate) fn check(name: &str, storage: &Arc<dyn Storage>, home: &Path) -> Result<(), String> {
     let broken = INVARIANTS.iter().enumerate().filter_map(|(number, (invariant, check))| {
         let directory = home.join(number.to_string());
@@ -26,16 +26,16 @@ pub(crate) fn check(name: &str, storage: &Arc<dyn Storage>, home: &Path) -> Resu
     all_kept(&broken.collect::<Vec<_>>())
 }
 
-/// A back end under test, with an empty directory for the check.
+/// The back end under test, and an empty directory for one check.
 pub(crate) struct Subject {
     pub(crate) storage: Arc<dyn Storage>,
     pub(crate) directory: PathBuf,
 }
 
-/// Function that checks one invariant. If the invariant is broken, the function returns the violation.
+/// A function that checks one invariant, and returns an error if the back end violates the invariant.
 type Check = fn(&Subject) -> Result<(), Broken>;
 
-/// All invariants, by name. Each check receives an empty directory.
+/// All invariants: the name of each invariant, and the function that checks it.
 pub(crate) const INVARIANTS: &[(&str, Check)] = &[
     ("appended bytes are read back", appended_bytes_are_read_back),
     ("appends are visible at once; in table files, only after a sync", what_is_appended_is_seen),
@@ -54,7 +54,7 @@ pub(crate) const INVARIANTS: &[(&str, Check)] = &[
     ("mapped bytes equal read bytes", what_is_mapped_is_read),
 ];
 
-/// Description of a violated invariant.
+/// The description of a violated invariant.
 pub(crate) struct Broken(pub(crate) String);
 
 impl From<StorageError> for Broken {
@@ -67,7 +67,7 @@ fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Broken>
     if holds { Ok(()) } else { Err(Broken(otherwise())) }
 }
 
-/// Checks that `result` is an error of the kind `kind`, and that the error names the file `path` and no other file.
+/// Checks that `result` is an error of kind `kind` that names only the file `path`.
 fn ensure_error<T>(result: Result<T, StorageError>, kind: ErrorKind, path: &Path) -> Result<(), Broken> {
     match result {
         Ok(_) => Err(Broken(format!("expected {kind:?} from {}, but there was no error", path.display()))),
@@ -119,7 +119,7 @@ fn ensure_all(file: &dyn ReadFile, expected: &[u8], what: &str) -> Result<(), Br
     ensure(*file.read(0, expected.len())? == *expected, || format!("{what} has wrong bytes"))
 }
 
-/// Checks that reads of any size at any offset return the appended bytes. The bytes were appended in pieces of many
+/// Checks that reads of any size at any offset return the appended bytes. The test appends the bytes in pieces of many
 /// sizes.
 fn appended_bytes_are_read_back(subject: &Subject) -> Result<(), Broken> {
     let content = random_bytes(5_000_000, 1);
@@ -239,7 +239,7 @@ fn sizes_are_exact_around_blocks(subject: &Subject) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Checks the creation of a file with an existing name. Readers of the old file, and other names of the old file,
+/// Checks the creation of a file whose name already exists. Readers of the old file, and other names of the old file,
 /// must keep the old content.
 fn creating_takes_the_name_alone(subject: &Subject) -> Result<(), Broken> {
     for purpose in Purpose::ALL {
@@ -373,8 +373,8 @@ fn readers_do_not_disturb_each_other(subject: &Subject) -> Result<(), Broken> {
     })
 }
 
-/// Checks reads of several parts together. There are more parts than the longest queue. The parts have many sizes and
-/// are in any order. Some parts occur twice, and some extend beyond the end of the file.
+/// Checks a call that reads several parts of a file. The call has more parts than the longest queue, with many sizes
+/// and in any order. Some parts occur twice, and some parts extend beyond the end of the file.
 fn parts_read_together(subject: &Subject) -> Result<(), Broken> {
     let content = random_bytes(3_000_001, 1);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(2);
@@ -410,8 +410,7 @@ fn parts_read_together(subject: &Subject) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Checks that a mapping covers the whole file, and that the mapping does not change when the name of the file is
-/// removed.
+/// Checks that a mapping covers the whole file, and stays unchanged when the name of the file is removed.
 fn what_is_mapped_is_read(subject: &Subject) -> Result<(), Broken> {
     for len in [1, 4096, 100_001] {
         let content = random_bytes(len, 3);

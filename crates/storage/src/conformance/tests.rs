@@ -1,5 +1,5 @@
-//! Tests that back ends with other parameters and all decorators keep the invariants of storage. The tests also check
-//! that faulty storage is detected.
+//! Tests that decorators and back ends with other parameters keep the invariants of storage. Other tests check that the
+//! conformance check detects faulty storage.
 
 mod canary;
 
@@ -24,8 +24,8 @@ fn every_form_and_decorator_keeps_every_invariant() {
     }
 }
 
-/// Tests that only some back ends are left out: `io_uring`, which some kernels reject, and `O_DIRECT`, which some
-/// file systems reject. All other back ends must run on every system.
+/// Tests that the check skips only back ends that a system may reject: `io_uring` depends on the kernel, and `O_DIRECT`
+/// depends on the file system. All other back ends must run on every system.
 #[test]
 #[expect(clippy::print_stderr, reason = "a test that is left out must be seen")]
 fn only_back_ends_that_may_be_refused_are_left_out() {
@@ -51,7 +51,7 @@ fn every_canary_is_caught_by_its_invariant() {
     }
 }
 
-/// Returns back ends with parameters that are not the defaults, and back ends with decorators.
+/// Returns the storages under test: back ends with other parameters than the defaults, and back ends with decorators.
 fn forms() -> Vec<(String, Arc<dyn Storage>)> {
     let labels = [
         "pread(log=\"write\")",

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use rand::{Rng, RngExt};
 
-/// Number of bytes that a device writes atomically.
+/// Number of bytes that a device writes atomically (one sector).
 pub(super) const SECTOR_BYTES: usize = 512;
 
-/// The content of a file. A file may have several names.
+/// The content of a file. Several names may refer to the same content.
 #[derive(Default)]
 pub(super) struct Inode {
     content: Mutex<Content>,
@@ -28,7 +28,7 @@ impl Inode {
         Self { content: Mutex::new(Content { bytes, synced }) }
     }
 
-    /// Appends bytes. If a reader has opened the file before, this reader still reads the earlier content.
+    /// Appends bytes. Readers that opened the file earlier still read the earlier content.
     pub(super) fn append(&self, bytes: &[u8]) {
         Arc::make_mut(&mut self.content.lock().bytes).extend_from_slice(bytes);
     }
@@ -60,8 +60,8 @@ impl Inode {
         content.synced..content.bytes.len()
     }
 
-    /// Returns the file truncated at `end`. The unsynced bytes are split into pieces at multiples of `unit`. If
-    /// `is_written` is false for a piece, the piece is replaced by zeros.
+    /// Returns the file truncated at `end`. The unsynced bytes are split into pieces at multiples of `unit`. For each
+    /// piece, `is_written` decides whether the piece is kept or replaced by zeros.
     pub(super) fn patched(&self, end: usize, unit: usize, mut is_written: impl FnMut(usize) -> bool) -> Self {
         let content = self.content.lock();
         let mut bytes = content.bytes[..end].to_vec();
@@ -73,8 +73,8 @@ impl Inode {
         Self::of(Arc::new(bytes))
     }
 
-    /// Returns the file with a random part of its unsynced bytes. The returned file contains none of the unsynced
-    /// bytes, all of them, or a prefix of them. In some prefixes, some sectors are replaced by zeros.
+    /// Returns the file with a random part of its unsynced bytes: none of them, all of them, or a prefix. In some
+    /// prefixes, some sectors are replaced by zeros.
     pub(super) fn torn(&self, random: &mut impl Rng) -> Self {
         match random.random_range(0..4) {
             0 => self.synced(),
@@ -84,7 +84,7 @@ impl Inode {
         }
     }
 
-    /// Returns the file truncated at the result of `end`. The function `end` gets the range of unsynced bytes.
+    /// Returns the file truncated at the position that `end` returns. `end` receives the range of the unsynced bytes.
     pub(super) fn cut(&self, end: impl FnOnce(Range<usize>) -> usize) -> Self {
         let content = self.content.lock();
         let end = end(content.synced..content.bytes.len());
@@ -101,7 +101,7 @@ impl Inode {
     }
 }
 
-/// Splits a byte range into pieces at the multiples of `unit`.
+/// Splits a byte range at the multiples of `unit`.
 pub(super) fn pieces(range: Range<usize>, unit: usize) -> impl Iterator<Item = Range<usize>> {
     let mut start = range.start;
     std::iter::from_fn(move || {

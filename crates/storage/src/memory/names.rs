@@ -1,4 +1,4 @@
-//! The names of files on a disk. There are two sets of names: the current names, and the durable names.
+//! The names of files on a disk: the current names, and the durable names.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
@@ -10,17 +10,17 @@ use super::content::Inode;
 /// A map from names to files.
 type Files = BTreeMap<PathBuf, Arc<Inode>>;
 
-/// All names on a disk: the durable names and the current names.
+/// All names on a disk: the durable names, and the pending changes that lead to the current names.
 #[derive(Default)]
 pub(super) struct Names {
     directories: BTreeSet<PathBuf>,
     current: Files,
     durable: Files,
-    /// The changes from the durable names to the current names, in order.
+    /// The changes that are not durable yet, in order. They lead from the durable names to the current names.
     pending: Vec<Change>,
 }
 
-/// An atomic change of names. The change reaches the disk completely or not at all.
+/// An atomic change of names. After a crash, the change has happened completely or not at all.
 #[derive(Clone)]
 enum Change {
     Link(PathBuf, Arc<Inode>),
@@ -45,7 +45,7 @@ impl Change {
         }
     }
 
-    /// Iterates over the paths whose names the change affects.
+    /// Iterates over the paths that the change affects.
     fn paths(&self) -> impl Iterator<Item = &Path> {
         let (path, other) = match self {
             Self::Link(path, _) | Self::Unlink(path) => (path, None),
@@ -61,7 +61,7 @@ impl Names {
         self.current.get(path).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Creates a file with the name `path`. If another file has this name, the name first moves away from that file.
+    /// Creates a file with the name `path`. If another file has this name, the other file loses the name first.
     pub(super) fn create(&mut self, path: &Path) -> io::Result<Arc<Inode>> {
         self.check_free_of_directory(path)?;
         if self.current.contains_key(path) {
@@ -131,7 +131,8 @@ impl Names {
         self.pending.len()
     }
 
-    /// Returns every file that may have a name after a crash. Equal histories of calls give an equal order.
+    /// Returns every file that may have a name after a crash. Equal histories of calls return the files in the same
+    /// order.
     pub(super) fn files(&self) -> Vec<Arc<Inode>> {
         let linked = self.pending.iter().filter_map(|change| match change {
             Change::Link(_, inode) => Some(inode),
@@ -147,10 +148,9 @@ impl Names {
         self.current.iter().map(|(path, inode)| (path.as_path(), inode))
     }
 
-    /// Returns the names after a crash. The result has the durable names, changed by the pending changes for which
-    /// `reaches_disk` returns true. The function calls `reaches_disk` for the pending changes from the last to the
-    /// first. The function `after_crash` converts each file to its content after the crash. All names in the result
-    /// are durable.
+    /// Returns the names after a crash: the durable names, with the pending changes for which `reaches_disk` returns
+    /// true. The function calls `reaches_disk` for the pending changes from the last to the first. `after_crash`
+    /// converts each file to its content after the crash. All names in the result are durable.
     pub(super) fn after_crash(
         &self,
         mut reaches_disk: impl FnMut() -> bool,
@@ -178,9 +178,9 @@ impl Names {
         self.pending.push(change);
     }
 
-    /// Splits the pending changes into two lists: the first list has the changes that `wanted` selects, and all
-    /// changes on which the selected changes depend. The second list has the other changes. A change depends on every
-    /// earlier change of the same name.
+    /// Splits the pending changes into two lists. The first list contains the changes that `wanted` selects, and all
+    /// changes on which they depend. The second list contains the other changes. A change depends on every earlier
+    /// change of the same name.
     fn split_pending(&self, mut wanted: impl FnMut(&Change) -> bool) -> (Vec<Change>, Vec<Change>) {
         let mut needed: HashSet<&Path> = HashSet::new();
         let (mut taken, mut left) = (Vec::new(), Vec::new());
@@ -206,7 +206,7 @@ impl Names {
         if self.is_directory(path) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 
-    /// Checks that a file may have the name `path`. The directory of the file must exist, and `path` must not be a
+    /// Checks that a file can have the name `path`: the directory of the file must exist, and `path` must not be a
     /// directory.
     fn check_free_of_directory(&self, path: &Path) -> io::Result<()> {
         if self.is_directory(path) {

@@ -1,10 +1,10 @@
-//! The states that a disk may have after a power failure. Each possible state of a disk has a number.
+//! The states that a disk may have after a power failure. Each state has a number.
 //!
-//! In each state, a change of a name has either reached the disk or not, together with all changes on which it
-//! depends. For every file with unsynced bytes, a state has an end of the file. Each unsynced sector before this end
+//! In each state, a change of a name has either reached the disk, together with all changes on which it depends, or
+//! not. A file with unsynced bytes ends after any number of its unsynced sectors. Each unsynced sector before this end
 //! was written, or reads as zeros. Unsynced bytes may therefore be lost, kept, written in part, or written in any
-//! order. If only few states are possible, each state has its own number. If many states are possible, the first four
-//! numbers are corner cases, and any other number is the seed of a random state.
+//! order. If there are only few states, each state has its own number. If there are many states, the first four numbers
+//! are corner cases, and any other number is the seed of a random state.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::Memory;
 use super::content::{Inode, SECTOR_BYTES, pieces};
 
-/// Unit of page cache writeback, in bytes.
+/// Unit in which the page cache writes data back, in bytes.
 const PAGE_BYTES: usize = 4096;
 
-/// Maximum number of possible states for which each state has its own number.
+/// Maximum number of states for which each state has its own number.
 const ALL: u64 = 256;
 
 /// The possible states of a disk after a power failure at one point in time.
@@ -27,16 +27,16 @@ pub struct States<'a> {
     changes: usize,
     /// The files with unsynced bytes, each with the number of sectors that contain unsynced bytes.
     files: Vec<(Arc<Inode>, u32)>,
-    /// The number of states. `None` if there are too many states for separate numbers.
+    /// The number of states. `None` if there are too many states for individual numbers.
     count: Option<u64>,
 }
 
 /// The decisions that determine one state of the disk.
 enum Choice {
-    /// One of the numbered states. The field contains one digit per pending change of a name and one digit per file.
+    /// An individually numbered state. The number has one digit per pending change of a name, and one digit per file.
     Exact(u64),
-    /// A corner case. All pending names or none have reached the disk, and all unsynced bytes or none have reached
-    /// the disk.
+    /// A corner case. `names` decides whether all pending names or none reach the disk. `bytes` decides the same for
+    /// unsynced bytes.
     Corner { names: bool, bytes: bool },
     /// A random state. The field is the seed of the random decisions.
     Sampled(u64),
@@ -67,8 +67,8 @@ impl<'a> States<'a> {
         Self { disk, changes, files, count: all }
     }
 
-    /// Returns the number of states. Returns `None` if there are too many states for separate numbers. If there are
-    /// too many states, any number is valid.
+    /// Returns the number of states. Returns `None` if there are too many states for individual numbers. Every number
+    /// is then valid.
     pub fn count(&self) -> Option<u64> {
         self.count
     }
@@ -78,17 +78,17 @@ impl<'a> States<'a> {
         0
     }
 
-    /// Returns the number of the state in which all unsynced data survives, as when a process ends but the machine
-    /// continues.
+    /// Returns the number of the state in which all unsynced data survives, as when the process ends but the machine
+    /// does not.
     pub fn kept(&self) -> u64 {
         self.count.map_or(1, |count| count - 1)
     }
 
-    /// Returns a separate disk in the state `number`. On the returned disk, all data is durable. Equal numbers give
+    /// Returns the disk in the state `number`, as a separate disk on which all data is durable. Equal numbers give
     /// equal states.
     ///
     /// # Panics
-    /// Panics if each state has its own number and `number` is too large.
+    /// Panics if the states have individual numbers and `number` is too large.
     #[must_use]
     pub fn get(&self, number: u64) -> Memory {
         let choice = match (self.count, number) {
@@ -133,9 +133,8 @@ impl<'a> States<'a> {
         )
     }
 
-    /// Returns the disk after a crash. The function `reaches_disk` selects the changes of names that survive. The
-    /// function `bytes` gets each file with unsynced bytes and the index of the file, and returns the content of the
-    /// file.
+    /// Returns the disk after a crash. `reaches_disk` decides for each change of a name whether it survives. `bytes`
+    /// receives each file with unsynced bytes and its index, and returns the content of the file.
     fn make(&self, reaches_disk: impl FnMut() -> bool, bytes: impl Fn(&Inode, usize) -> Inode) -> Memory {
         let place =
             |inode: &Inode| self.files.iter().position(|(file, _)| std::ptr::eq(Arc::as_ptr(file), inode));
@@ -145,13 +144,13 @@ impl<'a> States<'a> {
     }
 }
 
-/// Returns the number of states of a file. `sectors` is the number of sectors with unsynced bytes. If the file ends
-/// after `e` unsynced sectors, each of these sectors was written or not, so there are `2^e` states.
+/// Returns the number of states of a file with `sectors` sectors of unsynced bytes. If the file ends after `e` unsynced
+/// sectors, each of these sectors was written or not, which gives `2^e` states.
 fn endings(sectors: u32) -> Option<u64> {
     2u64.checked_shl(sectors)?.checked_sub(1).filter(|_| sectors < 63)
 }
 
-/// Returns the file in the state `choice`. In the state with the largest number, the file is complete.
+/// Returns the file in the state `choice`. The largest number is the state in which the file is complete.
 fn ending(inode: &Inode, choice: u64) -> Inode {
     let end = (choice + 1).ilog2() as usize;
     let written = choice + 1 - (1 << end);
@@ -164,7 +163,7 @@ fn ending(inode: &Inode, choice: u64) -> Inode {
     inode.patched(cut, SECTOR_BYTES, |index| written >> index & 1 == 1)
 }
 
-/// Selects at random the name changes that reach the disk: none, all, the first changes, or any subset.
+/// Selects at random which changes of names reach the disk: none, all, the first changes, or any subset.
 fn sampled_changes(count: usize, random: &mut impl Rng) -> Vec<bool> {
     match random.random_range(0..8) {
         0 => vec![false; count],
@@ -180,9 +179,8 @@ fn sampled_changes(count: usize, random: &mut impl Rng) -> Vec<bool> {
     }
 }
 
-/// Selects at random the unsynced bytes that a file has after a crash. The result contains none of the unsynced
-/// bytes, all of them, a prefix of them, or any subset of their sectors or pages. A prefix ends at a sector, at a
-/// page or at any byte.
+/// Returns a file with a random part of its unsynced bytes: none, all, a prefix, or any subset of their sectors or
+/// pages. A prefix ends at a sector, at a page or at any byte.
 fn sampled_bytes(inode: &Inode, random: &mut impl Rng) -> Inode {
     let choice = random.random_range(0..8);
     let unit = if choice % 2 == 0 { SECTOR_BYTES } else { PAGE_BYTES };

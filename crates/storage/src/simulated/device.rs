@@ -1,5 +1,5 @@
-//! The device model. The model computes the duration of each request. If callers wait, the model also computes the
-//! time at which each request is complete.
+//! The device model, which computes the duration of each request. If callers wait, the model also computes the time at
+//! which each request is complete.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -12,17 +12,17 @@ use crate::storage::DeviceTime;
 /// Nanoseconds per second.
 const SECOND_NS: u128 = 1_000_000_000;
 
-/// Maximum latency in nanoseconds, so that sums cannot overflow.
+/// Maximum latency in nanoseconds. The limit prevents overflow of sums.
 const MOST_LATENCY_NS: u64 = 60_000_000_000;
 
-/// Minimum bandwidth in bytes per second, so that sums cannot overflow.
+/// Minimum bandwidth in bytes per second. The limit prevents overflow of sums.
 const LEAST_BANDWIDTH: u64 = 1000;
 
 /// Maximum queue depth.
 const MOST_DEPTH: u64 = 65_536;
 
-/// Typical delay in nanoseconds until a sleeping thread wakes up. A waiting thread sleeps until this time before its
-/// request ends, and then reads the clock repeatedly.
+/// Time in nanoseconds that waking a sleeping thread typically takes. A waiting caller sleeps until this time before
+/// the end of its request, and then polls the clock.
 const WATCHED_NS: u64 = 100_000;
 
 /// Parameters of a device. Bandwidths are in bytes per second.
@@ -34,7 +34,7 @@ pub(super) struct Profile {
     pub(super) read_bandwidth: u64,
     pub(super) write_bandwidth: u64,
     pub(super) queue_depth: u64,
-    /// Whether an access has no latency if it begins where the last access ended.
+    /// Whether an access without a gap to the last access has no latency, as on a hard disk.
     pub(super) has_arm: bool,
     /// Length of the pause at the end of every period, in nanoseconds. Pauses occur only if callers wait.
     pub(super) pause_ns: u64,
@@ -43,7 +43,7 @@ pub(super) struct Profile {
 }
 
 impl Profile {
-    /// Returns an error if the parameters are impossible. The error is a sentence.
+    /// Returns an error sentence if the parameters are invalid.
     pub(super) fn validate(&self) -> Result<(), String> {
         let latencies = [
             ("read_latency", self.read_latency_ns),
@@ -66,8 +66,8 @@ impl Profile {
         Ok(())
     }
 
-    /// Returns the end of the pause that contains the time `at_ns` of the device's clock. If no pause contains this
-    /// time, returns `at_ns`.
+    /// Returns the end of the pause that contains the time `at_ns` of the device's clock. If no pause contains `at_ns`,
+    /// returns `at_ns`.
     fn beyond_pause(&self, at_ns: u64) -> u64 {
         if self.pause_ns == 0 {
             return at_ns;
@@ -78,26 +78,26 @@ impl Profile {
     }
 }
 
-/// A modelled device that serves requests.
+/// A modeled device that serves requests.
 pub(super) struct Device {
     profile: Profile,
     busy: Mutex<Busy>,
     read_ns: AtomicU64,
     write_ns: AtomicU64,
     is_waiting: AtomicBool,
-    /// Start of the device's clock. The clock only determines how long callers wait, and does not affect reported
-    /// times.
+    /// Start of the device's clock. The clock determines only how long callers wait, and does not affect the reported
+    /// device time.
     origin: Instant,
 }
 
-/// State of a device that makes its callers wait.
+/// The state of a device whose callers wait.
 struct Busy {
     queue: Queue,
-    /// The file and the offset at which the last access ended.
+    /// The file and the offset at which the last access ended; `None` before the first access.
     arm: Option<(u64, u64)>,
 }
 
-/// A request to the device. A sync has no position in a file.
+/// A request to the device. A sync has no file position.
 struct Request {
     place: Option<(u64, u64)>,
     len: u64,
@@ -106,13 +106,14 @@ struct Request {
 }
 
 impl Request {
-    /// Returns the time that the request's bytes take in the pipe, rounded up.
+    /// Returns the time to transfer the bytes of the request at the bandwidth of the device, in nanoseconds, rounded
+    /// up.
     fn transfer_ns(&self) -> u64 {
         (u128::from(self.len) * SECOND_NS).div_ceil(u128::from(self.bandwidth)) as u64
     }
 }
 
-/// The times at which the lanes and the pipe become free, in nanoseconds of the device's clock.
+/// The times at which the lanes become free and the last transfer ends, in nanoseconds of the device's clock.
 struct Queue {
     lanes: Vec<u64>,
     pipe: u64,
@@ -123,7 +124,7 @@ impl Queue {
         Self { lanes: vec![0; depth.max(1)], pipe: 0 }
     }
 
-    /// Adds a request that arrives at `now`, and returns the time at which the request is complete.
+    /// Adds a request that arrives at the time `now`. Returns the time at which the request is complete.
     fn take(&mut self, now: u64, latency_ns: u64, transfer_ns: u64) -> u64 {
         let lane = self.lanes.iter_mut().min().expect("the device has at least one lane");
         let arrived = now.max(*lane) + latency_ns;
@@ -158,12 +159,12 @@ impl Device {
         }
     }
 
-    /// Sets whether callers wait.
+    /// Sets whether callers wait for the device.
     pub(super) fn set_waiting(&self, is_waiting: bool) {
         self.is_waiting.store(is_waiting, Ordering::Relaxed);
     }
 
-    /// Adds the device time of concurrent reads in a file. Returns the time at which the last read is complete, for
+    /// Adds the device time of concurrent reads of one file. Returns the time at which the last read is complete, for
     /// [`wait`](Self::wait).
     pub(super) fn read(&self, file: u64, parts: &[(u64, usize)]) -> u64 {
         let Profile { read_latency_ns: latency_ns, read_bandwidth: bandwidth, .. } = self.profile;
@@ -176,22 +177,22 @@ impl Device {
         self.serve(&self.read_ns, parts.iter().map(request), parts.len())
     }
 
-    /// Adds the device time of a write, and returns the time at which the write is complete.
+    /// Adds the device time of a write. Returns the time at which the write is complete, for [`wait`](Self::wait).
     pub(super) fn write(&self, file: u64, offset: u64, len: u64) -> u64 {
         let Profile { write_latency_ns: latency_ns, write_bandwidth: bandwidth, .. } = self.profile;
         let request = Request { place: Some((file, offset)), len, latency_ns, bandwidth };
         self.serve(&self.write_ns, std::iter::once(request), 1)
     }
 
-    /// Adds the device time of a sync, and returns the time at which the sync is complete.
+    /// Adds the device time of a sync. Returns the time at which the sync is complete, for [`wait`](Self::wait).
     pub(super) fn sync(&self) -> u64 {
         let Profile { sync_latency_ns: latency_ns, write_bandwidth: bandwidth, .. } = self.profile;
         let request = Request { place: None, len: 0, latency_ns, bandwidth };
         self.serve(&self.write_ns, std::iter::once(request), 1)
     }
 
-    /// Adds the device times of the concurrent `requests` to `charged`. Each time is computed as if no other request
-    /// were in the queue. If callers wait, also puts the requests into the queue.
+    /// Adds the device time of one call with the concurrent `requests` to `charged`. This is the time that the call
+    /// would take on an idle device. If callers wait, the function also puts the requests into the queue.
     fn serve(&self, charged: &AtomicU64, requests: impl Iterator<Item = Request>, count: usize) -> u64 {
         let mut alone = Queue::new(self.queue_depth().min(count));
         let (mut alone_ns, mut done) = (0, 0);
@@ -213,7 +214,8 @@ impl Device {
         self.origin.elapsed().as_nanos() as u64
     }
 
-    /// If callers wait, waits until the time `done` of the device's clock.
+    /// Waits until the time `done` of the device's clock. If callers do not wait, `done` is 0, and the function returns
+    /// at once.
     pub(super) fn wait(&self, done: u64) {
         loop {
             match done.saturating_sub(self.now_ns()) {
@@ -226,8 +228,7 @@ impl Device {
 }
 
 impl Busy {
-    /// Returns the latency of a request. The function also records the end of the request as the new position of the
-    /// arm.
+    /// Returns the latency of a request, and records the end of the request as the new position of the arm.
     fn latency_ns(&mut self, request: &Request, has_arm: bool) -> u64 {
         let goes_on = has_arm && request.place.is_some() && request.place == self.arm;
         if let Some((file, offset)) = request.place {

@@ -1,4 +1,4 @@
-//! A parameter with its own value, or with the value of the preset.
+//! A parameter whose value is either explicit or the value of the preset.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use serde::de::{self, Visitor, value};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The word in TOML that selects the value of the preset.
+/// The TOML value that selects the value of the preset.
 const PRESET: &str = "preset";
 
 /// The value of a parameter in TOML: `"preset"`, or a value of type `T`.
@@ -15,12 +15,12 @@ pub(super) enum Setting<T> {
     /// The parameter has the value of the preset.
     #[default]
     Preset,
-    /// The parameter has the value in the field instead of the value of the preset.
+    /// The parameter has an explicit value instead of the value of the preset.
     Own(T),
 }
 
 impl<T> Setting<T> {
-    /// Returns the parameter's own value, if it has one.
+    /// Returns the explicit value; `None` for the value of the preset.
     pub(super) fn value(self) -> Option<T> {
         match self {
             Self::Preset => None,
@@ -44,7 +44,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Setting<T> {
     }
 }
 
-/// Deserializer that accepts the word `"preset"`, and any value of type `T`.
+/// A deserializer that accepts the word `"preset"` and any value of type `T`.
 struct PresetOr<T>(PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for PresetOr<T> {

@@ -1,4 +1,4 @@
-//! The ring of a system without `io_uring`. Such a ring cannot be created.
+//! The ring on a system without `io_uring`. Such a ring cannot be created.
 
 use std::fs::File;
 use std::io;
@@ -7,11 +7,11 @@ use types::PlatformPart;
 
 use super::step::Step;
 
-/// A ring, which does not exist on this system.
+/// A ring. No value of this type exists on this system.
 pub(super) enum Ring {}
 
 impl Ring {
-    /// Returns the error that `io_uring` is not on this system.
+    /// Returns an error, because this system has no `io_uring`.
     pub(super) fn new(_: u32) -> io::Result<Self> {
         Err(PlatformPart::IoUring.missing().into())
     }

@@ -1,8 +1,7 @@
-//! One ring, with a buffer for the kernel's reads and writes. This file contains all `unsafe` code for `io_uring`.
+//! One `io_uring` ring, with a buffer for reads and writes. This file contains all `unsafe` code for `io_uring`.
 //!
-//! All addresses that the kernel gets are in this buffer. The buffer belongs to the ring, and is neither moved nor
-//! freed while a step is in progress. If a ring is dropped while steps are in progress, the memory of the buffer is
-//! never freed.
+//! All addresses that the kernel receives are in this buffer. The ring owns the buffer. While a step is in progress,
+//! the buffer is neither moved nor freed. If a ring is dropped while steps are in progress, the buffer is never freed.
 
 use std::fs::File;
 use std::io;
@@ -21,8 +20,8 @@ const KEPT_BYTES: usize = 1 << 20;
 pub(super) struct Ring {
     queues: IoUring,
     scratch: AlignedBuffer,
-    /// Number of steps that the kernel may still execute. Outside of [`run`](Self::run), this number of steps is 0,
-    /// unless [`run`](Self::run) has returned an error.
+    /// Number of steps that the kernel may still execute. The number is 0 outside of [`run`](Self::run), unless
+    /// [`run`](Self::run) has returned an error.
     under_way: usize,
 }
 
@@ -32,8 +31,7 @@ impl Ring {
         Ok(Self { queues: IoUring::new(depth)?, scratch: AlignedBuffer::new(0), under_way: 0 })
     }
 
-    /// Returns the first `len` bytes of the buffer. The content of these bytes is kept until a call requests a larger
-    /// buffer.
+    /// Returns the first `len` bytes of the buffer. The bytes keep their content until a call requests a larger buffer.
     pub(super) fn scratch_mut(&mut self, len: usize) -> io::Result<&mut [u8]> {
         self.check_idle()?;
         if self.scratch.len() < len {
@@ -42,15 +40,15 @@ impl Ring {
         Ok(&mut self.scratch.bytes_mut()[..len])
     }
 
-    /// Frees the part of the buffer that a ring does not keep between calls.
+    /// Frees the part of the buffer that the ring does not keep between calls.
     pub(super) fn shrink(&mut self) {
         if self.is_idle() && self.scratch.len() > KEPT_BYTES {
             self.scratch = AlignedBuffer::new(0);
         }
     }
 
-    /// Returns whether no step is in progress. After an error, steps may still be in progress. While steps are in
-    /// progress, the ring must not be used again.
+    /// Returns whether no step is in progress. After an error, steps may still be in progress. The ring must then not
+    /// be used again.
     pub(super) fn is_idle(&self) -> bool {
         self.under_way == 0
     }
@@ -130,13 +128,13 @@ impl Drop for Ring {
     }
 }
 
-/// Returns `start`. Panics if `start` + `len` exceeds `room`.
+/// Returns `start`, and panics if `start` + `len` exceeds `room`.
 fn inside(room: usize, start: usize, len: usize) -> usize {
     assert!(start <= room && len <= room - start, "{len} bytes at {start} of {room}");
     start
 }
 
-/// Converts a length to the kernel's type. If the length is too large, the result is the maximum. The caller then
+/// Converts a length to the type of the kernel. A length that is too large becomes the maximum, and the caller
 /// transfers the rest with another step.
 fn length(len: usize) -> u32 {
     /// Maximum number of bytes that one call transfers, in whole pages; see read(2).
@@ -144,7 +142,7 @@ fn length(len: usize) -> u32 {
     len.min(MOST) as u32
 }
 
-/// Returns the number of bytes that a step has transferred, or the step's error.
+/// Converts the result of a step to the number of transferred bytes, or to an error.
 fn moved(result: i32) -> io::Result<usize> {
     match usize::try_from(result) {
         Ok(bytes) => Ok(bytes),

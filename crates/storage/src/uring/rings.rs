@@ -1,5 +1,5 @@
-//! The rings of a store. Only one call uses a ring at a time. If all rings are in use, a call creates another ring,
-//! which remains for later calls.
+//! A pool with the rings of a store. Only one call uses a ring at a time. If all rings are in use, a call creates
+//! another ring, which stays in the pool for later calls.
 
 use std::io;
 
@@ -15,7 +15,7 @@ pub(super) struct Rings {
 }
 
 impl Rings {
-    /// Creates a pool without rings. A ring of the pool can execute up to `depth` concurrent steps.
+    /// Creates an empty pool. Each ring of the pool can execute up to `depth` concurrent steps.
     pub(super) fn new(depth: u32) -> Self {
         Self { depth, idle: Mutex::new(Vec::new()) }
     }
@@ -25,7 +25,7 @@ impl Rings {
         self.depth
     }
 
-    /// Checks whether the kernel allows rings.
+    /// Checks that the kernel allows rings.
     ///
     /// # Errors
     /// The kernel rejects rings. The message names alternatives.
@@ -36,7 +36,7 @@ impl Rings {
         Ok(())
     }
 
-    /// Calls `borrow` with a ring that no other call uses at the same time.
+    /// Calls `borrow` with a ring that no other call uses during this time.
     pub(super) fn lend<R>(&self, borrow: impl FnOnce(&mut Ring) -> io::Result<R>) -> io::Result<R> {
         let kept = self.idle.lock().pop();
         let mut ring = match kept {

@@ -1,5 +1,6 @@
-//! The write amplification of every policy in the simulator, compared with the exact closed form in the policy's
-//! documentation, and with the textbook's, which counts levels as full and steps as small.
+//! Tests the write amplification of every policy in the simulator. The tests compare it with the exact closed form in
+//! the policy's documentation, and with the textbook formula. The textbook formula assumes full levels and ignores
+//! single compactions.
 //!
 //! `cargo test -p lsmbench-theory --test suite closed_forms -- --nocapture` shows the table.
 
@@ -12,7 +13,7 @@ use toml::Value;
 
 use crate::show;
 
-/// A load of distinct keys in equal flushes.
+/// A load of distinct keys, with flushes of equal size.
 pub(crate) const LOAD: SimulatedLoad = SimulatedLoad {
     writes_per_flush: 1000,
     entry_bytes: 100,
@@ -20,7 +21,7 @@ pub(crate) const LOAD: SimulatedLoad = SimulatedLoad {
     distinct_keys: None,
 };
 
-/// Numbers of flushed buffers: the numbers in the source documents, and some larger numbers.
+/// The tested numbers of flushes: the numbers in the source documents, and some larger numbers.
 const FLUSHES: [u64; 5] = [64, 100, 1000, 4096, 10_000];
 
 /// A policy with its parameters.
@@ -136,12 +137,12 @@ impl Policy {
         CATALOG.choose(&Value::String(self.label())).unwrap()
     }
 
-    /// The closed form in the documentation of the policy.
+    /// Returns the write amplification according to the closed form of the policy.
     fn exact(self, flushes: u64) -> f64 {
         write_amp(&self.choice(), flushes).unwrap()
     }
 
-    /// The textbook's model of the policies that are a Fluid LSM-tree.
+    /// Returns the textbook's model of the policy. Returns `None` if the policy is not a Fluid LSM-tree.
     fn as_fluid(self) -> Option<Model> {
         match self {
             Leveled { size_ratio, level0_runs: 1 } | LeveledPartial { size_ratio, level0_runs: 1 } => {
@@ -158,8 +159,9 @@ impl Policy {
         }
     }
 
-    /// The textbook's range of write amplification, plus 1 for the flush, over L levels, T^L ≥ N·(T−1)/T. It is
-    /// intended for T that is not small.
+    /// Returns the textbook's range of write amplification, including 1 for the flush. The number of levels L is the
+    /// smallest with T^L ≥ N·(T−1)/T. Returns `None` if T is below 4, because the formula is not intended for a small
+    /// T.
     fn textbook(self, flushes: u64) -> Option<(f64, f64)> {
         let model = self.as_fluid().filter(|model| model.size_ratio >= 4.0)?;
         let ratio = model.size_ratio;
@@ -168,7 +170,7 @@ impl Policy {
     }
 }
 
-/// Write amplification of the policy with this label.
+/// Returns the write amplification of the policy with this label in the simulator.
 fn simulated(label: &str, load: SimulatedLoad, flushes: u64) -> f64 {
     let choice = CATALOG.choose(&Value::String(label.to_owned())).unwrap();
     simulate(&*CATALOG.build(&choice).unwrap(), load, flushes).unwrap().write_amp()
@@ -194,8 +196,8 @@ fn the_closed_forms_are_exact() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Levels and runs after every number of flushes up to a few thousand, and the textbook's number of levels, which
-/// includes empty levels above the deepest.
+/// Rule: after every number of flushes up to about a thousand, the closed forms give the levels and runs of the
+/// simulator. For tiered trees, the textbook's number of levels includes empty levels above the deepest level.
 #[test]
 fn levels_and_runs_are_those_of_the_simulator() {
     const FLUSHES: u64 = 1_100;
@@ -218,8 +220,8 @@ fn levels_and_runs_are_those_of_the_simulator() {
     }
 }
 
-/// If the number of flushes is known in advance, horizontal growth reaches the minimum of written bytes for its number
-/// of runs. If the number is unknown, horizontal growth writes more than this minimum.
+/// Rule: if horizontal growth knows the number of flushes in advance, it writes the minimum number of bytes for its
+/// number of runs. Otherwise, horizontal growth writes at least this minimum.
 #[test]
 fn horizontal_growth_writes_the_least_for_its_runs() {
     for runs in 1..=9 {
@@ -238,8 +240,8 @@ fn horizontal_growth_writes_the_least_for_its_runs() {
     }
 }
 
-/// The expected growth of a tree comes from the closed form if one SSTable contains all keys. It comes from the
-/// simulator if SSTables are smaller or keys are overwritten.
+/// Rule: if one SSTable can contain all keys, the growth of a tree comes from the closed form. If SSTables are smaller
+/// or keys are overwritten, the growth comes from the simulator.
 #[test]
 fn growth_is_the_form_or_the_simulation() {
     let policy = Leveled { size_ratio: 4.0, level0_runs: 1 };
@@ -254,7 +256,7 @@ fn growth_is_the_form_or_the_simulation() {
     assert!(growth(&partial.choice(), SimulatedLoad { entry_bytes: 0, ..halves }, 64).is_err());
 }
 
-/// Stale data of full trees, with all keys overwritten repeatedly, stay below the textbook's bound.
+/// Rule: in full trees whose keys were all overwritten repeatedly, the stored bytes stay below the textbook's bound.
 #[test]
 fn full_trees_take_no_more_space_than_the_bound() {
     for policy in [Tiered { size_ratio: 4 }, Leveled { size_ratio: 4.0, level0_runs: 1 }] {
@@ -275,8 +277,7 @@ fn full_trees_take_no_more_space_than_the_bound() {
     }
 }
 
-/// The textbook assumes a full last level, which is rare, and leaves out the last compaction of a level or the arrival
-/// itself. The written bytes are 0.6 to 1.13 times the upper end that the textbook gives.
+/// Rule: the textbook's bound of space exists only for policies with T, K and Z.
 #[test]
 fn the_textbook_s_space_is_known_of_its_policies_alone() {
     let most = |label: &str| {
@@ -294,6 +295,8 @@ fn the_textbook_s_space_is_known_of_its_policies_alone() {
     assert_eq!((most("universal"), most("none"), most("fifo")), (None, None, None));
 }
 
+/// Rule: the written bytes are 0.6 to 1.13 times the upper end of the textbook's range. The textbook assumes a full last
+/// level, which is rare. The textbook also omits the last compaction of a level, or the arrival of the data itself.
 #[test]
 fn the_textbook_is_near() {
     for policy in POLICIES {
@@ -305,8 +308,8 @@ fn the_textbook_is_near() {
     }
 }
 
-/// If every level was filled, a leveled level costs (T+1)/2 − 1/T writes and a tiered level costs 1 write. Both values
-/// differ from the upper end of the textbook formula by at most half a write per level.
+/// Rule: if every level was filled, a leveled level costs (T+1)/2 − 1/T writes, and a tiered level costs 1 write. For
+/// leveled trees, the total is at most half a write per level above the upper end of the textbook formula.
 #[test]
 fn full_trees_cost_what_the_documentation_says_per_level() {
     for (size_ratio, exponent) in [(4, 6), (10, 4)] {
@@ -323,9 +326,9 @@ fn full_trees_cost_what_the_documentation_says_per_level() {
     }
 }
 
-/// Policies that have no closed form if SSTables are smaller than runs. Here an SSTable is half a buffer. A level that
-/// is compacted SSTable by SSTable costs at most T + 1 writes per entry, and more than a level that is compacted as a
-/// whole.
+/// Tests policies that have no closed form if SSTables are smaller than runs. Here, an SSTable has half the size of a
+/// buffer. If a level is compacted SSTable by SSTable, it costs at most T + 1 writes per entry, and at least 0.8 times
+/// as many writes as a level that is compacted as a whole.
 #[test]
 fn handing_down_tables_costs_at_most_a_full_level_below() {
     const FLUSHES: u64 = 256;

@@ -1,5 +1,5 @@
-//! Hit rates by formula, compared with caches of the catalog under simulated requests, and with the figures of an
-//! independent computation.
+//! Tests the formulas for hit rates. The tests compare them with caches of the catalog under simulated requests, and
+//! with figures of an independent computation.
 //!
 //! `cargo test -p lsmbench-theory --test suite hit_rates -- --nocapture` shows the numbers.
 
@@ -21,12 +21,12 @@ const KEYS: u64 = 40_000;
 const REQUESTS: usize = 1_600_000;
 pub(crate) const BLOCK_BYTES: u64 = 1024;
 
-/// A popularity distribution, as a sampler and as shares.
+/// A popularity distribution, from which requests can be sampled.
 #[derive(Clone, Copy, Debug)]
 enum Law {
     Uniform,
     Zipfian(f64),
-    /// A number of hot keys, and their share of the requests.
+    /// A number of hot keys, and the fraction of requests that these keys get.
     Hotspot(u64, f64),
 }
 
@@ -52,7 +52,7 @@ impl Law {
     }
 }
 
-/// The popularity of `keys` keys by weights that decrease with the rank.
+/// Returns the popularity of `keys` keys. `weight` returns the weight of a rank, and must decrease with the rank.
 pub(crate) fn popularity(keys: u64, weight: impl Fn(u64) -> f64) -> Popularity {
     let mut sum = 0.0;
     let sums: Vec<f64> = (0..keys)
@@ -70,7 +70,7 @@ pub(crate) fn cache(label: &str) -> Box<dyn Cache> {
     cache::CATALOG.build(&cache::CATALOG.choose(&Value::from(label)).unwrap()).unwrap()
 }
 
-/// The hit rate of the requests in a range of numbers, counted from an empty cache.
+/// Sends requests to an empty cache. Returns the hit rate of the requests whose numbers are in `scored`.
 pub(crate) fn play(cache: &dyn Cache, names: &[u64], scored: std::ops::Range<usize>) -> f64 {
     let block = Bytes::copy_from(&[0; BLOCK_BYTES as usize]);
     let mut hits = 0;
@@ -85,8 +85,8 @@ pub(crate) fn play(cache: &dyn Cache, names: &[u64], scored: std::ops::Range<usi
     hits as f64 / scored.len() as f64
 }
 
-/// Che's approximation and Martina's against the policies, within 1 %: distributions, sizes, single keys and keys in
-/// blocks.
+/// Rule: the approximations of Che and Martina differ from the simulated policies by at most 1 %, for several
+/// distributions and sizes, for single keys and for keys in blocks.
 #[test]
 fn forms_are_within_a_hundredth_of_simulations() {
     let mut table = String::from("law, keys per block, capacity, policy, simulated, form\n");
@@ -124,8 +124,8 @@ fn forms_are_within_a_hundredth_of_simulations() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// No cache of the catalog exceeds the best static set. The formula for an initially empty cache is valid for any
-/// window, including the filling of the cache.
+/// Rule: no cache of the catalog has a higher hit rate than the best static set. For an initially empty cache, the
+/// formula is valid for any window of requests, even while the cache fills up.
 #[test]
 fn no_cache_exceeds_the_best_static_set_and_filling_counts() {
     let law = Law::Zipfian(0.99);
@@ -149,7 +149,7 @@ fn no_cache_exceeds_the_best_static_set_and_filling_counts() {
     }
 }
 
-/// If a cache is full of other blocks when a distribution begins, some of these blocks still give hits.
+/// Rule: if a cache is full of other blocks when a distribution begins, some of these blocks still cause hits.
 #[test]
 fn what_a_cache_held_before_counts() {
     let random = &mut Xoshiro256PlusPlus::seed_from_u64(13);
@@ -185,8 +185,9 @@ fn a_pass_over_all_keys_hits_all_but_one_in_a_block() {
     }
 }
 
-/// The figures that an audit of published hit rates computed independently: a million keys under Zipf(0.99), caches of
-/// 1, 5, 10 and 20 %, single keys, and 32 keys to a block without order.
+/// Compares the formula with figures from an audit of published hit rates, which computed them independently. The
+/// workload has a million keys with Zipf(0.99), and caches of 1, 5, 10 and 20 %. The blocks contain a single key, or 32
+/// keys at random.
 #[test]
 fn the_form_gives_the_figures_of_an_independent_computation() {
     let keys = popularity(1_000_000, |rank| ((rank + 1) as f64).powf(-0.99));

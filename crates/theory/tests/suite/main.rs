@@ -1,4 +1,4 @@
-//! Closed forms, compared with simulations and enumerations.
+//! Compares closed forms with simulations and enumerations.
 
 mod closed_forms;
 mod hit_rates;

@@ -1,7 +1,7 @@
-//! The residual of each closed form against the simulator, an enumeration or a simulated cache, as a table. The table is
-//! part of `docs/explanation/performance-model.md`.
+//! Computes the residual of each closed form against the simulator, an enumeration or a simulated cache, as a table in
+//! `docs/explanation/performance-model.md`.
 //!
-//! `LSMBENCH_REWRITE=1 cargo test -p lsmbench-theory --test suite residuals` writes the table again.
+//! `LSMBENCH_REWRITE=1 cargo test -p lsmbench-theory --test suite residuals` updates the table.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -22,11 +22,12 @@ use toml::Value;
 use crate::closed_forms::LOAD;
 use crate::hit_rates::{BLOCK_BYTES, cache, play, popularity};
 
-/// The lines between which the table is written.
+/// The lines before and after the table.
 const START: &str = "<!-- residuals; LSMBENCH_REWRITE=1 writes this table again -->\n";
 const END: &str = "<!-- end of the residuals -->\n";
 
-/// The numbers of flushes of the policies: full levels at T = 2, and levels that are filled in part at other ratios.
+/// The number of flushes for which policies are compared. With T = 2, all levels are then full. With other size ratios,
+/// the levels are partly filled.
 const FLUSHES: u64 = 512;
 
 /// A predicted value and the exact value.
@@ -35,7 +36,7 @@ struct Residual {
     parameters: String,
     predicted: f64,
     exact: f64,
-    /// The largest absolute residual, as a share of the exact value.
+    /// The largest absolute residual, as a fraction of the exact value.
     most: f64,
 }
 
@@ -53,7 +54,7 @@ fn simulated(label: &str, load: SimulatedLoad, flushes: u64) -> SimulatedWrites 
     simulate(&*CATALOG.build(&choice(label)).unwrap(), load, flushes).unwrap()
 }
 
-/// The closed forms of the policies, which are exact.
+/// Adds the residuals of the policies' closed forms, which are exact.
 fn of_policies(rows: &mut Vec<Residual>) {
     for label in [
         "leveled(size_ratio=4)",
@@ -81,7 +82,7 @@ fn of_policies(rows: &mut Vec<Residual>) {
     }
 }
 
-/// The fewest bytes for K runs, and the policy that writes them.
+/// Adds the residuals of the minimum of written bytes for K runs, compared with the policy that writes this minimum.
 fn of_least_writes(rows: &mut Vec<Residual>) {
     for runs in [1, 2, 4, 9] {
         let label = format!("horizontal(runs={runs}, flushes={FLUSHES})");
@@ -95,15 +96,15 @@ fn of_least_writes(rows: &mut Vec<Residual>) {
     }
 }
 
-/// T, K and Z of the trees for which the textbook has forms.
+/// T, K and Z of the trees for which the textbook has formulas.
 const TREES: [(u64, u64, u64); 6] = [(4, 1, 1), (4, 3, 3), (10, 1, 1), (10, 3, 1), (10, 9, 1), (10, 9, 9)];
 
 fn fluid((size_ratio, upper_runs, largest_runs): (u64, u64, u64)) -> String {
     format!("fluid(size_ratio={size_ratio}, upper_runs={upper_runs}, largest_runs={largest_runs})")
 }
 
-/// The textbook's writes of trees whose levels are full, and K-LSM's writes and runs of trees whose last level is half
-/// full.
+/// Adds the residuals of the textbook's writes for trees with full levels, and of K-LSM's writes and runs for trees
+/// with a half-full last level.
 fn of_textbook(rows: &mut Vec<Residual>) {
     for tree in TREES {
         let (ratio, upper_runs, largest_runs) = (tree.0 as f64, tree.1 as f64, tree.2 as f64);
@@ -153,16 +154,16 @@ fn of_textbook(rows: &mut Vec<Residual>) {
     }
 }
 
-/// A simulated tree around a number of flushes.
+/// The observed values of a simulated tree over several flushes.
 struct Around {
-    /// The largest number of runs at rest.
+    /// The largest number of runs after compaction has finished.
     most_runs: f64,
-    /// The mean number of blocks that a lookup of an absent key reads, with the best filters for the actual levels.
+    /// The mean number of blocks that a lookup of an absent key reads, with the best filters for the existing levels.
     absent_lookup: f64,
 }
 
 impl Around {
-    /// Observes `cycle` flushes, the last of which is number `flushes`.
+    /// Simulates `flushes` flushes, and observes the last `cycle` flushes.
     fn new(label: &str, flushes: u64, cycle: u64) -> Self {
         let policy = CATALOG.build(&choice(label)).unwrap();
         let mut simulator = Simulator::new(&*policy, LOAD).unwrap();
@@ -186,7 +187,8 @@ impl Around {
     }
 }
 
-/// The bound of space, against trees whose keys were overwritten many times. The bound must not be exceeded.
+/// Adds the residuals of the space bound, compared with trees whose keys were overwritten many times. No tree may
+/// exceed the bound.
 fn of_space(rows: &mut Vec<Residual>) {
     for (tree, keys) in [((4, 1, 1), 192_000), ((4, 3, 1), 192_000), ((4, 3, 3), 64_000)] {
         const FULL: u64 = 255; // 4⁴ − 1
@@ -205,7 +207,7 @@ fn of_space(rows: &mut Vec<Residual>) {
     }
 }
 
-/// Monkey's filters, against the best of all enumerated filters.
+/// Adds the residuals of Monkey's filters, compared with the best of all enumerated filters.
 fn of_filters(rows: &mut Vec<Residual>) {
     const STEPS: i32 = 400;
     let trees = [
@@ -234,7 +236,7 @@ fn of_filters(rows: &mut Vec<Residual>) {
     }
 }
 
-/// Che's and Martina's hit rates, against caches with random requests.
+/// Adds the residuals of the hit rates by Che and Martina, compared with caches under random requests.
 fn of_hit_rates(rows: &mut Vec<Residual>) {
     const KEYS: u64 = 4_000;
     const REQUESTS: usize = 100_000;

@@ -1,4 +1,4 @@
-//! Tests of the codec in `examples/codec-c` against the invariants, and of libraries that are not valid codecs.
+//! Tests the codec in `examples/codec-c` against the invariants, and tests that invalid libraries are rejected.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,8 @@ use tempfile::TempDir;
 use super::{Value, corpora, decompress, invariants as laws};
 use crate::{CATALOG, Compression};
 
-/// Compiles a library from C source text, which may include a file. Returns `None` if no C compiler is installed.
+/// Compiles a shared library from C source text. The text may include a header file. Returns `None` if no C compiler is
+/// installed.
 fn compiled(folder: &TempDir, source: &str) -> Option<PathBuf> {
     compile_c(folder.path(), "codec-c", source)
 }
@@ -38,7 +39,8 @@ fn the_codec_in_c_keeps_its_laws() {
     assert!(stored.len() < 30 && stored.starts_with(b"\x08packbits"), "{stored:?}");
 }
 
-/// A block is stored raw if the library reports a wrong length or fails, and its decompression is rejected.
+/// Rule: if the library fails or reports a wrong length, the block is stored raw. If the library cannot decompress a
+/// block, the call returns an error.
 #[test]
 fn a_library_that_cannot_compress_stores_blocks_as_they_are() {
     let functions =

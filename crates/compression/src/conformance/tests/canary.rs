@@ -1,4 +1,5 @@
-//! A run-length codec, with pairs of length and byte. The codec is correct or has exactly one seeded fault.
+//! A run-length codec, whose output consists of pairs of length and byte. The codec is correct, or has exactly one
+//! seeded fault.
 
 use std::sync::Arc;
 
@@ -7,13 +8,13 @@ use toml::Value;
 use super::super::invariants::Opened;
 use crate::{CATALOG, Compression, CorruptBlock, Decompressor, Dictionaries, RAW};
 
-/// The tag of the blocks of this codec. No variant of the catalog has this tag.
+/// The tag of the blocks that this codec compresses. No variant of the catalog has this tag.
 const TAG: u8 = 77;
 
 /// The tag of a codec of the catalog.
 const TAG_OF_ANOTHER: u8 = 1;
 
-/// The fault that is seeded into the codec.
+/// The seeded fault of the codec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     LosesTheLastByte,
@@ -26,7 +27,7 @@ pub(crate) enum Fault {
     PanicsOnCorruptDictionaries,
 }
 
-/// The label of a codec in the catalog that learns dictionaries.
+/// The label of a codec in the catalog that trains dictionaries.
 const LEARNER: &str = "zstd(dictionary=256)";
 
 pub(crate) struct Canary(pub(crate) Option<Fault>);
@@ -36,7 +37,7 @@ impl Canary {
         self.0 == Some(fault)
     }
 
-    /// Returns a function that decompresses blocks of this codec by their tag.
+    /// Returns a function that decompresses the blocks of this codec, by their tag.
     pub(crate) fn decompressor(&self) -> impl Fn(u8, &[u8], &mut [u8]) -> Result<(), CorruptBlock> {
         |tag, stored, out| match tag {
             TAG => self.decompress(stored, out),
@@ -44,7 +45,7 @@ impl Canary {
         }
     }
 
-    /// Returns a function that opens the dictionaries of SSTables that this codec wrote.
+    /// Opens the dictionaries of an SSTable that this codec has compressed.
     pub(crate) fn open(&self, dictionaries: &[u8]) -> Result<Opened, CorruptBlock> {
         let opened = Decompressor::open(dictionaries);
         assert!(opened.is_ok() || !self.has(Fault::PanicsOnCorruptDictionaries), "no dictionaries");

@@ -10,7 +10,7 @@ use types::Bytes;
 
 use crate::{Memory, Purpose, ReadFile, Storage, StorageError, WriteFile};
 
-/// The fault that is seeded into the storage.
+/// The fault of the storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// Fault: long appends lose their last byte.
@@ -21,7 +21,7 @@ pub(crate) enum Fault {
     ReadsZerosBeyondTheEnd,
     /// Fault: an empty file cannot be opened.
     RefusesEmptyFiles,
-    /// Fault: padding to whole blocks is not truncated.
+    /// Fault: the padding of the last block stays in the file.
     LeavesPadding,
     /// Fault: creating a file truncates the existing file with the same name.
     TruncatesInPlace,
@@ -39,11 +39,12 @@ pub(crate) enum Fault {
     LocksTwice,
     /// Fault: all readers of a file share one position.
     SharesACursor,
-    /// Fault: parts that are read together are returned in the order of the file instead of the order of the request.
+    /// Fault: a call that reads several parts returns them in the order of the file, instead of the order of the
+    /// request.
     SortsAnswers,
-    /// Fault: if reading one part fails, the later parts are not read.
+    /// Fault: if one part cannot be read, the call does not read the later parts.
     GivesUpAtAnError,
-    /// Fault: the last byte of a file is not in the mapping.
+    /// Fault: a mapping lacks the last byte of the file.
     MapsTooLittle,
 }
 
@@ -69,7 +70,7 @@ impl Fault {
     ];
 }
 
-/// Files in memory with a seeded fault.
+/// A storage of files in memory with one seeded fault.
 pub(crate) struct Canary {
     pub(crate) fault: Fault,
     sound: Arc<Memory>,

@@ -70,7 +70,7 @@ kinds! {
     /// A line per series over the time of a phase, from `timeline.csv`.
     Timeline = "timeline", "one line per series over the time of a phase";
     /// A color for each combination of a value of `x` and a series.
-    Heatmap = "heatmap", "one colour per combination of x and series";
+    Heatmap = "heatmap", "one color per combination of x and series";
     /// The ratio of each candidate to its baseline, in each round and over all rounds, with the noise floor.
     Ratio = "ratio", "the ratio to the baseline in each round of trials, with the 95 % CI and the noise floor";
 }

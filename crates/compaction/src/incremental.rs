@@ -43,7 +43,7 @@ const OVERLAP_SHARE: u64 = 2;
 /// Incremental compaction with jobs of limited size.
 #[derive(Clone, Copy)]
 pub(crate) struct Incremental {
-    /// The largest number of input bytes of a job.
+    /// The maximum total size of the inputs of a job, in bytes.
     pub(crate) bytes: u64,
 }
 

@@ -57,7 +57,7 @@ pub use simulate::{
     SimulatedWrites, SimulationError, Simulator, Spread, Written, simulate,
 };
 
-/// All compaction policies. The first policy is the baseline and the lower bound of write amplification.
+/// All compaction policies. The first policy is the baseline, and has the lowest possible write amplification.
 pub static CATALOG: Catalog<dyn CompactionPolicy> = Catalog::new(
     catalog::origin!(),
     "compaction",

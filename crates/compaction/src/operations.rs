@@ -63,8 +63,8 @@ pub struct OperationWindow {
 }
 
 impl OperationWindow {
-    /// Creates a window over the latest `flushes` flushes. The window begins after the flush before these flushes, or
-    /// with the first operation of the tree. A window of 0 flushes contains no operations.
+    /// Creates a window over the latest `flushes` flushes. The window begins directly after the flush that precedes
+    /// these flushes, or with the first operation of the tree. A window of 0 flushes contains no operations.
     pub fn new(flushes: usize) -> Self {
         Self { flushes, marks: VecDeque::from([Operations::default()]) }
     }
@@ -75,7 +75,8 @@ impl OperationWindow {
         self.flushes > 0
     }
 
-    /// Moves the window after a flush. `now` is the counts since the tree was opened, including this flush.
+    /// Records a flush, so that the window begins at a later flush. `now` contains the counts since the tree was
+    /// opened, including this flush.
     pub fn note_flush(&mut self, now: Operations) {
         if self.is_observed() {
             self.marks.push_back(now);
@@ -85,7 +86,7 @@ impl OperationWindow {
         }
     }
 
-    /// Returns the operations of the window. `now` is the counts since the tree was opened.
+    /// Returns the counts of the operations in the window. `now` contains the counts since the tree was opened.
     pub fn operations(&self, now: &Operations) -> Operations {
         match self.marks.front() {
             Some(start) if self.is_observed() => now.since(start),

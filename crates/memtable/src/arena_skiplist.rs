@@ -49,7 +49,8 @@ struct ArenaSkipList {
     list: List,
 }
 
-/// The skip list. The type `A` is either the own arena of the list, or an `Arc` of an arena that several lists share.
+/// The skip list. The type `A` is either an arena that only this list uses, or an `Arc` of an arena that several lists
+/// share.
 pub(crate) struct List<A = SharedArena> {
     arena: A,
     /// The tower at which all searches begin. The front tower is before all other towers. Its key is never compared.

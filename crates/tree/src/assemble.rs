@@ -18,7 +18,7 @@ pub(crate) fn misuse(error: catalog::ChoiceError) -> Error {
     Error::Misuse(error.message)
 }
 
-/// The cache of a tree, and the number of the tree in the cache.
+/// The cache of a tree, and the number that identifies the tree in this cache.
 pub(crate) struct TreeCache {
     pub(crate) cache: Arc<dyn Cache>,
     tree: u64,

@@ -93,7 +93,7 @@ impl<'a> Operation<'a> {
 }
 
 impl BatchCounts {
-    /// Returns the counts of one operation.
+    /// Returns the counts of a batch that contains only this put or delete.
     pub(crate) fn of(entry: &Entry<'_>) -> Self {
         let deletes = u64::from(entry.value.is_none());
         Self { puts: 1 - deletes, deletes, user_bytes: entry.user_bytes() as u64, ..Self::default() }

@@ -27,7 +27,7 @@ pub enum Checksum {
 }
 
 impl Checksum {
-    /// All kinds of checksum, in the order of their codes in tables.
+    /// All kinds of checksum, in the order of their codes in SSTables.
     pub const ALL: [Self; 5] = [Self::None, Self::Crc32c, Self::Crc32, Self::Xxh3, Self::Xxh64];
 }
 

@@ -13,8 +13,8 @@ use crate::version::View;
 /// Writers are delayed if level 0 has at least the run limit divided by this number, and a compaction is due.
 const LEVEL0_SHARE: usize = 2;
 
-/// Returns the delays of a tree. Returns `None` if the writers stop at limits instead, or if the writers run the
-/// flushes.
+/// Creates the pacer, which delays the writes of a tree. Returns `None` if the design stops writers at limits instead
+/// of delaying them, or if the writers run the flushes.
 pub(crate) fn pacer(design: &Design, mode: Mode) -> Option<Pacer> {
     let options = &design.options;
     let is_background = mode == Mode::Timed && options.threads.inline == InlineWork::None;

@@ -30,8 +30,8 @@ pub(crate) struct FilePlace {
 }
 
 impl FileIndex {
-    /// Builds the index of `runs` from the index of the previous version. Counts the bytes of the blocks that the
-    /// construction reads as compaction reads in `counters`.
+    /// Builds the index of `runs` from the index of the previous version. The construction reads blocks of SSTables.
+    /// `counters` counts their bytes as bytes that a compaction read.
     ///
     /// Returns `None` if the culling variant has no index of keys, or if a block cannot be read. Gets then search one
     /// run after another, so the get that reads the block returns the error.

@@ -109,7 +109,7 @@ impl Slot {
         })
     }
 
-    /// Returns whether a range delete hides the entry of `key` in this memtable from a reader at `snapshot`.
+    /// Returns whether a range delete in this memtable hides the memtable's entry of `key` from a reader at `snapshot`.
     pub(crate) fn hides_own(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> bool {
         let deleted = self.range_deletes.newest(key.bytes, snapshot);
         deleted.is_some() && self.memtable.sequence_of(key, snapshot) < deleted
@@ -146,8 +146,8 @@ const LARGEST_BATCH: usize = 1024;
 /// The minimum number of entries in a batch after the first batch, if each batch costs a search.
 const SMALLEST_SEARCHED_BATCH: usize = 8;
 
-/// Returns the number of entries in the first batch of a scan. `expected` is the expected length of the scan, if
-/// known.
+/// Returns the number of entries that a scan requests in its first batch from a memtable. If the memtable is the only
+/// source of the scan (`is_alone`), the batch has the `expected` length of the scan, if known.
 pub(crate) fn first_batch(is_alone: bool, expected: Option<u64>) -> usize {
     match (is_alone, expected) {
         (false, _) => FIRST_BATCH,
@@ -221,8 +221,8 @@ impl<'t> MemtableCursor<'t> {
         self.at < self.batch.len() || self.refill()
     }
 
-    /// Calls `pass` for the following entries of the batch while `pass` returns `true`. Moves to the last entry for
-    /// which `pass` returned `true`.
+    /// Moves over the following entries of the batch while `pass` returns `true` for them. The new position is the last
+    /// entry for which `pass` returned `true`.
     #[inline]
     pub(crate) fn pass(&mut self, mut pass: impl FnMut(Entry<'_>) -> bool) {
         while self.at + 1 < self.batch.len() && pass(self.batch.entry(self.at + 1)) {

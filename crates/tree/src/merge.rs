@@ -181,8 +181,8 @@ impl<S: Source> Merge<S> {
         }
     }
 
-    /// Returns the number of comparisons of two keys or prefixes so far. A source that leads is compared once per
-    /// entry. In all other cases, an entry is compared once per level of the loser tree.
+    /// Returns the number of comparisons of two keys or prefixes so far. If the winner of the last step wins again, the
+    /// step costs one comparison. All other steps cost one comparison per level of the loser tree.
     pub fn comparisons(&self) -> u64 {
         self.comparisons
     }

@@ -191,7 +191,7 @@ impl Source for Cursor<'_> {
 }
 
 impl<'t> Range<'t> {
-    /// Opens a scan over `view` that sees the writes up to `snapshot`.
+    /// Opens a scan of the keys within `bounds` in `view`. The scan sees the writes up to `snapshot`.
     #[inline]
     pub(crate) fn new(
         inner: &'t Inner,

@@ -1,8 +1,8 @@
 //! The range deletes of a memtable, as fragments of the key space. For each fragment, the list contains the sequence
 //! numbers of the deletes that cover it.
 //!
-//! Source: RocksDB's `FragmentedRangeTombstoneList`. RocksDB builds the fragments again after each range delete. The
-//! insertion only splits the fragments at the bounds of the new range delete.
+//! Source: RocksDB's `FragmentedRangeTombstoneList`. RocksDB builds the fragments again after each range delete. Here,
+//! an insertion only splits the fragments at the bounds of the new range delete.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;

@@ -21,7 +21,7 @@ pub struct Recovery {
 }
 
 impl Recovery {
-    /// Adds the report of the tree in the subdirectory `name`.
+    /// Adds the recovery report of the tree in the subdirectory `name` to this report.
     pub(crate) fn add(&mut self, tree: &Self, name: &str) {
         let named = |files: &[String]| files.iter().map(|file| format!("{name}/{file}")).collect::<Vec<_>>();
         self.replayed_operations += tree.replayed_operations;

@@ -144,8 +144,8 @@ impl Files {
         Ok(manifest::Found { state, torn_bytes: 0, damaged_bytes: 0 })
     }
 
-    /// Returns an error if no crash can explain the WALs next to a manifest with `state`. Either the first WAL is
-    /// missing, or the manifest does not name a WAL because the end of the manifest is lost.
+    /// Returns an error if the WAL files do not match the manifest `state` and no crash can be the cause. Either the
+    /// first WAL is missing, or the manifest does not name a WAL because the end of the manifest is lost.
     pub(crate) fn check_logs(&self, storage: &dyn Storage, directory: &Path, state: &State) -> Result<()> {
         if let Some(first) = state.log {
             return match self.logs.contains_key(&first) {
@@ -206,7 +206,7 @@ impl Files {
         last.map(|(number, _)| number).chain(companions).max().map_or(1, |number| number + 1)
     }
 
-    /// Returns the numbers of the WALs from `first` on, in ascending order.
+    /// Returns the numbers of the WALs from `first` on, in ascending order. The result is empty if `first` is `None`.
     pub(crate) fn logs_from(&self, first: Option<u64>) -> Vec<u64> {
         first.map_or_else(Vec::new, |first| self.logs.range(first..).map(|(number, _)| *number).collect())
     }

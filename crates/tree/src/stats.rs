@@ -229,7 +229,7 @@ impl Counter {
     }
 }
 
-/// The counts of a thread's lookups before a search in a table.
+/// The lookup counters of a thread, as they were before the search of an SSTable.
 #[derive(Clone, Copy)]
 pub(crate) struct Looked {
     false_positives: u64,
@@ -244,7 +244,7 @@ impl Counters {
         &self.levels[level.min(COUNTED_LEVELS - 1)]
     }
 
-    /// Returns the current counts of lookups in tables.
+    /// Returns the current lookup counters of this thread.
     #[inline]
     pub(crate) fn looked(&self) -> Looked {
         Looked {
@@ -254,7 +254,7 @@ impl Counters {
         }
     }
 
-    /// Adds the increase since `before` to the counters of `level`.
+    /// Adds the lookups that were counted since `before` to the counters of `level`.
     #[inline]
     pub(crate) fn attribute(&self, level: usize, before: Looked) {
         let (now, level) = (self.looked(), self.level(level));
@@ -278,7 +278,7 @@ impl AllCounters {
         self.threads.get_or_default()
     }
 
-    /// Returns the sums over all threads.
+    /// Returns the counters, summed over all threads.
     pub(crate) fn sum(&self) -> Counts {
         let mut sum = Counts::default();
         self.threads.iter().for_each(|thread| sum.add(thread));
@@ -301,9 +301,9 @@ impl AllCounters {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// The counters.
+    /// The counters of operations and I/O.
     pub counts: Counts,
-    /// The levels, from level 0 down.
+    /// The statistics of each level, from level 0 down.
     pub levels: Vec<LevelStats>,
     /// The counters of each level, from level 0 down. The list may have more or fewer levels than `levels`.
     pub level_counts: Vec<LevelCounts>,
@@ -313,19 +313,19 @@ pub struct Stats {
     pub filter_bytes: u64,
     /// Memory of the fences, block directories and restart hints, in bytes.
     pub fence_bytes: u64,
-    /// Blocks in the cache, in bytes.
+    /// The size of the blocks in the cache, in bytes.
     pub cache_bytes: u64,
     /// The size at which a new memtable becomes immutable, in bytes.
     pub memtable_capacity_bytes: u64,
     /// The capacity of the cache in bytes; `u64::MAX` if the cache is unbounded.
     pub cache_capacity_bytes: u64,
-    /// The bits per key of new filters. `None` if the filters have no such size.
+    /// The bits per key of new filters. `None` if the filter variant has no setting of bits per key.
     pub filter_bits_per_key: Option<f64>,
     /// The number of times that the arbiter changed a size.
     pub memory_moves: u64,
     /// The expected false-positive rate of the filters, averaged over all runs. `None` if there are no runs.
     pub expected_fpr: Option<f64>,
-    /// The blob files.
+    /// The statistics of the blob files.
     pub blobs: BlobStats,
     /// The modeled time of the storage device so far, including the opening of the tree. `None` if the storage has no
     /// device model.

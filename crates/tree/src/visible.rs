@@ -1,4 +1,4 @@
-//! Tracks which writes readers may see: all writes up to one sequence number.
+//! Tracks the sequence number up to which readers see all writes.
 
 use types::SequenceNumber;
 
@@ -38,7 +38,8 @@ impl Visible {
         self.last.store(last, Ordering::Release);
     }
 
-    /// Returns whether the commit that begins with `first` may record its completion.
+    /// Returns whether the commit that begins with sequence number `first` is close enough to the visible sequence
+    /// number to record its completion. Other commits must wait.
     #[inline]
     pub(crate) fn has_room(&self, first: SequenceNumber) -> bool {
         first - self.last() <= AHEAD as u64

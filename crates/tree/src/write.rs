@@ -39,7 +39,7 @@ const WAIT_SHARE: u32 = 4;
 /// The largest backoff. After this number of waits without followers, 2⁷ − 1 syncs pass before the next wait.
 const MOST_BACKOFF: u32 = 7;
 
-/// The memtable and the sequence numbers of a commit.
+/// The memtable and the sequence numbers that a commit has reserved.
 pub(crate) struct CommitSlot {
     /// The view whose active memtable the commit writes to.
     view: Guard<Arc<View>>,
@@ -54,7 +54,7 @@ pub(crate) struct CommitSlot {
     taken: Option<Drained>,
 }
 
-/// The work of a commit after the commit is visible.
+/// The work that the writer must do after its commit is visible.
 pub(crate) enum WorkAfterCommit {
     None,
     /// The commit has filled this memtable.
@@ -64,7 +64,7 @@ pub(crate) enum WorkAfterCommit {
 }
 
 impl CommitSlot {
-    /// Returns the work of the commit after the commit is visible.
+    /// Returns the work that the writer must do after its commit is visible.
     pub(crate) fn work_after(self) -> WorkAfterCommit {
         match (self.is_full, self.pays) {
             (true, _) => WorkAfterCommit::Rotate(self.into_memtable()),
@@ -245,7 +245,7 @@ impl Inner {
         self.enqueue(counts, None, |_| {})
     }
 
-    /// Inserts the entries of a commit with `apply`, makes the commit visible and counts it.
+    /// Inserts the entries of a commit with `apply`, makes the commit visible, and adds `counts` to the counters.
     #[inline]
     pub(crate) fn apply(
         &self,
@@ -266,7 +266,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Inserts the entries of a commit with `apply`, and makes the commit visible.
+    /// Inserts the entries of a commit with `apply`, and makes the commit visible, without adding `counts` to the
+    /// counters.
     #[inline]
     pub(crate) fn apply_uncounted(
         &self,

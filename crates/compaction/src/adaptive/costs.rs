@@ -103,7 +103,7 @@ impl Sizes {
 pub(super) struct CostModel {
     /// The number of windows for which the model assumes the same operations.
     pub(super) horizon: f64,
-    /// The cost of reading a block, in bytes that compactions write.
+    /// The cost of reading a block, expressed as a number of bytes that compactions write.
     pub(super) read_price: f64,
     /// The false-positive rate of filters.
     pub(super) fpr: f64,

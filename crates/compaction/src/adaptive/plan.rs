@@ -1,4 +1,5 @@
-//! Simulates the merges of a change on the sizes of the runs, to compute the cost of the change.
+//! Computes the cost of a change of the setting. To do so, simulates the merges of the change with only the sizes of
+//! the runs.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! The invariants of memory arbiters, as a check that the tests of any crate can call.
+//! Checks the invariants of memory arbiters. The tests of any crate can call this check.
 //!
 //! ```
 //! use lsmbench_tree::arbiter;

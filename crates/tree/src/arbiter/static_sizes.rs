@@ -1,4 +1,5 @@
-//! Sizes that never change: the memtable and filter sizes of the design, and the rest of `memory` for the cache.
+//! The arbiter `static`, which never changes sizes: the memtables and filters keep the sizes of the design, and the
+//! cache gets the rest of `memory`.
 
 use catalog::Variant;
 

@@ -61,7 +61,7 @@ impl BlobFile {
         self.opened().map(|_| ())
     }
 
-    /// Returns the shape of the file. `live_bytes` is the number of live bytes in the file.
+    /// Returns the shape of the file for the garbage collection: its length, its partition, and the given `live_bytes`.
     pub(super) fn shape(&self, live_bytes: u64) -> Result<BlobFileShape> {
         let Footer { bytes, partition, .. } = self.opened()?.footer;
         Ok(BlobFileShape { id: self.number, bytes, live_bytes: live_bytes.min(bytes), partition })
@@ -125,8 +125,7 @@ impl BlobFile {
         Ok(())
     }
 
-    /// Returns the value of a key and the number of bytes read, without using the cache. Compactions use this
-    /// function.
+    /// Reads the value of a key past the cache, as compactions do. Returns the value and the number of bytes read.
     pub(crate) fn read_apart(&self, pointer: &Pointer, key: &[u8]) -> Result<(Bytes, u64)> {
         let Opened { file, footer } = self.opened()?;
         let record = file.read(pointer.offset, self.record_len(pointer, key, footer)?)?;

@@ -25,7 +25,7 @@ pub(crate) struct BlobWriter {
 }
 
 impl BlobWriter {
-    /// Creates the file with this number for the keys of a partition.
+    /// Creates the blob file `number` for keys of this partition.
     pub(crate) fn new(files: &BlobFiles, number: u64, partition: u32) -> Result<Self> {
         let handle = files.file(number);
         handle.set_obsolete(true);

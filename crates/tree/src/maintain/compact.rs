@@ -52,8 +52,8 @@ impl Inner {
         self.run_job(&version, &job, &cuts)
     }
 
-    /// Runs a job. The job begins a new output table at each key of `cuts`. Returns `false` if the job stopped early
-    /// because the tree is being closed.
+    /// Runs a compaction job. The output begins a new table at each key in `cuts`. Returns `false` if the job stopped
+    /// early because the tree is being closed.
     pub(super) fn run_job(&self, version: &Version, job: &Job, cuts: &[Arc<[u8]>]) -> Result<bool> {
         job.validate(&version.levels).map_err(|error| {
             Error::Failed(format!("the compaction policy picked an invalid job: {error}"))

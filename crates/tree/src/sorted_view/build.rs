@@ -19,8 +19,8 @@ use crate::table::{BlockReads, RankedRun, RunCursor, Table};
 /// The tables of a sorted run, in key order.
 type RunTables = Arc<[Arc<Table>]>;
 
-/// Builds the view of `runs`, which begin with the newest run. Counts the bytes of the blocks that the construction
-/// reads as compaction reads in `counters`.
+/// Builds the view of `runs`, ordered from the newest to the oldest run. The construction reads blocks of SSTables.
+/// `counters` counts their bytes as bytes that a compaction read.
 ///
 /// Returns `None` if the runs are too many for a view, or if a block cannot be read. Scans then merge the runs, so the
 /// scan that reads the block returns the error.

@@ -1,4 +1,4 @@
-//! The invariants of sorted views, as a check that the tests of any crate can call.
+//! Checks the invariants of sorted views. The tests of any crate can call this check.
 //!
 //! ```
 //! use lsmbench_tree::sorted_view;

@@ -20,7 +20,7 @@ use crate::seals::Seals;
 
 /// The directory, components and options that all SSTables of one tree share.
 pub(crate) struct TableContext {
-    /// The storage of the files.
+    /// The storage that contains the files of the tree.
     pub(crate) storage: Arc<dyn Storage>,
     /// The directory of the tree.
     pub(crate) directory: PathBuf,
@@ -72,7 +72,7 @@ impl TableContext {
         self.names.forget(number);
     }
 
-    /// Returns whether new blocks take whole pages.
+    /// Returns whether new blocks are padded to whole pages.
     pub(super) fn is_aligned(&self) -> bool {
         self.options.block.align || self.format.is_page_aligned()
     }
@@ -80,7 +80,7 @@ impl TableContext {
 
 /// A component, and the label that identifies the component in files.
 pub(crate) struct Component<T: ?Sized> {
-    /// The label of the component in results.
+    /// The label of the component, which SSTables and results record.
     pub(crate) label: String,
     /// The component with this label.
     pub(crate) component: Arc<T>,

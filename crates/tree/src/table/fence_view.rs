@@ -13,7 +13,7 @@ use crate::checksum::checksum;
 use crate::error::Result;
 use crate::stats::Counters;
 
-/// The view of its SSTable that a fence has during one operation.
+/// The access of a fence to its SSTable during one operation, such as a get.
 pub(super) struct View<'a> {
     pub(super) file: &'a TableFile,
     pub(super) counters: &'a Counters,

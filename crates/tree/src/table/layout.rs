@@ -110,8 +110,8 @@ pub enum Found {
 /// The part of a block that can contain a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
-    /// The restart points of the part, at least one. If some restart points have keys that are not above the searched
-    /// key, the last of these restart points is in this range.
+    /// The restart points of the part, at least one. The range contains the last restart point whose key is not above
+    /// the searched key, if such a restart point exists.
     pub(super) restarts: Range<usize>,
     /// The offset at which the part begins. 0 if the part begins at the first entry.
     pub(super) start: usize,

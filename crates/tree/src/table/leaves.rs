@@ -20,7 +20,7 @@ pub(super) struct Leaves {
     blocks: Vec<Leaf>,
 }
 
-/// A block that is in the file.
+/// A block in the temporary file.
 #[derive(Clone, Copy)]
 pub(super) struct Leaf {
     /// The code of the codec that compressed the block.

@@ -14,7 +14,7 @@ use super::names::metadata_path;
 use super::reader::Table;
 use crate::error::Result;
 
-/// The parts of the description that an open table does not know.
+/// The contents of the metadata file that an open table does not know.
 pub(super) struct Description {
     /// The level for which the table was written.
     pub(super) level: usize,

@@ -564,7 +564,7 @@ impl Table {
         }
     }
 
-    /// Prefetches the bytes of these entries that a search or a scan reads first.
+    /// Prefetches the part of `entries` that a search or a scan reads first.
     #[inline]
     pub(super) fn prefetch(&self, entries: &[u8]) {
         self.file.ahead.prefetch(entries);

@@ -233,7 +233,7 @@ impl<'t> RunCursor<'t> {
         Ok(standing.then_some(cursor))
     }
 
-    /// Opens a cursor at an entry of the run, and compares no keys.
+    /// Opens a cursor at the entry with this position in the run, without comparing keys.
     ///
     /// # Errors
     /// If the block cannot be read, is corrupt, or has no such entry.
@@ -510,8 +510,8 @@ impl<'t> RunCursor<'t> {
 }
 
 impl<'t> Approach<'t> {
-    /// Returns the cursor at the first entry that the bound `from` of `approach` allows. Returns `None` if no entry
-    /// is in bounds.
+    /// Searches the prefetched block, and returns the cursor at the first entry in bounds. `from` must be the bound
+    /// that was passed to `approach`. Returns `None` if no entry is in bounds.
     #[inline]
     pub(crate) fn land(
         self,

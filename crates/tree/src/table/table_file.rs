@@ -202,7 +202,8 @@ impl TableFile {
         Ok((blocks?, stored.len() as u64))
     }
 
-    /// Reads all blocks and creates the index of their keys. `hasher` is the hash function of the table.
+    /// Reads all blocks, and creates the in-memory index of their restart points and key hashes. `hasher` is the hash
+    /// function of the table.
     ///
     /// # Errors
     /// If storage cannot read a block. A corrupt block is no error, because lookups report its corruption.

@@ -1,4 +1,4 @@
-//! An arbiter that moves memory between memtables, filters and cache while the tree is open.
+//! Tests of an arbiter that moves memory between memtables, filters and cache while the tree is open.
 
 use std::path::Path;
 use std::sync::Arc;

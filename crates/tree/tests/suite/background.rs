@@ -1,4 +1,4 @@
-//! Background work: flushes, compactions and syncs finish in time, and report their errors.
+//! Tests that flushes, compactions and syncs in the background finish in time, and report their errors.
 
 use std::collections::BTreeSet;
 use std::path::Path;

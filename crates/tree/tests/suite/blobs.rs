@@ -1,4 +1,4 @@
-//! Values in blob files: which files exist, which values move between files, and which values readers get.
+//! Tests of values in blob files: which files exist, which values move between files, and which values readers get.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Conditional puts of several threads: exactly one of the threads writes each key.
+//! Tests that of several threads with conditional puts of one key, exactly one thread writes the key.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};

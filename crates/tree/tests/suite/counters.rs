@@ -1,4 +1,4 @@
-//! Counters of the tree: the counters match the calls to storage, and are equal in every run.
+//! Tests that the counters of the tree match the calls to storage, and are equal in every run.
 
 use std::ops::Bound;
 use std::path::Path;

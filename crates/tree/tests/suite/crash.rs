@@ -1,5 +1,5 @@
-//! Crashes: the disk fails at every call, or the power fails. The recovered content is a prefix of the writes, and
-//! contains all writes that the WAL mode must preserve.
+//! Tests of crashes: the disk fails at every call, or the power fails. The recovered content is a prefix of the writes,
+//! and contains all writes that the WAL mode must preserve.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Corrupt files: every error names the file, and no read returns a wrong answer.
+//! Tests with corrupt files: every error names the file, and no read returns a wrong answer.
 
 use std::ops::Bound;
 use std::path::Path;

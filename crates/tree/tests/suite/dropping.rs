@@ -1,5 +1,5 @@
-//! A tree whose policy drops data. A lookup finds the newest version or nothing, and all dropped data is older than
-//! the remaining data.
+//! A tree whose policy drops data. Tests of a tree whose compaction policy drops data. A lookup finds the newest
+//! version or nothing, and all dropped data is older than the remaining data.
 
 use std::collections::BTreeMap;
 use std::path::Path;

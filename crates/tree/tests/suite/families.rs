@@ -1,5 +1,5 @@
-//! Column families: a store of several families gives the answers of one ordered map per family, and no crash keeps
-//! only a part of a batch.
+//! Tests of column families: a store of several families gives the answers of one ordered map per family, and no crash
+//! keeps only a part of a batch.
 
 use std::ops::Bound;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The older methods of some options give the same answers and the same bytes. The options are the references of
+//! Tests that the older variants of three options give equal answers and equal bytes. The options are the references of
 //! scans, the key copies of table writers, and the merge kernel of compactions.
 
 use std::ops::Bound;

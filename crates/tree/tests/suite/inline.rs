@@ -1,5 +1,5 @@
-//! Writers that run background work. If a write makes work due, the work is finished when the write returns, and runs
-//! on the thread of the write. No thread waits forever.
+//! Tests of writers that run background work. If a write makes work due, the work is finished when the write returns,
+//! and runs on the thread of the write. No thread waits forever.
 
 use std::path::Path;
 use std::sync::Arc;

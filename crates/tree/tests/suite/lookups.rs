@@ -1,5 +1,5 @@
-//! Lookups that search several sorted runs at the same time, and lookups with the restart points and hash indexes of
-//! blocks in memory.
+//! Tests of lookups that search several sorted runs at the same time, and of lookups with the restart points and hash
+//! indexes of blocks in memory.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Blocks that are read in place in memory-mapped tables: the checksums of these blocks, and reads that bypass the
-//! cache.
+//! Tests of blocks that are read in place in memory-mapped tables: the checksums of these blocks, and reads that bypass
+//! the cache.
 
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,4 @@
-//! If data is written in key order and the policy allows trivial moves, the data moves through the levels without a
-//! rewrite.
+//! Tests that data written in key order moves through the levels without a rewrite, if the policy allows trivial moves.
 
 use std::ops::Bound;
 use std::path::Path;

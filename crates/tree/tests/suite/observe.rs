@@ -1,4 +1,4 @@
-//! A compaction policy that observes operations: scans and gets trigger its compactions.
+//! Tests of a compaction policy that observes operations: scans and gets trigger its compactions.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
-//! Power failures while many threads write in `timed` mode. The recovered content has all writes that the WAL mode
-//! must preserve, only complete batches, and no write without the earlier writes of its thread.
+//! Tests of power failures while many threads write in `timed` mode. The recovered content has all writes that the WAL
+//! mode must preserve, only complete batches, and no write without the earlier writes of its thread.
 
 use std::ops::Bound;
 use std::path::{Path, PathBuf};

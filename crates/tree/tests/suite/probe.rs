@@ -16,7 +16,7 @@ type Before = dyn Fn(&Disk, FileOperation, &Path) + Send + Sync;
 #[derive(Clone)]
 pub(crate) struct Probe(Arc<Disk>);
 
-/// The disk of a probe.
+/// The disk of a probe: a disk in memory, with a function that runs before every change.
 pub(crate) struct Disk {
     memory: Memory,
     /// A lock that every change of the disk takes shared, and that an image takes exclusively.

@@ -1,4 +1,4 @@
-//! Single deletes: a tombstone leaves the tree together with its put, and no older value reappears.
+//! Tests of single deletes: a tombstone leaves the tree together with its put, and no older value reappears.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Compactions that are divided into key ranges. A compaction with several parts changes no content and takes effect
-//! atomically. In `counted` mode, its result is equal in every run.
+//! Tests of compactions that are divided into key ranges. A compaction with several parts changes no content and takes
+//! effect atomically. In `counted` mode, its result is equal in every run.
 
 use std::collections::HashSet;
 use std::path::Path;

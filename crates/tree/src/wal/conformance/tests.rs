@@ -1,4 +1,4 @@
-//! Tests that each invariant detects a wrong WAL mode.
+//! Tests that the conformance check detects a WAL mode that breaks an invariant.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

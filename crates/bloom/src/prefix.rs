@@ -79,7 +79,8 @@ impl Build<dyn FilterPolicy> for Prefix {
 }
 
 impl FilterPolicy for Prefix {
-    /// Stores the length of a prefix and the parameter `whole_keys`. The bits of the Bloom filter follow.
+    /// Builds the filter. The first stored word contains the length of a prefix and the parameter `whole_keys`. The
+    /// bits of the Bloom filter follow.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let mut entries: Vec<KeyHash> = Vec::new();
         let mut last: Option<&[u8]> = None;

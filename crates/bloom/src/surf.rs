@@ -83,8 +83,8 @@ impl Build<dyn FilterPolicy> for Surf {
 }
 
 impl FilterPolicy for Surf {
-    /// Stores the false-positive rate, the number of labels, the shared prefix, both bit vectors, the labels and the
-    /// suffixes. The field `probes` of the header is the number of suffix bits.
+    /// Builds the filter. The stored words contain the false-positive rate, the number of labels, the shared prefix,
+    /// both bit vectors, the labels and the suffixes. The field `probes` of the header is the number of suffix bits.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {

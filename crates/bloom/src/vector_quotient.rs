@@ -69,8 +69,8 @@ impl Build<dyn FilterPolicy> for VectorQuotient {
 }
 
 impl FilterPolicy for VectorQuotient {
-    /// Stores the seed, the number of fingerprints and the blocks. The field `probes` of the header is the width of a
-    /// fingerprint in bits.
+    /// Builds the filter. The stored words contain the seed, the number of fingerprints and the blocks. The field
+    /// `probes` of the header is the width of a fingerprint in bits.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let geometry = self.geometry;
         let per_block = geometry.slots as f64 * geometry.load;

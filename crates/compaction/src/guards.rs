@@ -44,7 +44,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Guards>
      size_ratio = 10\n",
 );
 
-/// The policy `guards` with T.
+/// The policy `guards` with its parameter T.
 struct Guards {
     size_ratio: usize,
 }

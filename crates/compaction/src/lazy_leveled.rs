@@ -39,7 +39,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<LazyLev
      size_ratio = 10\n",
 );
 
-/// The policy `lazy-leveled` with T.
+/// The policy `lazy-leveled` with its size ratio T.
 struct LazyLeveled {
     size_ratio: usize,
 }

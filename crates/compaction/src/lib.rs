@@ -89,7 +89,7 @@ pub static CATALOG: Catalog<dyn CompactionPolicy> = Catalog::new(
     ],
 );
 
-/// The handle of [`CATALOG`].
+/// Gives generic code access to [`CATALOG`], as the variant `external` requires.
 enum Policies {}
 
 impl CatalogHandle<dyn CompactionPolicy> for Policies {

@@ -50,7 +50,7 @@ enum Between {
     Largest,
 }
 
-/// A policy that builds static B-trees.
+/// A policy that builds fences as static B-trees on disk.
 struct StaticBTree {
     page_bytes: u64,
     separators: Between,
@@ -128,7 +128,7 @@ impl StaticBTree {
         layers
     }
 
-    /// Returns the separator before each block, except the first block. The result includes a key before the first
+    /// Returns one key for each block: the separator before the block. The first element is a key before the first
     /// block, which no page stores.
     fn keys_before_blocks<'a>(&self, input: &FenceInput<'a>) -> Vec<&'a [u8]> {
         match input.bounds {

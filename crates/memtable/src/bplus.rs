@@ -363,7 +363,7 @@ impl Tree {
         records.iter().filter_map(AtomicRef::load).for_each(|version| self.arena.prefetch(version, bytes));
     }
 
-    /// Returns the position in the order of the version at a cursor.
+    /// Returns the position, in the order of versions, of the version at a cursor.
     fn probe(&self, cursor: &Cursor) -> Probe<'_> {
         let VersionRecord { key, sequence, .. } = self.arena.record(cursor.entry);
         Probe { key, sequence }

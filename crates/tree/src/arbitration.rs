@@ -16,9 +16,10 @@ use crate::stats::Counts;
 pub(crate) struct Arbitration {
     arbiter: Box<dyn MemoryArbiter>,
     period: DecisionPeriod,
-    /// The cache of the tree, with a sample of its requests.
+    /// The cache of the tree, which also samples the block requests for the arbiter.
     cache: Arc<SampledCache>,
-    /// The memory limit of the design, or else the memory of two memtables and the cache of the design.
+    /// The memory limit of the design, in bytes. Without a limit, the size of two memtables plus the capacity of the
+    /// cache.
     limit_bytes: u64,
     sizes: Mutex<MemorySizes>,
     /// The number of decisions of the arbiter that changed a size.
@@ -143,7 +144,8 @@ pub(crate) struct TreeSizes {
     pub(crate) table_bytes: u64,
 }
 
-/// The operations since the tree was opened. A decision period has half the weight of the next period.
+/// The I/O and the reuse distances that the tree observed, and the counters at the last decision. Each decision period
+/// counts half as much as the period after it.
 struct Observed {
     /// The counters at the last decision.
     last: Counts,

@@ -14,9 +14,9 @@ use crate::table::{RunCursor, Table};
 /// The index of one version.
 pub(crate) struct FileIndex {
     index: Box<dyn KeyIndex>,
-    /// The number in the index of each SSTable, by the number of the SSTable.
+    /// Maps the number of each SSTable to the number that the index uses for the SSTable.
     numbers: HashMap<u64, u32>,
-    /// The place of each SSTable, by its number in the index. `None` for a number that is not in use.
+    /// The place of each SSTable in the version, by its number in the index. `None` for a number that is not in use.
     places: Vec<Option<FilePlace>>,
 }
 

@@ -102,7 +102,7 @@ pub struct Merge<S> {
     /// last node. The number of leaves is a power of two, so every source has the same number of comparisons.
     losers: Vec<Contender>,
     winner: Contender,
-    /// The number of consecutive keys for which the same source won a full repetition of its comparisons.
+    /// The number of consecutive keys for which the same source won all its comparisons in the loser tree.
     wins: u32,
     /// The prefix of the second best key while one source [leads](WINS_TO_LEAD). If no source leads, the prefix is 0,
     /// because no prefix is below 0.

@@ -644,7 +644,7 @@ impl ValueView<'_> {
         Ok(Some((key, combined)))
     }
 
-    /// Combines the operands of the current key of a merge.
+    /// Returns the value of the current key of a merge: its newest value, combined with all newer operands.
     fn combine(&self, operator: MergeOperator, key: &[u8], merge: &Merge<Cursor<'_>>) -> Result<Vec<u8>> {
         let key = self.inner.hashed(key);
         // The merge knows only the newest version of a key in a sorted view.

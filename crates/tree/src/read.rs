@@ -61,7 +61,8 @@ impl Inner {
         Ok(found)
     }
 
-    /// Replaces the stored bytes in `value`, from the index `start` on, with the value of their key.
+    /// Replaces the stored bytes in `value`, from the index `start` on, with the value that they represent. If the
+    /// stored bytes are an operand, this value combines all operands of the key.
     #[inline(never)]
     fn resolve(
         &self,

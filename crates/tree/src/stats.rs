@@ -62,7 +62,7 @@ counters! {
     bytes_read,
     /// Bytes of SSTables and blob files written to the level, by flushes and compactions.
     bytes_written,
-    /// Filters of the level probed by gets.
+    /// Probes of filters of the level by gets.
     filter_probes,
     /// Filter probes by gets in the level that had the answer "maybe".
     filter_passes,
@@ -70,7 +70,7 @@ counters! {
     filter_false_positives,
     /// Data blocks of the level that gets searched, from the cache or from storage.
     blocks_searched,
-    /// Data blocks and fence pages of the level fetched from storage by gets.
+    /// Data blocks and fence pages of the level that gets fetched from storage.
     get_blocks_read,
 }
 
@@ -106,7 +106,8 @@ counters! {
     /// Memtables and runs with keys in the range of a scan. Each end of a scan that was read counts separately. A
     /// sorted view counts as one run.
     range_sources,
-    /// Memtables and runs in `range_sources` without the first memtable or run of each end.
+    /// The sum over all scanned ends of `range_sources` minus 1: the memtables and runs in addition to the first of
+    /// each end.
     range_extra_sources,
     /// Number of returned entries × (number of sources − 1), summed over all scans.
     range_extra_entries,
@@ -177,7 +178,7 @@ counters! {
     /// Filters probed by gets. With an index of all runs, a get counts one probe for each SSTable that the get
     /// searches, and at least one probe.
     filter_probes,
-    /// Filters that answered "absent".
+    /// Filters that answered "absent" to a get.
     filter_negatives,
     /// Filters that answered "maybe" for a key that is not in their SSTable.
     filter_false_positives,

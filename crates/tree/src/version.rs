@@ -118,7 +118,7 @@ impl ReadAccess {
     }
 }
 
-/// Builds the indexes of all sorted runs. Counts the bytes that the construction reads in `counters`.
+/// Builds the indexes of all sorted runs. `counters` counts the bytes that the construction reads.
 fn indexes(
     previous: Option<&Version>,
     runs: &[SortedRun],

@@ -22,11 +22,11 @@ use crate::version::View;
 use crate::visible::Visible;
 use crate::wal::{CommitSync, HEADER_BYTES, LogPlace, frame, synced_when_new};
 
-/// The number of times for which a writer spins before it yields to other threads.
+/// The number of spins of a writer before it yields to other threads.
 const SPINS: u32 = 128;
 
-/// The number of times for which a writer tries to lock a mutex before it blocks. After seven attempts, the writer
-/// yields between two attempts.
+/// The number of attempts of a writer to lock a mutex before the writer blocks. After seven attempts, the writer yields
+/// between two attempts.
 const ATTEMPTS: u32 = 64;
 
 /// The longest time for which a writer yields while another thread writes or syncs its record. After this time, the
@@ -47,7 +47,8 @@ pub(crate) struct CommitSlot {
     pub(crate) first: SequenceNumber,
     /// Whether this commit fills the memtable.
     is_full: bool,
-    /// Whether this commit waits for the bytes written since the last wait, if the design delays writes.
+    /// Whether this commit must wait, because the design delays writes. The delay covers the bytes written since the
+    /// last wait.
     pays: bool,
     /// The records that this commit took from the write queue, which include its own record. `None` if the commit
     /// does not hold the WAL.
@@ -59,7 +60,7 @@ pub(crate) enum WorkAfterCommit {
     None,
     /// The commit has filled this memtable.
     Rotate(Arc<Slot>),
-    /// The commit waits for the bytes written since the last wait.
+    /// The commit must wait as long as the delay rule requires for the bytes written since the last wait.
     Pay,
 }
 

@@ -94,7 +94,7 @@ mod tests {
         Fluid { size_ratio, upper_runs, largest_runs }
     }
 
-    /// The bytes of a change without a limit.
+    /// Returns the bytes that the merges of a change to the setting `fluid` write, without a limit.
     fn all_bytes(shape: &Shape, fluid: Fluid) -> u64 {
         transition_bytes(shape, fluid, |_| false).unwrap()
     }

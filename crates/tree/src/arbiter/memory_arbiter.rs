@@ -15,7 +15,7 @@ pub trait MemoryArbiter: Send + Sync {
     /// Returns the interval between decisions. `None` if the sizes never change. The tree then observes nothing.
     fn period(&self) -> Option<DecisionPeriod>;
 
-    /// Returns the sizes after a decision. `now` are the current sizes.
+    /// Returns the new sizes that follow from the observed operations. `now` contains the current sizes.
     fn decide(&self, observed: &MemoryObservation<'_>, now: MemorySizes) -> MemorySizes;
 }
 

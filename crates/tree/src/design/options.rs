@@ -38,7 +38,7 @@ pub struct Options {
     pub merge_operator: Option<MergeOperator>,
 }
 
-/// Merge operators by their names.
+/// Reads and writes a merge operator as its name in TOML.
 mod operator_name {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};

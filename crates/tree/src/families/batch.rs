@@ -12,7 +12,7 @@ pub struct FamilyId(pub(super) usize);
 /// A sequence of operations in several column families that are applied atomically.
 #[derive(Clone, Debug, Default)]
 pub struct FamilyBatch {
-    /// The operations of each family, each family once.
+    /// The operations of each family. Each family occurs at most once.
     parts: Vec<(FamilyId, WriteBatch)>,
 }
 

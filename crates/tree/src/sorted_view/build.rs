@@ -51,7 +51,7 @@ struct Construction<'v> {
     old_tables: Vec<usize>,
     /// The position in the old view.
     at: usize,
-    /// The segment of `at`.
+    /// The segment of the old view that contains the position `at`.
     segment: usize,
     /// The number of entries in each old run before `at`.
     before: Vec<u32>,
@@ -206,7 +206,8 @@ impl<'v> Construction<'v> {
         Ok(())
     }
 
-    /// Moves past all versions of the current old key. Appends the new run of each version that is still in the tree.
+    /// Moves past all versions of the current key in the old view. For each version that is still in the tree, appends
+    /// the number of its run in the new view to `versions`.
     fn take_versions(&mut self, versions: &mut Vec<u8>) {
         loop {
             let run = self.old.run(self.at);

@@ -44,7 +44,7 @@ pub enum Entries {
     Whole,
     /// All entries are key-value pairs of equal size. See `pairs`.
     Pairs,
-    /// All entries are pairs of equal size with values of four bytes, of which [`SENTINEL`](crate::block::SENTINEL)
+    /// All entries are pairs of equal size with values of four bytes. The value [`SENTINEL`](crate::block::SENTINEL)
     /// marks a tombstone.
     SentinelPairs,
 }

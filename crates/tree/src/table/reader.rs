@@ -354,7 +354,7 @@ impl Table {
         self.find_in(index, &bytes, part.as_ref(), key, value, counters)
     }
 
-    /// Counts and reports that the filter has passed an absent key.
+    /// Counts a false positive of the filter, and reports the absent key to the filter.
     fn absent(&self, key: HashedKey<'_>, counters: &Counters) -> Lookup {
         counters.filter_false_positives.bump();
         self.filter.report_false_positive(key);

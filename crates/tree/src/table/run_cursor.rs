@@ -173,8 +173,8 @@ impl<'t> RunCursor<'t> {
         Ok(Approach { cursor, block: None, part })
     }
 
-    /// Prefetches the bytes that a scan reads first, from a part of a block on. `expected` is the number of entries
-    /// in the scan, if known.
+    /// Prefetches the bytes that a scan reads first, beginning with a part of a block. `expected` is the number of
+    /// entries in the scan, if known.
     fn prefetch_from(&mut self, table: &Table, part: &Part, expected: Option<u64>) {
         let expected_bytes = expected.map_or(PREFETCHED_BYTES, |entries| table.expected_bytes(entries));
         let block_bytes = table.stored_len(self.block).unwrap_or(0);

@@ -20,7 +20,7 @@ use crate::error::Result;
 /// The positions of the marked entries of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SingleMarks {
-    /// Neighboring marked entries of one block, in the order of the table.
+    /// The marked entries in the order of the table. Neighboring marked entries of one block form one run.
     runs: Vec<MarkRun>,
 }
 

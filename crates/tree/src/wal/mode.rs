@@ -30,7 +30,7 @@ pub struct WalMode {
 /// The commits that are synced before the tree acknowledges them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommitSync {
-    /// No commit is synced. With a log, an acknowledged write survives a crash of the process, but not a power loss.
+    /// No commit is synced. With a WAL, an acknowledged write survives a crash of the process, but not a power loss.
     Never,
     /// Every commit is synced separately.
     Each,

@@ -74,7 +74,8 @@ fn memory_moves_to_the_memtables_for_writes_and_to_the_cache_for_reads() {
     assert!(split == again, "equal operations give equal decisions");
 }
 
-/// A phase of reads has no writes that would fill the memtable.
+/// Tests that reads trigger the flush of a memtable that is larger than its new capacity, because a phase without
+/// writes never fills the memtable.
 #[test]
 fn a_memtable_that_is_too_large_is_flushed_after_reads() {
     let (design, storage) = (small_design(MARGINAL), memory());

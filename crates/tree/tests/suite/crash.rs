@@ -29,7 +29,7 @@ fn commits() -> Vec<Commit> {
         .collect()
 }
 
-/// Returns the model after each number of commits, from 0 on.
+/// Returns the expected content after 0, 1, 2, … commits.
 fn histories(commits: &[Commit]) -> Vec<Model> {
     let mut model = Model::new();
     let mut all = vec![model.clone()];
@@ -78,7 +78,7 @@ fn content(design: &Design, storage: &Arc<dyn Storage>) -> Model {
     content
 }
 
-/// Returns the calls to storage while all commits are written.
+/// Returns the storage calls that occur while all commits are written.
 fn call_count(design: &Design, commits: &[Commit]) -> Vec<FileOperation> {
     let faulty = Arc::new(Faulty::new(Arc::new(Memory::default())));
     let storage: Arc<dyn Storage> = Arc::clone(&faulty) as _;
@@ -136,12 +136,12 @@ fn is_the_end_of(recovered: &Model, whole: &Model, commits: &[Commit]) -> bool {
         && last.into_iter().all(|(key, _)| whole.get(key) == recovered.get(key))
 }
 
-/// Lets the disk fail at every `step`-th call.
+/// For every `step`-th call to storage, runs a crash test in which this call fails.
 fn crash_everywhere(wal: &str, unsynced: &[Unsynced], all_acknowledged: bool, step: usize) {
     crash_under("", wal, unsynced, all_acknowledged, step);
 }
 
-/// Lets the disk fail like [`crash_everywhere`], for a design with more options.
+/// Runs the crash tests of [`crash_everywhere`] for a design with more options.
 fn crash_under(options: &str, wal: &str, unsynced: &[Unsynced], all_acknowledged: bool, step: usize) {
     let leveled = "compaction = { kind = \"leveled\", size_ratio = 3 }";
     crash_design(&format!("wal = \"{wal}\"\n{leveled}\n{options}"), unsynced, all_acknowledged, step);

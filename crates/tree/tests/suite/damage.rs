@@ -65,7 +65,8 @@ fn copy_to(
     copy
 }
 
-/// Opens the corrupt store and reads everything. Each answer must be right or an error about corruption.
+/// Opens the corrupt store and reads everything. Each answer must be right or an error about corruption. Returns
+/// whether the corruption caused an error.
 fn check_answers(design: &Design, storage: &Arc<dyn Storage>, model: &Model, what: &str) -> bool {
     let options = OpenOptions::new(design.clone()).mode(Mode::Counted).storage(Arc::clone(storage));
     let tree = match options.open(DIRECTORY) {

@@ -112,7 +112,7 @@ fn three_runs(per_lookup: usize) -> (Tree, Arc<Meeting>, Vec<u64>) {
     (tree, cache, tables)
 }
 
-/// Returns the increase of the counters of a tree by `work`.
+/// Runs `work`, and returns the increase of the counters of the tree.
 fn counted(tree: &Tree, work: impl FnOnce()) -> Counts {
     let before = tree.stats().counts;
     work();

@@ -23,7 +23,7 @@ const DIRECTORY: &str = "tree";
 const WRITERS: usize = 4;
 /// The number of commits of each writer.
 const COMMITS: u64 = 150;
-/// The test takes an image of the disk at one of `CALLS_PER_IMAGE` calls.
+/// The test takes an image of the disk at one of every `CALLS_PER_IMAGE` calls.
 const CALLS_PER_IMAGE: usize = 11;
 
 /// The number of commits of each writer.

@@ -51,7 +51,8 @@ fn a_pair_in_one_memtable_leaves_nothing() {
     assert_eq!(tree.get(b"key").unwrap().as_deref(), Some(&b"again"[..]));
 }
 
-/// A delete leaves its tombstone in the same place, because older versions may exist.
+/// Tests that a compaction removes a single delete together with its put, while the tombstone of an ordinary delete
+/// remains, because older versions may exist.
 #[test]
 fn a_pair_of_two_runs_leaves_together_and_a_delete_stays() {
     let tree = tree(TIERED);

@@ -32,8 +32,8 @@ fn memtable(bytes: u64) -> MemorySizes {
     MemorySizes { memtable_bytes: bytes, filter_bits_per_key: None }
 }
 
-/// Repeats decisions until the sizes no longer change, and returns these sizes. Of the observations, only the
-/// compaction bytes change with the sizes.
+/// Repeats decisions until the sizes no longer change, and returns these sizes. Only the observed compaction bytes
+/// change with the sizes.
 fn settled(arbiter: &dyn MemoryArbiter, seen: MemoryObservation<'_>, from: MemorySizes) -> MemorySizes {
     let mut now = from;
     for _ in 0..100 {

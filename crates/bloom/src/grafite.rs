@@ -110,7 +110,7 @@ impl FilterPolicy for Grafite {
     }
 }
 
-/// Returns the code of a number.
+/// Returns the code of a number. `range` is the number of possible codes.
 #[inline]
 fn code(number: u64, range: u64) -> u64 {
     let (stretch, within) = (number / range, number % range);

@@ -279,7 +279,7 @@ mod tests {
         }
     }
 
-    /// If a key has the length of a prefix and both have the same hash function, the key takes only one entry.
+    /// Tests that a key takes only one entry if it has the length of a prefix and both have the same hash function.
     #[test]
     fn keys_that_are_prefixes_are_counted_once() {
         let keys: KeyList = (0..20_000u64).map(|i| mix(i, 1).to_be_bytes()).collect();

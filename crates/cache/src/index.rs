@@ -182,7 +182,7 @@ pub(crate) struct Writer<'a, T> {
 }
 
 impl<T> Writer<'_, T> {
-    /// Returns the state of the writer.
+    /// Returns the state that only the writer uses.
     pub(crate) fn state(&mut self) -> &mut T {
         &mut self.books.state
     }

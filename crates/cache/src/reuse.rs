@@ -86,7 +86,7 @@ pub(crate) struct ReuseSampler {
     lengths: PrefixSums,
     /// The total length of the sampled blocks.
     sampled_bytes: u64,
-    /// The sampling rate is 2^-`halvings`.
+    /// The number of times that the sampling rate was halved. The rate is 2^-`halvings`.
     halvings: u32,
     most_blocks: usize,
     most_bytes: u64,

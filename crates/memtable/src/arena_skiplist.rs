@@ -80,7 +80,8 @@ impl<A: Borrow<SharedArena>> List<A> {
         self.arena.borrow()
     }
 
-    /// Adds a version of a key.
+    /// Adds a version of a key with the sequence number `sequence`. With `None` as its value, the version is a
+    /// tombstone.
     pub(crate) fn insert(&self, key: HashedKey<'_>, sequence: SequenceNumber, value: Option<&[u8]>) {
         let height = tower_height(key.hash.0, sequence).min(self.most_height);
         let version = self.arena().append(key.bytes, sequence, value, height);

@@ -137,7 +137,7 @@ impl Memtable for Buffer {
     }
 }
 
-/// The entries in insertion order.
+/// The entries of the buffer, in insertion order.
 struct Log {
     /// The hash of each entry's key. The hashes are in a separate array, so that a search runs at memory bandwidth.
     hashes: Vec<KeyHash>,

@@ -69,7 +69,8 @@ impl VersionMap {
         }
     }
 
-    /// Adds a version of a key.
+    /// Adds a version of a key with the sequence number `sequence`. With `None` as its value, the version is a
+    /// tombstone.
     pub(crate) fn insert(&mut self, key: &[u8], sequence: SequenceNumber, value: Option<&[u8]>) {
         let len = value.map_or(TOMBSTONE, |value| value.len() as u32);
         let header = (u128::from(len) << 64 | u128::from(sequence)).to_le_bytes();

@@ -147,7 +147,7 @@ pub(crate) struct TreeSizes {
 /// The I/O and the reuse distances that the tree observed, and the counters at the last decision. Each decision period
 /// counts half as much as the period after it.
 struct Observed {
-    /// The counters at the last decision.
+    /// The counters of the tree at the last decision of the arbiter.
     last: Counts,
     io: ObservedIo,
     reuse: ReuseCurve,
@@ -170,7 +170,7 @@ struct ObservedIo {
 }
 
 impl ObservedIo {
-    /// Returns the bytes of these operations in a tree with blocks of `block_bytes`.
+    /// Returns the bytes that the operations in `counts` transferred, in a tree with blocks of `block_bytes`.
     fn of(counts: &Counts, block_bytes: u64) -> Self {
         let read = counts.data_blocks_read + counts.fence_pages_read;
         let cached = counts.data_blocks_from_cache + counts.fence_pages_from_cache;

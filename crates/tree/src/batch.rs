@@ -35,7 +35,7 @@ pub(crate) struct BatchCounts {
     pub(crate) user_bytes: u64,
 }
 
-/// One operation of a batch.
+/// One operation of a write batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation<'a> {
     /// The put or the delete of one key.
@@ -99,7 +99,7 @@ impl BatchCounts {
         Self { puts: 1 - deletes, deletes, user_bytes: entry.user_bytes() as u64, ..Self::default() }
     }
 
-    /// Returns the number of operations.
+    /// Returns the total number of operations of all kinds.
     pub(crate) fn operations(&self) -> u64 {
         self.puts + self.deletes + self.range_deletes + self.merges + self.single_deletes
     }
@@ -274,7 +274,7 @@ impl Drop for WriteBatch {
     }
 }
 
-/// Returns an error if a key or a value is longer than its limit.
+/// Returns an error if the key or the value of an entry is longer than its limit.
 pub(crate) fn check_limits(entry: &Entry<'_>) -> Result<()> {
     if entry.key.len() > MAX_KEY_BYTES {
         return Err(Error::KeyTooLong(entry.key.len()));

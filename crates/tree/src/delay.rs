@@ -34,8 +34,9 @@ impl Inner {
         }
     }
 
-    /// Notifies the delay rule of a new version of the tree. `before` is the view before the change, and
-    /// `level0_runs` is the number of runs in level 0 after the change.
+    /// Notifies the delay rule of a new version of the tree. `before` is the view before the change, and `level0_runs`
+    /// is the number of runs in level 0 after the change. `has_flushed` is set if the change removed a flushed
+    /// memtable.
     pub(crate) fn pace_change(&self, before: &View, level0_runs: usize, has_flushed: bool) {
         let Some(pacer) = &self.pacer else { return };
         let limit = self.design.options.stall.level0_runs;

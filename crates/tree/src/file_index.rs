@@ -11,7 +11,7 @@ use crate::merge::Source;
 use crate::stats::AllCounters;
 use crate::table::{RunCursor, Table};
 
-/// The index of one version.
+/// The index from the keys of one version of the tree to the SSTables that may contain the keys.
 pub(crate) struct FileIndex {
     index: Box<dyn KeyIndex>,
     /// Maps the number of each SSTable to the number that the index uses for the SSTable.

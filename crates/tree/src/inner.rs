@@ -261,7 +261,7 @@ impl Signals {
 }
 
 impl Inner {
-    /// Hashes a key.
+    /// Returns a key with its hash by the hash function of the tree.
     #[inline]
     pub(crate) fn hashed<'a>(&self, key: &'a [u8]) -> HashedKey<'a> {
         HashedKey { bytes: key, hash: self.hasher.hash(key) }

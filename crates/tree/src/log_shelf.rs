@@ -22,10 +22,10 @@ pub(crate) struct LogShelf {
 
 /// A WAL without records.
 pub(crate) struct NewLog {
-    /// The file number.
+    /// The file number of the WAL.
     pub(crate) number: u64,
-    /// The seal of the file.
+    /// The seal of the WAL file.
     pub(crate) seal: u64,
-    /// The file.
+    /// The open WAL file.
     pub(crate) file: LogFile,
 }

@@ -54,7 +54,7 @@ struct Answer {
 }
 
 impl LookupPool {
-    /// Starts the threads that help a caller.
+    /// Starts `helpers` threads that help the callers of gets.
     ///
     /// # Errors
     /// If a thread cannot be started.

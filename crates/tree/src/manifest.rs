@@ -259,10 +259,10 @@ impl Manifest {
     }
 }
 
-/// The content of a manifest file.
+/// The result of reading a manifest file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// The last intact state.
+    /// The state in the last intact record.
     pub(crate) state: State,
     /// The number of bytes after the last intact record. Such bytes remain after a crash during a change.
     pub(crate) torn_bytes: u64,
@@ -270,7 +270,7 @@ pub(crate) struct Found {
     pub(crate) damaged_bytes: u64,
 }
 
-/// Reads the manifest of a tree.
+/// Reads the manifest of the tree in `directory`.
 pub(crate) fn read(storage: &dyn Storage, directory: &Path) -> Result<Found> {
     let path = directory.join(MANIFEST);
     let file = storage.open(&path, Purpose::Manifest)?;
@@ -429,7 +429,8 @@ mod tests {
         }
     }
 
-    /// If every length fits into the file, the search would read the rest of the file at each offset.
+    /// Tests that the search for an intact record ends soon if every length fits into the file. Without a limit, the
+    /// search would read the rest of the file at each offset.
     #[test]
     fn the_search_behind_damage_ends_soon() {
         let all = states();

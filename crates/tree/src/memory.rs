@@ -13,7 +13,7 @@ use crate::single_deletes::{SingleDeletes, SortedSingleDeletes, VersionKind};
 
 /// A memtable with its range deletes and the number of its WAL.
 pub(crate) struct Slot {
-    /// The memtable.
+    /// The memtable itself, which contains the entries.
     pub(crate) memtable: Box<dyn Memtable>,
     /// The range deletes. A range delete hides older entries of this memtable, and entries of all older memtables and
     /// runs.
@@ -28,7 +28,7 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// Creates the slot of an active memtable.
+    /// Creates the slot of an active memtable, whose writes are in the WAL with the number `log`.
     pub(crate) fn new(memtable: Box<dyn Memtable>, log: u64) -> Self {
         let (range_deletes, last_sequence) = (RangeDeletes::default(), AtomicU64::new(SequenceNumber::MAX));
         Self { memtable, range_deletes, single_deletes: SingleDeletes::default(), log, last_sequence }
@@ -170,8 +170,9 @@ pub(crate) struct MemtableCursor<'t> {
 }
 
 impl<'t> MemtableCursor<'t> {
-    /// Opens a cursor at the first entry in `direction` that the bound `from` allows. Returns `None` if no entry is
-    /// in bounds. The first batch requests `limit` entries.
+    /// Opens a cursor over the entries that are visible at `snapshot`. The cursor begins at the first entry in
+    /// `direction` that the bound `from` allows. Returns `None` if no entry is in bounds. The first batch requests
+    /// `limit` entries.
     pub(crate) fn open(
         slot: &'t Slot,
         from: Bound<&[u8]>,

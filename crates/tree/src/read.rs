@@ -117,8 +117,8 @@ impl Inner {
         value.ok_or_else(|| unmarked(&self.directory))
     }
 
-    /// Looks up many keys in one consistent view. One call probes a filter for all keys that are not found yet, so that
-    /// the CPU cache misses overlap.
+    /// Looks up many keys in `view`, as of the sequence number `snapshot`. One call probes a filter for all keys that
+    /// are not found yet, so that the CPU cache misses overlap.
     pub(crate) fn multi_get_in(
         &self,
         view: &View,

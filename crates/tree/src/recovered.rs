@@ -1,4 +1,4 @@
-//! The report of recovery.
+//! The report of recovery, which describes what the opening of a store found and changed.
 
 /// The report of recovery: the files that opening the tree found, replayed, removed or quarantined.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -54,7 +54,7 @@ struct Companion {
     number: u64,
     /// The file name of the table.
     table: String,
-    /// The name of this file.
+    /// The name of the companion file.
     name: String,
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Lists the files of a directory.
+    /// Lists the files of an existing directory.
     pub(crate) fn list(storage: &dyn Storage, directory: &Path) -> Result<Self> {
         let mut files = Self::default();
         for name in storage.list(directory)? {
@@ -111,7 +111,7 @@ impl Files {
         self.tables.iter().for_each(|(number, name)| names.record(*number, name));
     }
 
-    /// Lists the files of a directory. A missing directory has no files.
+    /// Lists the files of a directory. The result is empty if the directory does not exist.
     pub(crate) fn of_existing(storage: &dyn Storage, directory: &Path) -> Result<Self> {
         match Self::list(storage, directory) {
             Err(Error::Storage(error)) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
@@ -367,7 +367,7 @@ fn whole(table: Table, has_operator: bool, corrupt_blobs: &BTreeMap<u64, Error>)
     }
 }
 
-/// Returns whether a file is corrupt or missing. A file that is temporarily unreadable is not lost.
+/// Returns whether `error` shows that a file is corrupt or missing. A file that is temporarily unreadable is not lost.
 pub(crate) fn is_lost(error: &Error) -> bool {
     match error {
         Error::Storage(error) => {
@@ -389,7 +389,7 @@ pub(crate) fn with_hint(error: Error) -> Error {
     }
 }
 
-/// Moves a file into the quarantine. Does nothing if the file is missing.
+/// Moves the file `name` of a tree's directory into the quarantine. Does nothing if the file is missing.
 pub(crate) fn set_aside(storage: &dyn Storage, directory: &Path, name: &str) -> Result<()> {
     let quarantine = directory.join(QUARANTINE);
     // A link could lead to a directory outside of the store.

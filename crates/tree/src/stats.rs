@@ -101,7 +101,7 @@ counters! {
     single_deletes,
     /// Pairs of a single delete and its put that flushes and compactions removed together.
     single_delete_pairs,
-    /// Scans opened.
+    /// Scans that were opened.
     ranges,
     /// Memtables and runs with keys in the range of a scan. Each end of a scan that was read counts separately. A
     /// sorted view counts as one run.
@@ -124,7 +124,7 @@ counters! {
     wal_bytes,
     /// Syncs of the WAL.
     wal_syncs,
-    /// Memtables flushed.
+    /// Memtables that were flushed to SSTables.
     flushes,
     /// Bytes of SSTables and blob files written by flushes.
     flush_bytes,
@@ -336,7 +336,7 @@ pub struct Stats {
 /// Statistics of the blob files, which contain the values that are not in SSTables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlobStats {
-    /// The number of files.
+    /// The number of blob files.
     pub files: u64,
     /// The total size of the values with their keys and checksums, in bytes.
     pub bytes: u64,
@@ -347,19 +347,19 @@ pub struct BlobStats {
 /// Statistics of one level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LevelStats {
-    /// The number of sorted runs.
+    /// The number of sorted runs of the level.
     pub runs: u64,
-    /// The number of SSTables.
+    /// The number of SSTables of the level.
     pub tables: u64,
-    /// The number of entries, including tombstones.
+    /// The number of entries of the level, including tombstones.
     pub entries: u64,
-    /// The number of tombstones.
+    /// The number of tombstones of the level.
     pub tombstones: u64,
-    /// The number of range tombstones.
+    /// The number of range tombstones of the level.
     pub range_tombstones: u64,
     /// The total size of the SSTables, in bytes.
     pub file_bytes: u64,
-    /// The number of data blocks.
+    /// The number of data blocks of the level.
     pub blocks: u64,
     /// The total stored size of the data blocks, in bytes.
     pub block_bytes: u64,

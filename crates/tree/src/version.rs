@@ -88,9 +88,9 @@ pub(crate) struct Version {
     pub(crate) runs: Vec<SortedRun>,
     /// The work of all scans in earlier versions, for read-triggered compaction.
     pub(crate) ranges_before: RangeWork,
-    /// Whether any SSTable refers to blob files, or stores its values in a form that allows pointers.
+    /// Whether any SSTable of the version refers to blob files, or stores its values in a form that allows pointers.
     has_blobs: bool,
-    /// Whether any SSTable has range tombstones.
+    /// Whether any SSTable of the version has range tombstones.
     has_range_tombstones: bool,
     /// The order of the entries of all runs, if scans read through a sorted view.
     sorted_view: Option<SortedView>,
@@ -150,7 +150,8 @@ impl Version {
         Self::after(None, levels, access, ranges_before, counters)
     }
 
-    /// Creates the version that follows `previous`.
+    /// Creates the version with these levels that follows `previous`. `previous` is `None` for the first version of a
+    /// tree.
     fn after(
         previous: Option<&Self>,
         levels: Levels<TableRef>,
@@ -244,6 +245,7 @@ impl Version {
     }
 
     /// Returns the shape of the tree without its operations. A compaction policy uses the shape to pick jobs.
+    /// `buffer_bytes` is the capacity of a memtable.
     pub(crate) fn shape(&self, buffer_bytes: u64) -> Shape {
         let table_shape = |table: &TableRef| {
             let properties = table.0.properties();

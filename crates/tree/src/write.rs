@@ -97,7 +97,7 @@ fn spin_lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Inner {
-    /// Writes one entry.
+    /// Writes one put or delete in one commit.
     pub(crate) fn write_entry(&self, entry: Entry<'_>) -> Result<()> {
         check_limits(&entry)?;
         let key = self.hashed(entry.key);
@@ -187,8 +187,8 @@ impl Inner {
         slot.memtable.insert_all(first, &mut entries);
     }
 
-    /// Adds one operation to a memtable, and to its lists of range deletes and single deletes. For a conditional put,
-    /// the caller has checked that the key is absent.
+    /// Adds one operation with the sequence number `sequence` to a memtable, and to its lists of range deletes and
+    /// single deletes. For a conditional put, the caller has checked that the key is absent.
     pub(crate) fn insert(&self, slot: &Slot, sequence: SequenceNumber, operation: Operation<'_>) {
         let (key, stored) = match operation {
             Operation::DeleteRange { low, high } => return slot.range_deletes.insert(low, high, sequence),

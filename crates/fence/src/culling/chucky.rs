@@ -31,7 +31,7 @@ pub(super) const VARIANT: Variant<dyn Culling> = Variant::new::<Chucky>(
      fingerprint_bits = 12\n",
 );
 
-/// The entries of a bucket.
+/// The number of entries in a bucket.
 const BUCKET_ENTRIES: u64 = 4;
 
 /// The largest share of used entries. Above this share, cuckoo hashing with buckets of four entries often fails.

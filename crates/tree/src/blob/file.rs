@@ -85,12 +85,13 @@ impl BlobFile {
         Ok(self.opened.get_or_init(|| Opened { file, footer }))
     }
 
-    /// Returns the error for corruption at an offset of the file.
+    /// Returns the error for corruption at `offset` of the file. `what` describes the corruption.
     pub(crate) fn damaged(&self, offset: u64, what: impl Into<String>) -> Error {
         Error::damaged(&self.path, offset, what)
     }
 
-    /// Appends the value of a key to `value`. The value comes from the mapped file, from the cache, or from storage.
+    /// Appends the value of a key to `value`. `pointer` is the position of the value in this file. The value comes from
+    /// the mapped file, from the cache, or from storage.
     pub(crate) fn read_into(
         &self,
         pointer: &Pointer,

@@ -68,7 +68,7 @@ impl Record {
 /// The footer of a blob file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Footer {
-    /// The number of records.
+    /// The number of records in the file.
     pub(super) records: u64,
     /// The total length of all records, in bytes. The footer of the file begins at this offset.
     pub(super) bytes: u64,

@@ -88,8 +88,8 @@ pub enum Step {
     Reopen,
 }
 
-/// Returns seeded operations on a few hundred keys, so that overwrites, deletes and hits are common. The same seed
-/// always gives the same operations.
+/// Returns `count` seeded operations on a few hundred keys, so that overwrites, deletes and hits are common. The same
+/// seed always gives the same operations.
 pub fn steps(seed: u64, count: usize) -> Vec<Step> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     with_single_deletes((0..count).map(|_| step(&mut random)).collect())

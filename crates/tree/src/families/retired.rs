@@ -13,7 +13,7 @@ use crate::wal::log_path;
 /// A completed segment of the shared WAL. No thread appends to this segment.
 #[derive(Clone, Debug)]
 pub(super) struct RetiredSegment {
-    /// The number of the file.
+    /// The file number of the segment.
     pub(super) number: u64,
     /// For each family, its last sequence number in this segment or an older segment.
     pub(super) last: Vec<SequenceNumber>,

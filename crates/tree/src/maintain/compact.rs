@@ -105,7 +105,7 @@ impl Inner {
         }
     }
 
-    /// Merges the inputs into new tables. Returns `None` if the tree is being closed.
+    /// Merges the inputs of a job into new tables. Returns `None` if the tree is being closed.
     fn merge(
         &self,
         version: &Version,

@@ -164,7 +164,7 @@ impl<'a> Separation<'a> {
         Ok(Some(reference))
     }
 
-    /// Completes all blob files.
+    /// Completes all open blob files of the run.
     pub(super) fn finish(&mut self) -> Result<()> {
         (0..self.writers.len()).try_for_each(|partition| self.finish_file(partition))
     }

@@ -39,7 +39,7 @@ pub(crate) fn build(
     Construction::new(previous, runs, segment_entries, counters).run(runs).ok()
 }
 
-/// The construction of a view.
+/// The state of the construction of a sorted view.
 struct Construction<'v> {
     old: &'v SortedView,
     counters: &'v AllCounters,
@@ -49,7 +49,7 @@ struct Construction<'v> {
     renumbered: Vec<Vec<Option<u8>>>,
     /// The index of the current table of each old run.
     old_tables: Vec<usize>,
-    /// The position in the old view.
+    /// The current position in the old view.
     at: usize,
     /// The segment of the old view that contains the position `at`.
     segment: usize,

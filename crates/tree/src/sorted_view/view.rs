@@ -115,8 +115,8 @@ impl SortedView {
             + blocks
     }
 
-    /// Begins a segment with the entry that is appended next. `before` contains, for each run, the number of its
-    /// entries before this entry.
+    /// Begins a segment with the entry that is appended next. `anchor` is the key of this entry. `before` contains, for
+    /// each run, the number of its entries before this entry.
     pub(super) fn begin_segment(&mut self, anchor: &[u8], before: &[u32]) {
         self.starts.push(self.selectors.len() as u32);
         self.anchors.extend_from_slice(anchor);

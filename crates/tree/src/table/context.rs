@@ -53,17 +53,17 @@ pub(crate) struct TableContext {
 }
 
 impl TableContext {
-    /// Returns the path of an SSTable.
+    /// Returns the path of the SSTable `number`.
     pub(crate) fn table_path(&self, number: u64) -> PathBuf {
         self.directory.join(self.names.of(number))
     }
 
-    /// Returns the names of all files that an SSTable can have. Some of these files may not exist.
+    /// Returns the names of all files that the SSTable `number` can have. Some of these files may not exist.
     pub(crate) fn table_files(&self, number: u64) -> impl Iterator<Item = String> {
         files_of(Path::new(&self.names.of(number)), true).map(|path| path.to_string_lossy().into_owned())
     }
 
-    /// Removes the files of an SSTable. `has_filter_file` is true if the filter has a file of its own.
+    /// Removes the files of the SSTable `number`. `has_filter_file` is true if the filter has a file of its own.
     pub(crate) fn remove_table(&self, number: u64, has_filter_file: bool) {
         for path in files_of(&self.table_path(number), has_filter_file) {
             // If a removal fails, the file is an orphan, and the next open removes it.

@@ -64,7 +64,7 @@ impl TableView for View<'_> {
 }
 
 impl TableFile {
-    /// Reads a part of the fence and verifies the checksums of its chunks.
+    /// Reads the byte range `range` of the fence and verifies the checksums of its chunks.
     fn read_fence(&self, range: Range<u64>) -> Result<Bytes> {
         if range.start > range.end || range.end > self.footer.fence.len {
             return Err(

@@ -47,7 +47,7 @@ pub(super) fn buckets(keys: &[(KeyHash, usize)], keys_per_bucket: f64) -> Option
     Some(buckets)
 }
 
-/// Adds a key to its bucket.
+/// Adds a key, with the number of its restart point, to its bucket.
 fn put(buckets: &mut [u8], hash: KeyHash, restart: usize) {
     let count = buckets.len();
     let bucket = &mut buckets[place(hash, count)];

@@ -146,8 +146,9 @@ impl Layout {
         0..self.restart_count
     }
 
-    /// Returns the last of the given restart points whose key is not above `target`. Returns the first restart point if
-    /// the keys of all restart points are above `target`. Returns `None` if the block is corrupt.
+    /// Returns the last restart point in the range `among` whose key is not above `target`. Returns the first restart
+    /// point of the range if the keys of all its restart points are above `target`. Returns `None` if the block is
+    /// corrupt.
     pub(super) fn seek_among<E: EntryCodec>(
         &self,
         bytes: &[u8],

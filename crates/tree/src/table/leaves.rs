@@ -44,7 +44,7 @@ impl Leaves {
         self.blocks.push(leaf);
     }
 
-    /// Returns all blocks in order.
+    /// Returns all blocks in the order in which they were added.
     pub(super) fn blocks(&self) -> &[Leaf] {
         &self.blocks
     }

@@ -495,7 +495,7 @@ impl Table {
         Ok(self.file.directory.place(index).map_or(0, |place| place.offset))
     }
 
-    /// Returns a data block from the cache or from storage.
+    /// Returns the data block number `index` from the cache or from storage.
     pub(crate) fn block(&self, index: u32, counters: &Counters) -> Result<BlockBytes<'_>> {
         self.file.block(index, counters)
     }
@@ -511,7 +511,7 @@ impl Table {
         self.file.file.mapped().is_some()
     }
 
-    /// Returns the stored size of a data block, in bytes. Returns `None` if the block does not exist.
+    /// Returns the stored size of data block number `index`, in bytes. Returns `None` if the block does not exist.
     pub(super) fn stored_len(&self, index: u32) -> Option<usize> {
         self.file.directory.place(index).map(|place| place.len)
     }
@@ -620,7 +620,7 @@ impl Table {
         Ok(())
     }
 
-    /// Returns the error for a block with corrupt content.
+    /// Returns the error for corrupt content of data block number `index`.
     pub(crate) fn damaged_block(&self, index: u32) -> Error {
         self.damage_in_block(index, "the content of the block is corrupt")
     }

@@ -90,7 +90,7 @@ impl TableFile {
         BlockId { tree: self.context.tree, table: self.id, offset }
     }
 
-    /// Returns a data block from the cache or from storage.
+    /// Returns the data block number `index` from the cache or from storage.
     pub(super) fn block(&self, index: u32, counters: &Counters) -> Result<BlockBytes<'_>> {
         let place = self.place(index)?;
         if self.is_in_place

@@ -24,12 +24,12 @@ fn key(number: u64) -> Vec<u8> {
     format!("key{number:06}").into_bytes()
 }
 
-/// Overwrites random keys.
+/// Overwrites random keys with `writes` puts.
 fn write(tree: &Tree, writes: u64) {
     (0..writes).for_each(|number| tree.put(&key(number * 7919 % 10_007), &[number as u8; 60]).unwrap());
 }
 
-/// Reads keys whose blocks take about 160 KiB.
+/// Reads keys with `reads` gets. The blocks of these keys take about 160 KiB.
 fn read(tree: &Tree, reads: u64) {
     for number in 0..reads {
         assert_eq!(tree.get(&key(number * 31 % 2000)).unwrap().map(|value| value.len()), Some(60));

@@ -11,7 +11,7 @@ use crate::common::{memory, open, small_design};
 /// The number of threads that put the same keys.
 const THREADS: u32 = 4;
 
-/// The number of keys.
+/// The number of keys that all threads put.
 const KEYS: u32 = 600;
 
 #[test]

@@ -67,7 +67,7 @@ fn write(design: &Design, storage: &Arc<dyn Storage>, commits: &[Commit]) -> usi
     commits.len()
 }
 
-/// Returns the content of a tree.
+/// Opens the tree and returns its content.
 fn content(design: &Design, storage: &Arc<dyn Storage>) -> Model {
     let tree = open(design, Mode::Counted, storage, Path::new(DIRECTORY));
     let mut range = tree.range(..).unwrap();
@@ -255,7 +255,7 @@ fn a_failed_sync_is_reported_with_its_file_and_stops_the_writes() {
     tree.put(b"c", b"3").unwrap();
 }
 
-/// Recovery writes the operations of a WAL to SSTables, and then removes the WAL. golsm describes recovery in this way.
+/// Tests that recovery writes the operations of a WAL to SSTables, and then removes the WAL, as golsm describes.
 #[test]
 fn recovery_flushes_the_operations_of_a_wal_and_removes_it() {
     let design = small_design("wal = \"sync\"\ncompaction = \"none\"\nmemtable = { capacity = \"64KiB\" }");

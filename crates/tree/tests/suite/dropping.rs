@@ -153,7 +153,7 @@ fn what_is_found_is_the_newest_and_what_is_gone_is_the_oldest() {
     }
 }
 
-/// A tombstone is dropped together with all entries that it hides, and not earlier.
+/// Tests that a tombstone is dropped together with all entries that it hides, and not earlier.
 #[test]
 fn a_tombstone_that_is_dropped_uncovers_nothing() {
     let design = small_design("compaction = \"fifo(capacity=12KiB)\"");

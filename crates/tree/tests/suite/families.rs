@@ -79,7 +79,7 @@ fn apply(content: &mut Content, commit: &Commit) {
     }
 }
 
-/// Returns the names of the segments of the WAL.
+/// Returns the file names of the segments of the shared WAL.
 fn segments(storage: &dyn Storage) -> Vec<String> {
     let mut names = storage.list(Path::new(DIRECTORY)).unwrap();
     names.retain(|name| is_a(name, "wal"));

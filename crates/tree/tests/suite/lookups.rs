@@ -119,7 +119,8 @@ fn counted(tree: &Tree, work: impl FnOnce()) -> Counts {
     tree.stats().counts.since(&before)
 }
 
-/// Each read of a block waits until three threads read. One thread alone would wait forever.
+/// Tests that one get reads blocks of three runs at the same time. Each read of a block waits until three threads read,
+/// so a single thread would wait forever.
 #[test]
 fn one_get_reads_blocks_of_several_runs_at_the_same_time() {
     in_time("a get with three threads", || {
@@ -186,7 +187,8 @@ fn runs_that_filters_exclude_need_no_further_thread() {
     assert_eq!(get_all(Mode::Counted).parallel_gets, 0, "counters of counted mode do not depend on threads");
 }
 
-/// The hash index in memory shows that most absent keys are in no block, and the get then reads no block.
+/// Tests that a get reads no block if the hash index in memory shows that its key is absent, which is the case for most
+/// absent keys.
 #[test]
 fn an_index_in_memory_answers_without_a_block() {
     for (storage, format) in [(memory(), "delta"), (mapped_memory(), "delta"), (memory(), "btree-page")] {

@@ -229,7 +229,7 @@ fn check(design: &Design, wal: &str, image: &Image, random: &mut Xoshiro256PlusP
     }
 }
 
-/// A checkpoint in an image is either a consistent tree, or incomplete and rejected.
+/// Checks that a checkpoint in an image is either a consistent tree, or incomplete and rejected.
 fn check_copies(design: &Design, storage: &Arc<dyn Storage>, context: &str) {
     for turn in (1..).step_by(4).take(200) {
         let copy = PathBuf::from(format!("copy-{turn}"));

@@ -186,7 +186,7 @@ impl Geometry {
     }
 }
 
-/// Distributes the fingerprints of all keys to blocks. Returns `None` if both blocks of a key are full.
+/// Distributes the fingerprints of all keys to blocks. Returns `None` if the two blocks of any key are both full.
 fn fill(geometry: Geometry, hashes: &[KeyHash], seed: u64, blocks: usize) -> Option<Vec<Vec<Entry>>> {
     let mut contents: Vec<Vec<Entry>> = vec![Vec::with_capacity(geometry.slots); blocks];
     for hash in hashes {

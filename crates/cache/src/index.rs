@@ -297,8 +297,8 @@ impl<T> Writer<'_, T> {
         self.throw_away(old);
     }
 
-    /// Sets positions with a tombstone to null, if no search needs the tombstone. A tombstone is not needed if the
-    /// next position is null.
+    /// Sets the tombstone at position `last`, and all tombstones directly before it, to null. Does nothing if the
+    /// position after `last` is not null, because searches then still need the tombstones.
     fn clear_gone(&mut self, last: usize) {
         let mask = self.table().mask();
         let load = |place: usize| self.table().places[place & mask].load(Ordering::Acquire);

@@ -258,7 +258,7 @@ mod tests {
         BlockId { tree: 0, table: number / 50, offset: number % 50 * 4096 }
     }
 
-    /// Requests blocks that are inserted after each miss, as in a tree without a cache.
+    /// Sends a request for each number to the sampler. Every request is a miss, after which the block is inserted.
     fn request_all(sampler: &mut ReuseSampler, numbers: &[u64]) {
         for number in numbers {
             let hash = xxh3_64(&number.to_le_bytes());

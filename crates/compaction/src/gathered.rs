@@ -66,7 +66,7 @@ impl<L: Limits> Gathered<L> {
         })
     }
 
-    /// Returns the largest number of newest runs of a level that fit into one run together.
+    /// Returns how many of the newest runs of a level fit together into one run.
     fn fitting_runs(&self, shape: &Shape, level: usize) -> usize {
         let sums = shape.runs_of(level).iter().scan(0, |sum, run| {
             *sum += run.bytes();

@@ -53,7 +53,7 @@ impl Build<dyn CompactionPolicy> for LazyLeveled {
 }
 
 impl LazyLeveled {
-    /// Returns the largest level, which has one run.
+    /// Returns the index of the largest level, which has one run.
     fn largest_level(shape: &Shape) -> usize {
         shape.last_level().max(1)
     }

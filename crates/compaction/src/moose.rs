@@ -116,7 +116,7 @@ impl Step {
     }
 }
 
-/// The cheapest structure whose last level has a given size.
+/// The cheapest levels for a tree of a given size, as the dynamic program finds them.
 #[derive(Clone, Copy)]
 struct Way {
     cost: f64,

@@ -95,7 +95,7 @@ impl OperationWindow {
     }
 }
 
-/// Checks the parameter `name`, whose value is the number of flushes of a window.
+/// Checks the parameter `name`, which is the number of flushes in a window. Returns this number.
 pub(crate) fn window_flushes(name: &str, flushes: u64) -> Result<usize, String> {
     match flushes {
         0..=MOST_FLUSHES => Ok(flushes as usize),
@@ -103,14 +103,15 @@ pub(crate) fn window_flushes(name: &str, flushes: u64) -> Result<usize, String> 
     }
 }
 
-/// Returns whether the policy picks again after some gets. `gets` is the number of all gets so far. The last `added`
-/// gets have happened since the previous call.
+/// Returns whether a policy that observes operations must pick again after these gets. `gets` is the number of all gets
+/// so far, of which the last `added` gets have happened since the previous call.
 #[inline]
 pub fn picks_after_gets(gets: u64, added: u64) -> bool {
     gets / GETS_BETWEEN_PICKS != (gets - added) / GETS_BETWEEN_PICKS
 }
 
-/// Returns whether the policy picks again after a scan. `scans` is the number of scans so far.
+/// Returns whether a policy that observes operations must pick again after a scan. `scans` is the number of scans so
+/// far.
 #[inline]
 pub fn picks_after_scan(scans: u64) -> bool {
     scans.is_multiple_of(SCANS_BETWEEN_PICKS)

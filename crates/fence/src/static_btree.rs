@@ -140,7 +140,8 @@ impl StaticBTree {
         }
     }
 
-    /// Builds the layer above some children. `firsts` has the first separator in the subtree of each child.
+    /// Builds the layer of the tree whose nodes have these children. `firsts` has the first separator in the subtree of
+    /// each child.
     fn layer<'a>(&self, kind: Kind, firsts: &[&'a [u8]]) -> Layer<'a> {
         let mut layer = Layer { nodes: Vec::new(), starts: vec![0] };
         for children in page::split(kind, firsts, self.page_bytes as usize) {

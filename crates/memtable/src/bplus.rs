@@ -102,7 +102,7 @@ impl Tree {
         Self { arena, root, height: AtomicUsize::new(0), last: AtomicRef::default(), asked_bytes }
     }
 
-    /// Calls `attempt` again until no concurrent change disturbs the attempt.
+    /// Calls `attempt` repeatedly until no concurrent change disturbs the attempt. Returns the result of this attempt.
     #[inline]
     fn retry<T>(attempt: impl Fn() -> Optimistic<T>) -> T {
         loop {

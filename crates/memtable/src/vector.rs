@@ -58,7 +58,7 @@ struct Buffer {
 }
 
 impl Buffer {
-    /// Returns the order of all entries of `log`. The caller has the lock of `log`.
+    /// Returns the order of all entries of `log`. The caller holds the lock of `log`.
     fn order_of(&self, log: &Log) -> Arc<Order> {
         let known = Arc::clone(&self.order.read());
         if known.sorted.len() == log.len() {

@@ -80,8 +80,8 @@ impl Inner {
         }
     }
 
-    /// Returns the number of bytes that fit into the memtables and into level 0, if the active memtable has `charged`
-    /// bytes. The caller must hold the lock that protects the active memtable.
+    /// Returns how many bytes writers may write before the memtables are full, and before level 0 is full. `charged` is
+    /// the size of the active memtable in bytes. The caller must hold the lock that protects the active memtable.
     fn room(&self, charged: u64) -> Room {
         let (view, stall) = (self.view.load(), self.design.options.stall);
         let memtable = self.memtable_bytes();

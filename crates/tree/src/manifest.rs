@@ -71,7 +71,7 @@ pub(crate) struct State {
     /// The merge operator of the store. With an operator, the last byte of each stored value distinguishes values
     /// from operands.
     pub(crate) merge_operator: Option<MergeOperator>,
-    /// The blob files with their bytes and live bytes, by number.
+    /// The blob files, in the order of their numbers, with their bytes and live bytes.
     pub(crate) blobs: Vec<BlobFileShape>,
     /// The names of the families in the order of their numbers. Empty for a store that is one tree.
     pub(crate) families: Vec<String>,

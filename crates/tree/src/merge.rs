@@ -222,7 +222,7 @@ impl<S: Source> Merge<S> {
         path.map(|node| self.losers[node].head).min().unwrap_or(u128::MAX)
     }
 
-    /// Advances the winners whose key the merge has already returned from a newer source.
+    /// Skips the current winner while its key is a key that the merge has already returned from a newer source.
     #[cold]
     #[inline(never)]
     fn pass_over_shadowed(&mut self, context: &S::Context) -> Result<(), S::Error> {

@@ -330,8 +330,8 @@ impl<'t> Range<'t> {
         moved.map(|_| visited)
     }
 
-    /// Moves the end of the scan that is read in `direction` to its next entry. Returns `false` if the scan has no more
-    /// entries.
+    /// Advances the front or the back of the scan, as `direction` selects, to the next entry. Returns `false` if the
+    /// scan has no more entries.
     #[inline]
     fn step(&mut self, direction: Direction) -> Result<bool> {
         if self.is_done {

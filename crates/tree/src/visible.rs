@@ -15,9 +15,9 @@ const AHEAD: usize = sized(4096, 4);
 /// the other threads are therefore delayed only once, and not at each of their commits.
 pub(crate) struct Visible {
     last: AtomicU64,
-    /// For each slot, the last sequence number of a finished commit whose first sequence number maps to this slot. No
-    /// commit is more than [`AHEAD`] numbers ahead of `last`, so the number of an earlier commit in the slot is at
-    /// most `last`.
+    /// A ring of slots, which the first sequence number of a commit selects. A finished commit stores its last sequence
+    /// number in its slot. No commit is more than [`AHEAD`] numbers ahead of `last`, so an older number in the slot is
+    /// at most `last`.
     done: Box<[AtomicU64]>,
 }
 

@@ -47,12 +47,12 @@ pub(super) fn merge_newest(shape: &Shape, runs: usize, size_ratio: u64) -> Job {
     Job { level: (1..MAX_LEVEL).find(has_room).unwrap_or(job.level), ..job }
 }
 
-/// Returns an outline after the job [`merge_newest`], and the bytes that the job writes.
+/// Applies the job [`merge_newest`] to an outline. Returns the new outline, and the bytes that the job writes.
 pub(super) fn after_merge(shape: &Shape, runs: usize, size_ratio: u64) -> (Shape, u64) {
     played(shape, &merge_newest(shape, runs, size_ratio))
 }
 
-/// Returns an outline after a job, and the bytes that the job writes.
+/// Applies a job to an outline. Returns the new outline, and the bytes that the job writes.
 fn played(shape: &Shape, job: &Job) -> (Shape, u64) {
     let next = 1 + shape.levels.runs().map(|(_, run)| run.id).max().unwrap_or(0);
     let tables = shape.levels.tables().map(|(_, table)| table);

@@ -131,7 +131,7 @@ impl CuckooIndex {
         Home { bucket, fingerprint: 1 + (((mix(mixed) >> 32) * range) >> 32) }
     }
 
-    /// Returns the place of a key with its other bucket. A second call with the result returns the first place again.
+    /// Returns the second place of a key: the same fingerprint in the other bucket. The function is its own inverse.
     fn other(&self, home: Home) -> Home {
         let shift = mix(home.fingerprint) % self.buckets;
         Home { bucket: (shift + self.buckets - home.bucket) % self.buckets, ..home }
@@ -247,7 +247,7 @@ impl KeyIndex for CuckooIndex {
     }
 }
 
-/// Returns the number of bits of file numbers up to `file`.
+/// Returns the number of bits that file numbers up to `file` need.
 fn file_bits(file: u32) -> u32 {
     (u32::BITS - file.leading_zeros()).max(1)
 }

@@ -274,9 +274,8 @@ fn changed_params(current: &Choice, changes: Table) -> Value {
     value
 }
 
-/// Returns the new choice, with the parameters that it takes over from the old choice. The new choice takes over the
-/// value of a parameter if the value differs from its default, and if the parameter has its default in the new
-/// choice.
+/// Returns the new choice with parameter values of the old choice. A parameter gets its old value if this value differs
+/// from the default, and if the new choice has the default value of the parameter.
 fn carried_over(axis: &dyn Axis, old: &Choice, new: &Choice) -> Value {
     let variants = axis.variants();
     let defaults =

@@ -152,7 +152,7 @@ impl Families {
     /// the shared cache.
     ///
     /// # Panics
-    /// Does not panic, because a store has at least one family.
+    /// If the store has no family, which cannot happen.
     pub fn stats(&self) -> Stats {
         let mut trees = self.trees.iter().map(Tree::stats);
         let mut stats = trees.next().expect("a store has at least one family");
@@ -305,7 +305,7 @@ impl Families {
         rotated.into_iter().try_for_each(|family| self.inner(family).work_inline())
     }
 
-    /// Returns the limit of the old segments of the WAL, in bytes.
+    /// Returns the limit of the total size of the old WAL segments, in bytes.
     fn most_log(&self) -> u64 {
         MOST_LOG * self.design.memtable_capacity.0
     }

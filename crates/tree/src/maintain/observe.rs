@@ -8,8 +8,8 @@ use crate::error::Result;
 use crate::inner::Inner;
 
 impl Inner {
-    /// Counts `added` gets of the calling thread for the policy and the arbiter. The caller has already added these
-    /// gets to the counters. The caller must not hold any lock.
+    /// Lets the policy and the arbiter decide after gets, if they observe reads and a decision is due. The calling
+    /// thread has already added these `added` gets to its counters. The caller must not hold any lock.
     #[inline]
     pub(crate) fn note_gets(&self, added: u64) {
         if picks_after_gets(self.counters.local().gets.get(), added) {

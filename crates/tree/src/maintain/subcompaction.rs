@@ -18,9 +18,9 @@ const ANCHORS_PER_PART: u64 = 32;
 /// Returns the keys that separate the parts of a compaction of `inputs`, in ascending order. The keys split the
 /// compaction into at most `parts` parts with about equal numbers of bytes.
 ///
-/// The anchors are the first keys of blocks at equal distances in the files. Each anchor represents the bytes up to the
-/// next anchor. Source: `RocksDB`, `CompactionJob::GenSubcompactionBoundaries`. `counters` counts the bytes read for
-/// the anchors as bytes that the compaction read.
+/// The candidates (anchors) are the first keys of blocks at equal distances in the files. Each anchor represents the
+/// bytes up to the next anchor. Source: `RocksDB`, `CompactionJob::GenSubcompactionBoundaries`. `counters` counts the
+/// bytes read for the anchors as bytes that the compaction read.
 pub(super) fn separators(inputs: &[Input], parts: usize, counters: &Counters) -> Result<Vec<Bytes>> {
     if parts < 2 {
         return Ok(Vec::new());

@@ -71,7 +71,7 @@ pub(crate) struct RunCursor<'t> {
     tables: &'t [Arc<Table>],
     /// References to some of the tables, for a design in which scans count their references.
     _references: Vec<Arc<Table>>,
-    /// In the last table of the run, the number of blocks that the cursor may read.
+    /// The number of blocks that the cursor may read in the last table of the run.
     last_blocks: u32,
     direction: Direction,
     reads: BlockReads,

@@ -16,7 +16,7 @@ use crate::checksum::{block_checksum, checksum};
 use crate::design::TableLayout;
 use crate::error::Result;
 
-/// The number of buffered bytes at which the bytes are appended to the file.
+/// The size of the buffer, in bytes, at which its content is appended to the file.
 const WRITE_BUFFER_BYTES: usize = 1 << 20;
 
 /// The file of an SSTable, written from start to end.

@@ -1,4 +1,4 @@
-//! The place of values: in SSTables next to their keys, or in blob files.
+//! Value policies, which decide where values are stored: in SSTables next to their keys, or in blob files.
 //!
 //! A value policy also decides which blob files are rewritten. The tree writes and reads the blob files (see `blob`).
 

@@ -75,8 +75,7 @@ impl Dropping {
         assert!(found.is_none() || found == newest, "{key:?}: an older value, or one that was deleted");
     }
 
-    /// Checks that the content consists of all writes from some write on. The number of this write must never
-    /// decrease.
+    /// Checks that the content consists of all writes with at least some write number. This number must never decrease.
     fn check_all(&mut self) {
         self.tree().settle().unwrap();
         let content = all(self.tree());

@@ -208,7 +208,7 @@ impl SurfFilter {
         (begin, self.begins.select(node + 1).unwrap_or(self.len).min(self.len))
     }
 
-    /// Returns the first label of a node that is not below `label`.
+    /// Returns the position of the first label in a node that is not below `label`, or the end of the node.
     fn search(&self, (mut begin, mut end): (usize, usize), label: u64) -> usize {
         while begin < end {
             let middle = begin + (end - begin) / 2;

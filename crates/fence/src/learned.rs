@@ -238,9 +238,9 @@ struct Corridor {
     first: u64,
     place: u64,
     epsilon: i128,
-    /// Convex chain of the points' upper limits, which are an upper limit for the lines.
+    /// The convex chain through the upper limits of the points. No line may be above this chain.
     upper: Vec<Point>,
-    /// Convex chain of the points' lower limits, which are a lower limit for the lines.
+    /// The convex chain through the lower limits of the points. No line may be below this chain.
     lower: Vec<Point>,
     /// End points of the flattest line. This line goes from the upper limit of one point to the lower limit of a
     /// later point.

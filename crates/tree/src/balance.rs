@@ -82,7 +82,7 @@ impl Inner {
         }
     }
 
-    /// Returns the sizes of the tree on which the arbiter decides.
+    /// Returns the current sizes of the tree, which the arbiter needs for its decision.
     fn sizes(&self) -> TreeSizes {
         let version = Arc::clone(&self.view.load().version);
         let has_filters =

@@ -43,7 +43,8 @@ const BLOB_FILES: u8 = 2;
 /// The code of the names of families among the optional parts of a state.
 const FAMILIES: u8 = 3;
 
-/// The cost limit of the search for intact records after a corrupt record, in multiples of the manifest's size.
+/// The limit of the total length of the records that the search for an intact record tries, as a multiple of the
+/// manifest's size. The limit bounds the time of the search.
 const MOST_PASSES: usize = 64;
 
 /// The information that a tree needs to find its data when the tree is opened.

@@ -33,7 +33,8 @@ pub(crate) fn probe<'v>(run: &'v SortedRun, key: HashedKey<'_>, counters: &Count
     Probe::Answer(if table.deletes(key.bytes) { Lookup::Deleted } else { Lookup::Absent })
 }
 
-/// Searches an SSTable of `level` after its filter has passed the key. Appends the value of the key to `value`.
+/// Searches an SSTable of `level` that may contain the key according to its filter. Appends the value of the key to
+/// `value`.
 #[inline]
 pub(crate) fn search(
     table: &Table,

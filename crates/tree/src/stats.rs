@@ -85,7 +85,7 @@ counters! {
     gets_found,
     /// Lookups that a memtable answered.
     gets_from_memtable,
-    /// Gets that searched several sorted runs with several threads, because the filters of these runs passed the key.
+    /// Gets that searched several sorted runs with several threads, because the filters of these runs answered "maybe".
     parallel_gets,
     /// Shared locks of levels that gets and scans acquired. 0 without `threads.level_locks`.
     level_locks,

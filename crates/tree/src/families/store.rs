@@ -274,8 +274,8 @@ impl Families {
         self.work_after(vec![(part.family, slot.work_after())], u64::MAX)
     }
 
-    /// Makes active memtables immutable while the memtables of all families together, or the WAL, exceed their size
-    /// limit.
+    /// Makes the largest active memtable immutable if the memtables of all families together exceed their limit. Also
+    /// makes memtables immutable while the old segments of the WAL exceed their limit.
     pub(super) fn keep_limits(&self) -> Result<()> {
         self.work_after(Vec::new(), self.most_log())
     }

@@ -266,7 +266,7 @@ impl Table {
         }
     }
 
-    /// Returns whether the filter passes the key. Counts the filter probe.
+    /// Returns whether the table may contain the key according to its filter. Counts the filter probe.
     #[inline]
     pub(crate) fn passes_filter(&self, key: HashedKey<'_>, counters: &Counters) -> bool {
         counters.filter_probes.bump();
@@ -277,7 +277,7 @@ impl Table {
         passes
     }
 
-    /// Returns for each key whether the filter passes the key. Counts the filter probes.
+    /// Returns, for each key, whether the table may contain the key according to its filter. Counts the filter probes.
     pub(crate) fn filter_all(&self, keys: &[HashedKey<'_>], counters: &Counters) -> Vec<bool> {
         let keys: Vec<HashedKey<'_>> = keys.iter().map(|key| self.hashed(*key)).collect();
         let mut passes = vec![false; keys.len()];
@@ -287,8 +287,8 @@ impl Table {
         passes
     }
 
-    /// Returns whether the filter passes a range between two keys. Returns `None` if the filter is not a range
-    /// filter. Counts the filter probe.
+    /// Returns whether the table may contain a key between the bounds according to its filter. Returns `None` if the
+    /// filter is not a range filter. Counts the filter probe.
     pub(crate) fn passes_range_filter(
         &self,
         low: Bound<&[u8]>,
@@ -304,7 +304,7 @@ impl Table {
         Some(passes)
     }
 
-    /// Looks up a key that has passed the filter. Appends the value of the key to `value`.
+    /// Looks up a key that the table may contain according to its filter. Appends the value of the key to `value`.
     pub(crate) fn find(
         &self,
         key: HashedKey<'_>,
@@ -361,8 +361,8 @@ impl Table {
         Lookup::Absent
     }
 
-    /// Looks up keys that have passed the filter. For each key, calls `answer` with the index of the key in `keys`,
-    /// the result and the value.
+    /// Looks up keys that the table may contain according to its filter. For each key, calls `answer` with the index of
+    /// the key in `keys`, the result and the value.
     ///
     /// If the queue depth of the storage is above 1, the function requests that number of blocks at once.
     pub(crate) fn find_many(

@@ -147,8 +147,8 @@ impl Store {
         }
     }
 
-    /// Appends the trailer of the block at `start` of the buffer, after padding if blocks are aligned. Adds the block to
-    /// the directory.
+    /// Appends the trailer of the block at `start` of the buffer, after padding if blocks are aligned. Adds the block
+    /// to the directory.
     fn seal_block(&mut self, start: usize, codec: u8, raw_len: usize) {
         let options = self.context.options.block;
         let (stored_len, offset) = (self.buffer.len() - start, self.file.len() + start as u64);

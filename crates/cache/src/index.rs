@@ -362,7 +362,7 @@ impl<T> Books<T> {
     }
 }
 
-/// The uses of blocks by slot. Readers count uses concurrently.
+/// The use counters of blocks, by slot. Readers increment the counters concurrently.
 pub(crate) struct UsesInTable<'a> {
     table: &'a Table,
     places: &'a [usize],

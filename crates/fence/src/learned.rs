@@ -184,8 +184,8 @@ fn partition_around<T>(items: &[T], around: Range<usize>, comes_before: impl Fn(
 }
 
 /// Returns the points that a line must fit. Each distinct head gives one point, at the position of its first
-/// occurrence. If a head occurs several times, there is a second point. The second point has the next larger value,
-/// and the position of the next head.
+/// occurrence. If a head occurs several times, there is a second point: the head plus 1, at the position after the last
+/// occurrence.
 fn steps(heads: &[u64]) -> impl Iterator<Item = (u64, u64)> {
     let mut next = 0;
     heads.chunk_by(|a, b| a == b).flat_map(move |equal| {

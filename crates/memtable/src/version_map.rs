@@ -28,7 +28,7 @@ const NODE_FILL: f64 = 1.6;
 /// The location of the versions of one key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Versions {
-    /// The only version of a key that was written once. The field is the address of its only version.
+    /// The key was written once. The field is the address of its only version.
     One(RecordAddress),
     /// The key was written several times. The field is the index of its list of versions.
     Many(u32),

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::seals::Seals;
 use crate::table::{Component, Names, TableContext};
 
-/// Converts the error of a component that cannot be built into an error of the tree.
+/// Returns the error of a tree for a component that cannot be built.
 pub(crate) fn misuse(error: catalog::ChoiceError) -> Error {
     Error::Misuse(error.message)
 }

@@ -50,8 +50,8 @@ pub(crate) enum Operation<'a> {
     Merge { key: &'a [u8], operand: &'a [u8] },
 }
 
-/// The number of bits of the key length in an encoded operation. The higher bits contain the code of the operation: 0
-/// for puts, deletes and range deletes.
+/// The number of bits of the key length in an encoded operation. The higher bits contain the code of the operation,
+/// which is 0 for puts, deletes and range deletes.
 const KEY_LEN_BITS: u32 = 17;
 const _: () = assert!(MAX_KEY_BYTES < 1 << KEY_LEN_BITS);
 
@@ -310,7 +310,7 @@ pub(crate) fn encode_operation(out: &mut Vec<u8>, entry: &Entry<'_>) {
     out.extend_from_slice(value);
 }
 
-/// Appends a range delete to `out`: a tombstone whose value is the exclusive end. The tombstone of one key has no
+/// Appends a range delete to `out`: a tombstone whose value is the exclusive end. The tombstone of a single key has no
 /// value.
 pub(crate) fn encode_range_delete(out: &mut Vec<u8>, low: &[u8], high: &[u8]) {
     put_varint(out, low.len() as u64);

@@ -1,5 +1,5 @@
-//! Delayed writes of a tree. The tree reports each release of room to the delay rule, and delays writers as the rule
-//! requires.
+//! Delayed writes of a tree. The tree tells the delay rule when flushes and compactions have made room, and delays
+//! writers as the rule requires.
 
 use std::time::Duration;
 
@@ -10,7 +10,8 @@ use crate::inner::{Inner, Mode};
 use crate::pacing::{Pacer, Payment, Room};
 use crate::version::View;
 
-/// Writers are delayed if level 0 has at least the run limit divided by this number, and a compaction is due.
+/// Writers are delayed if a compaction is due and the number of runs in level 0 is at least the run limit divided by
+/// this number.
 const LEVEL0_SHARE: usize = 2;
 
 /// Creates the pacer, which delays the writes of a tree. Returns `None` if the design stops writers at limits instead

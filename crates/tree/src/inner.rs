@@ -145,7 +145,7 @@ pub(crate) struct CommitGroup {
     pub(crate) commits: u64,
     /// The duration of the last sync.
     pub(crate) sync_time: Duration,
-    /// The number of waits without a follower since the last wait in which followers came.
+    /// The number of waits for followers that gained no follower, since the last wait that gained one.
     pub(crate) backoff: u32,
     /// The number of syncs before the leader waits for followers again.
     pub(crate) until_wait: u32,

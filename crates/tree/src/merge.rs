@@ -393,8 +393,8 @@ mod tests {
         }
     }
 
-    /// Returns a random key. The keys are often equal, often share prefixes, and sometimes have the prefix of a
-    /// source at its end.
+    /// Returns a random key. The keys are often equal, often share prefixes, and sometimes have the prefix that stands
+    /// for a source at its end.
     fn key(random: &mut Xoshiro256PlusPlus) -> Vec<u8> {
         let number: u8 = random.random_range(0..40);
         match random.random_range(0..4) {

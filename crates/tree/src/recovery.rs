@@ -48,7 +48,7 @@ fn refused(directory: &Path, error: StorageError) -> Error {
     }
 }
 
-/// A file that belongs to a table.
+/// A metadata file or a filter file of a table.
 struct Companion {
     /// The number of the table.
     number: u64,

@@ -41,7 +41,7 @@ pub(crate) struct SortedRun {
     pub(crate) level: usize,
     /// The SSTables of the run, in key order.
     pub(crate) tables: Arc<[Arc<Table>]>,
-    /// The bytes of the run's SSTables.
+    /// The total file size of the run's SSTables, in bytes.
     pub(crate) bytes: u64,
     /// Whether any SSTable of the run has range tombstones.
     has_range_tombstones: bool,

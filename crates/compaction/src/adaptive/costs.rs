@@ -191,7 +191,8 @@ mod tests {
         Fluid { size_ratio, upper_runs, largest_runs }
     }
 
-    /// Tests that the computed costs of a level equal the costs of a simulated policy with distinct keys.
+    /// Tests that the computed costs of a level equal the measured costs of the policy in a simulation with distinct
+    /// keys.
     #[test]
     fn the_forms_are_those_of_the_policy() {
         const CYCLES: u64 = 2;

@@ -122,7 +122,7 @@ impl CuckooIndex {
         }
     }
 
-    /// Returns the first bucket of a hash and its fingerprint. The two depend on different bits of the hash.
+    /// Returns the first bucket and the fingerprint of a hash. The two depend on different bits of the hash.
     fn home(&self, hash: u64) -> Home {
         let mixed = mix(hash);
         let bucket = ((u128::from(mixed) * u128::from(self.buckets)) >> 64) as u64;
@@ -137,7 +137,7 @@ impl CuckooIndex {
         Home { bucket: (shift + self.buckets - home.bucket) % self.buckets, ..home }
     }
 
-    /// Returns the key of the overflow list, which both places of an entry share.
+    /// Returns the key of an entry in the overflow list. Both places of the entry give the same key.
     fn overflow_key(&self, home: Home) -> (u64, u64) {
         (home.bucket.min(self.other(home).bucket), home.fingerprint)
     }

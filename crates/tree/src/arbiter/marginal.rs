@@ -188,8 +188,8 @@ fn has_room(observed: &MemoryObservation<'_>, sizes: MemorySizes) -> bool {
     2 * sizes.memtable_bytes + filters + observed.budget_bytes / KEPT <= observed.budget_bytes
 }
 
-/// Returns the binary logarithm of a ratio as a number of levels, and at least 1. Between powers of two, the function
-/// interpolates linearly.
+/// Returns log₂(`ratio`), but at least 1, as a number of levels. Between powers of two, the function interpolates
+/// linearly.
 fn levels(ratio: f64) -> f64 {
     let (mut exponent, mut mantissa) = (0.0, ratio);
     while mantissa >= 2.0 {

@@ -171,7 +171,7 @@ mod tests {
     }
 
     const MEMTABLE: u64 = 16 * MIB;
-    /// The number of bytes of a put, and its duration without a wait in nanoseconds: 300 MB/s.
+    /// The size of a put in bytes, and its duration in nanoseconds without a wait. The rate is 300 MB/s.
     const PUT: (u64, u64) = (150, 500);
 
     impl Tree {

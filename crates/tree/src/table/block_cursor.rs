@@ -333,7 +333,7 @@ struct LastKey {
 }
 
 impl LastKey {
-    /// Returns the only key in `keys`. The key may be empty.
+    /// Returns the value for `keys`, which contains exactly one key. The key may be empty.
     fn of(keys: &[u8]) -> Self {
         Self { start: 0, front: head(keys).swap_bytes() }
     }

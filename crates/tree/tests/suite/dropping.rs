@@ -20,8 +20,8 @@ struct Dropping {
     tree: Option<Tree>,
     newest: Newest,
     writes: u64,
-    /// The number of the first write that must be present. Keys with older newest writes may be absent, but never
-    /// reappear.
+    /// The number of the newest write that a check found dropped. Reads must never again return this write or an older
+    /// write.
     cut: u64,
     snapshot: Option<(Snapshot, Model)>,
 }

@@ -88,8 +88,8 @@ impl Build<dyn FilterPolicy> for Adaptive {
 }
 
 impl FilterPolicy for Adaptive {
-    /// Stores the number of slots for remembered keys, and the bits of the Bloom filter. The slots themselves are not
-    /// stored.
+    /// Builds the filter. The stored words contain the number of slots for remembered keys, and the bits of the Bloom
+    /// filter. The slots themselves are not stored.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let words = self.budget.units(input, 64);
         let places = (words as f64 * self.remembered / WORDS_PER_PLACE as f64) as usize;

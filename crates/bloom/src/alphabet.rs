@@ -60,8 +60,8 @@ enum Rest {
 }
 
 impl Alphabet {
-    /// Collects the byte values of `keys` in up to `bits` bits of memory. At least one set of digits is always
-    /// stored. The keys are sorted, and the list is not empty.
+    /// Creates the alphabet of `keys`. The alphabet takes up to `bits` bits of memory, but always stores at least one
+    /// set of digits. The keys are sorted, and the list is not empty.
     pub(crate) fn of(keys: &KeyList, bits: f64) -> Self {
         let shared = common_prefix(keys.key(0), keys.key(keys.len() - 1));
         let own = ((bits / BITS_PER_POSITION) as usize).min(MOST_POSITIONS);

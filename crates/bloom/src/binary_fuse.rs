@@ -128,8 +128,9 @@ impl<const N: usize> Selection<N> for Segments<N> {
         (self.firsts + N as u64 - 1) << self.segment_bits
     }
 
-    /// The high bits of the hash select the first entry. Each further entry is in the segment after the segment of
-    /// the previous entry. Other bits of the hash select the position of each entry in its segment.
+    /// Returns the indices of the entries that a key selects. The high bits of the hash select the first entry. Each
+    /// further entry is in the segment after the segment of the previous entry. Other bits of the hash select the
+    /// position of each entry in its segment.
     #[inline]
     fn select(&self, mixed: u64) -> [usize; N] {
         let first = reduce(mixed, (self.firsts as usize) << self.segment_bits);

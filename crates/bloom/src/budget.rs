@@ -49,8 +49,8 @@ impl Budget {
         }
     }
 
-    /// Returns the largest whole number of bits that is not above `bits`. A result of floating-point arithmetic
-    /// slightly below a whole number counts as this number.
+    /// Returns the largest whole number of bits that is not above `bits`. A number slightly below a whole number counts
+    /// as this whole number, because of the rounding of floating-point arithmetic.
     pub(crate) fn width(bits: f64) -> u32 {
         (bits + 1e-6).max(0.0) as u32
     }

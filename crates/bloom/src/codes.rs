@@ -14,8 +14,9 @@ const SPARSE_FROM: f64 = 4.0;
 /// number of low bits plus one.
 const DENSE: u32 = 0;
 
-/// Returns the number of possible codes for `keys` keys in `bits` bits of memory, and the number of the encoding.
-/// There are at most as many codes as numbers from 0 to `largest`.
+/// Chooses the number of possible codes and the encoding, so that a set of `keys` codes fits into `bits` bits of
+/// memory. Returns the number of possible codes and the number of the encoding. There are at most as many codes as
+/// numbers from 0 to `largest`.
 pub(crate) fn layout(bits: f64, keys: usize, largest: u64) -> (u64, u32) {
     let (numbers, keys) = (largest.saturating_add(1), keys as f64);
     let bits_per_key = bits / keys;

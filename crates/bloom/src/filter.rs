@@ -20,8 +20,8 @@ pub trait FilterPolicy: Send + Sync {
     /// The bytes were not written by this policy or are corrupt.
     fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter>;
 
-    /// Returns an empty filter to which the keys of `input` are added later. Returns `None` if the filter needs all
-    /// keys at once.
+    /// Returns a builder of an empty filter, to which the caller adds the keys of `input` later. Returns `None` if the
+    /// filter needs all keys at once.
     fn grow(&self, _input: &FilterInput<'_>) -> Option<Box<dyn FilterBuilder>> {
         None
     }

@@ -65,8 +65,8 @@ impl Build<dyn FilterPolicy> for Grafite {
 }
 
 impl FilterPolicy for Grafite {
-    /// Stores three numbers: possible codes, keys and distinct codes. The universe and the codes follow. The field
-    /// `probes` of the header is the number of the encoding (see [`Codes`]).
+    /// Builds the filter. The stored words begin with three numbers: possible codes, keys and distinct codes. The
+    /// universe and the codes follow. The field `probes` of the header is the number of the encoding (see [`Codes`]).
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {
@@ -110,7 +110,7 @@ impl FilterPolicy for Grafite {
     }
 }
 
-/// Returns the code of a number.
+/// Returns the code of a number. `range` is the number of possible codes.
 #[inline]
 fn code(number: u64, range: u64) -> u64 {
     let (stretch, within) = (number / range, number % range);

@@ -95,8 +95,8 @@ impl Build<dyn FilterPolicy> for Memento {
 }
 
 impl FilterPolicy for Memento {
-    /// Stores the number of memento bits, the universe and the slots. The field `probes` of the header is the width
-    /// of a slot in bits.
+    /// Builds the filter. The stored words contain the number of memento bits, the universe and the slots. The field
+    /// `probes` of the header is the width of a slot in bits.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {

@@ -19,13 +19,13 @@ pub(crate) trait Selection<const N: usize>: Sized + Send + Sync {
     /// Creates the rule for `keys` different keys. A larger number `attempt` gives a larger array.
     fn sized(keys: usize, attempt: u64) -> Self;
 
-    /// The two parameters that determine the result of [`len`](Self::len) and [`select`](Self::select).
+    /// Returns the two parameters that determine the result of [`len`](Self::len) and [`select`](Self::select).
     fn params(&self) -> [u64; 2];
 
     /// Creates the rule from stored parameters. Returns `None` if the parameters are invalid.
     fn from_params(params: [u64; 2]) -> Option<Self>;
 
-    /// The length of the array.
+    /// Returns the length of the array.
     fn len(&self) -> u64;
 
     /// Returns the indices that a key selects, computed from the mixed hash of the key. The indices are distinct and

@@ -79,7 +79,8 @@ impl Build<dyn FilterPolicy> for Prefix {
 }
 
 impl FilterPolicy for Prefix {
-    /// Stores the length of a prefix and the parameter `whole_keys`. The bits of the Bloom filter follow.
+    /// Builds the filter. The first stored word contains the length of a prefix and the parameter `whole_keys`. The
+    /// bits of the Bloom filter follow.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let mut entries: Vec<KeyHash> = Vec::new();
         let mut last: Option<&[u8]> = None;
@@ -278,7 +279,7 @@ mod tests {
         }
     }
 
-    /// If a key has the length of a prefix and both have the same hash function, the key takes only one entry.
+    /// Tests that a key takes only one entry if it has the length of a prefix and both have the same hash function.
     #[test]
     fn keys_that_are_prefixes_are_counted_once() {
         let keys: KeyList = (0..20_000u64).map(|i| mix(i, 1).to_be_bytes()).collect();

@@ -93,9 +93,9 @@ impl Build<dyn FilterPolicy> for Proteus {
 }
 
 impl FilterPolicy for Proteus {
-    /// For both kinds of prefixes, stores the number of removed bits and the number of prefixes. The number of the
-    /// encoding and the size of the exact set follow. The universe, the exact set and the Bloom filter are at the
-    /// end. The header has the number of probes of the Bloom filter.
+    /// Builds the filter. For both kinds of prefixes, the stored words begin with the number of removed bits and the
+    /// number of prefixes. The number of the encoding and the size of the exact set follow. The universe, the exact set
+    /// and the Bloom filter are at the end. The header has the number of probes of the Bloom filter.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {

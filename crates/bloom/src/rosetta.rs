@@ -49,7 +49,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Rosetta>(
 
 const TAG: [u8; 4] = *b"rose";
 
-/// The largest number of shortest prefixes in a range that the filter can report as empty.
+/// The filter reports a range as not empty if the range has more than this number of shortest prefixes.
 const MOST_INTERVALS: u64 = 4;
 
 /// The largest valid `range_bits`, the number of bits that the shortest prefix lacks.

@@ -83,8 +83,8 @@ impl Build<dyn FilterPolicy> for Surf {
 }
 
 impl FilterPolicy for Surf {
-    /// Stores the false-positive rate, the number of labels, the shared prefix, both bit vectors, the labels and the
-    /// suffixes. The field `probes` of the header is the number of suffix bits.
+    /// Builds the filter. The stored words contain the false-positive rate, the number of labels, the shared prefix,
+    /// both bit vectors, the labels and the suffixes. The field `probes` of the header is the number of suffix bits.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {
@@ -208,7 +208,7 @@ impl SurfFilter {
         (begin, self.begins.select(node + 1).unwrap_or(self.len).min(self.len))
     }
 
-    /// Returns the first label of a node that is not below `label`.
+    /// Returns the position of the first label in a node that is not below `label`, or the end of the node.
     fn search(&self, (mut begin, mut end): (usize, usize), label: u64) -> usize {
         while begin < end {
             let middle = begin + (end - begin) / 2;

@@ -150,8 +150,8 @@ mod tests {
         assert_close(blocked(40, 1, |load| small(512, load, 6)), small(512, 40, 6), 1e-15);
     }
 
-    /// Two keys set one bit each in a filter of two bits, so the fill is 1/2 or 1 with equal probability. The mean of
-    /// fill² is (1/4 + 1)/2.
+    /// Tests that the approximation is exact for two probes: two keys set one bit each in a filter of two bits, so the
+    /// fill is 1/2 or 1 with equal probability. The mean of fill² is (1/4 + 1)/2.
     #[test]
     fn second_order_is_exact_for_two_probes() {
         assert_close(small(2, 1, 2), 0.625, 1e-12);

@@ -69,8 +69,8 @@ impl Build<dyn FilterPolicy> for VectorQuotient {
 }
 
 impl FilterPolicy for VectorQuotient {
-    /// Stores the seed, the number of fingerprints and the blocks. The field `probes` of the header is the width of a
-    /// fingerprint in bits.
+    /// Builds the filter. The stored words contain the seed, the number of fingerprints and the blocks. The field
+    /// `probes` of the header is the width of a fingerprint in bits.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let geometry = self.geometry;
         let per_block = geometry.slots as f64 * geometry.load;
@@ -186,7 +186,7 @@ impl Geometry {
     }
 }
 
-/// Distributes the fingerprints of all keys to blocks. Returns `None` if both blocks of a key are full.
+/// Distributes the fingerprints of all keys to blocks. Returns `None` if the two blocks of any key are both full.
 fn fill(geometry: Geometry, hashes: &[KeyHash], seed: u64, blocks: usize) -> Option<Vec<Vec<Entry>>> {
     let mut contents: Vec<Vec<Entry>> = vec![Vec::with_capacity(geometry.slots); blocks];
     for hash in hashes {
@@ -233,8 +233,8 @@ impl Filter for VectorQuotientFilter {
         blocks.into_iter().for_each(|block| prefetch(&self.words, block * WORDS));
     }
 
-    /// Returns the probability that at least one of the two blocks of an absent key has its entry. The two blocks of
-    /// a key are equal with probability 1 / blocks.
+    /// Returns the probability that at least one of the two blocks of an absent key contains the entry of this key. The
+    /// two blocks of a key are equal with probability 1 / blocks.
     fn expected_fpr(&self) -> f64 {
         let blocks = self.blocks() as f64;
         let entries =

@@ -75,7 +75,7 @@ fn bench(criterion: &mut Criterion, name: &str, requests: &[BlockId]) {
     }
 }
 
-/// Benchmarks hits only. The workload has a quarter of the blocks that fit the cache, so every get of a real cache
+/// Benchmarks hits only. The workload has a quarter as many blocks as fit into the cache, so every get of a real cache
 /// is a hit.
 fn hits(criterion: &mut Criterion) {
     let random = &mut Xoshiro256PlusPlus::seed_from_u64(1);

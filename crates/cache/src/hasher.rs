@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::cache::Cache;
 
-/// Reference text for the values of the parameter `hasher`.
+/// The documentation of the values of the parameter `hasher`, for the reference pages.
 macro_rules! hasher_reference {
     () => {
         "# Hash function of block names. \"xxh3\" gives the same hits on every machine. \"sip\" is the default of\n\

@@ -182,7 +182,7 @@ pub(crate) struct Writer<'a, T> {
 }
 
 impl<T> Writer<'_, T> {
-    /// Returns the state of the writer.
+    /// Returns the state that only the writer uses.
     pub(crate) fn state(&mut self) -> &mut T {
         &mut self.books.state
     }
@@ -297,8 +297,8 @@ impl<T> Writer<'_, T> {
         self.throw_away(old);
     }
 
-    /// Sets positions with a tombstone to null, if no search needs the tombstone. A tombstone is not needed if the
-    /// next position is null.
+    /// Sets the tombstone at position `last`, and all tombstones directly before it, to null. Does nothing if the
+    /// position after `last` is not null, because searches then still need the tombstones.
     fn clear_gone(&mut self, last: usize) {
         let mask = self.table().mask();
         let load = |place: usize| self.table().places[place & mask].load(Ordering::Acquire);
@@ -362,7 +362,7 @@ impl<T> Books<T> {
     }
 }
 
-/// The uses of blocks by slot. Readers count uses concurrently.
+/// The use counters of blocks, by slot. Readers increment the counters concurrently.
 pub(crate) struct UsesInTable<'a> {
     table: &'a Table,
     places: &'a [usize],

@@ -142,7 +142,7 @@ impl Lirs {
         self.prune();
     }
 
-    /// Removes a ghost completely.
+    /// Removes a ghost from the ghost list and from the stack.
     fn forget(&mut self, number: Number) {
         self.queue_links.remove(&mut self.ghosts, number);
         let found = self.ghost_index.find_entry(self.entries.get(number).hash, |ghost| *ghost == number);

@@ -60,7 +60,7 @@ pub(crate) trait Policy: Send + Sized + 'static {
     fn remove(&mut self, slot: Slot);
 }
 
-/// Returns `percent` of `bytes`.
+/// Returns `percent` percent of `bytes`.
 pub(crate) fn share(bytes: u64, percent: f64) -> u64 {
     (bytes as f64 * percent / 100.0) as u64
 }

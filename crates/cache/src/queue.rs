@@ -106,7 +106,7 @@ impl Links {
     }
 }
 
-/// A list with one value for every slot. The memory grows when a slot with a larger number is set.
+/// A list with one value for every slot. The list grows when the value of a larger slot number is set.
 #[derive(Default)]
 pub(crate) struct PerSlot<T>(Vec<T>);
 

@@ -38,7 +38,8 @@ impl ReuseCurve {
         Self { bin_bytes: most_bytes.div_ceil(BINS as u64).max(1), requested: vec![0; BINS] }
     }
 
-    /// Counts a request of `bytes` with this reuse distance. Longer distances than the largest capacity are ignored.
+    /// Counts a request for `bytes` bytes with this reuse distance. Ignores requests whose distance exceeds the largest
+    /// capacity.
     pub fn add(&mut self, distance: u64, bytes: u64) {
         let bin = (distance.saturating_sub(1) / self.bin_bytes) as usize;
         if let Some(requested) = self.requested.get_mut(bin) {
@@ -85,7 +86,7 @@ pub(crate) struct ReuseSampler {
     lengths: PrefixSums,
     /// The total length of the sampled blocks.
     sampled_bytes: u64,
-    /// The sampling rate is 2^-`halvings`.
+    /// The number of times that the sampling rate was halved. The rate is 2^-`halvings`.
     halvings: u32,
     most_blocks: usize,
     most_bytes: u64,
@@ -136,7 +137,7 @@ impl ReuseSampler {
         }
     }
 
-    /// Makes a block the last requested block without counting a request.
+    /// Makes a block the most recently requested block, without counting a request.
     pub(crate) fn renew(&mut self, id: BlockId, hash: u64, bytes: u64) {
         self.forget(&id);
         if !Self::is_sampled(hash, self.halvings) {
@@ -162,12 +163,12 @@ impl ReuseSampler {
         }
     }
 
-    /// Forgets the blocks of an SSTable.
+    /// Removes the blocks of an SSTable from the sample.
     pub(crate) fn forget_table(&mut self, tree: u64, table: u64) {
         self.forget_all(|id, _| (id.tree, id.table) == (tree, table));
     }
 
-    /// Returns the curve of the requests since the last call.
+    /// Returns the reuse curve of the requests since the last call of this function.
     pub(crate) fn take_curve(&mut self) -> ReuseCurve {
         std::mem::replace(&mut self.curve, ReuseCurve::new(self.most_bytes))
     }
@@ -257,7 +258,7 @@ mod tests {
         BlockId { tree: 0, table: number / 50, offset: number % 50 * 4096 }
     }
 
-    /// Requests blocks that are inserted after each miss, as in a tree without a cache.
+    /// Sends a request for each number to the sampler. Every request is a miss, after which the block is inserted.
     fn request_all(sampler: &mut ReuseSampler, numbers: &[u64]) {
         for number in numbers {
             let hash = xxh3_64(&number.to_le_bytes());

@@ -28,7 +28,7 @@ impl SampledCache {
         Self { cache, sampler, halvings: AtomicU32::new(0) }
     }
 
-    /// Returns the curve of the requests since the last call.
+    /// Returns the reuse curve of the requests since the last call of this function.
     pub fn take_curve(&self) -> ReuseCurve {
         self.sampler.lock().take_curve()
     }

@@ -24,7 +24,8 @@ use crate::cache::{BlockId, Cache};
 use crate::hasher::{HasherKind, WithHasher, shard};
 use crate::policy::{Incoming, Policy, Slot};
 
-/// Reference text of a variant: the parameters of every sharded cache, and then the parameters of the policy.
+/// The documentation of a variant for the reference pages: the parameters of every sharded cache, and then the
+/// parameters of the policy.
 macro_rules! sharded_reference {
     ($policy:expr) => {
         concat!(

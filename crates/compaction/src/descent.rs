@@ -5,11 +5,11 @@ use crate::shape::{Run, Shape, TableShape};
 use crate::tables::{overlapping, push_down};
 use crate::whole;
 
-/// Picks the next job that compacts a level into the single run of the next deeper level. If an SSTable overlaps no
-/// older SSTable, the job moves the SSTable without a read. Exception: if a merge would drop tombstones of the
-/// SSTable, the SSTable is merged. If no SSTable can be moved, the oldest SSTable is merged. The merge includes all
-/// SSTables of both levels that overlap the oldest SSTable, directly or through other SSTables. Later jobs compact
-/// the remaining SSTables. If keys are written in random order, all SSTables overlap, so one job takes all SSTables.
+/// Picks the next job that compacts a level into the single run of the next deeper level. An SSTable that overlaps no
+/// older SSTable is moved without being read, unless a merge would drop its tombstones. If no SSTable can be moved, the
+/// oldest SSTable is merged. The merge includes all SSTables of both levels that overlap the oldest SSTable, directly
+/// or through other SSTables. Later jobs compact the remaining SSTables. If keys are written in random order, all
+/// SSTables overlap, so one job takes all SSTables.
 pub(crate) fn hand_down(shape: &Shape, level: usize) -> Job {
     let runs = shape.runs_of(level);
     let below = match (runs, shape.runs_of(level + 1)) {
@@ -29,17 +29,18 @@ pub(crate) fn hand_down(shape: &Shape, level: usize) -> Job {
     Job { inputs, level: level + 1, run: below.map(|run| run.id), action: Action::Move }
 }
 
-/// Returns whether a move of an SSTable of run number `at` would pass no overlapping SSTable. If the next deeper
-/// level is empty, the SSTable must also overlap no newer SSTable. If this condition were missing, the oldest of
-/// several overlapping runs would be moved first, and a later job would merge this run with the next run.
+/// Returns whether an SSTable of run number `at` can be moved, because it overlaps neither an older run of its level
+/// nor the run `below`. If the next deeper level is empty, the SSTable must also overlap no newer SSTable. If this
+/// condition were missing, the oldest of several overlapping runs would be moved first, and a later job would merge
+/// this run with the next run.
 fn is_free(table: &TableShape, runs: &[Run<TableShape>], at: usize, below: Option<&Run<TableShape>>) -> bool {
     let newer = if below.is_none() { &runs[..at] } else { &[] };
     let mut others = newer.iter().chain(&runs[at + 1..]).chain(below);
     others.all(|run| overlapping(run, &table.smallest, &table.largest).is_empty())
 }
 
-/// Returns whether `level` or a deeper level may contain keys of an SSTable. A compaction must then keep the tombstones
-/// of the SSTable.
+/// Returns whether `level` or a deeper level may contain keys in the key range of `table`. A compaction must then keep
+/// the tombstones of the SSTable.
 pub(crate) fn hides_something(shape: &Shape, level: usize, table: &TableShape) -> bool {
     let mut runs = shape.levels.runs().filter(|(at, _)| *at >= level).map(|(_, run)| run);
     runs.any(|run| !overlapping(run, &table.smallest, &table.largest).is_empty())

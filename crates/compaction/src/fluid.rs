@@ -15,12 +15,12 @@
 //! never counts as the largest level.
 //!
 //! # Write amplification
-//! Let N buffers with distinct keys be flushed. The j-th arrival since a level was empty is the p(j)-th arrival of
-//! its run, where p(j) = ((j−1) mod s) + 1. The merge of this arrival writes p(j)·T^i buffers. Level 0 writes nothing
-//! if p(j) = 1, because the flush wrote the run. Level 0 also writes nothing if j = T, because level 0 is then
-//! compacted into the next level at once. In a full level i ≥ 1, an entry costs Σ p(j) / T writes for j = 1 … T. At K
-//! = 1, this sum is (T−1)/2 plus 1/T. At K = T − 1, this sum is 1. In the paper, the cost is (T−1)/(K+1) writes for
-//! each level above the largest level, and (T−1)/(Z+1) writes for the largest level.
+//! Assume that all flushed keys are distinct. The j-th arrival since a level was empty is the p(j)-th arrival of its
+//! run, where p(j) = ((j−1) mod s) + 1. The merge of this arrival writes p(j)·T^i buffers. Level 0 writes nothing if
+//! p(j) = 1, because the flush wrote the run. Level 0 also writes nothing if j = T, because level 0 is then compacted
+//! into the next level at once. In a full level i ≥ 1, an entry costs Σ p(j) / T writes for j = 1 … T. At K = 1, this
+//! sum is (T−1)/2 plus 1/T. At K = T − 1, this sum is 1. In the paper, the cost is (T−1)/(K+1) writes for each level
+//! above the largest level, and (T−1)/(Z+1) writes for the largest level.
 //!
 //! # Read costs
 //! With L levels, the tree has at most K·(L−1) + Z runs. Stale data takes up to Z − 1 + 1/T times the size of the
@@ -48,7 +48,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Fluid>(
      largest_runs = 1\n",
 );
 
-/// The policy `fluid` with T, K and Z.
+/// The policy `fluid` with its size ratio T and its run limits K and Z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fluid {
     pub(crate) size_ratio: u64,

@@ -12,7 +12,7 @@ use crate::policy::CompactionPolicy;
 use crate::shape::{Run, Shape, TableShape};
 use crate::whole;
 
-/// The limits of each level of a tree.
+/// The limits on arrivals and runs in each level of a tree.
 pub(crate) trait Limits: Send + Sync {
     /// Returns the number of arrivals at which a level is compacted into the next level. The number is at least 2.
     fn size_ratio(&self, level: usize) -> u64;
@@ -21,13 +21,13 @@ pub(crate) trait Limits: Send + Sync {
     fn most_runs(&self, shape: &Shape, level: usize) -> u64;
 }
 
-/// Returns the largest level. If the largest level has too many runs, these runs are merged within this level. Level
-/// 0 never counts as the largest level.
+/// Returns the index of the largest level. If the largest level has too many runs, these runs are merged within this
+/// level. Level 0 never counts as the largest level.
 pub(crate) fn largest_level(shape: &Shape) -> usize {
     shape.last_level().max(1)
 }
 
-/// A compaction policy with the limits `L`.
+/// A compaction policy that keeps each level within the limits `L`.
 pub(crate) struct Gathered<L>(pub(crate) L);
 
 impl<L: Limits> Gathered<L> {
@@ -66,7 +66,7 @@ impl<L: Limits> Gathered<L> {
         })
     }
 
-    /// Returns the largest number of newest runs of a level that fit into one run together.
+    /// Returns how many of the newest runs of a level fit together into one run.
     fn fitting_runs(&self, shape: &Shape, level: usize) -> usize {
         let sums = shape.runs_of(level).iter().scan(0, |sum, run| {
             *sum += run.bytes();

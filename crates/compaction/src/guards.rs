@@ -44,7 +44,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Guards>
      size_ratio = 10\n",
 );
 
-/// The policy `guards` with T.
+/// The policy `guards` with its parameter T.
 struct Guards {
     size_ratio: usize,
 }
@@ -105,8 +105,8 @@ fn groups(shape: &Shape, level: usize) -> Vec<Group<'_>> {
     groups
 }
 
-/// Returns the oldest run of a level that has no data in this key range, so that the output of a merge can join this
-/// run. Returns `None` if the output needs a new run.
+/// Returns the run that the output of a merge can join: the oldest run of `level` for which neither the run nor a newer
+/// run has data between `smallest` and `largest`. Returns `None` if the output needs a new run.
 fn oldest_with_room(shape: &Shape, level: usize, smallest: &[u8], largest: &[u8]) -> Option<RunId> {
     let has_room = |run: &&crate::Run<TableShape>| overlapping(run, smallest, largest).is_empty();
     shape.runs_of(level).iter().take_while(has_room).last().map(|run| run.id)

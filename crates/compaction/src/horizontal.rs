@@ -90,8 +90,8 @@ impl Build<dyn CompactionPolicy> for Horizontal {
 const MOST_FLUSHES: u64 = 1_000_000;
 
 impl Horizontal {
-    /// Returns the number of newest runs that the schedule for a known number of flushes merges. Returns `None` if more
-    /// flushes have happened than the parameter `flushes` states.
+    /// Returns how many of the newest runs are merged next, according to the schedule for a known number of flushes.
+    /// Returns `None` if more flushes have happened than the parameter `flushes` states.
     fn scheduled(&self, sizes: &[f64]) -> Option<usize> {
         let flushed = sizes.iter().sum::<f64>().round() as u64;
         if flushed == 0 || flushed > self.flushes {
@@ -108,8 +108,8 @@ impl Horizontal {
         Some(runs.count())
     }
 
-    /// Returns the number of newest runs to merge if there are more than K runs, and `None` otherwise. The weights of
-    /// the runs determine this number.
+    /// Returns how many of the newest runs are merged next, according to the weights of the runs. Returns `None` if
+    /// there are at most K runs.
     fn surplus(&self, sizes: &[f64]) -> Option<usize> {
         let extra = sizes.len().checked_sub(self.runs).filter(|extra| *extra > 0)?;
         // Among the K oldest runs, the newest run has rank 1.

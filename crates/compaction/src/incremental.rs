@@ -43,7 +43,7 @@ const OVERLAP_SHARE: u64 = 2;
 /// Incremental compaction with jobs of limited size.
 #[derive(Clone, Copy)]
 pub(crate) struct Incremental {
-    /// The largest number of input bytes of a job.
+    /// The maximum total size of the inputs of a job, in bytes.
     pub(crate) bytes: u64,
 }
 
@@ -76,7 +76,7 @@ impl Incremental {
         Some(Job { inputs, level: level + 1, run: Some(below.id), action })
     }
 
-    /// Returns as many of the first SSTables of `tables` as one job can compact.
+    /// Returns the first SSTables of `tables`, as many as one job can compact into the run `below`.
     fn tables_of_job<'a>(self, tables: &'a [TableShape], below: &Run<TableShape>) -> &'a [TableShape] {
         let bytes = |tables: &[TableShape]| tables.iter().map(|table| table.bytes).sum::<u64>();
         let is_free = overlapped_by(&tables[..1], below).is_empty();

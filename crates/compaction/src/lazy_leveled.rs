@@ -39,7 +39,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<LazyLev
      size_ratio = 10\n",
 );
 
-/// The policy `lazy-leveled` with T.
+/// The policy `lazy-leveled` with its size ratio T.
 struct LazyLeveled {
     size_ratio: usize,
 }
@@ -53,7 +53,7 @@ impl Build<dyn CompactionPolicy> for LazyLeveled {
 }
 
 impl LazyLeveled {
-    /// Returns the largest level, which has one run.
+    /// Returns the index of the largest level, which has one run.
     fn largest_level(shape: &Shape) -> usize {
         shape.last_level().max(1)
     }

@@ -146,14 +146,15 @@ impl LeveledPartial {
         }
     }
 
-    /// Returns the SSTable that the picker selects, and the next SSTables in key order, up to `tables_per_job`.
+    /// Returns up to `tables_per_job` neighboring SSTables: the SSTable that the picker selects, and the next SSTables
+    /// in key order.
     fn picked<'a>(&self, shape: &Shape, level: usize, run: &'a Run<TableShape>) -> &'a [TableShape] {
         let first = self.picker.pick(shape, level, run);
         &run.tables[first..(first + self.tables_per_job).min(run.tables.len())]
     }
 
-    /// Returns the job for the first SSTable, from level 0 on, that must be compacted because of its tombstones.
-    /// Returns `None` if there is no such SSTable.
+    /// Searches the levels from level 0 down for an SSTable that must be compacted because of its tombstones. Returns
+    /// the job for the first such SSTable. Returns `None` if there is no such SSTable.
     fn delete_job(&self, shape: &Shape) -> Option<Job> {
         let trigger = self.deletes.as_ref()?;
         let (now, bottom) = (now(shape), shape.last_level());

@@ -57,7 +57,7 @@ pub use simulate::{
     SimulatedWrites, SimulationError, Simulator, Spread, Written, simulate,
 };
 
-/// All compaction policies. The first policy is the baseline and the lower bound of write amplification.
+/// All compaction policies. The first policy is the baseline, and has the lowest possible write amplification.
 pub static CATALOG: Catalog<dyn CompactionPolicy> = Catalog::new(
     catalog::origin!(),
     "compaction",
@@ -89,7 +89,7 @@ pub static CATALOG: Catalog<dyn CompactionPolicy> = Catalog::new(
     ],
 );
 
-/// The handle of [`CATALOG`].
+/// Gives generic code access to [`CATALOG`], as the variant `external` requires.
 enum Policies {}
 
 impl CatalogHandle<dyn CompactionPolicy> for Policies {

@@ -116,7 +116,7 @@ impl Step {
     }
 }
 
-/// The cheapest structure whose last level has a given size.
+/// The lowest cost of levels that end with a level of a given size, and the last of these levels.
 #[derive(Clone, Copy)]
 struct Way {
     cost: f64,

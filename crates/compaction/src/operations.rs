@@ -63,8 +63,8 @@ pub struct OperationWindow {
 }
 
 impl OperationWindow {
-    /// Creates a window over the latest `flushes` flushes. The window begins after the flush before these flushes, or
-    /// with the first operation of the tree. A window of 0 flushes contains no operations.
+    /// Creates a window over the latest `flushes` flushes. The window begins directly after the flush that precedes
+    /// these flushes, or with the first operation of the tree. A window of 0 flushes contains no operations.
     pub fn new(flushes: usize) -> Self {
         Self { flushes, marks: VecDeque::from([Operations::default()]) }
     }
@@ -75,7 +75,8 @@ impl OperationWindow {
         self.flushes > 0
     }
 
-    /// Moves the window after a flush. `now` is the counts since the tree was opened, including this flush.
+    /// Records a flush, so that the window begins at a later flush. `now` contains the counts since the tree was
+    /// opened, including this flush.
     pub fn note_flush(&mut self, now: Operations) {
         if self.is_observed() {
             self.marks.push_back(now);
@@ -85,7 +86,7 @@ impl OperationWindow {
         }
     }
 
-    /// Returns the operations of the window. `now` is the counts since the tree was opened.
+    /// Returns the counts of the operations in the window. `now` contains the counts since the tree was opened.
     pub fn operations(&self, now: &Operations) -> Operations {
         match self.marks.front() {
             Some(start) if self.is_observed() => now.since(start),
@@ -94,7 +95,7 @@ impl OperationWindow {
     }
 }
 
-/// Checks the parameter `name`, whose value is the number of flushes of a window.
+/// Checks the parameter `name`, which is the number of flushes in a window. Returns this number.
 pub(crate) fn window_flushes(name: &str, flushes: u64) -> Result<usize, String> {
     match flushes {
         0..=MOST_FLUSHES => Ok(flushes as usize),
@@ -102,14 +103,15 @@ pub(crate) fn window_flushes(name: &str, flushes: u64) -> Result<usize, String> 
     }
 }
 
-/// Returns whether the policy picks again after some gets. `gets` is the number of all gets so far. The last `added`
-/// gets have happened since the previous call.
+/// Returns whether a policy that observes operations must pick again after these gets. `gets` is the number of all gets
+/// so far, of which the last `added` gets have happened since the previous call.
 #[inline]
 pub fn picks_after_gets(gets: u64, added: u64) -> bool {
     gets / GETS_BETWEEN_PICKS != (gets - added) / GETS_BETWEEN_PICKS
 }
 
-/// Returns whether the policy picks again after a scan. `scans` is the number of scans so far.
+/// Returns whether a policy that observes operations must pick again after a scan. `scans` is the number of scans so
+/// far.
 #[inline]
 pub fn picks_after_scan(scans: u64) -> bool {
     scans.is_multiple_of(SCANS_BETWEEN_PICKS)

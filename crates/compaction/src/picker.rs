@@ -28,13 +28,13 @@ pub(crate) enum Picker {
     /// Selects the SSTable with the fewest overlapping bytes two levels deeper, per byte of the SSTable. The next
     /// compaction of the data will have to rewrite these overlapping bytes.
     LeastOverlapGrandparent,
-    /// Selects the SSTable whose key range was not compacted into the next level for the longest time
+    /// Selects the SSTable for which the most time has passed since its key range was compacted into the next level
     /// (`kOldestSmallestSeqFirst`).
     Oldest,
-    /// Selects the SSTable that received no new data for the longest time (`kOldestLargestSeqFirst`), so that
-    /// frequently written data remains in upper levels. Neighboring SSTables with consecutive numbers are the output of
-    /// one compaction, and count as equally cold. Without this rule, the SSTable with the smallest keys would be
-    /// selected every time.
+    /// Selects the SSTable for which the most time has passed since it received new data (`kOldestLargestSeqFirst`), so
+    /// that frequently written data remains in upper levels. Neighboring SSTables with consecutive numbers are the
+    /// output of one compaction, and count as equally cold. Without this rule, the SSTable with the smallest keys would
+    /// be selected every time.
     Coldest,
     /// Selects the SSTable with the most bytes.
     Largest,

@@ -12,7 +12,7 @@
 use crate::job::{Action, Job};
 use crate::shape::Shape;
 
-/// The additional work of scans since the runs last changed.
+/// The work of scans in addition to the first source of each scan, since the runs last changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RangeWork {
     /// The sum of additional sources over all scans. A scan that opens s memtables and runs has s − 1 additional

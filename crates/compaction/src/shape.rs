@@ -1,6 +1,5 @@
-//! The shape of a tree as plain data. A tree has levels, a level has sorted runs, and a run has SSTables. The type of
-//! the levels has the type of SSTables as a parameter, so the tree and the simulator can share the code that changes
-//! levels.
+//! The shape of a tree as plain data. A tree has levels, a level has sorted runs, and a run has SSTables. The type
+//! [`Levels`] is generic over the type of SSTables, so the tree and the simulator share the code that changes levels.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -16,7 +16,7 @@ impl Default for RunRatioParams {
     }
 }
 
-/// The reference of [`LeveledParams`] in TOML.
+/// The TOML keys of [`LeveledParams`] with their defaults and explanations, for the reference pages.
 pub(crate) const LEVELED_REFERENCE: &str = "# Size ratio between a level and the level above, 1.1 to 1000000. A larger ratio gives fewer levels,\n\
      # but more writes per level.\n\
      size_ratio = 10\n\
@@ -39,7 +39,7 @@ impl Default for LeveledParams {
 }
 
 impl RunRatioParams {
-    /// Returns the number of runs, or the error of [`runs`].
+    /// Checks `size_ratio`, and returns it as the number of runs that are merged into one run.
     pub(crate) fn runs(&self) -> Result<usize, String> {
         runs(self.size_ratio)
     }

@@ -81,7 +81,8 @@ impl CompactionPolicy for Spooky {
     }
 }
 
-/// Returns the level above the largest level, if a drain of this level is in progress.
+/// Returns the index of the level above the largest level, if a drain of this level is in progress. Otherwise returns
+/// `None`.
 fn level_being_drained(shape: &Shape) -> Option<usize> {
     let level = shape.last_level().checked_sub(1).filter(|level| *level > 0)?;
     let ([above], [largest]) = (shape.runs_of(level), shape.runs_of(level + 1)) else { return None };

@@ -27,7 +27,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Tiered>
      size_ratio = 10\n",
 );
 
-/// The policy `tiered` with T.
+/// The policy `tiered` with its size ratio T.
 pub(crate) struct Tiered {
     /// The number of runs that are merged into one run of the next level.
     pub(crate) runs_per_level: usize,

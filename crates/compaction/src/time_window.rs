@@ -78,7 +78,8 @@ impl Build<dyn CompactionPolicy> for TimeWindow {
 }
 
 impl TimeWindow {
-    /// Returns the job that closes the open window. The job merges all runs of the window into a run of level 1.
+    /// Returns the job that closes the open window. The job merges all runs of the window into a new run of level 1, or
+    /// moves the only run.
     fn close(shape: &Shape) -> Job {
         let runs = shape.runs_of(0);
         let inputs = runs.iter().flat_map(|run| &run.tables).map(|table| table.id).collect();

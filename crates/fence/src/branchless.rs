@@ -30,7 +30,7 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Branchless>(
 
 const TAG: stored::Tag = *b"fbrl";
 
-/// A policy that builds sorted heads.
+/// A policy that builds fences with a branchless binary search over sorted heads.
 struct Branchless {
     prefetch: bool,
 }

@@ -131,8 +131,8 @@ impl<I: HeadIndex + 'static> Fence for HeadFence<I> {
     }
 }
 
-/// Checks an index against the definition of a bound. The heads include equal heads and the largest possible head.
-/// The check uses SSTables of each size up to 130 separators, and of the sizes in `more`.
+/// Checks that an index returns the correct bound for every head. The heads include equal heads and the largest
+/// possible head. The check uses SSTables of each size up to 130 separators, and of the sizes in `more`.
 #[cfg(test)]
 pub(crate) fn check_index<I: HeadIndex>(more: &[usize], build: impl Fn(Vec<u64>) -> I) {
     let mut random = 1u64;

@@ -30,7 +30,7 @@ const TAG: stored::Tag = *b"fint";
 /// Number of heads that are read one after another at the end of a search. These heads fill two cache lines.
 const SCANNED: usize = 16;
 
-/// A policy that builds sorted heads.
+/// A policy that builds fences with an interpolation search over sorted heads.
 struct Interpolation;
 
 impl FencePolicy for Interpolation {

@@ -30,7 +30,7 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Lanes>(
 
 const TAG: stored::Tag = *b"flan";
 
-/// A policy that builds lanes.
+/// A policy that builds fences with lanes over sorted heads.
 struct Lanes {
     stride: usize,
 }

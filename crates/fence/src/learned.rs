@@ -184,8 +184,8 @@ fn partition_around<T>(items: &[T], around: Range<usize>, comes_before: impl Fn(
 }
 
 /// Returns the points that a line must fit. Each distinct head gives one point, at the position of its first
-/// occurrence. If a head occurs several times, there is a second point. The second point has the next larger value,
-/// and the position of the next head.
+/// occurrence. If a head occurs several times, there is a second point: the head plus 1, at the position after the last
+/// occurrence.
 fn steps(heads: &[u64]) -> impl Iterator<Item = (u64, u64)> {
     let mut next = 0;
     heads.chunk_by(|a, b| a == b).flat_map(move |equal| {
@@ -238,9 +238,9 @@ struct Corridor {
     first: u64,
     place: u64,
     epsilon: i128,
-    /// Convex chain of the points' upper limits, which are an upper limit for the lines.
+    /// The convex chain through the upper limits of the points. No line may be above this chain.
     upper: Vec<Point>,
-    /// Convex chain of the points' lower limits, which are a lower limit for the lines.
+    /// The convex chain through the lower limits of the points. No line may be below this chain.
     lower: Vec<Point>,
     /// End points of the flattest line. This line goes from the upper limit of one point to the lower limit of a
     /// later point.

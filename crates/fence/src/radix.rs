@@ -28,7 +28,7 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
 
 const TAG: stored::Tag = *b"frdx";
 
-/// A policy that builds sorted heads with a table of leading bits.
+/// A policy that builds fences with sorted heads and a table of their leading bits.
 struct Radix;
 
 impl FencePolicy for Radix {

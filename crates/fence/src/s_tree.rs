@@ -46,7 +46,7 @@ const ENTRY_LINES: usize = 4;
 /// Number of searches of a batch that are in one unrolled loop.
 const UNROLLED: usize = 16;
 
-/// A policy that builds static B-trees.
+/// A policy that builds fences as static B-trees in memory.
 struct STree;
 
 impl FencePolicy for STree {

@@ -50,7 +50,7 @@ enum Between {
     Largest,
 }
 
-/// A policy that builds static B-trees.
+/// A policy that builds fences as static B-trees on disk.
 struct StaticBTree {
     page_bytes: u64,
     separators: Between,
@@ -130,7 +130,7 @@ impl StaticBTree {
         layers
     }
 
-    /// Returns the separator before each block, except the first block. The result includes a key before the first
+    /// Returns one key for each block: the separator before the block. The first element is a key before the first
     /// block, which no page stores.
     fn keys_before_blocks<'a>(&self, input: &FenceInput<'a>) -> Vec<&'a [u8]> {
         match input.bounds {
@@ -142,7 +142,8 @@ impl StaticBTree {
         }
     }
 
-    /// Builds the layer above some children. `firsts` has the first separator in the subtree of each child.
+    /// Builds the layer of the tree whose nodes have these children. `firsts` has the first separator in the subtree of
+    /// each child.
     fn layer<'a>(&self, kind: Kind, firsts: &[&'a [u8]]) -> Layer<'a> {
         let mut layer = Layer { nodes: Vec::new(), starts: vec![0] };
         for children in page::split(kind, firsts, self.page_bytes as usize) {

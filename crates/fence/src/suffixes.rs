@@ -44,7 +44,7 @@ pub(crate) struct Bound {
 }
 
 impl Bound {
-    /// Returns the bound of `head` in the sorted `heads`, whose rank is known.
+    /// Creates the bound of `head` in the sorted `heads`. `rank` is the number of heads below `head`.
     #[inline]
     pub(crate) fn at(heads: &[u64], rank: usize, head: u64) -> Self {
         Self { rank: rank as u32, may_tie: heads.get(rank) == Some(&head) }
@@ -63,7 +63,8 @@ pub(crate) enum PrefixOrder {
 }
 
 impl Suffixes {
-    /// Cuts the common prefix. Returns the suffixes, and their heads in sorted order.
+    /// Removes the common prefix from all separators except the first. Returns the suffixes, and their heads in sorted
+    /// order.
     pub(crate) fn new(separators: &Separators) -> (Self, Vec<u64>) {
         let others = || separators.iter().skip(1);
         let shared = match (others().next(), others().last()) {

@@ -49,7 +49,8 @@ struct ArenaSkipList {
     list: List,
 }
 
-/// The skip list. The type `A` is either the own arena of the list, or an `Arc` of an arena that several lists share.
+/// The skip list. The type `A` is either an arena that only this list uses, or an `Arc` of an arena that several lists
+/// share.
 pub(crate) struct List<A = SharedArena> {
     arena: A,
     /// The tower at which all searches begin. The front tower is before all other towers. Its key is never compared.
@@ -79,7 +80,8 @@ impl<A: Borrow<SharedArena>> List<A> {
         self.arena.borrow()
     }
 
-    /// Adds a version of a key.
+    /// Adds a version of a key with the sequence number `sequence`. With `None` as its value, the version is a
+    /// tombstone.
     pub(crate) fn insert(&self, key: HashedKey<'_>, sequence: SequenceNumber, value: Option<&[u8]>) {
         let height = tower_height(key.hash.0, sequence).min(self.most_height);
         let version = self.arena().append(key.bytes, sequence, value, height);

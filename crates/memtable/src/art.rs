@@ -246,7 +246,8 @@ impl Node {
         Self { prefix: prefix.into(), end: None, branches: Branches::Four(Few::new()) }
     }
 
-    /// Adds a key that is not in the node yet. `rest` are the bytes of the key after the prefix.
+    /// Adds a key that the node does not have yet, with its first version. `rest` are the bytes of the key after the
+    /// prefix.
     fn add(&mut self, rest: &[u8], version: Ref<Version>) {
         match rest.first() {
             None => self.end = Some(version),

@@ -102,7 +102,7 @@ impl Tree {
         Self { arena, root, height: AtomicUsize::new(0), last: AtomicRef::default(), asked_bytes }
     }
 
-    /// Calls `attempt` again until no concurrent change disturbs the attempt.
+    /// Calls `attempt` repeatedly until no concurrent change disturbs the attempt. Returns the result of this attempt.
     #[inline]
     fn retry<T>(attempt: impl Fn() -> Optimistic<T>) -> T {
         loop {
@@ -363,7 +363,7 @@ impl Tree {
         records.iter().filter_map(AtomicRef::load).for_each(|version| self.arena.prefetch(version, bytes));
     }
 
-    /// Returns the position in the order of the version at a cursor.
+    /// Returns the position, in the order of versions, of the version at a cursor.
     fn probe(&self, cursor: &Cursor) -> Probe<'_> {
         let VersionRecord { key, sequence, .. } = self.arena.record(cursor.entry);
         Probe { key, sequence }

@@ -1,5 +1,5 @@
-//! Functions for the chain of all versions of one key. Each version has a link to the next older version. The link to
-//! the next version is the lowest link of the version's tower.
+//! Functions for the chain of all versions of one key. Each version has a link to the next older version. This link is
+//! the lowest link of the tower of the version.
 
 use std::iter;
 

@@ -95,7 +95,7 @@ struct HashSkipList {
 }
 
 impl HashSkipList {
-    /// Returns the skip list of a key.
+    /// Returns the skip list of the bucket that the prefix of the key selects.
     fn list(&self, key: &[u8]) -> &List<Arc<SharedArena>> {
         let hash = xxh3_64(&key[..key.len().min(self.prefix_length)]);
         let bucket = (u128::from(hash) * self.lists.len() as u128) >> 64;

@@ -260,7 +260,8 @@ fn record(arena: &SharedArena, item: Option<Ref<Version>>) -> VersionRecord<'_> 
 }
 
 impl Order {
-    /// Returns the order of all versions that the shards have now.
+    /// Returns a new order of all versions that the shards have now. Merges the versions that were added since this
+    /// order was computed into the existing order.
     fn extended_to<S: Shard>(&self, table: &HashVector<S>) -> Self {
         let arena = &table.arena;
         let mut taken = self.taken;

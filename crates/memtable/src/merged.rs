@@ -77,8 +77,8 @@ impl<V: Versions> PartialEq for Part<'_, V> {
 
 impl<V: Versions> Eq for Part<'_, V> {}
 
-/// Passes up to `limit` versions of all `parts`, as of `snapshot`, to `sink`. For each key, the function passes only
-/// the newest visible version.
+/// Scans all `parts` in `direction`, beginning at the bound `from`. Passes up to `limit` versions to `sink`: for each
+/// key, the newest version that is visible at `snapshot`.
 pub(crate) fn scan<'a, V: Versions + 'a>(
     parts: impl Iterator<Item = &'a V>,
     from: Bound<&[u8]>,

@@ -1,4 +1,4 @@
-//! Code for memtables that contain another memtable.
+//! Helper code for memtables that wrap another memtable.
 
 /// Implements the methods of [`Memtable`](crate::Memtable) that a wrapper does not change. Each generated method
 /// calls the same method of the field `memtable`.

@@ -117,7 +117,8 @@ impl PerThread {
         look(found.max_by_key(|record| record.sequence))
     }
 
-    /// Passes up to `limit` versions, as of `snapshot`, to `sink`.
+    /// Scans in `direction`, beginning at the bound `from`. Passes up to `limit` versions that are visible at
+    /// `snapshot` to `sink`.
     fn hand_out(
         &self,
         from: Bound<&[u8]>,

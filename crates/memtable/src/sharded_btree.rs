@@ -197,7 +197,8 @@ impl ShardedBTree {
 }
 
 impl ShardedBTree {
-    /// Passes up to `limit` visible entries to `sink`, in the order of `direction`.
+    /// Scans in `direction`, beginning at the bound `from`. Passes up to `limit` entries that are visible at `snapshot`
+    /// to `sink`.
     fn hand_out<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         from: Bound<&[u8]>,
@@ -310,8 +311,8 @@ impl<I> PartialEq for Cursor<'_, I> {
 
 impl<I> Eq for Cursor<'_, I> {}
 
-/// Passes up to `limit` visible entries of all shards to `sink`, in the order of `direction`. A key is in only one
-/// shard, so two cursors never have equal keys.
+/// Merges the scans of all shards. Passes up to `limit` entries that are visible at `snapshot` to `sink`, in the order
+/// of `direction`. A key is in only one shard, so two cursors never have equal keys.
 fn merge<'m, I: Iterator<Item = Slot<'m>>, S: FnMut(Entry<'_>) + ?Sized>(
     shards: impl Iterator<Item = (&'m VersionMap, I)>,
     direction: Direction,
@@ -334,7 +335,7 @@ fn merge<'m, I: Iterator<Item = Slot<'m>>, S: FnMut(Entry<'_>) + ?Sized>(
     }
 }
 
-/// Passes up to `limit` visible entries to `sink`. The function reads one shard after another.
+/// Reads one shard after another. Passes up to `limit` entries that are visible at `snapshot` to `sink`.
 fn chain<'m, I: Iterator<Item = Slot<'m>>, S: FnMut(Entry<'_>) + ?Sized>(
     shards: impl Iterator<Item = (&'m VersionMap, I)>,
     snapshot: SequenceNumber,

@@ -238,7 +238,7 @@ impl SharedArena {
         Ref(NonZeroU32::new(unit).expect("unit 0 is never allocated"), PhantomData)
     }
 
-    /// Returns the node of a reference.
+    /// Returns the node to which the reference `at` refers.
     #[inline]
     pub(crate) fn node<T: Send + Sync>(&self, at: Ref<T>) -> &T {
         // SAFETY: `place::<T>` of this arena wrote the node before it returned the `Ref<T>`. Other threads got the

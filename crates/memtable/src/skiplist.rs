@@ -145,7 +145,7 @@ impl SkipList {
         self.lower(Bound::Included(&sought)).filter(|node| node.key().key == sought.key)
     }
 
-    /// Passes up to `limit` entries to `sink`, in ascending order from `from` on.
+    /// Passes up to `limit` entries that are visible at `snapshot` to `sink`, in ascending order from `from` on.
     fn ascend<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         from: Bound<&[u8]>,
@@ -179,7 +179,7 @@ impl SkipList {
         }
     }
 
-    /// Passes up to `limit` entries to `sink`, in descending order from `from` on.
+    /// Passes up to `limit` entries that are visible at `snapshot` to `sink`, in descending order from `from` on.
     fn descend<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         from: Bound<&[u8]>,

@@ -58,7 +58,7 @@ struct Buffer {
 }
 
 impl Buffer {
-    /// Returns the order of all entries of `log`. The caller has the lock of `log`.
+    /// Returns the order of all entries of `log`. The caller holds the lock of `log`.
     fn order_of(&self, log: &Log) -> Arc<Order> {
         let known = Arc::clone(&self.order.read());
         if known.sorted.len() == log.len() {
@@ -137,7 +137,7 @@ impl Memtable for Buffer {
     }
 }
 
-/// The entries in insertion order.
+/// The entries of the buffer, in insertion order.
 struct Log {
     /// The hash of each entry's key. The hashes are in a separate array, so that a search runs at memory bandwidth.
     hashes: Vec<KeyHash>,
@@ -280,7 +280,7 @@ impl Order {
         Self { prefix: prefix.to_vec(), sorted }
     }
 
-    /// Returns the number of entries before the version of `key` with the number `sequence`.
+    /// Returns the number of entries before the version of `key` with the sequence number `sequence`.
     fn rank(&self, log: &Log, key: &[u8], sequence: SequenceNumber) -> usize {
         let shared = key.len().min(self.prefix.len());
         match key[..shared].cmp(&self.prefix) {
@@ -306,7 +306,7 @@ impl Order {
         (log.key(found) == key).then_some(found)
     }
 
-    /// Passes up to `limit` entries to `sink`, in ascending order from `from` on.
+    /// Passes up to `limit` entries that are visible at `snapshot` to `sink`, in ascending order from `from` on.
     fn ascend<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         log: &Log,
@@ -332,7 +332,7 @@ impl Order {
         }
     }
 
-    /// Passes up to `limit` entries to `sink`, in descending order from `from` on.
+    /// Passes up to `limit` entries that are visible at `snapshot` to `sink`, in descending order from `from` on.
     fn descend<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         log: &Log,

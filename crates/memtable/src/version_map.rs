@@ -28,7 +28,7 @@ const NODE_FILL: f64 = 1.6;
 /// The location of the versions of one key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Versions {
-    /// The only version of a key that was written once. The field is the address of its only version.
+    /// The key was written once. The field is the address of its only version.
     One(RecordAddress),
     /// The key was written several times. The field is the index of its list of versions.
     Many(u32),
@@ -69,7 +69,8 @@ impl VersionMap {
         }
     }
 
-    /// Adds a version of a key.
+    /// Adds a version of a key with the sequence number `sequence`. With `None` as its value, the version is a
+    /// tombstone.
     pub(crate) fn insert(&mut self, key: &[u8], sequence: SequenceNumber, value: Option<&[u8]>) {
         let len = value.map_or(TOMBSTONE, |value| value.len() as u32);
         let header = (u128::from(len) << 64 | u128::from(sequence)).to_le_bytes();

@@ -100,7 +100,8 @@ pub(crate) fn lookup(version: Option<VersionRecord<'_>>, value: &mut Vec<u8>) ->
     }
 }
 
-/// Passes up to `limit` versions that are visible at `snapshot` to `sink`.
+/// Scans in `direction`, beginning at the bound `from`. Passes up to `limit` versions to `sink`: for each key, the
+/// newest version that is visible at `snapshot`.
 pub(crate) fn scan<V: Versions, S: FnMut(VersionRecord<'_>) + ?Sized>(
     versions: &V,
     from: Bound<&[u8]>,
@@ -119,7 +120,8 @@ pub(crate) fn drain<V: Versions, S: FnMut(VersionRecord<'_>) + ?Sized>(versions:
     go_on(versions, &mut at, Direction::Forward, SequenceNumber::MAX, usize::MAX, sink);
 }
 
-/// Returns the cursor at the start of a scan, or `None` if no version is in the range of the scan.
+/// Returns the cursor at the first version in `direction` that the bound `from` allows. Returns `None` if no version is
+/// in bounds.
 pub(crate) fn begin<V: Versions>(
     versions: &V,
     from: Bound<&[u8]>,
@@ -226,7 +228,7 @@ fn emit<'a, S: FnMut(VersionRecord<'a>) + ?Sized>(version: Option<VersionRecord<
     version.inspect(|record| sink(*record)).is_some()
 }
 
-/// A scan of versions that need no lock. The scan continues after the last returned version.
+/// A scan of a structure whose versions can be read without a lock. The scan continues after the last returned version.
 pub(crate) struct Scan<'a, V: Versions> {
     versions: &'a V,
     direction: Direction,
@@ -255,8 +257,9 @@ impl<'a, V: Versions<Cursor: Send + Sync> + Sync> Rest<'a> for Scan<'a, V> {
     }
 }
 
-/// Returns up to `limit` versions that are visible at `snapshot`. The caller holds the lock of `versions`. The result
-/// borrows from `arena`, so the caller can release the lock before it uses the result.
+/// Scans in `direction`, beginning at the bound `from`. Returns up to `limit` versions that are visible at `snapshot`.
+/// The caller holds the lock of `versions`. The result borrows from `arena`, so the caller can release the lock before
+/// it uses the result.
 pub(crate) fn found_in<'a, V: Versions>(
     arena: &'a SharedArena,
     versions: &V,

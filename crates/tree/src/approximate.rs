@@ -30,7 +30,8 @@ impl Inner {
     }
 }
 
-/// Returns the size of the keys and values of a memtable between two keys, in bytes.
+/// Returns the size of the entries of a memtable that are from `low`, inclusive, to `high`, exclusive, and visible at
+/// `snapshot`. The size is the number of bytes of keys and values.
 fn memtable_bytes(slot: &Slot, low: &[u8], high: &[u8], snapshot: SequenceNumber) -> u64 {
     let from = Bound::Included(low);
     let Some(mut cursor) = MemtableCursor::open(slot, from, Direction::Forward, snapshot, FIRST_BATCH) else {

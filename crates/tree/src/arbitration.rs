@@ -12,13 +12,14 @@ use crate::design::Design;
 use crate::error::{Error, Result};
 use crate::stats::Counts;
 
-/// An arbiter that changes sizes, with the operations that it observes.
+/// An arbiter that changes the sizes of memtables, filters and cache, with the operations that it observes.
 pub(crate) struct Arbitration {
     arbiter: Box<dyn MemoryArbiter>,
     period: DecisionPeriod,
-    /// The cache of the tree, with a sample of its requests.
+    /// The cache of the tree, which also samples the block requests for the arbiter.
     cache: Arc<SampledCache>,
-    /// The memory limit of the design, or else the memory of two memtables and the cache of the design.
+    /// The memory limit of the design, in bytes. Without a limit, the size of two memtables plus the capacity of the
+    /// cache.
     limit_bytes: u64,
     sizes: Mutex<MemorySizes>,
     /// The number of decisions of the arbiter that changed a size.
@@ -27,7 +28,10 @@ pub(crate) struct Arbitration {
 }
 
 impl Arbitration {
-    /// Builds the arbiter of the design for a tree with this cache. `None` if the arbiter never changes sizes.
+    /// Builds the arbiter of the design for a tree with this cache. Returns `None` if the arbiter never changes sizes.
+    ///
+    /// # Errors
+    /// If the arbiter cannot be built, or if the arbiter changes sizes and the cache cannot be resized.
     pub(crate) fn new(design: &Design, cache: &Arc<dyn Cache>) -> Result<Option<Self>> {
         let arbiter = CATALOG.build(design.choice("arbiter")).map_err(misuse)?;
         let Some(period) = arbiter.period() else { return Ok(None) };
@@ -58,32 +62,33 @@ impl Arbitration {
         }))
     }
 
-    /// Returns the cache of the tree, which samples its requests.
+    /// Returns the cache of the tree. The returned cache samples the block requests for the arbiter.
     pub(crate) fn cache(&self) -> Arc<dyn Cache> {
         Arc::clone(&self.cache) as Arc<dyn Cache>
     }
 
-    /// Returns the memory of the sample of requests, in bytes.
+    /// Returns the memory that the sample of block requests uses, in bytes.
     pub(crate) fn sample_bytes(&self) -> u64 {
         self.cache.sample_bytes()
     }
 
-    /// Returns the memory limit of the design, or else the memory of two memtables and the cache of the design.
+    /// Returns the memory limit of the design, in bytes. Without a limit, returns the size of two memtables plus the
+    /// capacity of the cache.
     pub(crate) fn limit_bytes(&self) -> u64 {
         self.limit_bytes
     }
 
-    /// Returns the current sizes.
+    /// Returns the current sizes of memtables and filters, as the arbiter decided them.
     pub(crate) fn sizes(&self) -> MemorySizes {
         *self.sizes.lock()
     }
 
-    /// Returns the number of decisions that changed a size.
+    /// Returns the number of decisions of the arbiter that changed a size.
     pub(crate) fn moves(&self) -> u64 {
         self.moves.load(Ordering::Relaxed)
     }
 
-    /// Lets the arbiter decide if a decision is due. `counts` returns the counters of a tree with blocks of
+    /// If a decision is due, lets the arbiter choose new sizes. `counts` returns the counters of a tree with blocks of
     /// `block_bytes`. Returns whether a size changed.
     pub(crate) fn decide(
         &self,
@@ -127,7 +132,7 @@ impl Arbitration {
 
 /// The sizes of a tree at a decision, in bytes.
 pub(crate) struct TreeSizes {
-    /// The memory of two memtables, the filters and the cache.
+    /// The memory to divide between two memtables, the filters and the cache.
     pub(crate) budget_bytes: u64,
     /// The smallest valid size of a memtable.
     pub(crate) least_memtable_bytes: u64,
@@ -139,9 +144,10 @@ pub(crate) struct TreeSizes {
     pub(crate) table_bytes: u64,
 }
 
-/// The operations since the tree was opened. A decision period has half the weight of the next period.
+/// The I/O and the reuse distances that the tree observed, and the counters at the last decision. Each decision period
+/// counts half as much as the period after it.
 struct Observed {
-    /// The counters at the last decision.
+    /// The counters of the tree at the last decision of the arbiter.
     last: Counts,
     io: ObservedIo,
     reuse: ReuseCurve,
@@ -164,7 +170,7 @@ struct ObservedIo {
 }
 
 impl ObservedIo {
-    /// Returns the bytes of these operations in a tree with blocks of `block_bytes`.
+    /// Returns the bytes that the operations in `counts` transferred, in a tree with blocks of `block_bytes`.
     fn of(counts: &Counts, block_bytes: u64) -> Self {
         let read = counts.data_blocks_read + counts.fence_pages_read;
         let cached = counts.data_blocks_from_cache + counts.fence_pages_from_cache;

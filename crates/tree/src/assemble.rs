@@ -13,12 +13,12 @@ use crate::error::{Error, Result};
 use crate::seals::Seals;
 use crate::table::{Component, Names, TableContext};
 
-/// Converts the error of a component that cannot be built into an error of the tree.
+/// Returns the error of a tree for a component that cannot be built.
 pub(crate) fn misuse(error: catalog::ChoiceError) -> Error {
     Error::Misuse(error.message)
 }
 
-/// The cache of a tree, and the number of the tree in the cache.
+/// The cache of a tree, and the number that identifies the tree in this cache.
 pub(crate) struct TreeCache {
     pub(crate) cache: Arc<dyn Cache>,
     tree: u64,

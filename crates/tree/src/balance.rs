@@ -17,7 +17,7 @@ impl Inner {
         self.arbitration.as_ref().map_or(self.design.memtable_capacity.0, |it| it.sizes().memtable_bytes)
     }
 
-    /// Returns the bits per key of new filters. `None` if the filters have no such size.
+    /// Returns the bits per key of new filters. Returns `None` if the filter variant has no setting of bits per key.
     pub(crate) fn filter_bits_per_key(&self) -> Option<f64> {
         let of_design = self.context.bloom.component.bits_per_key();
         let decided = self.arbitration.as_ref().and_then(|it| it.sizes().filter_bits_per_key);
@@ -55,7 +55,7 @@ impl Inner {
         }
     }
 
-    /// Lets the arbiter decide if a decision is due, and balances the memory.
+    /// If a decision is due, lets the arbiter choose new sizes. Then gives the remaining memory to the cache.
     pub(crate) fn arbitrate(&self) {
         if let Some(arbitration) = &self.arbitration
             && arbitration.decide(|| self.counters.sum(), self.design.options.block.size.0, || self.sizes())
@@ -67,8 +67,8 @@ impl Inner {
         self.balance_memory();
     }
 
-    /// Lets the arbiter decide after some reads. The function also makes the active memtable immutable if it is
-    /// larger than a new memtable would be.
+    /// Lets the arbiter choose new sizes after some reads, if a decision is due. Also makes the active memtable
+    /// immutable if it is larger than the capacity of a new memtable.
     pub(crate) fn arbitrate_after_reads(&self) -> Result<()> {
         self.arbitrate();
         let size = self.memtable_bytes();
@@ -82,7 +82,7 @@ impl Inner {
         }
     }
 
-    /// Returns the sizes of the tree on which the arbiter decides.
+    /// Returns the current sizes of the tree, which the arbiter needs for its decision.
     fn sizes(&self) -> TreeSizes {
         let version = Arc::clone(&self.view.load().version);
         let has_filters =

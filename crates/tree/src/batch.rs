@@ -35,7 +35,7 @@ pub(crate) struct BatchCounts {
     pub(crate) user_bytes: u64,
 }
 
-/// One operation of a batch.
+/// One operation of a write batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation<'a> {
     /// The put or the delete of one key.
@@ -50,8 +50,8 @@ pub(crate) enum Operation<'a> {
     Merge { key: &'a [u8], operand: &'a [u8] },
 }
 
-/// The number of bits of the key length in an encoded operation. The higher bits contain the code of the operation: 0
-/// for puts, deletes and range deletes.
+/// The number of bits of the key length in an encoded operation. The higher bits contain the code of the operation,
+/// which is 0 for puts, deletes and range deletes.
 const KEY_LEN_BITS: u32 = 17;
 const _: () = assert!(MAX_KEY_BYTES < 1 << KEY_LEN_BITS);
 
@@ -93,13 +93,13 @@ impl<'a> Operation<'a> {
 }
 
 impl BatchCounts {
-    /// Returns the counts of one operation.
+    /// Returns the counts of a batch that contains only this put or delete.
     pub(crate) fn of(entry: &Entry<'_>) -> Self {
         let deletes = u64::from(entry.value.is_none());
         Self { puts: 1 - deletes, deletes, user_bytes: entry.user_bytes() as u64, ..Self::default() }
     }
 
-    /// Returns the number of operations.
+    /// Returns the total number of operations of all kinds.
     pub(crate) fn operations(&self) -> u64 {
         self.puts + self.deletes + self.range_deletes + self.merges + self.single_deletes
     }
@@ -274,7 +274,7 @@ impl Drop for WriteBatch {
     }
 }
 
-/// Returns an error if a key or a value is longer than its limit.
+/// Returns an error if the key or the value of an entry is longer than its limit.
 pub(crate) fn check_limits(entry: &Entry<'_>) -> Result<()> {
     if entry.key.len() > MAX_KEY_BYTES {
         return Err(Error::KeyTooLong(entry.key.len()));
@@ -310,7 +310,7 @@ pub(crate) fn encode_operation(out: &mut Vec<u8>, entry: &Entry<'_>) {
     out.extend_from_slice(value);
 }
 
-/// Appends a range delete to `out`: a tombstone whose value is the exclusive end. The tombstone of one key has no
+/// Appends a range delete to `out`: a tombstone whose value is the exclusive end. The tombstone of a single key has no
 /// value.
 pub(crate) fn encode_range_delete(out: &mut Vec<u8>, low: &[u8], high: &[u8]) {
     put_varint(out, low.len() as u64);

@@ -27,7 +27,7 @@ pub enum Checksum {
 }
 
 impl Checksum {
-    /// All kinds of checksum, in the order of their codes in tables.
+    /// All kinds of checksum, in the order of their codes in SSTables.
     pub const ALL: [Self; 5] = [Self::None, Self::Crc32c, Self::Crc32, Self::Xxh3, Self::Xxh64];
 }
 
@@ -36,7 +36,8 @@ pub(crate) fn checksum(file: u64, offset: u64, bytes: &[u8]) -> u32 {
     crc(CrcAlgorithm::Crc32Iscsi, file, offset, bytes)
 }
 
-/// Returns the checksum of a data block at `offset` of table `file`; 0 for [`Checksum::None`].
+/// Returns the checksum of the kind `kind` for a data block at `offset` of table `file`. Returns 0 for
+/// [`Checksum::None`].
 pub fn block_checksum(kind: Checksum, file: u64, offset: u64, bytes: &[u8]) -> u32 {
     match kind {
         Checksum::None => 0,

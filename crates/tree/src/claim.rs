@@ -15,7 +15,7 @@ use crate::recovered::Recovery;
 use crate::recovery::{Files, lock};
 use crate::seals::new_identity;
 
-/// A locked directory whose files are listed. No file has changed yet.
+/// A locked store directory with the list of its files. Opening has not changed any of these files yet.
 pub(crate) struct Claim {
     pub(crate) storage: Arc<dyn Storage>,
     pub(crate) lock: Box<dyn Send + Sync>,

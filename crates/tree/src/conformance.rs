@@ -39,8 +39,8 @@ static SMALL: LazyLock<Table> = LazyLock::new(|| {
     small.parse().expect("the small design is TOML")
 });
 
-/// Returns the design of a TOML table, with small memtables, tables and blocks. A few hundred operations in a tree of
-/// this design cause flushes, compactions and several tables per run.
+/// Returns the design that a TOML table describes, but with small memtables, tables and blocks. A few hundred
+/// operations in a tree of this design cause flushes, compactions and several tables per run.
 ///
 /// # Errors
 /// If the design is invalid. See [`Design::with`].

@@ -1,5 +1,5 @@
-//! Delayed writes of a tree. The tree reports each release of room to the delay rule, and delays writers as the rule
-//! requires.
+//! Delayed writes of a tree. The tree tells the delay rule when flushes and compactions have made room, and delays
+//! writers as the rule requires.
 
 use std::time::Duration;
 
@@ -10,11 +10,12 @@ use crate::inner::{Inner, Mode};
 use crate::pacing::{Pacer, Payment, Room};
 use crate::version::View;
 
-/// Writers are delayed if level 0 has at least the run limit divided by this number, and a compaction is due.
+/// Writers are delayed if a compaction is due and the number of runs in level 0 is at least the run limit divided by
+/// this number.
 const LEVEL0_SHARE: usize = 2;
 
-/// Returns the delays of a tree. Returns `None` if the writers stop at limits instead, or if the writers run the
-/// flushes.
+/// Creates the pacer, which delays the writes of a tree. Returns `None` if the design stops writers at limits instead
+/// of delaying them, or if the writers run the flushes.
 pub(crate) fn pacer(design: &Design, mode: Mode) -> Option<Pacer> {
     let options = &design.options;
     let is_background = mode == Mode::Timed && options.threads.inline == InlineWork::None;
@@ -34,8 +35,9 @@ impl Inner {
         }
     }
 
-    /// Notifies the delay rule of a new version of the tree. `before` is the view before the change, and
-    /// `level0_runs` is the number of runs in level 0 after the change.
+    /// Notifies the delay rule of a new version of the tree. `before` is the view before the change, and `level0_runs`
+    /// is the number of runs in level 0 after the change. `has_flushed` is set if the change removed a flushed
+    /// memtable.
     pub(crate) fn pace_change(&self, before: &View, level0_runs: usize, has_flushed: bool) {
         let Some(pacer) = &self.pacer else { return };
         let limit = self.design.options.stall.level0_runs;
@@ -79,8 +81,8 @@ impl Inner {
         }
     }
 
-    /// Returns the number of bytes that fit into the memtables and into level 0, if the active memtable has `charged`
-    /// bytes. The caller must hold the lock that protects the active memtable.
+    /// Returns how many bytes writers may write before the memtables are full, and before level 0 is full. `charged` is
+    /// the size of the active memtable in bytes. The caller must hold the lock that protects the active memtable.
     fn room(&self, charged: u64) -> Room {
         let (view, stall) = (self.view.load(), self.design.options.stall);
         let memtable = self.memtable_bytes();

@@ -19,7 +19,7 @@ pub enum Error {
     /// A file is corrupt.
     #[error("{}, offset {offset}: {what}; `lsmbench verify` lists all corruption of a store", file.display())]
     Damaged {
-        /// The file.
+        /// The corrupt file.
         file: PathBuf,
         /// The offset of the first corrupt byte or record in the file.
         offset: u64,

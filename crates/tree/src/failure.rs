@@ -1,4 +1,4 @@
-//! The first error after which a store accepts no writes.
+//! The first write error of a store. After this error, the store accepts no writes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use crate::error::{Error, Result};
 
-/// The first error after which the tree accepts no writes.
+/// The first write error of a tree. After this error, the tree accepts no writes.
 #[derive(Default)]
 pub(crate) struct Failure {
     is_set: AtomicBool,

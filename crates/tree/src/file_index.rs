@@ -11,12 +11,12 @@ use crate::merge::Source;
 use crate::stats::AllCounters;
 use crate::table::{RunCursor, Table};
 
-/// The index of one version.
+/// The index from the keys of one version of the tree to the SSTables that may contain the keys.
 pub(crate) struct FileIndex {
     index: Box<dyn KeyIndex>,
-    /// The number in the index of each SSTable, by the number of the SSTable.
+    /// Maps the number of each SSTable to the number that the index uses for the SSTable.
     numbers: HashMap<u64, u32>,
-    /// The place of each SSTable, by its number in the index. `None` for a number that is not in use.
+    /// The place of each SSTable in the version, by its number in the index. `None` for a number that is not in use.
     places: Vec<Option<FilePlace>>,
 }
 
@@ -30,8 +30,8 @@ pub(crate) struct FilePlace {
 }
 
 impl FileIndex {
-    /// Builds the index of `runs` from the index of the previous version. Counts the bytes of the blocks that the
-    /// construction reads as compaction reads in `counters`.
+    /// Builds the index of `runs` from the index of the previous version. The construction reads blocks of SSTables.
+    /// `counters` counts their bytes as bytes that a compaction read.
     ///
     /// Returns `None` if the culling variant has no index of keys, or if a block cannot be read. Gets then search one
     /// run after another, so the get that reads the block returns the error.

@@ -64,11 +64,11 @@ pub(crate) struct Inner {
     pub(crate) context: Arc<TableContext>,
     pub(crate) memtables: Box<dyn MemtablePolicy>,
     pub(crate) policy: Box<dyn CompactionPolicy>,
-    /// The operations that the policy observes.
+    /// The recent operations of the tree, which the compaction policy observes.
     pub(crate) observed: Mutex<OperationWindow>,
-    /// Whether the policy observes operations.
+    /// Whether the compaction policy observes operations.
     pub(crate) observes_operations: bool,
-    /// Whether the policy or the arbiter observes reads.
+    /// Whether the compaction policy or the memory arbiter observes reads.
     pub(crate) observes_reads: bool,
     /// The arbiter that moves memory between memtables, filters and cache. `None` if the sizes never change.
     pub(crate) arbitration: Option<Arbitration>,
@@ -96,7 +96,8 @@ pub(crate) struct Inner {
     pub(crate) log: CachePadded<Mutex<Log>>,
     /// The thread that creates a WAL holds this lock, so WALs are created in the order of their numbers.
     pub(crate) creating_log: Mutex<()>,
-    /// The WALs that no memtable writes to.
+    /// The WALs that receive no more records: the WALs of immutable memtables, and the WALs created for the next
+    /// memtables.
     pub(crate) shelf: Mutex<LogShelf>,
     /// The sequence number up to which every record is in the WAL. If the WAL mode requires a sync before
     /// acknowledgment, these records are also synced. Only the thread that holds the lock of the WAL increases this
@@ -117,7 +118,8 @@ pub(crate) struct Inner {
     pub(crate) signals: Signals,
     /// The delays of writes, if the design delays writes.
     pub(crate) pacer: Option<Pacer>,
-    /// The place of the tree among the families of a store. `None` if the tree is not a family of a store.
+    /// The family number and the shared parts of the tree, if the tree is one family of a store. `None` if the tree is
+    /// not a family of a store.
     pub(crate) membership: Option<Membership>,
     pub(crate) counters: AllCounters,
     /// The report of the recovery that opened the tree.
@@ -143,7 +145,7 @@ pub(crate) struct CommitGroup {
     pub(crate) commits: u64,
     /// The duration of the last sync.
     pub(crate) sync_time: Duration,
-    /// The number of waits without a follower since the last wait in which followers came.
+    /// The number of waits for followers that gained no follower, since the last wait that gained one.
     pub(crate) backoff: u32,
     /// The number of syncs before the leader waits for followers again.
     pub(crate) until_wait: u32,
@@ -259,7 +261,7 @@ impl Signals {
 }
 
 impl Inner {
-    /// Hashes a key.
+    /// Returns a key with its hash by the hash function of the tree.
     #[inline]
     pub(crate) fn hashed<'a>(&self, key: &'a [u8]) -> HashedKey<'a> {
         HashedKey { bytes: key, hash: self.hasher.hash(key) }
@@ -271,7 +273,8 @@ impl Inner {
         self.design.options.merge_operator
     }
 
-    /// Records an error after which the tree accepts no writes, wakes all waiting threads, and returns the error.
+    /// Records a write error, wakes all waiting threads, and returns the error. The tree accepts no writes after this
+    /// error.
     pub(crate) fn fail(&self, error: Error) -> Error {
         self.failure.set(&error);
         self.signals.notify();

@@ -1,4 +1,5 @@
-//! One lock for each level. Readers share the lock of a level, and a change of the level excludes them.
+//! One lock for each level. Readers hold the lock of a level in shared mode. A flush or a compaction that changes the
+//! level holds the lock in exclusive mode.
 //!
 //! Source: cs265, sections 2.4 and 3.5.1. The locks show the price of this design. The tree needs no such locks,
 //! because a reader has an immutable version of all levels.
@@ -16,19 +17,22 @@ const LOCKS: usize = 16;
 pub(crate) struct LevelLocks([CachePadded<RwLock<()>>; LOCKS]);
 
 impl LevelLocks {
-    /// Waits until no change of the level runs, and holds off changes until the guard is dropped.
+    /// Locks the level in shared mode. Waits until no flush or compaction changes the level, and prevents such changes
+    /// until the guard is dropped.
     #[inline]
     pub(crate) fn share(&self, level: usize, counters: &Counters) -> RwLockReadGuard<'_, ()> {
         counters.level_locks.bump();
         self.0[level.min(LOCKS - 1)].read()
     }
 
-    /// Holds off changes of the first `levels` levels until the guards are dropped.
+    /// Locks the first `levels` levels in shared mode. No flush or compaction changes these levels until the guards are
+    /// dropped.
     pub(crate) fn share_all(&self, levels: usize, counters: &Counters) -> Vec<RwLockReadGuard<'_, ()>> {
         (0..levels.min(LOCKS)).map(|level| self.share(level, counters)).collect()
     }
 
-    /// Waits for the readers of some levels, and keeps readers out until the guards are dropped.
+    /// Locks some levels in exclusive mode. Waits for the readers of these levels, and keeps readers out until the
+    /// guards are dropped.
     pub(crate) fn exclude(&self, levels: impl Iterator<Item = usize>) -> Vec<RwLockWriteGuard<'_, ()>> {
         let mut locks: Vec<usize> = levels.map(|level| level.min(LOCKS - 1)).collect();
         locks.sort_unstable();

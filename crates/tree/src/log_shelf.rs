@@ -1,20 +1,20 @@
-//! The WAL files to which no memtable writes.
+//! The WAL files that no thread writes: the WALs of immutable memtables, and the WALs created for the next memtables.
 
 use std::collections::VecDeque;
 
 use crate::wal::LogFile;
 
-/// The number of WALs that exist in advance. With two WALs, a writer can replace a memtable while the flush thread
-/// creates a WAL. The writer then does not wait for the flush thread.
+/// The number of WALs that the tree creates in advance. With two WALs, a writer can replace a memtable while the flush
+/// thread creates a WAL. The writer then does not wait for the flush thread.
 pub(crate) const NEXT_LOGS: usize = 2;
 
-/// The WAL files to which no memtable writes.
+/// The WAL files that no thread writes: the WALs of immutable memtables, and the WALs created for the next memtables.
 #[derive(Default)]
 pub(crate) struct LogShelf {
     /// The WALs of the next memtables, in the order of their file numbers. The numbers are larger than the numbers of
     /// all other WALs.
     pub(crate) next: VecDeque<NewLog>,
-    /// The open WALs of immutable memtables.
+    /// The WALs of immutable memtables that are not closed yet.
     pub(crate) retired: Vec<LogFile>,
     /// The number of bytes in the WAL that was retired last.
     pub(crate) last_bytes: u64,
@@ -22,10 +22,10 @@ pub(crate) struct LogShelf {
 
 /// A WAL without records.
 pub(crate) struct NewLog {
-    /// The file number.
+    /// The file number of the WAL.
     pub(crate) number: u64,
-    /// The seal of the file.
+    /// The seal of the WAL file.
     pub(crate) seal: u64,
-    /// The file.
+    /// The open WAL file.
     pub(crate) file: LogFile,
 }

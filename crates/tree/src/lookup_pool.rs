@@ -27,7 +27,7 @@ pub(crate) struct LookupPool {
     helpers: usize,
 }
 
-/// A run whose filter has passed the key.
+/// A run that may contain the key according to its filter.
 struct Candidate<'v> {
     table: &'v Table,
     level: usize,
@@ -54,7 +54,7 @@ struct Answer {
 }
 
 impl LookupPool {
-    /// Starts the threads that help a caller.
+    /// Starts `helpers` threads that help the callers of gets.
     ///
     /// # Errors
     /// If a thread cannot be started.

@@ -43,7 +43,8 @@ const BLOB_FILES: u8 = 2;
 /// The code of the names of families among the optional parts of a state.
 const FAMILIES: u8 = 3;
 
-/// The cost limit of the search for intact records after a corrupt record, in multiples of the manifest's size.
+/// The limit of the total length of the records that the search for an intact record tries, as a multiple of the
+/// manifest's size. The limit bounds the time of the search.
 const MOST_PASSES: usize = 64;
 
 /// The information that a tree needs to find its data when the tree is opened.
@@ -71,7 +72,7 @@ pub(crate) struct State {
     /// The merge operator of the store. With an operator, the last byte of each stored value distinguishes values
     /// from operands.
     pub(crate) merge_operator: Option<MergeOperator>,
-    /// The blob files with their bytes and live bytes, by number.
+    /// The blob files, in the order of their numbers, with their bytes and live bytes.
     pub(crate) blobs: Vec<BlobFileShape>,
     /// The names of the families in the order of their numbers. Empty for a store that is one tree.
     pub(crate) families: Vec<String>,
@@ -259,10 +260,10 @@ impl Manifest {
     }
 }
 
-/// The content of a manifest file.
+/// The result of reading a manifest file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// The last intact state.
+    /// The state in the last intact record.
     pub(crate) state: State,
     /// The number of bytes after the last intact record. Such bytes remain after a crash during a change.
     pub(crate) torn_bytes: u64,
@@ -270,7 +271,7 @@ pub(crate) struct Found {
     pub(crate) damaged_bytes: u64,
 }
 
-/// Reads the manifest of a tree.
+/// Reads the manifest of the tree in `directory`.
 pub(crate) fn read(storage: &dyn Storage, directory: &Path) -> Result<Found> {
     let path = directory.join(MANIFEST);
     let file = storage.open(&path, Purpose::Manifest)?;
@@ -433,7 +434,8 @@ mod tests {
         }
     }
 
-    /// If every length fits into the file, the search would read the rest of the file at each offset.
+    /// Tests that the search for an intact record ends soon if every length fits into the file. Without a limit, the
+    /// search would read the rest of the file at each offset.
     #[test]
     fn the_search_behind_damage_ends_soon() {
         let all = states();

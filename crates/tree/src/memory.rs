@@ -13,7 +13,7 @@ use crate::single_deletes::{SingleDeletes, SortedSingleDeletes, VersionKind};
 
 /// A memtable with its range deletes and the number of its WAL.
 pub(crate) struct Slot {
-    /// The memtable.
+    /// The memtable itself, which contains the entries.
     pub(crate) memtable: Box<dyn Memtable>,
     /// The range deletes. A range delete hides older entries of this memtable, and entries of all older memtables and
     /// runs.
@@ -28,7 +28,7 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// Creates the slot of an active memtable.
+    /// Creates the slot of an active memtable, whose writes are in the WAL with the number `log`.
     pub(crate) fn new(memtable: Box<dyn Memtable>, log: u64) -> Self {
         let (range_deletes, last_sequence) = (RangeDeletes::default(), AtomicU64::new(SequenceNumber::MAX));
         Self { memtable, range_deletes, single_deletes: SingleDeletes::default(), log, last_sequence }
@@ -109,7 +109,7 @@ impl Slot {
         })
     }
 
-    /// Returns whether a range delete hides the entry of `key` in this memtable from a reader at `snapshot`.
+    /// Returns whether a range delete in this memtable hides the memtable's entry of `key` from a reader at `snapshot`.
     pub(crate) fn hides_own(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> bool {
         let deleted = self.range_deletes.newest(key.bytes, snapshot);
         deleted.is_some() && self.memtable.sequence_of(key, snapshot) < deleted
@@ -146,8 +146,8 @@ const LARGEST_BATCH: usize = 1024;
 /// The minimum number of entries in a batch after the first batch, if each batch costs a search.
 const SMALLEST_SEARCHED_BATCH: usize = 8;
 
-/// Returns the number of entries in the first batch of a scan. `expected` is the expected length of the scan, if
-/// known.
+/// Returns the number of entries that a scan requests in its first batch from a memtable. If the memtable is the only
+/// source of the scan (`is_alone`), the batch has the `expected` length of the scan, if known.
 pub(crate) fn first_batch(is_alone: bool, expected: Option<u64>) -> usize {
     match (is_alone, expected) {
         (false, _) => FIRST_BATCH,
@@ -170,8 +170,9 @@ pub(crate) struct MemtableCursor<'t> {
 }
 
 impl<'t> MemtableCursor<'t> {
-    /// Opens a cursor at the first entry in `direction` that the bound `from` allows. Returns `None` if no entry is
-    /// in bounds. The first batch requests `limit` entries.
+    /// Opens a cursor over the entries that are visible at `snapshot`. The cursor begins at the first entry in
+    /// `direction` that the bound `from` allows. Returns `None` if no entry is in bounds. The first batch requests
+    /// `limit` entries.
     pub(crate) fn open(
         slot: &'t Slot,
         from: Bound<&[u8]>,
@@ -221,8 +222,8 @@ impl<'t> MemtableCursor<'t> {
         self.at < self.batch.len() || self.refill()
     }
 
-    /// Calls `pass` for the following entries of the batch while `pass` returns `true`. Moves to the last entry for
-    /// which `pass` returned `true`.
+    /// Moves over the following entries of the batch while `pass` returns `true` for them. The new position is the last
+    /// entry for which `pass` returned `true`.
     #[inline]
     pub(crate) fn pass(&mut self, mut pass: impl FnMut(Entry<'_>) -> bool) {
         while self.at + 1 < self.batch.len() && pass(self.batch.entry(self.at + 1)) {

@@ -102,7 +102,7 @@ pub struct Merge<S> {
     /// last node. The number of leaves is a power of two, so every source has the same number of comparisons.
     losers: Vec<Contender>,
     winner: Contender,
-    /// The number of consecutive keys for which the same source won a full repetition of its comparisons.
+    /// The number of consecutive keys for which the same source won all its comparisons in the loser tree.
     wins: u32,
     /// The prefix of the second best key while one source [leads](WINS_TO_LEAD). If no source leads, the prefix is 0,
     /// because no prefix is below 0.
@@ -181,8 +181,8 @@ impl<S: Source> Merge<S> {
         }
     }
 
-    /// Returns the number of comparisons of two keys or prefixes so far. A source that leads is compared once per
-    /// entry. In all other cases, an entry is compared once per level of the loser tree.
+    /// Returns the number of comparisons of two keys or prefixes so far. If the winner of the last step wins again, the
+    /// step costs one comparison. All other steps cost one comparison per level of the loser tree.
     pub fn comparisons(&self) -> u64 {
         self.comparisons
     }
@@ -222,7 +222,7 @@ impl<S: Source> Merge<S> {
         path.map(|node| self.losers[node].head).min().unwrap_or(u128::MAX)
     }
 
-    /// Advances the winners whose key the merge has already returned from a newer source.
+    /// Skips the current winner while its key is a key that the merge has already returned from a newer source.
     #[cold]
     #[inline(never)]
     fn pass_over_shadowed(&mut self, context: &S::Context) -> Result<(), S::Error> {
@@ -393,8 +393,8 @@ mod tests {
         }
     }
 
-    /// Returns a random key. The keys are often equal, often share prefixes, and sometimes have the prefix of a
-    /// source at its end.
+    /// Returns a random key. The keys are often equal, often share prefixes, and sometimes have the prefix that stands
+    /// for a source at its end.
     fn key(random: &mut Xoshiro256PlusPlus) -> Vec<u8> {
         let number: u8 = random.random_range(0..40);
         match random.random_range(0..4) {

@@ -83,12 +83,13 @@ impl OperandStack {
         true
     }
 
-    /// Records that the key has no older version. Has no effect if the base is already known.
+    /// Records that the key has no older version, so the operands apply to an empty value. Has no effect if the newest
+    /// value or tombstone is already known.
     pub(crate) fn end(&mut self) {
         self.base.get_or_insert(Base::Absent);
     }
 
-    /// Returns whether the base is known. Older versions then have no effect.
+    /// Returns whether the newest value or tombstone of the key is known. Older versions then have no effect.
     pub(crate) fn is_complete(&self) -> bool {
         self.base.is_some()
     }

@@ -20,7 +20,7 @@ const MOST_RESERVED_BYTES: u64 = 64 << 20;
 const MARGIN: u64 = 16;
 
 impl Inner {
-    /// Returns the next WAL. Creates the WAL if it does not exist yet.
+    /// Returns a WAL without records for the next memtable. Creates the WAL if none was created in advance.
     pub(crate) fn take_log(&self) -> Result<NewLog> {
         let shelved = self.shelf.lock().next.pop_front();
         let next = if let Some(next) = shelved {
@@ -47,7 +47,7 @@ impl Inner {
         }
     }
 
-    /// Creates the next WALs.
+    /// Creates WALs in advance until [`NEXT_LOGS`] WALs are ready. Does nothing if the tree has no WAL.
     pub(crate) fn create_next_logs(&self) -> Result<()> {
         while self.wal_mode.has_log && self.shelf.lock().next.len() < NEXT_LOGS {
             let _creating = self.creating_log.lock();
@@ -62,7 +62,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Removes the next WALs and closes the old WALs. Closing the tree calls this function.
+    /// Removes the WALs that were created in advance, and closes the WALs of immutable memtables. Closing the tree
+    /// calls this function.
     pub(crate) fn clear_shelf(&self) {
         let shelved = std::mem::take(&mut *self.shelf.lock());
         for next in shelved.next {

@@ -16,19 +16,20 @@ pub(crate) struct ObsoleteFiles {
 }
 
 impl ObsoleteFiles {
-    /// Removes the files that nobody uses from this list. Returns the SSTables and the numbers of the WALs.
+    /// Removes the files that no view and no scan uses from this list. Returns their SSTables and the numbers of their
+    /// WALs.
     pub(crate) fn take_unused(&mut self) -> (Vec<Arc<Table>>, Vec<u64>) {
         // New views do not contain obsolete SSTables, so an SSTable with a single reference gets no further reference.
         let tables = self.tables.extract_if(.., |table| Arc::strong_count(table) == 1).collect();
         (tables, std::mem::take(&mut self.logs))
     }
 
-    /// Returns whether a file can be removed.
+    /// Returns whether the list has a file that no view and no scan uses, so that the file can be removed.
     pub(crate) fn has_unused(&self) -> bool {
         !self.logs.is_empty() || self.tables.iter().any(|table| Arc::strong_count(table) == 1)
     }
 
-    /// Returns whether a file can be removed, or a thread is removing files.
+    /// Returns whether the list has a file that can be removed, or a thread is removing files.
     pub(crate) fn is_removal_pending(&self) -> bool {
         self.removers > 0 || self.has_unused()
     }

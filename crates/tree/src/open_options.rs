@@ -20,7 +20,7 @@ pub struct OpenOptions {
     pub(crate) create_if_missing: bool,
     pub(crate) error_if_exists: bool,
     pub(crate) identity: Option<u64>,
-    /// The place of the tree among the families of a store.
+    /// The family number and the shared parts of the tree, if the tree is one family of a store.
     pub(crate) membership: Option<Membership>,
 }
 

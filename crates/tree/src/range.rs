@@ -98,7 +98,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Moves forward over entries within the bounds. Calls `visit` for at most `most` entries that are not
+    /// Moves forward over entries whose keys satisfy `is_inside`. Calls `visit` for at most `most` entries that are not
     /// tombstones, and returns the number of calls.
     ///
     /// The function visits only entries that are already in memory. Afterwards, the cursor is at the last visited
@@ -191,7 +191,7 @@ impl Source for Cursor<'_> {
 }
 
 impl<'t> Range<'t> {
-    /// Opens a scan over `view` that sees the writes up to `snapshot`.
+    /// Opens a scan of the keys within `bounds` in `view`. The scan sees the writes up to `snapshot`.
     #[inline]
     pub(crate) fn new(
         inner: &'t Inner,
@@ -330,7 +330,8 @@ impl<'t> Range<'t> {
         moved.map(|_| visited)
     }
 
-    /// Moves one end of the scan to its next entry. Returns `false` if the scan has no more entries.
+    /// Advances the front or the back of the scan, as `direction` selects, to the next entry. Returns `false` if the
+    /// scan has no more entries.
     #[inline]
     fn step(&mut self, direction: Direction) -> Result<bool> {
         if self.is_done {
@@ -473,7 +474,8 @@ impl Bounds {
     }
 
     /// Opens the sources of a view that can have keys between the bounds, from the newest to the oldest source. In
-    /// `direction`, each source begins at its first key within the bounds.
+    /// `direction`, each source begins at its first key within the bounds. The sources see the writes up to `snapshot`.
+    /// `expected` is the expected length of the scan, if known.
     fn open<'v>(
         &self,
         inner: &Inner,
@@ -531,7 +533,8 @@ impl Bounds {
         Ok(sources)
     }
 
-    /// Opens the memtables of a view that have keys between the bounds, from the newest to the oldest memtable.
+    /// Appends the memtables of a view that have visible keys between the bounds to `sources`, from the newest to the
+    /// oldest memtable. The first batch from each memtable has `batch` entries.
     #[inline]
     fn open_memtables<'v>(
         &self,
@@ -556,7 +559,7 @@ impl Bounds {
         }
     }
 
-    /// Opens the memtables like [`open`](Self::open), and the sorted view in place of all runs.
+    /// Opens the sources like [`open`](Self::open), but opens one source over the sorted view in place of all runs.
     #[inline(never)]
     fn open_view<'v>(
         &self,
@@ -644,7 +647,7 @@ impl ValueView<'_> {
         Ok(Some((key, combined)))
     }
 
-    /// Combines the operands of the current key of a merge.
+    /// Returns the value of the current key of a merge: its newest value, combined with all newer operands.
     fn combine(&self, operator: MergeOperator, key: &[u8], merge: &Merge<Cursor<'_>>) -> Result<Vec<u8>> {
         let key = self.inner.hashed(key);
         // The merge knows only the newest version of a key in a sorted view.

@@ -1,8 +1,8 @@
 //! The range deletes of a memtable, as fragments of the key space. For each fragment, the list contains the sequence
 //! numbers of the deletes that cover it.
 //!
-//! Source: RocksDB's `FragmentedRangeTombstoneList`. RocksDB builds the fragments again after each range delete. The
-//! insertion only splits the fragments at the bounds of the new range delete.
+//! Source: RocksDB's `FragmentedRangeTombstoneList`. RocksDB builds the fragments again after each range delete. Here,
+//! an insertion only splits the fragments at the bounds of the new range delete.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -26,7 +26,8 @@ pub(crate) struct RangeDeletes {
 type Fragments = BTreeMap<Box<[u8]>, Vec<SequenceNumber>>;
 
 impl RangeDeletes {
-    /// Adds the delete of all keys from `low`, inclusive, to `high`, exclusive. `low` must be below `high`.
+    /// Adds the delete of all keys from `low`, inclusive, to `high`, exclusive, with the sequence number `sequence`.
+    /// `low` must be below `high`.
     pub(crate) fn insert(&self, low: &[u8], high: &[u8], sequence: SequenceNumber) {
         let mut fragments = self.fragments.write();
         split(&mut fragments, low);
@@ -106,8 +107,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// For every key and every snapshot, the list finds the newest delete that covers the key. The order of the
-        /// insertions does not matter.
+        /// Tests that the list finds the newest delete that covers a key, for every key and every snapshot, in any
+        /// order of the insertions.
         #[test]
         fn fragments_answer_like_a_list_of_all_deletes(
             deletes in prop::collection::vec((0u8..20, 1u8..8), 0..20), rotation in 0usize..20

@@ -172,8 +172,8 @@ mod tests {
     }
 
     proptest! {
-        /// A union contains exactly the keys of its ranges. Encoding and decoding do not change a union, and the
-        /// parts of a cut union contain all its keys.
+        /// Tests that a union contains exactly the keys of its ranges. Encoding and decoding must not change a union,
+        /// and the parts of a cut union must contain all its keys.
         #[test]
         fn unions_and_parts_have_the_keys_of_their_ranges(
             pairs in prop::collection::vec((key(), key()), 0..12), keys in prop::collection::vec(key(), 1..40), cut in key()

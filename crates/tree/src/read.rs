@@ -61,7 +61,8 @@ impl Inner {
         Ok(found)
     }
 
-    /// Replaces the stored bytes in `value`, from the index `start` on, with the value of their key.
+    /// Replaces the stored bytes in `value`, from the index `start` on, with the value that they represent. If the
+    /// stored bytes are an operand, this value combines all operands of the key.
     #[inline(never)]
     fn resolve(
         &self,
@@ -81,7 +82,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Combines the operands of a key that are visible at `snapshot` with its newest value.
+    /// Returns the value of a key at `snapshot`: its newest value, combined with all newer operands.
     pub(crate) fn combined(
         &self,
         operator: MergeOperator,
@@ -116,8 +117,8 @@ impl Inner {
         value.ok_or_else(|| unmarked(&self.directory))
     }
 
-    /// Looks up many keys in one consistent view. One call probes a filter for all keys that are not found yet, so
-    /// that the cache misses overlap.
+    /// Looks up many keys in `view`, as of the sequence number `snapshot`. One call probes a filter for all keys that
+    /// are not found yet, so that the CPU cache misses overlap.
     pub(crate) fn multi_get_in(
         &self,
         view: &View,

@@ -1,4 +1,4 @@
-//! The report of recovery.
+//! The report of recovery, which describes what the opening of a store found and changed.
 
 /// The report of recovery: the files that opening the tree found, replayed, removed or quarantined.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct Recovery {
 }
 
 impl Recovery {
-    /// Adds the report of the tree in the subdirectory `name`.
+    /// Adds the recovery report of the tree in the subdirectory `name` to this report.
     pub(crate) fn add(&mut self, tree: &Self, name: &str) {
         let named = |files: &[String]| files.iter().map(|file| format!("{name}/{file}")).collect::<Vec<_>>();
         self.replayed_operations += tree.replayed_operations;

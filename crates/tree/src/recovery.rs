@@ -48,13 +48,13 @@ fn refused(directory: &Path, error: StorageError) -> Error {
     }
 }
 
-/// A file that belongs to a table.
+/// A metadata file or a filter file of a table.
 struct Companion {
     /// The number of the table.
     number: u64,
     /// The file name of the table.
     table: String,
-    /// The name of this file.
+    /// The name of the companion file.
     name: String,
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Lists the files of a directory.
+    /// Lists the files of an existing directory.
     pub(crate) fn list(storage: &dyn Storage, directory: &Path) -> Result<Self> {
         let mut files = Self::default();
         for name in storage.list(directory)? {
@@ -111,7 +111,7 @@ impl Files {
         self.tables.iter().for_each(|(number, name)| names.record(*number, name));
     }
 
-    /// Lists the files of a directory. A missing directory has no files.
+    /// Lists the files of a directory. The result is empty if the directory does not exist.
     pub(crate) fn of_existing(storage: &dyn Storage, directory: &Path) -> Result<Self> {
         match Self::list(storage, directory) {
             Err(Error::Storage(error)) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
@@ -144,8 +144,8 @@ impl Files {
         Ok(manifest::Found { state, torn_bytes: 0, damaged_bytes: 0 })
     }
 
-    /// Returns an error if no crash can explain the WALs next to a manifest with `state`. Either the first WAL is
-    /// missing, or the manifest does not name a WAL because the end of the manifest is lost.
+    /// Returns an error if the WAL files do not match the manifest `state` and no crash can be the cause. Either the
+    /// first WAL is missing, or the manifest does not name a WAL because the end of the manifest is lost.
     pub(crate) fn check_logs(&self, storage: &dyn Storage, directory: &Path, state: &State) -> Result<()> {
         if let Some(first) = state.log {
             return match self.logs.contains_key(&first) {
@@ -207,7 +207,7 @@ impl Files {
         last.map(|(number, _)| number).chain(companions).max().map_or(1, |number| number + 1)
     }
 
-    /// Returns the numbers of the WALs from `first` on, in ascending order.
+    /// Returns the numbers of the WALs from `first` on, in ascending order. The result is empty if `first` is `None`.
     pub(crate) fn logs_from(&self, first: Option<u64>) -> Vec<u64> {
         first.map_or_else(Vec::new, |first| self.logs.range(first..).map(|(number, _)| *number).collect())
     }
@@ -370,7 +370,7 @@ fn whole(table: Table, has_operator: bool, corrupt_blobs: &BTreeMap<u64, Error>)
     }
 }
 
-/// Returns whether a file is corrupt or missing. A file that is temporarily unreadable is not lost.
+/// Returns whether `error` shows that a file is corrupt or missing. A file that is temporarily unreadable is not lost.
 pub(crate) fn is_lost(error: &Error) -> bool {
     match error {
         Error::Storage(error) => {
@@ -392,7 +392,7 @@ pub(crate) fn with_hint(error: Error) -> Error {
     }
 }
 
-/// Moves a file into the quarantine. Does nothing if the file is missing.
+/// Moves the file `name` of a tree's directory into the quarantine. Does nothing if the file is missing.
 pub(crate) fn set_aside(storage: &dyn Storage, directory: &Path, name: &str) -> Result<()> {
     let quarantine = directory.join(QUARANTINE);
     // A link could lead to a directory outside of the store.

@@ -9,7 +9,7 @@ use crate::stats::Counters;
 use crate::table::Table;
 use crate::version::{SortedRun, Version};
 
-/// The result of the first step, which reads no data block.
+/// The result of the filter probe for a key in a run. The probe reads no data block.
 pub(crate) enum Probe<'v> {
     /// The answer that the run gives for the key.
     Answer(Lookup),
@@ -17,7 +17,7 @@ pub(crate) enum Probe<'v> {
     Search(&'v Table),
 }
 
-/// Probes the filter of the only SSTable of a run that can have the key.
+/// Probes the filter of the one SSTable in `run` whose key range can contain the key.
 #[inline]
 pub(crate) fn probe<'v>(run: &'v SortedRun, key: HashedKey<'_>, counters: &Counters) -> Probe<'v> {
     let Some(table) = run.table_for(key.bytes) else { return Probe::Answer(Lookup::Absent) };
@@ -33,7 +33,8 @@ pub(crate) fn probe<'v>(run: &'v SortedRun, key: HashedKey<'_>, counters: &Count
     Probe::Answer(if table.deletes(key.bytes) { Lookup::Deleted } else { Lookup::Absent })
 }
 
-/// Searches an SSTable of `level` whose filter has passed the key. Appends the value of the key to `value`.
+/// Searches an SSTable of `level` that may contain the key according to its filter. Appends the value of the key to
+/// `value`.
 #[inline]
 pub(crate) fn search(
     table: &Table,

@@ -41,8 +41,8 @@ pub(crate) enum Remainder {
 }
 
 impl Remainder {
-    /// Returns whether the output of a flush or a compaction marks the newest version of a key with this remainder.
-    /// Returns `None` if the output omits the key.
+    /// Returns whether a flush or a compaction must mark the newest version of the key for which this remainder was
+    /// computed. `is_tombstone` is set if this version is a tombstone. Returns `None` if the output omits the key.
     pub(crate) fn mark(self, is_tombstone: bool) -> Option<bool> {
         match (self, is_tombstone) {
             (Self::Nothing, true) => None,

@@ -62,7 +62,7 @@ counters! {
     bytes_read,
     /// Bytes of SSTables and blob files written to the level, by flushes and compactions.
     bytes_written,
-    /// Filters of the level probed by gets.
+    /// Probes of filters of the level by gets.
     filter_probes,
     /// Filter probes by gets in the level that had the answer "maybe".
     filter_passes,
@@ -70,7 +70,7 @@ counters! {
     filter_false_positives,
     /// Data blocks of the level that gets searched, from the cache or from storage.
     blocks_searched,
-    /// Data blocks and fence pages of the level fetched from storage by gets.
+    /// Data blocks and fence pages of the level that gets fetched from storage.
     get_blocks_read,
 }
 
@@ -85,7 +85,7 @@ counters! {
     gets_found,
     /// Lookups that a memtable answered.
     gets_from_memtable,
-    /// Gets that searched several sorted runs with several threads, because the filters of these runs passed the key.
+    /// Gets that searched several sorted runs with several threads, because the filters of these runs answered "maybe".
     parallel_gets,
     /// Shared locks of levels that gets and scans acquired. 0 without `threads.level_locks`.
     level_locks,
@@ -101,12 +101,13 @@ counters! {
     single_deletes,
     /// Pairs of a single delete and its put that flushes and compactions removed together.
     single_delete_pairs,
-    /// Scans opened.
+    /// Scans that were opened.
     ranges,
     /// Memtables and runs with keys in the range of a scan. Each end of a scan that was read counts separately. A
     /// sorted view counts as one run.
     range_sources,
-    /// Memtables and runs in `range_sources` without the first memtable or run of each end.
+    /// The sum over all scanned ends of `range_sources` minus 1: the memtables and runs in addition to the first of
+    /// each end.
     range_extra_sources,
     /// Number of returned entries × (number of sources − 1), summed over all scans.
     range_extra_entries,
@@ -123,7 +124,7 @@ counters! {
     wal_bytes,
     /// Syncs of the WAL.
     wal_syncs,
-    /// Memtables flushed.
+    /// Memtables that were flushed to SSTables.
     flushes,
     /// Bytes of SSTables and blob files written by flushes.
     flush_bytes,
@@ -177,7 +178,7 @@ counters! {
     /// Filters probed by gets. With an index of all runs, a get counts one probe for each SSTable that the get
     /// searches, and at least one probe.
     filter_probes,
-    /// Filters that answered "absent".
+    /// Filters that answered "absent" to a get.
     filter_negatives,
     /// Filters that answered "maybe" for a key that is not in their SSTable.
     filter_false_positives,
@@ -229,7 +230,7 @@ impl Counter {
     }
 }
 
-/// The counts of a thread's lookups before a search in a table.
+/// The lookup counters of a thread, as they were before the search of an SSTable.
 #[derive(Clone, Copy)]
 pub(crate) struct Looked {
     false_positives: u64,
@@ -244,7 +245,7 @@ impl Counters {
         &self.levels[level.min(COUNTED_LEVELS - 1)]
     }
 
-    /// Returns the current counts of lookups in tables.
+    /// Returns the current lookup counters of this thread.
     #[inline]
     pub(crate) fn looked(&self) -> Looked {
         Looked {
@@ -254,7 +255,7 @@ impl Counters {
         }
     }
 
-    /// Adds the increase since `before` to the counters of `level`.
+    /// Adds the lookups that were counted since `before` to the counters of `level`.
     #[inline]
     pub(crate) fn attribute(&self, level: usize, before: Looked) {
         let (now, level) = (self.looked(), self.level(level));
@@ -278,7 +279,7 @@ impl AllCounters {
         self.threads.get_or_default()
     }
 
-    /// Returns the sums over all threads.
+    /// Returns the counters, summed over all threads.
     pub(crate) fn sum(&self) -> Counts {
         let mut sum = Counts::default();
         self.threads.iter().for_each(|thread| sum.add(thread));
@@ -301,9 +302,9 @@ impl AllCounters {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// The counters.
+    /// The counters of operations and I/O.
     pub counts: Counts,
-    /// The levels, from level 0 down.
+    /// The statistics of each level, from level 0 down.
     pub levels: Vec<LevelStats>,
     /// The counters of each level, from level 0 down. The list may have more or fewer levels than `levels`.
     pub level_counts: Vec<LevelCounts>,
@@ -313,19 +314,19 @@ pub struct Stats {
     pub filter_bytes: u64,
     /// Memory of the fences, block directories and restart hints, in bytes.
     pub fence_bytes: u64,
-    /// Blocks in the cache, in bytes.
+    /// The size of the blocks in the cache, in bytes.
     pub cache_bytes: u64,
     /// The size at which a new memtable becomes immutable, in bytes.
     pub memtable_capacity_bytes: u64,
     /// The capacity of the cache in bytes; `u64::MAX` if the cache is unbounded.
     pub cache_capacity_bytes: u64,
-    /// The bits per key of new filters. `None` if the filters have no such size.
+    /// The bits per key of new filters. `None` if the filter variant has no setting of bits per key.
     pub filter_bits_per_key: Option<f64>,
     /// The number of times that the arbiter changed a size.
     pub memory_moves: u64,
     /// The expected false-positive rate of the filters, averaged over all runs. `None` if there are no runs.
     pub expected_fpr: Option<f64>,
-    /// The blob files.
+    /// The statistics of the blob files.
     pub blobs: BlobStats,
     /// The modeled time of the storage device so far, including the opening of the tree. `None` if the storage has no
     /// device model.
@@ -335,7 +336,7 @@ pub struct Stats {
 /// Statistics of the blob files, which contain the values that are not in SSTables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlobStats {
-    /// The number of files.
+    /// The number of blob files.
     pub files: u64,
     /// The total size of the values with their keys and checksums, in bytes.
     pub bytes: u64,
@@ -346,19 +347,19 @@ pub struct BlobStats {
 /// Statistics of one level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LevelStats {
-    /// The number of sorted runs.
+    /// The number of sorted runs of the level.
     pub runs: u64,
-    /// The number of SSTables.
+    /// The number of SSTables of the level.
     pub tables: u64,
-    /// The number of entries, including tombstones.
+    /// The number of entries of the level, including tombstones.
     pub entries: u64,
-    /// The number of tombstones.
+    /// The number of tombstones of the level.
     pub tombstones: u64,
-    /// The number of range tombstones.
+    /// The number of range tombstones of the level.
     pub range_tombstones: u64,
     /// The total size of the SSTables, in bytes.
     pub file_bytes: u64,
-    /// The number of data blocks.
+    /// The number of data blocks of the level.
     pub blocks: u64,
     /// The total stored size of the data blocks, in bytes.
     pub block_bytes: u64,

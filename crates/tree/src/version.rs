@@ -41,7 +41,7 @@ pub(crate) struct SortedRun {
     pub(crate) level: usize,
     /// The SSTables of the run, in key order.
     pub(crate) tables: Arc<[Arc<Table>]>,
-    /// The bytes of the run's SSTables.
+    /// The total file size of the run's SSTables, in bytes.
     pub(crate) bytes: u64,
     /// Whether any SSTable of the run has range tombstones.
     has_range_tombstones: bool,
@@ -86,11 +86,11 @@ pub(crate) struct Version {
     pub(crate) levels: Levels<TableRef>,
     /// The runs in the order in which reads search them, from the newest run to the oldest run.
     pub(crate) runs: Vec<SortedRun>,
-    /// The work of all scans before this version was created, for read-triggered compaction.
+    /// The work of all scans in earlier versions, for read-triggered compaction.
     pub(crate) ranges_before: RangeWork,
-    /// Whether any SSTable refers to blob files, or stores its values in a form that allows pointers.
+    /// Whether any SSTable of the version refers to blob files, or stores its values in a form that allows pointers.
     has_blobs: bool,
-    /// Whether any SSTable has range tombstones.
+    /// Whether any SSTable of the version has range tombstones.
     has_range_tombstones: bool,
     /// The order of the entries of all runs, if scans read through a sorted view.
     sorted_view: Option<SortedView>,
@@ -99,7 +99,8 @@ pub(crate) struct Version {
     access: ReadAccess,
 }
 
-/// The means by which reads find and protect the runs of a version.
+/// The structures that reads use in addition to the runs of a version: the culling method, the sorted view and the
+/// locks of levels.
 #[derive(Clone)]
 pub(crate) struct ReadAccess {
     /// The culling method of the design.
@@ -117,7 +118,7 @@ impl ReadAccess {
     }
 }
 
-/// Builds the indexes of all sorted runs. Counts the bytes that the construction reads in `counters`.
+/// Builds the indexes of all sorted runs. `counters` counts the bytes that the construction reads.
 fn indexes(
     previous: Option<&Version>,
     runs: &[SortedRun],
@@ -138,8 +139,8 @@ fn indexes(
 }
 
 impl Version {
-    /// Creates the version with these levels. `ranges_before` is the work of scans in earlier versions. Counts the
-    /// reads of keys for indexes of all runs in `counters`.
+    /// Creates the version with these levels. `ranges_before` is the work of scans in earlier versions. `counters`
+    /// counts the bytes that the construction of a sorted view or an index of all runs reads.
     pub(crate) fn new(
         levels: Levels<TableRef>,
         access: ReadAccess,
@@ -149,7 +150,8 @@ impl Version {
         Self::after(None, levels, access, ranges_before, counters)
     }
 
-    /// Creates the version that follows `previous`.
+    /// Creates the version with these levels that follows `previous`. `previous` is `None` for the first version of a
+    /// tree.
     fn after(
         previous: Option<&Self>,
         levels: Levels<TableRef>,
@@ -173,8 +175,8 @@ impl Version {
         Self { levels, runs, ranges_before, has_blobs, has_range_tombstones, sorted_view, file_index, access }
     }
 
-    /// Returns a version of the same tree with other levels. Counts the reads of keys for indexes of all runs in
-    /// `counters`.
+    /// Returns a version of the same tree with other levels. `counters` counts the bytes that the construction of a
+    /// sorted view or an index of all runs reads.
     pub(crate) fn with(
         &self,
         levels: Levels<TableRef>,
@@ -243,6 +245,7 @@ impl Version {
     }
 
     /// Returns the shape of the tree without its operations. A compaction policy uses the shape to pick jobs.
+    /// `buffer_bytes` is the capacity of a memtable.
     pub(crate) fn shape(&self, buffer_bytes: u64) -> Shape {
         let table_shape = |table: &TableRef| {
             let properties = table.0.properties();
@@ -337,7 +340,7 @@ pub(crate) fn blob_files(levels: &Levels<TableRef>) -> Result<Vec<BlobFileShape>
     shapes(references(levels))
 }
 
-/// Returns the blob references of each SSTable that refers to blob files.
+/// Returns the blob references of the SSTables in these levels. The iterator omits SSTables without such references.
 pub(crate) fn references(levels: &Levels<TableRef>) -> impl Iterator<Item = &References> {
     levels.tables().filter_map(|(_, table)| table.0.references())
 }

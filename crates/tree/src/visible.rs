@@ -1,4 +1,4 @@
-//! Tracks which writes readers may see: all writes up to one sequence number.
+//! Tracks the sequence number up to which readers see all writes.
 
 use types::SequenceNumber;
 
@@ -15,9 +15,9 @@ const AHEAD: usize = sized(4096, 4);
 /// the other threads are therefore delayed only once, and not at each of their commits.
 pub(crate) struct Visible {
     last: AtomicU64,
-    /// For each slot, the last sequence number of a finished commit whose first sequence number maps to this slot. No
-    /// commit is more than [`AHEAD`] numbers ahead of `last`, so the number of an earlier commit in the slot is at
-    /// most `last`.
+    /// A ring of slots, which the first sequence number of a commit selects. A finished commit stores its last sequence
+    /// number in its slot. No commit is more than [`AHEAD`] numbers ahead of `last`, so an older number in the slot is
+    /// at most `last`.
     done: Box<[AtomicU64]>,
 }
 
@@ -38,7 +38,8 @@ impl Visible {
         self.last.store(last, Ordering::Release);
     }
 
-    /// Returns whether the commit that begins with `first` may record its completion.
+    /// Returns whether the commit that begins with sequence number `first` is close enough to the visible sequence
+    /// number to record its completion. Other commits must wait.
     #[inline]
     pub(crate) fn has_room(&self, first: SequenceNumber) -> bool {
         first - self.last() <= AHEAD as u64

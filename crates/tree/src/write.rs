@@ -22,11 +22,11 @@ use crate::version::View;
 use crate::visible::Visible;
 use crate::wal::{CommitSync, HEADER_BYTES, LogPlace, frame, synced_when_new};
 
-/// The number of times for which a writer spins before it yields to other threads.
+/// The number of spins of a writer before it yields to other threads.
 const SPINS: u32 = 128;
 
-/// The number of times for which a writer tries to lock a mutex before it blocks. After seven attempts, the writer
-/// yields between two attempts.
+/// The number of attempts of a writer to lock a mutex before the writer blocks. After seven attempts, the writer yields
+/// between two attempts.
 const ATTEMPTS: u32 = 64;
 
 /// The longest time for which a writer yields while another thread writes or syncs its record. After this time, the
@@ -39,7 +39,7 @@ const WAIT_SHARE: u32 = 4;
 /// The largest backoff. After this number of waits without followers, 2⁷ − 1 syncs pass before the next wait.
 const MOST_BACKOFF: u32 = 7;
 
-/// The memtable and the sequence numbers of a commit.
+/// The memtable and the sequence numbers that a commit has reserved.
 pub(crate) struct CommitSlot {
     /// The view whose active memtable the commit writes to.
     view: Guard<Arc<View>>,
@@ -47,24 +47,25 @@ pub(crate) struct CommitSlot {
     pub(crate) first: SequenceNumber,
     /// Whether this commit fills the memtable.
     is_full: bool,
-    /// Whether this commit waits for the bytes written since the last wait, if the design delays writes.
+    /// Whether this commit must wait, because the design delays writes. The delay covers the bytes written since the
+    /// last wait.
     pays: bool,
     /// The records that this commit took from the write queue, which include its own record. `None` if the commit
     /// does not hold the WAL.
     taken: Option<Drained>,
 }
 
-/// The work of a commit after the commit is visible.
+/// The work that the writer must do after its commit is visible.
 pub(crate) enum WorkAfterCommit {
     None,
     /// The commit has filled this memtable.
     Rotate(Arc<Slot>),
-    /// The commit waits for the bytes written since the last wait.
+    /// The commit must wait as long as the delay rule requires for the bytes written since the last wait.
     Pay,
 }
 
 impl CommitSlot {
-    /// Returns the work of the commit after the commit is visible.
+    /// Returns the work that the writer must do after its commit is visible.
     pub(crate) fn work_after(self) -> WorkAfterCommit {
         match (self.is_full, self.pays) {
             (true, _) => WorkAfterCommit::Rotate(self.into_memtable()),
@@ -96,7 +97,7 @@ fn spin_lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Inner {
-    /// Writes one entry.
+    /// Writes one put or delete in one commit.
     pub(crate) fn write_entry(&self, entry: Entry<'_>) -> Result<()> {
         check_limits(&entry)?;
         let key = self.hashed(entry.key);
@@ -186,8 +187,8 @@ impl Inner {
         slot.memtable.insert_all(first, &mut entries);
     }
 
-    /// Adds one operation to a memtable, and to its lists of range deletes and single deletes. For a conditional put,
-    /// the caller has checked that the key is absent.
+    /// Adds one operation with the sequence number `sequence` to a memtable, and to its lists of range deletes and
+    /// single deletes. For a conditional put, the caller has checked that the key is absent.
     pub(crate) fn insert(&self, slot: &Slot, sequence: SequenceNumber, operation: Operation<'_>) {
         let (key, stored) = match operation {
             Operation::DeleteRange { low, high } => return slot.range_deletes.insert(low, high, sequence),
@@ -245,7 +246,7 @@ impl Inner {
         self.enqueue(counts, None, |_| {})
     }
 
-    /// Inserts the entries of a commit with `apply`, makes the commit visible and counts it.
+    /// Inserts the entries of a commit with `apply`, makes the commit visible, and adds `counts` to the counters.
     #[inline]
     pub(crate) fn apply(
         &self,
@@ -266,7 +267,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Inserts the entries of a commit with `apply`, and makes the commit visible.
+    /// Inserts the entries of a commit with `apply`, and makes the commit visible, without adding `counts` to the
+    /// counters.
     #[inline]
     pub(crate) fn apply_uncounted(
         &self,

@@ -1,5 +1,5 @@
-//! Chooses the lengths of the prefixes in the exact set and in the Bloom filter. The function takes the two lengths
-//! with the lowest expected false-positive rate for sampled ranges.
+//! Chooses the lengths of the prefixes in the exact set and in the Bloom filter: the two lengths with the lowest
+//! expected false-positive rate for sampled ranges.
 //!
 //! The model is the "contextual prefix false-positive rate" of the paper. Only the two keys next to an empty range
 //! can cause a certain false positive. If a number of the range has the longer prefix of such a key, the range is a

@@ -72,7 +72,7 @@ impl Setting {
 pub(super) struct Sizes {
     /// The bytes and the number of runs of each level.
     levels: Vec<(u64, usize)>,
-    /// The bytes of all levels.
+    /// The total size of all levels, in bytes.
     bytes: f64,
     buffer_bytes: f64,
     largest_level: usize,
@@ -103,7 +103,7 @@ impl Sizes {
 pub(super) struct CostModel {
     /// The number of windows for which the model assumes the same operations.
     pub(super) horizon: f64,
-    /// The cost of reading a block, in bytes that compactions write.
+    /// The cost of reading a block, expressed as a number of bytes that compactions write.
     pub(super) read_price: f64,
     /// The false-positive rate of filters.
     pub(super) fpr: f64,
@@ -112,15 +112,15 @@ pub(super) struct CostModel {
 /// The expected numbers of runs during the horizon.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct ExpectedRuns {
-    /// The runs of all levels except the largest.
+    /// The expected number of runs in all levels except the largest level.
     upper: f64,
-    /// The runs of the largest level.
+    /// The expected number of runs in the largest level.
     largest: f64,
 }
 
 impl CostModel {
-    /// Returns the cost of all operations of the horizon with a setting. The cost of a change to this setting is not
-    /// included.
+    /// Returns the predicted cost of all operations of the horizon in a tree with the sizes `sizes` and the setting
+    /// `setting`. The cost of a change to this setting is not included.
     pub(super) fn cost(&self, sizes: &Sizes, setting: &Setting) -> f64 {
         let flushed = sizes.operations.flushes as f64 * sizes.buffer_bytes * self.horizon;
         let (writes, runs) = writes_and_runs(sizes, setting, flushed);
@@ -191,7 +191,8 @@ mod tests {
         Fluid { size_ratio, upper_runs, largest_runs }
     }
 
-    /// Tests that the computed costs of a level equal the costs of a simulated policy with distinct keys.
+    /// Tests that the computed costs of a level equal the measured costs of the policy in a simulation with distinct
+    /// keys.
     #[test]
     fn the_forms_are_those_of_the_policy() {
         const CYCLES: u64 = 2;

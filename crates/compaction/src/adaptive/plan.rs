@@ -1,4 +1,5 @@
-//! Simulates the merges of a change on the sizes of the runs, to compute the cost of the change.
+//! Computes the cost of a change of the setting. To do so, simulates the merges of the change with only the sizes of
+//! the runs.
 
 use std::borrow::Cow;
 
@@ -46,12 +47,12 @@ pub(super) fn merge_newest(shape: &Shape, runs: usize, size_ratio: u64) -> Job {
     Job { level: (1..MAX_LEVEL).find(has_room).unwrap_or(job.level), ..job }
 }
 
-/// Returns an outline after the job [`merge_newest`], and the bytes that the job writes.
+/// Applies the job [`merge_newest`] to an outline. Returns the new outline, and the bytes that the job writes.
 pub(super) fn after_merge(shape: &Shape, runs: usize, size_ratio: u64) -> (Shape, u64) {
     played(shape, &merge_newest(shape, runs, size_ratio))
 }
 
-/// Returns an outline after a job, and the bytes that the job writes.
+/// Applies a job to an outline. Returns the new outline, and the bytes that the job writes.
 fn played(shape: &Shape, job: &Job) -> (Shape, u64) {
     let next = 1 + shape.levels.runs().map(|(_, run)| run.id).max().unwrap_or(0);
     let tables = shape.levels.tables().map(|(_, table)| table);
@@ -93,7 +94,7 @@ mod tests {
         Fluid { size_ratio, upper_runs, largest_runs }
     }
 
-    /// The bytes of a change without a limit.
+    /// Returns the bytes that the merges of a change to the setting `fluid` write, without a limit.
     fn all_bytes(shape: &Shape, fluid: Fluid) -> u64 {
         transition_bytes(shape, fluid, |_| false).unwrap()
     }

@@ -1,4 +1,4 @@
-//! Tests of the decisions of the policy, on simulated trees.
+//! Tests of the decisions of the policy `adaptive`, on simulated trees.
 
 use super::*;
 use crate::operations::Operations;

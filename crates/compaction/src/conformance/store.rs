@@ -115,8 +115,8 @@ impl Store {
         }
     }
 
-    /// Returns the sequence number of the newest write of every key. The element is `None` for a key that is absent
-    /// or deleted.
+    /// Returns, for each key, the sequence number of its newest write. The element is `None` if the key is absent or
+    /// deleted.
     pub(crate) fn answers(&self) -> Vec<Option<u64>> {
         let newest = |key: u16| {
             let versions =

@@ -26,7 +26,7 @@ const MAX_ANSWER_BYTES: u64 = 16 << 20;
 /// The largest number of bytes that an error message quotes from an answer, and from standard error.
 const SHOWN_BYTES: usize = 400;
 
-/// The time that a process may take to end after its input has ended. The unit is [`END_STEP`].
+/// The number of [`END_STEP`]s that a process may take to end after its input has ended.
 const END_STEPS: u32 = 200;
 
 /// The time between two checks whether a process has ended.

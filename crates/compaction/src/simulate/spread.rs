@@ -207,7 +207,7 @@ impl Spread {
         tables.into_iter().map(|(id, stretch)| self.table(id, stretch)).collect()
     }
 
-    /// Converts an interval to an SSTable.
+    /// Creates the SSTable with the number `id` that has the entries of an interval.
     fn table(&mut self, id: TableId, stretch: Stretch) -> TableShape {
         let entries = stretch.entries().round() as u64;
         let tombstones = stretch.parts.iter().map(|part| part.tombstones).sum::<f64>().round() as u64;

@@ -246,8 +246,8 @@ fn corruption_is_an_error_or_a_block_of_the_table(subject: &Subject) -> Result<(
     Ok(())
 }
 
-/// Returns whether the fence opens, and checks its answers if it opens. If the fence opens, the function checks that
-/// each search returns an error or a block of the SSTable.
+/// Returns whether the policy opens the stored fence. If so, checks that each search returns an error or a block of the
+/// SSTable.
 fn opens_and_answers(policy: &dyn FencePolicy, table: &Table, probes: &[Vec<u8>]) -> Result<bool, String> {
     let Ok(fence) = policy.open(table) else { return Ok(false) };
     let keys: Vec<_> = probes.iter().map(|key| table.hashed(key)).collect();

@@ -32,7 +32,7 @@ pub(super) const VARIANT: Variant<dyn Culling> = Variant::new::<Chucky>(
      fingerprint_bits = 12\n",
 );
 
-/// The entries of a bucket.
+/// The number of entries in a bucket.
 const BUCKET_ENTRIES: u64 = 4;
 
 /// The largest share of used entries. Above this share, cuckoo hashing with buckets of four entries often fails.
@@ -123,7 +123,7 @@ impl CuckooIndex {
         }
     }
 
-    /// Returns the first bucket of a hash and its fingerprint. The two depend on different bits of the hash.
+    /// Returns the first bucket and the fingerprint of a hash. The two depend on different bits of the hash.
     fn home(&self, hash: u64) -> Home {
         let mixed = mix(hash);
         let bucket = ((u128::from(mixed) * u128::from(self.buckets)) >> 64) as u64;
@@ -132,13 +132,13 @@ impl CuckooIndex {
         Home { bucket, fingerprint: 1 + (((mix(mixed) >> 32) * range) >> 32) }
     }
 
-    /// Returns the place of a key with its other bucket. A second call with the result returns the first place again.
+    /// Returns the second place of a key: the same fingerprint in the other bucket. The function is its own inverse.
     fn other(&self, home: Home) -> Home {
         let shift = mix(home.fingerprint) % self.buckets;
         Home { bucket: (shift + self.buckets - home.bucket) % self.buckets, ..home }
     }
 
-    /// Returns the key of the overflow list, which both places of an entry share.
+    /// Returns the key of an entry in the overflow list. Both places of the entry give the same key.
     fn overflow_key(&self, home: Home) -> (u64, u64) {
         (home.bucket.min(self.other(home).bucket), home.fingerprint)
     }
@@ -248,7 +248,7 @@ impl KeyIndex for CuckooIndex {
     }
 }
 
-/// Returns the number of bits of file numbers up to `file`.
+/// Returns the number of bits that file numbers up to `file` need.
 fn file_bits(file: u32) -> u32 {
     (u32::BITS - file.leading_zeros()).max(1)
 }

@@ -140,7 +140,7 @@ fn check_range(
     })
 }
 
-/// The changes of the files that the check of a key index makes.
+/// The number of changes of the files that the check of a key index makes.
 const CHANGES: u32 = 60;
 
 /// Adds and removes files with overlapping keys. After each change, every key must have all its files.

@@ -28,7 +28,7 @@ pub(crate) enum Known {
 /// A key and its value, or a tombstone.
 pub(crate) type OwnedEntry = (Vec<u8>, Option<Vec<u8>>);
 
-/// The start, direction, snapshot and limit of a scan.
+/// The arguments of a scan: its start, direction, snapshot and limit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scan<'a> {
     pub(crate) from: Bound<&'a [u8]>,

@@ -77,7 +77,7 @@ pub(crate) struct Link(pub(super) AtomicU64);
 pub(crate) struct LinkWord(u64);
 
 impl LinkWord {
-    /// The end of the list.
+    /// The link word that marks the end of the list.
     pub(crate) const END: Self = Self(0);
 
     /// Creates a link to `version`. `hint` is the first four bytes of the key of `version`.

@@ -1,4 +1,4 @@
-//! The invariants of memory arbiters, as a check that the tests of any crate can call.
+//! Checks the invariants of memory arbiters. The tests of any crate can call this check.
 //!
 //! ```
 //! use lsmbench_tree::arbiter;
@@ -20,7 +20,7 @@ use super::CATALOG;
 use super::memory_arbiter::{MemoryArbiter, MemoryObservation, MemorySizes};
 use crate::conformance::check_in_tree;
 
-/// An arbiter under test.
+/// The memory arbiter under test.
 struct Subject(Box<dyn MemoryArbiter>);
 
 /// The names and the checks of all invariants.

@@ -62,7 +62,7 @@ const FPR_PER_BIT: f64 = 0.6185;
 /// The smallest and the largest bits per key of filters.
 const FILTER_BITS: (f64, f64) = (2.0, 24.0);
 
-/// The arbiter with its parameters.
+/// The arbiter `marginal` with its parameters.
 struct Marginal(Params);
 
 #[derive(Serialize, Deserialize)]
@@ -109,7 +109,8 @@ fn check(name: &str, value: f64, range: std::ops::RangeInclusive<f64>, unit: &st
 }
 
 impl Marginal {
-    /// Returns the part of the I/O that depends on the sizes, predicted from the I/O with the sizes `now`.
+    /// Predicts the I/O with the sizes `sizes` from the I/O that was observed with the sizes `now`. The result includes
+    /// only the I/O that depends on the sizes.
     fn cost(&self, observed: &MemoryObservation<'_>, now: MemorySizes, sizes: MemorySizes) -> f64 {
         let levels = |memtable: u64| levels(observed.table_bytes as f64 / memtable as f64);
         let compaction =
@@ -125,7 +126,7 @@ impl Marginal {
         compaction + self.0.read_weight * (false_positives + missed)
     }
 
-    /// Returns the sizes from which the arbiter chooses.
+    /// Returns the candidate sizes, among which the arbiter chooses the sizes with the lowest predicted cost.
     fn candidates(observed: &MemoryObservation<'_>, now: MemorySizes) -> Vec<MemorySizes> {
         let share = |of_grid: u64| observed.budget_bytes / 2 / GRID * of_grid;
         let memtables =
@@ -147,7 +148,8 @@ impl Marginal {
         bits.into_iter().flat_map(with).filter(|sizes| has_room(observed, *sizes)).collect()
     }
 
-    /// Returns the sizes after a bounded step towards `wanted`.
+    /// Returns the sizes after one step from the sizes `now` towards the sizes `wanted`. The parameter `step` limits
+    /// the change.
     fn step(&self, observed: &MemoryObservation<'_>, now: MemorySizes, wanted: MemorySizes) -> MemorySizes {
         let most = (observed.budget_bytes as f64 / 2.0 * self.0.step / 100.0) as u64;
         let (least, largest) = (now.memtable_bytes.saturating_sub(most), now.memtable_bytes + most);
@@ -187,8 +189,8 @@ fn has_room(observed: &MemoryObservation<'_>, sizes: MemorySizes) -> bool {
     2 * sizes.memtable_bytes + filters + observed.budget_bytes / KEPT <= observed.budget_bytes
 }
 
-/// Returns the binary logarithm of a ratio as a number of levels, and at least 1. Between powers of two, the function
-/// interpolates linearly.
+/// Returns log₂(`ratio`), but at least 1, as a number of levels. Between powers of two, the function interpolates
+/// linearly.
 fn levels(ratio: f64) -> f64 {
     let (mut exponent, mut mantissa) = (0.0, ratio);
     while mantissa >= 2.0 {

@@ -15,11 +15,11 @@ pub trait MemoryArbiter: Send + Sync {
     /// Returns the interval between decisions. `None` if the sizes never change. The tree then observes nothing.
     fn period(&self) -> Option<DecisionPeriod>;
 
-    /// Returns the sizes after a decision. `now` are the current sizes.
+    /// Returns the new sizes that follow from the observed operations. `now` contains the current sizes.
     fn decide(&self, observed: &MemoryObservation<'_>, now: MemorySizes) -> MemorySizes;
 }
 
-/// The interval between two decisions, and the effort of the observation.
+/// The interval between two decisions of an arbiter, and the size of its sample of block requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DecisionPeriod {
     /// The bytes of flushes, compactions and requested blocks between two decisions, as a multiple of the budget. The
@@ -38,7 +38,8 @@ pub struct MemorySizes {
     pub filter_bits_per_key: Option<f64>,
 }
 
-/// The operations of the latest decision periods. The weight of a period is half the weight of the next period.
+/// The sizes of a tree, and the I/O of its recent decision periods. Each period counts half as much as the period after
+/// it.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryObservation<'a> {
     /// The memory of two memtables, the filters and the cache together.
@@ -59,17 +60,18 @@ pub struct MemoryObservation<'a> {
     pub fetched_bytes: f64,
     /// The bytes that gets read from storage because a filter had a false positive.
     pub false_positive_bytes: f64,
-    /// The reuse distances of the requested blocks.
+    /// The reuse distances of the requested blocks, from which the hits of a cache of any size follow.
     pub reuse: &'a ReuseCurve,
 }
 
 impl MemoryObservation<'_> {
-    /// Returns the expected memory of filters with these bits per key.
+    /// Returns the expected memory of all filters with these bits per key, in bytes. With `None`, returns the current
+    /// memory of the filters.
     pub fn expected_filter_bytes(&self, bits_per_key: Option<f64>) -> u64 {
         bits_per_key.map_or(self.filter_bytes, |bits| (self.filter_keys as f64 * bits / 8.0) as u64)
     }
 
-    /// Returns the expected capacity of the cache with these sizes.
+    /// Returns the capacity of the cache that the budget leaves after memtables and filters of these sizes, in bytes.
     pub fn expected_cache_bytes(&self, sizes: MemorySizes) -> u64 {
         let filters = self.expected_filter_bytes(sizes.filter_bits_per_key);
         self.budget_bytes.saturating_sub(2 * sizes.memtable_bytes + filters)

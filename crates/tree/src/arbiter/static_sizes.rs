@@ -1,4 +1,5 @@
-//! Sizes that never change: the memtable and filter sizes of the design, and the rest of `memory` for the cache.
+//! The arbiter `static`, which never changes sizes: the memtables and filters keep the sizes of the design, and the
+//! cache gets the rest of `memory`.
 
 use catalog::Variant;
 
@@ -10,7 +11,7 @@ pub(super) const VARIANT: Variant<dyn MemoryArbiter> = Variant::plain(
     || Box::new(StaticSizes),
 );
 
-/// The arbiter, which has no parameters.
+/// The arbiter `static`, which has no parameters.
 struct StaticSizes;
 
 impl MemoryArbiter for StaticSizes {

@@ -61,7 +61,7 @@ impl BlobFile {
         self.opened().map(|_| ())
     }
 
-    /// Returns the shape of the file. `live_bytes` is the number of live bytes in the file.
+    /// Returns the shape of the file for the garbage collection: its length, its partition, and the given `live_bytes`.
     pub(super) fn shape(&self, live_bytes: u64) -> Result<BlobFileShape> {
         let Footer { bytes, partition, .. } = self.opened()?.footer;
         Ok(BlobFileShape { id: self.number, bytes, live_bytes: live_bytes.min(bytes), partition })
@@ -85,12 +85,13 @@ impl BlobFile {
         Ok(self.opened.get_or_init(|| Opened { file, footer }))
     }
 
-    /// Returns the error for corruption at an offset of the file.
+    /// Returns the error for corruption at `offset` of the file. `what` describes the corruption.
     pub(crate) fn damaged(&self, offset: u64, what: impl Into<String>) -> Error {
         Error::damaged(&self.path, offset, what)
     }
 
-    /// Appends the value of a key to `value`. The value comes from the mapped file, from the cache, or from storage.
+    /// Appends the value of a key to `value`. `pointer` is the position of the value in this file. The value comes from
+    /// the mapped file, from the cache, or from storage.
     pub(crate) fn read_into(
         &self,
         pointer: &Pointer,
@@ -125,8 +126,7 @@ impl BlobFile {
         Ok(())
     }
 
-    /// Returns the value of a key and the number of bytes read, without using the cache. Compactions use this
-    /// function.
+    /// Reads the value of a key past the cache, as compactions do. Returns the value and the number of bytes read.
     pub(crate) fn read_apart(&self, pointer: &Pointer, key: &[u8]) -> Result<(Bytes, u64)> {
         let Opened { file, footer } = self.opened()?;
         let record = file.read(pointer.offset, self.record_len(pointer, key, footer)?)?;

@@ -44,8 +44,8 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Reads the lengths at the start of a record. `bytes` may extend beyond the record. Returns `None` if no record
-    /// has these lengths.
+    /// Reads the key and value lengths from the start of a record. `bytes` may extend beyond the record. Returns `None`
+    /// if the lengths are impossible.
     pub(super) fn of_head(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader::new(bytes);
         let (_, key, value) = (reader.u32()?, reader.u32()? as usize, reader.u32()? as usize);
@@ -68,7 +68,7 @@ impl Record {
 /// The footer of a blob file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Footer {
-    /// The number of records.
+    /// The number of records in the file.
     pub(super) records: u64,
     /// The total length of all records, in bytes. The footer of the file begins at this offset.
     pub(super) bytes: u64,

@@ -26,7 +26,7 @@ pub(crate) struct Reference {
 }
 
 impl References {
-    /// Adds one record of a file with a size of `bytes` bytes.
+    /// Adds one record of `bytes` bytes in a blob file to the references.
     pub(crate) fn add(&mut self, file: &Arc<BlobFile>, bytes: u64) {
         let at = self.0.binary_search_by_key(&file.number(), |reference| reference.file.number());
         let at = at.unwrap_or_else(|at| {
@@ -72,7 +72,7 @@ impl References {
         Ok(true)
     }
 
-    /// Returns whether the SSTable refers to a file whose number `is_wanted` accepts.
+    /// Returns whether the SSTable refers to at least one file whose number `is_wanted` accepts.
     pub(crate) fn any(&self, is_wanted: impl Fn(u64) -> bool) -> bool {
         self.0.iter().any(|reference| is_wanted(reference.file.number()))
     }

@@ -13,7 +13,7 @@ use crate::seals::Seals;
 /// The minimum number of handles at which the registry drops the handles of removed files.
 const FEW_HANDLES: usize = 64;
 
-/// The handles of blob files.
+/// The handles of blob files, which are weak references to the open files.
 #[derive(Default)]
 struct Handles {
     files: HashMap<u64, Weak<BlobFile>>,
@@ -36,7 +36,7 @@ impl BlobFiles {
         Self { source, directory: directory.to_owned(), seals, handles }
     }
 
-    /// Returns the handle of a file. The file may be missing or incomplete.
+    /// Returns the handle of the blob file `number`. The file may be missing or incomplete.
     pub(crate) fn file(&self, number: u64) -> Arc<BlobFile> {
         let mut handles = self.handles.lock();
         if let Some(file) = handles.files.get(&number).and_then(Weak::upgrade) {

@@ -29,7 +29,7 @@ pub(crate) struct Pointer {
 }
 
 impl<'a> Stored<'a> {
-    /// Appends the stored form to `out`.
+    /// Appends the stored form of the value to `out`.
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         match self {
             Self::Inline(value) => {

@@ -10,7 +10,7 @@ use super::registry::BlobFiles;
 use super::stored::Pointer;
 use crate::error::Result;
 
-/// The number of buffered bytes at which the writer appends them to the file.
+/// The size of the buffer, in bytes, at which the writer appends its content to the file.
 const WRITE_BUFFER_BYTES: usize = 1 << 20;
 
 /// A writer of one blob file. The file is not durable before [`finish`](Self::finish). If no version of the tree
@@ -25,7 +25,7 @@ pub(crate) struct BlobWriter {
 }
 
 impl BlobWriter {
-    /// Creates the file with this number for the keys of a partition.
+    /// Creates the blob file `number` for keys of this partition.
     pub(crate) fn new(files: &BlobFiles, number: u64, partition: u32) -> Result<Self> {
         let handle = files.file(number);
         handle.set_obsolete(true);

@@ -1,4 +1,4 @@
-//! The invariants of block formats, as a check that the tests of any crate can call.
+//! Checks the invariants of block formats. The tests of any crate can call this check.
 //!
 //! ```
 //! use lsmbench_tree::block;

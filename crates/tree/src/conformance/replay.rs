@@ -88,8 +88,8 @@ pub enum Step {
     Reopen,
 }
 
-/// Returns seeded operations on a few hundred keys, so that overwrites, deletes and hits are common. The same seed
-/// always gives the same operations.
+/// Returns `count` seeded operations on a few hundred keys, so that overwrites, deletes and hits are common. The same
+/// seed always gives the same operations.
 pub fn steps(seed: u64, count: usize) -> Vec<Step> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     with_single_deletes((0..count).map(|_| step(&mut random)).collect())
@@ -135,8 +135,8 @@ fn with_single_deletes(steps: Vec<Step>) -> Vec<Step> {
     steps.into_iter().map(step).collect()
 }
 
-/// Returns these operations with keys and values of four bytes, so that all entries except tombstones have equal
-/// sizes.
+/// Replaces the keys and values in the operations with keys and values of four bytes. All entries except tombstones
+/// then have equal sizes.
 pub fn in_pairs(steps: Vec<Step>) -> Vec<Step> {
     let short = |bytes: Vec<u8>| {
         let sum = bytes.iter().fold(7u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(*byte)));
@@ -163,8 +163,7 @@ pub fn in_pairs(steps: Vec<Step>) -> Vec<Step> {
     with_single_deletes(steps.into_iter().map(step).collect())
 }
 
-/// Returns the operations with two of three puts replaced by merges, for a design with a merge operator. Keys with
-/// single deletes have no merges.
+/// Replaces two of three puts with merges, for a design with a merge operator. Keys with single deletes get no merges.
 pub fn with_merges(steps: Vec<Step>) -> Vec<Step> {
     let mut puts = 0;
     let mut write = |write| match write {
@@ -260,7 +259,7 @@ fn bound(random: &mut impl Rng) -> Bound<Vec<u8>> {
     }
 }
 
-/// A replay of operations on a tree and on the model.
+/// A replay of equal operations on a tree and on its reference model.
 pub struct Replay<'a> {
     design: &'a Design,
     mode: Mode,

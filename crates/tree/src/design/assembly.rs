@@ -26,12 +26,12 @@ pub struct Design {
     pub memtable_key_range: bool,
     /// The options that belong to no axis.
     pub options: Options,
-    /// The column families. A store without families is one tree.
+    /// The column families. Empty if the store is one tree without families.
     pub(super) families: FamilyDesigns,
 }
 
 impl Design {
-    /// Returns the variant on an axis with its parameters.
+    /// Returns the chosen variant of the axis `axis`, with its parameters.
     ///
     /// # Panics
     /// If the axis does not exist.
@@ -44,7 +44,8 @@ impl Design {
         AXES.iter().map(|axis| axis.name()).zip(&self.choices)
     }
 
-    /// Returns the limits of the design. Each limit comes with the axis and the choice that cause it.
+    /// Returns the limits that the chosen variants impose on the design. Each limit comes with the axis and the variant
+    /// that cause it.
     pub fn limits(&self) -> Vec<(&'static str, &Choice, Limit)> {
         let mut limits = Vec::new();
         for (axis, choice) in AXES.iter().zip(&self.choices) {
@@ -58,8 +59,8 @@ impl Design {
         fence::CATALOG.build(self.choice(axes::FENCE)).is_ok_and(|fence| fence.alignment() > 1)
     }
 
-    /// Returns the memory of filters in bits per key, according to the parameters of the filter. `None` if the design
-    /// has no filters, or filters without such a number.
+    /// Returns the bits per key of the filters, from the parameters of the filter. Returns `None` if the design has no
+    /// filters, or if the filter variant has no such parameter.
     pub fn filter_bits_per_key(&self) -> Option<f64> {
         bloom::CATALOG.build(self.choice(axes::BLOOM)).ok()?.bits_per_key()
     }
@@ -117,12 +118,12 @@ impl Design {
         self.families.names()
     }
 
-    /// Returns whether the store has column families that are trees of their own.
+    /// Returns whether the store has column families of which each is a separate tree.
     pub fn has_family_trees(&self) -> bool {
         !self.families.is_empty() && self.families.layout == FamilyLayout::Trees
     }
 
-    /// Returns the place of the column families.
+    /// Returns where the data of the column families is stored.
     pub fn family_layout(&self) -> FamilyLayout {
         self.families.layout
     }

@@ -1,4 +1,4 @@
-//! The axes of a design, in the order of listings.
+//! The list of all axes of a design, in the order in which the program lists them.
 
 use catalog::Axis;
 
@@ -33,7 +33,7 @@ pub(super) const ARBITER: &str = "arbiter";
 /// The name of the axis that finds the SSTables of a sorted run, or of all sorted runs.
 pub(super) const CULLING: &str = "culling";
 
-/// The name of the axis of sorted views.
+/// The name of the axis of sorted views, which give scans the key order of all sorted runs.
 pub(super) const SORTED_VIEW: &str = "sorted_view";
 
 /// All axes: first the six axes that have their own crates, then the other axes.

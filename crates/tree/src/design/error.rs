@@ -1,4 +1,4 @@
-//! Errors of designs.
+//! The error type for invalid designs.
 
 use thiserror::Error;
 

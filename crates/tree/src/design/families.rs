@@ -1,13 +1,14 @@
-//! The names, the layout and the changes of the column families of a design.
+//! The column families of a design: their names, where their data is stored, and how their designs differ from the
+//! design of the store.
 
 use std::collections::BTreeMap;
 
 use toml::{Table, Value};
 
-/// The key of the layout in the table of families.
+/// The key in the table `families` that selects where the data of families is stored.
 pub(super) const LAYOUT: &str = "layout";
 
-/// The place of the data of families in a store.
+/// Where a store keeps the data of its column families.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FamilyLayout {
     /// Each family is a tree of its own, with its own design. The trees share the WAL, the cache and the memory budget.
@@ -29,11 +30,12 @@ impl FamilyLayout {
     }
 }
 
-/// The families of a design, and their place.
+/// The column families of a design, and where the store keeps their data.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct FamilyDesigns {
     pub(super) layout: FamilyLayout,
-    /// For each family, the values that differ from the design of the store or that the family names.
+    /// For each family, the design values that differ from the design of the store, or that the configuration of the
+    /// family sets explicitly.
     pub(super) changes: BTreeMap<String, Table>,
 }
 

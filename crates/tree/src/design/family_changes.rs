@@ -1,4 +1,4 @@
-//! The column families of a design: one design per family, as changes of the design of the whole store.
+//! Computes the design of each column family: the design of the store with the changes of the family.
 
 use catalog::{KeyEntry, suggestion};
 use toml::{Table, Value};
@@ -18,8 +18,8 @@ const SHARED: [&str; 6] = ["cache", "storage", "wal", "memory", "arbiter", FAMIL
 const MOST_NAME_BYTES: usize = 32;
 
 impl Design {
-    /// Returns the design of the tree of a column family. The tree of a family has no WAL and no memory limit of its
-    /// own.
+    /// Returns the design of the tree of a column family. The design has no WAL and no memory limit, because all
+    /// families share those of the store.
     ///
     /// # Errors
     /// If the changes of the family are invalid for this design.
@@ -43,7 +43,7 @@ impl Design {
         self.families().try_for_each(|name| self.changed_for(name).map(|_| ()))
     }
 
-    /// Returns this design with the values of a table `families`. A new family begins with this design.
+    /// Returns this design with the changes of the TOML table `families`. A new family starts from this design.
     pub(super) fn with_families(mut self, value: &Value) -> Result<Self, DesignError> {
         let Value::Table(families) = value else {
             let message = format!(
@@ -97,7 +97,7 @@ pub fn family_of_path<'a>(path: &[&'a str]) -> Option<&'a str> {
     }
 }
 
-/// Returns the entries of the reference for the keys of the table `families`.
+/// Returns the documentation of the keys in the table `families`, for the reference pages.
 pub fn family_entries() -> impl Iterator<Item = KeyEntry> {
     [
         KeyEntry::new(

@@ -1,4 +1,5 @@
-//! The options of a design: blocks, tables, range scans, merging, stalls, threads and the memory limit.
+//! The options of a design that belong to no axis: blocks, tables, range scans, merging, stalls, threads and the memory
+//! limit.
 
 use catalog::ByteSize;
 use schemars::JsonSchema;
@@ -37,7 +38,7 @@ pub struct Options {
     pub merge_operator: Option<MergeOperator>,
 }
 
-/// Merge operators by their names.
+/// Reads and writes a merge operator as its name in TOML.
 mod operator_name {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -447,7 +448,7 @@ const MAX_TABLE_BYTES: u64 = 2 << 30;
 const MAX_READ_AHEAD_BYTES: u64 = 16 << 20;
 
 impl Options {
-    /// Returns an error if an option is invalid. The error consists of the group, the key and a message.
+    /// Checks all options. The error of an invalid option contains its group, its key and a message.
     pub(super) fn validate(&self) -> Result<(), (&'static str, &'static str, String)> {
         let size = self.block.size.0;
         if !(512..=65536).contains(&size) {

@@ -1,4 +1,4 @@
-//! Applies the values of one design to another design, as `[design]` tables, `extends` and sweeps do.
+//! Applies the overrides of a `[design]` table, of `extends` or of a sweep to a design.
 
 use catalog::{Axis, ByteSize, Choice, read_value, suggestion};
 use toml::{Table, Value};
@@ -16,7 +16,8 @@ use crate::table::FORMATS;
 const GROUPS: [&str; 8] =
     ["block", "table", "range", "merge", "stall", "threads", "memory", "merge_operator"];
 
-/// The axes with a second name. The second name is a key in the table of the given group or axis.
+/// The axes that are also keys in the table of another axis or group. Each pair is that table and the name of the axis,
+/// as in `bloom.allocation`.
 pub const SECOND_NAMES: [(&str, &str); 2] = [(axes::BLOOM, axes::ALLOCATION), (axes::BLOCK, axes::FORMAT)];
 
 impl Design {
@@ -71,8 +72,8 @@ impl Design {
         self.with_all(std::slice::from_ref(overrides))
     }
 
-    /// Returns this design with the values of several tables. Values of later tables replace values of earlier tables.
-    /// The function checks combinations of values only after the last table.
+    /// Returns this design with the values of several tables of overrides. Values of later tables replace values of
+    /// earlier tables. The function checks combinations of values only after the last table.
     ///
     /// # Errors
     /// See [`with`](Self::with).
@@ -274,9 +275,8 @@ fn changed_params(current: &Choice, changes: Table) -> Value {
     value
 }
 
-/// Returns the new choice, with the parameters that it takes over from the old choice. The new choice takes over the
-/// value of a parameter if the value differs from its default, and if the parameter has its default in the new
-/// choice.
+/// Returns the new choice with parameter values of the old choice. A parameter gets its old value if this value differs
+/// from the default, and if the new choice has the default value of the parameter.
 fn carried_over(axis: &dyn Axis, old: &Choice, new: &Choice) -> Value {
     let variants = axis.variants();
     let defaults =

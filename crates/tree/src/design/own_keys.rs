@@ -18,10 +18,10 @@ pub(super) struct OwnKey {
     write: fn(&Design) -> Option<Value>,
 }
 
-/// The key of the memtable capacity, which is checked against other options of the design.
+/// The key that sets the memtable capacity. The design checks the capacity against other options.
 pub(super) const CAPACITY: &str = "capacity";
 
-/// The key of the memtable filter's size, which must not exceed the capacity.
+/// The key that sets the size of the memtable filter. This size must not exceed the memtable capacity.
 pub(super) const FILTER: &str = "filter";
 
 /// All keys that belong to axes. All code that reads, writes, sweeps or compares such keys uses this list.
@@ -93,12 +93,12 @@ pub fn own_keys(axis: &str) -> impl Iterator<Item = &'static str> + Clone + use<
     own.iter().map(|key| key.entry.key)
 }
 
-/// Returns the entries of the reference for the keys of the memtable axis.
+/// Returns the documentation of the keys of the memtable axis itself, for the reference pages.
 pub fn own_key_entries() -> impl Iterator<Item = KeyEntry> {
     OWN_KEYS.iter().map(|key| key.entry)
 }
 
-/// Moves the keys of the memtable axis from its table into the design.
+/// Moves the keys that belong to the memtable axis itself from its TOML table into the design.
 pub(super) fn take(design: &mut Design, table: &mut Table) -> Result<(), DesignError> {
     for key in &OWN_KEYS {
         let Some(value) = table.remove(key.entry.key) else { continue };
@@ -110,7 +110,7 @@ pub(super) fn take(design: &mut Design, table: &mut Table) -> Result<(), DesignE
     Ok(())
 }
 
-/// Adds the keys of the memtable axis and their values to the table of the axis.
+/// Adds the keys that belong to the memtable axis itself, with their values, to the TOML table of the axis.
 pub(super) fn put(design: &Design, table: &mut Table) {
     table.extend(OWN_KEYS.iter().filter_map(|key| Some((key.entry.key.to_owned(), (key.write)(design)?))));
 }

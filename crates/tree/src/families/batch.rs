@@ -1,4 +1,4 @@
-//! Batches of operations in several families.
+//! Write batches with operations in several column families.
 
 use types::MAX_BATCH_BYTES;
 
@@ -9,10 +9,10 @@ use crate::error::{Error, Result};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FamilyId(pub(super) usize);
 
-/// A sequence of operations in several families that are applied atomically.
+/// A sequence of operations in several column families that are applied atomically.
 #[derive(Clone, Debug, Default)]
 pub struct FamilyBatch {
-    /// The operations of each family, each family once.
+    /// The operations of each family. Each family occurs at most once.
     parts: Vec<(FamilyId, WriteBatch)>,
 }
 
@@ -31,7 +31,7 @@ impl FamilyBatch {
         &mut self.parts[place].1
     }
 
-    /// Returns the parts of the batch that contain operations, each with the number of its family.
+    /// Returns the operations of each family that has operations in the batch, with the number of the family.
     pub(super) fn parts(&self) -> Result<Vec<(usize, &WriteBatch)>> {
         let bytes: usize = self.parts.iter().map(|(_, batch)| batch.encoded().len()).sum();
         if bytes > MAX_BATCH_BYTES {

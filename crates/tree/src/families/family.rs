@@ -1,4 +1,4 @@
-//! One family of an open store.
+//! Access to one column family of an open store.
 
 use std::ops::RangeBounds;
 
@@ -12,7 +12,7 @@ use crate::read::MultiGetValues;
 use crate::stats::Stats;
 use crate::tree::Tree;
 
-/// One family of an open store, which is an ordered map of its own.
+/// One column family of an open store. A family is a separate ordered map.
 #[derive(Clone, Copy)]
 pub struct Family<'f> {
     families: &'f Families,
@@ -132,7 +132,8 @@ impl<'f> Family<'f> {
         self.tree().range(bounds)
     }
 
-    /// Returns the counters and the sizes of the family. The WAL belongs to the store, and the cache to all families.
+    /// Returns the counters and the sizes of the family. The counters exclude the WAL, which belongs to the store. The
+    /// cache sizes cover the cache of all families.
     pub fn stats(&self) -> Stats {
         self.tree().stats()
     }

@@ -1,11 +1,11 @@
-//! The place of a tree among the families of a store.
+//! The family number of a tree, and the WAL and memory limit that the tree shares with the other families of its store.
 
 use std::sync::Arc;
 
 use super::memory_share::MemoryShare;
 use super::shared_log::SharedLog;
 
-/// The place of a tree among the families of a store.
+/// The family number of a tree, and the WAL and memory limit that the tree shares with the other families of its store.
 pub(crate) struct Membership {
     /// The number of the family.
     pub(crate) family: usize,

@@ -1,4 +1,4 @@
-//! The memory limit that all families share.
+//! The memory limit that all families of a store share.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,7 +22,8 @@ impl MemoryShare {
         Self { limit, cache, used: Mutex::default() }
     }
 
-    /// Records the memory of the filters and fences of one tree, and gives the rest of the limit to the cache.
+    /// Records that the filters and fences of one tree use `bytes` bytes. The cache gets the memory that all trees
+    /// together leave.
     pub(crate) fn balance(&self, tree: u64, bytes: u64) {
         let mut used = self.used.lock();
         used.insert(tree, bytes);

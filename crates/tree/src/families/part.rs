@@ -16,7 +16,7 @@ pub(crate) struct Part {
     pub(crate) family: usize,
     /// The sequence number of the first operation in the family.
     pub(super) first: SequenceNumber,
-    /// The operations.
+    /// The operations of the family.
     pub(super) batch: WriteBatch,
 }
 
@@ -27,7 +27,8 @@ impl Part {
     }
 }
 
-/// Appends the part of a commit to a record.
+/// Appends the part of a commit that belongs to one family to `record`. `first` is the sequence number of the first
+/// operation.
 pub(super) fn encode(record: &mut Vec<u8>, family: usize, first: SequenceNumber, batch: &WriteBatch) {
     put_varint(record, family as u64);
     put_varint(record, first);

@@ -19,7 +19,7 @@ pub(super) struct RecoveredLog {
     pub(super) segments: Vec<RetiredSegment>,
     /// The parts of all commits in the WAL, in order.
     pub(super) parts: Vec<Part>,
-    /// The number of the last operation in the WAL.
+    /// The number of the last operation in the WAL, counted over all families.
     pub(super) end: SequenceNumber,
 }
 

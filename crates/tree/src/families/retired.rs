@@ -1,4 +1,4 @@
-//! The segments of the shared WAL that no writer writes to, and the manifest that names the oldest of them.
+//! The completed segments of the shared WAL, and the manifest that names the oldest of these segments.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -10,20 +10,20 @@ use crate::error::Result;
 use crate::manifest::{Manifest, State};
 use crate::wal::log_path;
 
-/// A segment of the shared WAL that no writer writes to.
+/// A completed segment of the shared WAL. No thread appends to this segment.
 #[derive(Clone, Debug)]
 pub(super) struct RetiredSegment {
-    /// The number of the file.
+    /// The file number of the segment.
     pub(super) number: u64,
     /// For each family, its last sequence number in this segment or an older segment.
     pub(super) last: Vec<SequenceNumber>,
-    /// The number of the last operation in the WAL up to the end of the segment.
+    /// The number of the last operation in this segment, counted over all families.
     pub(super) end: SequenceNumber,
     /// The length of the segment, in bytes.
     pub(super) bytes: u64,
 }
 
-/// The segments of the shared WAL that are still needed, and the manifest of the store.
+/// The completed segments of the shared WAL that are still needed, and the manifest of the store.
 pub(super) struct Retired {
     manifest: Manifest,
     /// The segments that no writer writes to, from the oldest to the newest.
@@ -48,14 +48,14 @@ impl Retired {
         self.next_file - 1
     }
 
-    /// Retires a segment. Writers now write to the segment `current`.
+    /// Adds a completed segment to the list. Writers now append to the segment `current`.
     pub(super) fn retire(&mut self, segment: RetiredSegment, current: u64) {
         self.segments.push_back(segment);
         self.current = Some(current);
     }
 
-    /// Returns the last sequence number of each family in the oldest segment or before it, if all retired segments
-    /// together have more than `limit` bytes.
+    /// Returns the last sequence number of each family up to the end of the oldest segment. Returns `None` if all
+    /// completed segments together have at most `limit` bytes.
     pub(super) fn oldest_above(&self, limit: u64) -> Option<&[SequenceNumber]> {
         let bytes: u64 = self.segments.iter().map(|segment| segment.bytes).sum();
         self.segments.front().filter(|_| bytes > limit).map(|segment| &*segment.last)

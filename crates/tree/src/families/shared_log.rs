@@ -66,7 +66,8 @@ impl Queue {
 }
 
 impl SharedLog {
-    /// Creates the segment `number` of the WAL. The last operation in the WAL has the number `last`.
+    /// Creates the shared WAL of an open store, with the segment `number` for new commits. `last` is the number of the
+    /// last operation in older segments.
     pub(super) fn create(
         storage: &Arc<dyn Storage>,
         directory: &Path,
@@ -134,13 +135,14 @@ impl SharedLog {
         Ok(reserved.expect("a record is written by its closure"))
     }
 
-    /// Counts operations that recovery has applied to a family. The WAL already contains the operations.
+    /// Lets `reserve` count operations that recovery applies to a family. The WAL already contains these operations, so
+    /// nothing is appended.
     pub(super) fn count<R>(&self, reserve: impl FnOnce(&mut Tally) -> R) -> R {
         reserve(&mut self.queue.lock().tally)
     }
 
-    /// Makes the active memtable of a family immutable with `rotate`, which returns whether `rotate` has made the
-    /// memtable immutable. Before the flush of the memtable can begin, all its commits are durable in the WAL. Later
+    /// Makes the active memtable of a family immutable by calling `rotate`. `rotate` returns `false` if it left the
+    /// memtable unchanged. Before the flush of the memtable can begin, all its commits are durable in the WAL. Later
     /// commits go to a new segment.
     pub(crate) fn freeze(&self, family: usize, rotate: impl FnOnce() -> Result<bool>) -> Result<()> {
         let mut segment = self.segment.lock();
@@ -170,15 +172,16 @@ impl SharedLog {
         noted.map_err(|error| self.fail(error))
     }
 
-    /// Returns the family with the largest active memtable and the result of `active` for it, if all active memtables
-    /// together have at least `budget` bytes. No commit begins during the call.
+    /// Returns the family with the largest active memtable, and the result of `active` for this family. Returns `None`
+    /// if all active memtables together have less than `budget` bytes. No commit begins during the call.
     pub(super) fn fullest<R>(&self, budget: u64, active: impl FnOnce(usize) -> R) -> Option<(usize, R)> {
         let queue = self.queue.lock();
         queue.tally.fullest(budget).map(|family| (family, active(family)))
     }
 
-    /// Returns a family whose active memtable needs the oldest segment, if the segments before the current segment
-    /// have more than `limit` bytes. The function also returns the result of `active` for the family.
+    /// Returns a family whose active memtable has operations in the oldest segment, and the result of `active` for this
+    /// family. Returns `None` if the completed segments have at most `limit` bytes, or if no family needs the oldest
+    /// segment.
     pub(super) fn lagging<R>(&self, limit: u64, active: impl FnOnce(usize) -> R) -> Option<(usize, R)> {
         let queue = self.queue.lock();
         let retired = self.retired.lock();
@@ -204,18 +207,18 @@ impl SharedLog {
         self.mode.has_log
     }
 
-    /// Returns the bytes appended to the WAL, and the number of its syncs.
+    /// Returns the number of bytes appended to the WAL, and the number of syncs of the WAL.
     pub(super) fn written(&self) -> (u64, u64) {
         (self.written_bytes.load(Ordering::Relaxed), self.syncs.load(Ordering::Relaxed))
     }
 
-    /// Records the first error after which the store accepts no writes.
+    /// Records a write error and returns it. Only the first error is kept, and the store then accepts no writes.
     pub(super) fn fail(&self, error: Error) -> Error {
         self.failure.set(&error);
         error
     }
 
-    /// Returns the first error as `Err` if the WAL has failed.
+    /// Returns the first write error as `Err` if the WAL has failed.
     pub(super) fn check(&self) -> Result<()> {
         self.failure.check()
     }

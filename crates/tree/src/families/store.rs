@@ -1,4 +1,4 @@
-//! A store of several families.
+//! A store with several column families.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -36,24 +36,29 @@ const MOST_LOG: u64 = 4;
 /// ```
 /// use lsmbench_tree::{Design, Families, FamilyBatch, OpenOptions};
 ///
-/// let design = "storage = \"memory\"\nfamilies = { index = { bloom = \"ribbon\" }, values = { compression = \"zstd\"
-/// } }"; let design = Design::default().with(&design.parse()?)?; let store = Families::open(OpenOptions::new(design),
-/// "db")?; let (index, values) = (store.family("index").unwrap(), store.family("values").unwrap()); let mut batch =
-/// FamilyBatch::new(); batch.of(index.id()).put(b"name", b"7")?; batch.of(values.id()).put(b"7", b"a long value")?;
-/// store.write(&batch)?; assert_eq!(values.get(b"7")?.as_deref(), Some(b"a long value".as_slice()));
+/// let design = "storage = \"memory\"
+/// families = { index = { bloom = \"ribbon\" }, values = { compression = \"zstd\" } }";
+/// let design = Design::default().with(&design.parse()?)?;
+/// let store = Families::open(OpenOptions::new(design), "db")?;
+/// let (index, values) = (store.family("index").unwrap(), store.family("values").unwrap());
+/// let mut batch = FamilyBatch::new();
+/// batch.of(index.id()).put(b"name", b"7")?;
+/// batch.of(values.id()).put(b"7", b"a long value")?;
+/// store.write(&batch)?;
+/// assert_eq!(values.get(b"7")?.as_deref(), Some(b"a long value".as_slice()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Families {
     pub(super) storage: Arc<dyn Storage>,
     pub(super) directory: std::path::PathBuf,
     pub(super) design: Design,
-    /// The names of the families, by number.
+    /// The names of the families. The position of a name is the number of the family.
     pub(super) names: Vec<String>,
-    /// The trees of the families, by number.
+    /// The trees of the families. The position of a tree is the number of its family.
     pub(super) trees: Vec<Tree>,
     pub(super) log: Arc<SharedLog>,
     pub(super) seals: Seals,
-    /// A commit holds this lock in shared mode, from the time at which it gets its sequence numbers until it is
+    /// Each commit holds this lock in shared mode, from the reservation of its sequence numbers until the commit is
     /// visible.
     pub(super) commits: RwLock<()>,
     pub(super) recovery: Recovery,
@@ -143,11 +148,11 @@ impl Families {
         Ok(())
     }
 
-    /// Returns the counters and the sizes of the store: the sums over all families, with the WAL of the store and the
-    /// shared cache.
+    /// Returns the counters and the sizes, summed over all families. The result also covers the WAL of the store and
+    /// the shared cache.
     ///
     /// # Panics
-    /// Does not panic, because a store has at least one family.
+    /// If the store has no family, which cannot happen.
     pub fn stats(&self) -> Stats {
         let mut trees = self.trees.iter().map(Tree::stats);
         let mut stats = trees.next().expect("a store has at least one family");
@@ -158,7 +163,7 @@ impl Families {
         stats
     }
 
-    /// Returns the report of recovery, over all families.
+    /// Returns the report of recovery, combined over all families.
     pub fn recovery(&self) -> &Recovery {
         &self.recovery
     }
@@ -203,7 +208,8 @@ impl Families {
         Ok(true)
     }
 
-    /// Applies the parts of a batch atomically. Each part comes with the number of its family.
+    /// Applies the operations of several families atomically. Each pair contains the number of a family and its
+    /// operations.
     pub(super) fn write_parts(&self, parts: &[(usize, &WriteBatch)]) -> Result<()> {
         let commits = self.commits.read();
         let work = self.commit(parts)?;
@@ -245,7 +251,7 @@ impl Families {
         Ok(work)
     }
 
-    /// Applies a part of a commit that the WAL already contains.
+    /// Applies the operations of one family that recovery has read from the shared WAL.
     pub(super) fn apply_recovered(&self, part: &Part) -> Result<()> {
         let (inner, counts) = (self.inner(part.family), part.batch.counts());
         let slot = self.log.count(|tally| {
@@ -268,7 +274,8 @@ impl Families {
         self.work_after(vec![(part.family, slot.work_after())], u64::MAX)
     }
 
-    /// Makes memtables immutable if the memtables of all families or the WAL are above their limit.
+    /// Makes the largest active memtable immutable if the memtables of all families together exceed their limit. Also
+    /// makes memtables immutable while the old segments of the WAL exceed their limit.
     pub(super) fn keep_limits(&self) -> Result<()> {
         self.work_after(Vec::new(), self.most_log())
     }
@@ -298,7 +305,7 @@ impl Families {
         rotated.into_iter().try_for_each(|family| self.inner(family).work_inline())
     }
 
-    /// Returns the limit of the old segments of the WAL, in bytes.
+    /// Returns the limit of the total size of the old WAL segments, in bytes.
     fn most_log(&self) -> u64 {
         MOST_LOG * self.design.memtable_capacity.0
     }

@@ -1,8 +1,9 @@
-//! The progress of each family in the shared WAL.
+//! The last sequence number and the memtable size of each family that shares a WAL.
 
 use types::SequenceNumber;
 
-/// The sequence numbers and the memtable sizes of each family of a shared WAL, by the number of the family.
+/// The last sequence number and the memtable size of each family that shares a WAL, indexed by the number of the
+/// family.
 pub(crate) struct Tally {
     /// The last sequence number of each family in the WAL.
     last: Vec<SequenceNumber>,
@@ -13,12 +14,13 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Creates the state for families that have flushed all operations up to the sequence numbers in `flushed`.
+    /// Creates the state of families that have flushed all operations up to the sequence numbers in `flushed`.
     pub(crate) fn new(flushed: &[SequenceNumber]) -> Self {
         Self { last: flushed.to_vec(), frozen: flushed.to_vec(), charged: vec![0; flushed.len()] }
     }
 
-    /// Counts a part of a commit whose last operation has the sequence number `last`.
+    /// Records that a commit added operations up to the sequence number `last`, with `charged_bytes` bytes, to a
+    /// family.
     pub(crate) fn add(&mut self, family: usize, last: SequenceNumber, charged_bytes: u64) {
         self.last[family] = last;
         self.charged[family] += charged_bytes;
@@ -35,8 +37,8 @@ impl Tally {
         &self.last
     }
 
-    /// Returns the family with the largest active memtable, if all active memtables together have at least `budget`
-    /// bytes.
+    /// Returns the family with the largest active memtable. Returns `None` if all active memtables together have less
+    /// than `budget` bytes.
     pub(crate) fn fullest(&self, budget: u64) -> Option<usize> {
         let is_over = self.charged.iter().sum::<u64>() >= budget;
         // If the active memtables of several families have equal sizes, the result is the first of these families.
@@ -44,8 +46,8 @@ impl Tally {
         largest.filter(|_| is_over)
     }
 
-    /// Returns a family whose active memtable contains an operation of the WAL up to `last`, the last sequence number
-    /// of each family. Returns `None` if there is no such family.
+    /// Returns a family whose active memtable contains an operation at or before the sequence number of this family in
+    /// `last`. Returns `None` if there is no such family.
     pub(crate) fn lagging(&self, last: &[SequenceNumber]) -> Option<usize> {
         self.frozen.iter().zip(last).position(|(frozen, last)| frozen < last)
     }

@@ -1,4 +1,4 @@
-//! The invariants of hash functions, as a check that the tests of any crate can call.
+//! Checks the invariants of hash functions. The tests of any crate can call this check.
 //!
 //! ```
 //! use lsmbench_tree::hash;

@@ -1,4 +1,4 @@
-//! The trait of the hash axis.
+//! The trait of hash functions of keys.
 
 use types::KeyHash;
 

@@ -12,8 +12,9 @@ use crate::table::Table;
 use crate::version::{TableRef, Version};
 
 impl Inner {
-    /// Moves live values out of the blob files that the value policy collects. The function rewrites consecutive
-    /// SSTables of one run. Returns `false` if no such SSTable exists.
+    /// Moves live values out of the blob files that the value policy selects for garbage collection. To do so, the
+    /// function rewrites consecutive SSTables of one run. Returns `false` if no SSTable refers to a selected file, or
+    /// if the tree is being closed.
     ///
     /// The policy selects further files only after all SSTables that refer to the previous files are rewritten. If
     /// the policy selected files earlier, it could repeatedly select files that the collection has just written.

@@ -6,8 +6,8 @@ use super::input_deletes::InputDeletes;
 use crate::memory::Slot;
 use crate::merge_operands::OperandStack;
 
-/// Combines the versions of a key in a memtable, of which the newest version is an operand. Returns the stored
-/// version for the SSTable, or `None` if a version is corrupt.
+/// Combines the versions of a key in a memtable. The newest version is an operand. Returns the stored version for the
+/// SSTable, or `None` if a version is corrupt.
 pub(super) fn combine_in_memtable(
     operator: MergeOperator,
     slot: &Slot,

@@ -34,12 +34,13 @@ const ENTRIES_BETWEEN_STOP_CHECKS: u64 = 4096;
 
 impl Inner {
     /// Runs the next job of the policy, a read-triggered compaction, or a collection of blob files, in this order of
-    /// preference. Returns `false` if no work is due.
+    /// preference. Returns `false` if no work is due, or if the work stopped early because the tree is being closed.
     pub(crate) fn compact_next(&self) -> Result<bool> {
         Ok(self.compact_by_policy()? || self.merge_for_ranges()? || self.collect_blobs()?)
     }
 
-    /// Runs the next job of the policy. Returns `false` if no job is due.
+    /// Runs the next job of the policy. Returns `false` if no job is due, or if the job stopped early because the tree
+    /// is being closed.
     pub(super) fn compact_by_policy(&self) -> Result<bool> {
         let _guard = self.compacting.lock();
         let version = Arc::clone(&self.view.load().version);
@@ -52,8 +53,8 @@ impl Inner {
         self.run_job(&version, &job, &cuts)
     }
 
-    /// Runs a job. The job begins a new output table at each key of `cuts`. Returns `false` if the job stopped early
-    /// because the tree is being closed.
+    /// Runs a compaction job. The output begins a new table at each key in `cuts`. Returns `false` if the job stopped
+    /// early because the tree is being closed.
     pub(super) fn run_job(&self, version: &Version, job: &Job, cuts: &[Arc<[u8]>]) -> Result<bool> {
         job.validate(&version.levels).map_err(|error| {
             Error::Failed(format!("the compaction policy picked an invalid job: {error}"))
@@ -105,7 +106,7 @@ impl Inner {
         }
     }
 
-    /// Merges the inputs into new tables. Returns `None` if the tree is being closed.
+    /// Merges the inputs of a job into new tables. Returns `None` if the tree is being closed.
     fn merge(
         &self,
         version: &Version,

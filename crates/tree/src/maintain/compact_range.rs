@@ -11,7 +11,8 @@ use crate::table::Table;
 use crate::version::{SortedRun, Version};
 
 impl Inner {
-    /// Flushes all memtables, and compacts the SSTables that overlap the range into one sorted run of the last level.
+    /// Flushes all memtables. Then compacts the SSTables that overlap the keys between `low` and `high` into one sorted
+    /// run of the last level.
     pub(crate) fn compact_range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<()> {
         self.flush()?;
         let guard = self.compacting.lock();

@@ -1,4 +1,4 @@
-//! The range tombstones of a compaction's inputs.
+//! Collects the range tombstones in the inputs of a compaction.
 
 use std::ops::Range;
 
@@ -12,14 +12,14 @@ pub(super) struct InputDeletes {
     /// The range tombstones of each input run, from the newest to the oldest run. Empty if no input has range
     /// tombstones.
     of_runs: Vec<RangeTombstones>,
-    /// The range tombstones of the output: the union of all inputs, or none if the tree cannot contain an entry that
-    /// they hide.
+    /// The range tombstones of the output: the union of the tombstones of all inputs. Empty if the tree cannot contain
+    /// an entry that these tombstones hide.
     pub(super) kept: RangeTombstones,
 }
 
 impl InputDeletes {
-    /// Collects the range tombstones of input runs, which begin with the newest run. With `drops`, the output has no
-    /// range tombstones.
+    /// Collects the range tombstones of input runs, ordered from the newest to the oldest run. With `drops`, the output
+    /// has no range tombstones.
     pub(super) fn new(inputs: &[Input], drops: bool) -> Self {
         let ranges = |input: &Input| -> Vec<_> {
             let tombstones = input.iter().filter_map(|table| table.range_tombstones());

@@ -1,4 +1,4 @@
-//! The marks of single deletes in a compaction's inputs, and the kinds of the versions that the inputs contain.
+//! Reads the marks of single deletes in the inputs of a compaction, and determines the kind of each input version.
 
 use std::collections::HashMap;
 
@@ -37,7 +37,8 @@ impl Inner {
 }
 
 impl InputMarks {
-    /// Returns the kind of the current version of an input run. With `has_operator`, a version may be an operand.
+    /// Returns the kind of the version at which the cursor of an input run is positioned. With `has_operator`, a
+    /// version may be an operand.
     pub(super) fn kind(&self, cursor: &RunCursor<'_>, has_operator: bool) -> VersionKind {
         let (entry, is_marked) = (cursor.entry(), self.has(cursor));
         let is_operand = || has_operator && inline_value(&entry, cursor.references()).is_some_and(is_operand);

@@ -1,4 +1,5 @@
-//! The operations that a compaction policy and a memory arbiter observe, and their decisions after gets and scans.
+//! Counts the operations that a compaction policy and a memory arbiter observe, and lets both decide after some gets
+//! and scans.
 
 use compaction::{Operations, picks_after_gets, picks_after_scan};
 
@@ -7,9 +8,8 @@ use crate::error::Result;
 use crate::inner::Inner;
 
 impl Inner {
-    /// Counts gets of the calling thread. The caller has already added these gets to the counters. After some of
-    /// these gets, the function lets the policy pick a job and lets the arbiter decide, if they observe reads. The
-    /// caller must not hold any lock.
+    /// Lets the policy and the arbiter decide after gets, if they observe reads and a decision is due. The calling
+    /// thread has already added these `added` gets to its counters. The caller must not hold any lock.
     #[inline]
     pub(crate) fn note_gets(&self, added: u64) {
         if picks_after_gets(self.counters.local().gets.get(), added) {
@@ -17,7 +17,8 @@ impl Inner {
         }
     }
 
-    /// Counts one more scan of the calling thread, like [`note_gets`](Self::note_gets).
+    /// Lets the policy and the arbiter decide after a scan, if they observe reads and a decision is due. `scans` is the
+    /// number of scans of the calling thread so far.
     pub(super) fn note_scan(&self, scans: u64) {
         if self.observes_reads && picks_after_scan(scans) {
             self.decide_after_reads();
@@ -52,7 +53,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Moves the window of the observed operations after a flush.
+    /// Records a flush in the window of observed operations. The window then begins at a later flush.
     pub(super) fn note_flush(&self) {
         if self.observes_operations {
             let now = self.operations();
@@ -60,7 +61,7 @@ impl Inner {
         }
     }
 
-    /// Returns the operations in the window of the policy. The result has no operations if the policy observes no
+    /// Returns the recent operations that the compaction policy observes. All counts are 0 if the policy observes no
     /// operations.
     pub(crate) fn observed_operations(&self) -> Operations {
         match self.observes_operations {

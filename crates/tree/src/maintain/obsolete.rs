@@ -1,10 +1,10 @@
 //! Removal of obsolete files on a separate thread.
 //!
 //! The last owner of an obsolete SSTable unmaps and removes its file. On a file system that discards freed blocks, the
-//! removal takes some milliseconds. If the kernel interrupts a put, the put may own an old view for a long time. The
-//! put would then be the last owner, and would remove all inputs of a compaction. The tree therefore keeps its own
-//! reference to each obsolete SSTable. A separate thread drops the reference when no view and no scan uses the SSTable.
-//! This thread also closes and removes WALs, so flushes and compactions do not wait for removals.
+//! removal takes some milliseconds. If the kernel preempts the thread of a put, the put may hold an old view for a long
+//! time. The put would then be the last owner, and would remove all inputs of a compaction. The tree therefore keeps
+//! its own reference to each obsolete SSTable. A separate thread drops the reference when no view and no scan uses the
+//! SSTable. This thread also closes and removes WALs, so flushes and compactions do not wait for removals.
 
 use std::sync::Arc;
 
@@ -19,14 +19,14 @@ impl Inner {
         !self.compacts_inline()
     }
 
-    /// Plans the removal of obsolete SSTables for the time when no view and no scan uses them.
+    /// Marks SSTables as obsolete, so that their files are removed when no view and no scan uses them.
     pub(super) fn remove_tables_later(&self, tables: &[&Arc<Table>]) {
         if self.has_remover() {
             self.obsolete.lock().tables.extend(tables.iter().copied().cloned());
         }
     }
 
-    /// Removes the WAL of a memtable that is flushed, either now or later.
+    /// Removes the WAL `number`, whose memtable is flushed: now, or later on the thread that removes files.
     pub(super) fn remove_log(&self, number: u64) {
         if self.has_remover() {
             self.obsolete.lock().logs.push(number);
@@ -36,7 +36,7 @@ impl Inner {
         }
     }
 
-    /// Closes the WALs of immutable memtables, and removes the obsolete files that nobody uses.
+    /// Closes the WALs of immutable memtables, and removes the obsolete files that no view and no scan uses.
     pub(super) fn remove_obsolete(&self) {
         let retired = std::mem::take(&mut self.shelf.lock().retired);
         let (tables, logs) = {

@@ -71,9 +71,9 @@ impl<'a> RunWriter<'a> {
         self.add_stored(entry, None, is_marked).map(|_| ())
     }
 
-    /// Appends an entry of a table that refers to the blob files in `source`. Without `source`, the entry contains its
-    /// value without a mark. The key must be larger than the previous key. If `is_marked` is set, the entry gets the
-    /// mark of a single delete. Returns `false` if the value is corrupt.
+    /// Appends an entry in the stored form of its input table. `source` lists the blob files to which this table
+    /// refers. Without `source`, the stored form is the value itself. The key must be larger than the previous key. If
+    /// `is_marked` is set, the entry gets the mark of a single delete. Returns `false` if the value is corrupt.
     pub(super) fn add_stored(
         &mut self,
         entry: Entry<'_>,
@@ -196,7 +196,7 @@ impl<'a> RunWriter<'a> {
 pub(super) struct NewTables(Vec<TableRef>);
 
 impl NewTables {
-    /// Joins the parts of one run. The parts must be in key order.
+    /// Joins the tables of several parts into one run. The parts must be in key order.
     pub(super) fn join(parts: impl IntoIterator<Item = Self>) -> Self {
         Self(parts.into_iter().flat_map(|mut part| std::mem::take(&mut part.0)).collect())
     }

@@ -17,13 +17,14 @@ const RANGES_BETWEEN_ASKING: u64 = 64;
 struct Wanted {
     /// Whether the active memtable is flushed first.
     memtable: bool,
-    /// A table of the oldest run of the compaction.
+    /// The number of an SSTable in the oldest run that the compaction merges.
     oldest: u64,
 }
 
 impl Inner {
-    /// Counts one more scan of the calling thread. If a read-triggered compaction is due, the function wakes the
-    /// compactor. In a tree without a compactor, the function runs the compaction.
+    /// Lets the policy, the arbiter and read-triggered compaction decide after a scan. `ranges` is the number of scans
+    /// of the calling thread so far. If a read-triggered compaction is due, the function wakes the compactor. In a tree
+    /// without a compactor, the function runs the compaction.
     #[inline]
     pub(crate) fn note_range(&self, ranges: u64) {
         self.note_scan(ranges);
@@ -106,7 +107,8 @@ impl Inner {
         Ok(true)
     }
 
-    /// Replaces a memtable without a write. Returns `false` if the tree is being closed.
+    /// Makes a memtable immutable and begins a new memtable, although no write has filled it. Returns `false` if the
+    /// tree is being closed.
     pub(crate) fn begin_memtable_for_reads(&self, memtable: &Arc<Slot>) -> Result<bool> {
         let allowed = self.merges_for_ranges.lock();
         if *allowed {

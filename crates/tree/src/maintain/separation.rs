@@ -13,8 +13,8 @@ use crate::merge_operands::is_operand;
 use crate::values::Writing;
 use crate::version::Version;
 
-/// The treatment of the values in one flush or compaction: which values move to blob files, and which values
-/// relocate.
+/// The decisions about values in one flush or compaction: which values move from SSTables to blob files, and which blob
+/// values move to new blob files.
 pub(super) struct SeparationPlan {
     writing: Writing,
     /// The size, in bytes, from which values are written to blob files. `None` if all values stay in SSTables.
@@ -28,7 +28,7 @@ pub(super) struct SeparationPlan {
 }
 
 impl SeparationPlan {
-    /// Returns whether stored values in the inputs begin with a mark.
+    /// Returns whether stored values in the input SSTables begin with a byte that distinguishes values from pointers.
     #[inline]
     pub(super) fn reads_marks(&self) -> bool {
         self.reads_marks
@@ -78,18 +78,18 @@ pub(super) struct Separation<'a> {
     stored: Vec<u8>,
 }
 
-/// The reference of a stored value: the blob file and the length of the record, in bytes.
+/// The blob file that contains a value, and the length of its record in bytes.
 pub(super) type RecordReference = (Arc<BlobFile>, u64);
 
 impl<'a> Separation<'a> {
-    /// Begins a run. Returns `None` if all values of the run are stored unchanged.
+    /// Begins the value separation of a new run. Returns `None` if the run stores all values unchanged.
     pub(super) fn begin(inner: &'a Inner, plan: &'a SeparationPlan) -> Option<Self> {
         let is_needed = plan.reads_marks || plan.writes_marks;
         let writers = || (0..inner.values.partitions().max(1)).map(|_| None).collect();
         is_needed.then(|| Self { inner, plan, writers: writers(), stored: Vec::new() })
     }
 
-    /// Returns whether stored values in the run begin with a mark.
+    /// Returns whether stored values in the output run begin with a byte that distinguishes values from pointers.
     pub(super) fn writes_marks(&self) -> bool {
         self.plan.writes_marks
     }
@@ -164,7 +164,7 @@ impl<'a> Separation<'a> {
         Ok(Some(reference))
     }
 
-    /// Completes all blob files.
+    /// Completes all open blob files of the run.
     pub(super) fn finish(&mut self) -> Result<()> {
         (0..self.writers.len()).try_for_each(|partition| self.finish_file(partition))
     }

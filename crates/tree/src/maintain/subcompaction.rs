@@ -18,9 +18,9 @@ const ANCHORS_PER_PART: u64 = 32;
 /// Returns the keys that separate the parts of a compaction of `inputs`, in ascending order. The keys split the
 /// compaction into at most `parts` parts with about equal numbers of bytes.
 ///
-/// The anchors are the first keys of blocks at equal distances in the files. Each anchor represents the bytes up to
-/// the next anchor. Source: `RocksDB`, `CompactionJob::GenSubcompactionBoundaries`. Reading the anchors counts as a
-/// read of the compaction.
+/// The candidates (anchors) are the first keys of blocks at equal distances in the files. Each anchor represents the
+/// bytes up to the next anchor. Source: `RocksDB`, `CompactionJob::GenSubcompactionBoundaries`. `counters` counts the
+/// bytes read for the anchors as bytes that the compaction read.
 pub(super) fn separators(inputs: &[Input], parts: usize, counters: &Counters) -> Result<Vec<Bytes>> {
     if parts < 2 {
         return Ok(Vec::new());
@@ -41,7 +41,7 @@ pub(super) fn separators(inputs: &[Input], parts: usize, counters: &Counters) ->
     Ok(cut(&anchors, parts))
 }
 
-/// Returns the first key of each part, without the first part. `anchors` are keys in ascending order, each with the
+/// Returns the first key of each part except the first part. `anchors` are keys in ascending order, each with the
 /// number of bytes up to the next anchor.
 fn cut(anchors: &[(Bytes, u64)], parts: usize) -> Vec<Bytes> {
     let total: u64 = anchors.iter().map(|(_, bytes)| bytes).sum();

@@ -15,7 +15,8 @@ use types::Direction;
 
 use super::{Kernel, Source};
 
-/// A merge with a binary heap. A `HeapMerge` returns exactly the same entries as a [`Merge`](super::Merge).
+/// A merge of sorted sources with a binary heap. A `HeapMerge` returns exactly the same entries as a
+/// [`Merge`](super::Merge).
 pub struct HeapMerge<S> {
     /// The sources, from the newest to the oldest. If several sources have equal keys, the entry of the first source
     /// wins.

@@ -1,4 +1,4 @@
-//! Delayed writes: writers are slowed before a queue of the tree is full, so that no writer must stop.
+//! Delayed writes: the tree slows writers before a queue is full, so that no writer must stop.
 
 mod pacer;
 mod rule;

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use super::rule::DelayRule;
 
-/// The delays of a tree, if its design delays writes.
+/// The delay rule and the delay state of a tree whose design delays writes.
 pub(crate) struct Pacer {
     /// The delay rule.
     pub(crate) rule: Mutex<DelayRule>,
@@ -32,12 +32,12 @@ impl Payment {
 }
 
 impl Pacer {
-    /// Creates the delays of a tree that is being opened.
+    /// Creates the pacer of a tree that is being opened.
     pub(crate) fn new() -> Self {
         Self { rule: Mutex::new(DelayRule::default()), start: Instant::now() }
     }
 
-    /// Returns the time of the delay rule in nanoseconds.
+    /// Returns the current time of the pacer's clock, in nanoseconds.
     pub(crate) fn now_ns(&self) -> u64 {
         self.start.elapsed().as_nanos() as u64
     }

@@ -65,12 +65,13 @@ pub(crate) struct StepQueue {
 }
 
 impl StepQueue {
-    /// Records that work waits in the queue. Has no effect if the queue already contains work.
+    /// Records that work waits in the queue since the time `now_ns`. Has no effect if the queue already contains work.
     pub(crate) fn arrive(&mut self, now_ns: u64) {
         self.since_ns.get_or_insert(now_ns);
     }
 
-    /// Records that background work has released room. `is_empty` is set if the queue is now empty.
+    /// Records that background work has released room at the time `now_ns`. `is_empty` is set if the queue is now
+    /// empty.
     pub(crate) fn release(&mut self, now_ns: u64, is_empty: bool) {
         if let Some(since) = self.since_ns {
             let interval = now_ns.saturating_sub(since);
@@ -121,8 +122,8 @@ pub(crate) struct DelayRule {
 }
 
 impl DelayRule {
-    /// Computes the delay for the `bytes` that were written since the last call. Returns `None` if no queue contains
-    /// work, because writers then do not wait.
+    /// Computes the delay of a writer for the `bytes` that were written since the last call. Returns `None` if both
+    /// queues are empty, because writers then do not wait.
     pub(crate) fn charge(&mut self, now_ns: u64, bytes: u64, room: Room) -> Option<Charge> {
         let queues = [(&self.memory, room.memory), (&self.level0, room.level0)];
         let prices = queues.into_iter().filter_map(|(queue, room)| {
@@ -170,7 +171,7 @@ mod tests {
     }
 
     const MEMTABLE: u64 = 16 * MIB;
-    /// The number of bytes of a put, and its duration without a wait in nanoseconds: 300 MB/s.
+    /// The size of a put in bytes, and its duration in nanoseconds without a wait. The rate is 300 MB/s.
     const PUT: (u64, u64) = (150, 500);
 
     impl Tree {

@@ -19,8 +19,8 @@ use crate::table::{BlockReads, RankedRun, RunCursor, Table};
 /// The tables of a sorted run, in key order.
 type RunTables = Arc<[Arc<Table>]>;
 
-/// Builds the view of `runs`, which begin with the newest run. Counts the bytes of the blocks that the construction
-/// reads as compaction reads in `counters`.
+/// Builds the view of `runs`, ordered from the newest to the oldest run. The construction reads blocks of SSTables.
+/// `counters` counts their bytes as bytes that a compaction read.
 ///
 /// Returns `None` if the runs are too many for a view, or if a block cannot be read. Scans then merge the runs, so the
 /// scan that reads the block returns the error.
@@ -39,7 +39,7 @@ pub(crate) fn build(
     Construction::new(previous, runs, segment_entries, counters).run(runs).ok()
 }
 
-/// The construction of a view.
+/// The state of the construction of a sorted view.
 struct Construction<'v> {
     old: &'v SortedView,
     counters: &'v AllCounters,
@@ -49,9 +49,9 @@ struct Construction<'v> {
     renumbered: Vec<Vec<Option<u8>>>,
     /// The index of the current table of each old run.
     old_tables: Vec<usize>,
-    /// The position in the old view.
+    /// The current position in the old view.
     at: usize,
-    /// The segment of `at`.
+    /// The segment of the old view that contains the position `at`.
     segment: usize,
     /// The number of entries in each old run before `at`.
     before: Vec<u32>,
@@ -206,7 +206,8 @@ impl<'v> Construction<'v> {
         Ok(())
     }
 
-    /// Moves past all versions of the current old key. Appends the new run of each version that is still in the tree.
+    /// Moves past all versions of the current key in the old view. For each version that is still in the tree, appends
+    /// the number of its run in the new view to `versions`.
     fn take_versions(&mut self, versions: &mut Vec<u8>) {
         loop {
             let run = self.old.run(self.at);

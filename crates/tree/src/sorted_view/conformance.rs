@@ -1,4 +1,4 @@
-//! The invariants of sorted views, as a check that the tests of any crate can call.
+//! Checks the invariants of sorted views. The tests of any crate can call this check.
 //!
 //! ```
 //! use lsmbench_tree::sorted_view;
@@ -14,7 +14,7 @@ use super::CATALOG;
 use super::policy::{MOST_SEGMENT_ENTRIES, SortedViewPolicy};
 use crate::conformance::check_in_tree;
 
-/// A policy under test.
+/// The sorted-view policy under test.
 struct Subject(Box<dyn SortedViewPolicy>);
 
 /// The names and the checks of all invariants.

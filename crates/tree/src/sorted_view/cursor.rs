@@ -94,7 +94,7 @@ impl<'v> ViewCursor<'v> {
         Ok((segment, found.start))
     }
 
-    /// Moves the cursor of the current run to the current entry. Returns `true`.
+    /// Moves the cursor of the current run to the current entry. Always returns `true`.
     #[inline]
     fn stand(&mut self, counters: &AllCounters) -> Result<bool> {
         self.run = self.view.run(self.at);

@@ -33,7 +33,7 @@ impl<'v> EntryReader<'v> {
         Self { view, direction, reads, cursors }
     }
 
-    /// Moves the cursor of a run to the entry `ordinal` of the run. Returns the cursor.
+    /// Moves the cursor of run `run` to the entry with the position `ordinal` in this run. Returns the cursor.
     ///
     /// # Errors
     /// If a block cannot be read or is corrupt.

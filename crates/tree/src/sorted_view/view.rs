@@ -32,19 +32,21 @@ pub(crate) struct SortedView {
 /// A sorted run of a view.
 pub(super) struct ViewRun {
     pub(super) tables: Arc<[Arc<Table>]>,
-    /// The number of entries in the run before each table.
+    /// For each table of the run, the number of entries in the tables before it.
     pub(super) firsts: Vec<u32>,
-    /// For each table, the number of entries before each block, and at the end the number of all entries.
+    /// For each table, a list with the number of entries before each block. The last item is the number of entries in
+    /// the table.
     pub(super) blocks: Vec<Arc<[u32]>>,
 }
 
 impl ViewRun {
-    /// Returns the index of the table with the entry `ordinal` of the run.
+    /// Returns the index of the table that contains the entry with the position `ordinal` in the run.
     pub(super) fn table_of(&self, ordinal: u32) -> usize {
         self.firsts.partition_point(|first| *first <= ordinal) - 1
     }
 
-    /// Returns the position of the entry `ordinal` of the run.
+    /// Returns the table and the block that contain the entry with the position `ordinal` in the run, and the place of
+    /// the entry in the block.
     pub(super) fn position(&self, ordinal: u32) -> EntryPosition {
         let table = self.table_of(ordinal);
         let (ordinal, blocks) = (ordinal - self.firsts[table], &self.blocks[table]);
@@ -64,13 +66,13 @@ impl SortedView {
         self.selectors.len()
     }
 
-    /// Returns the number of the run that has the entry at `at`.
+    /// Returns the number of the run that contains the view entry at `at`.
     #[inline]
     pub(super) fn run(&self, at: usize) -> usize {
         usize::from(self.selectors[at] & !SUPERSEDED)
     }
 
-    /// Returns whether the entry at `at` is an older version of the key before it.
+    /// Returns whether the view entry at `at` is an older version of the key of the entry before it.
     #[inline]
     pub(super) fn is_superseded(&self, at: usize) -> bool {
         self.selectors[at] & SUPERSEDED != 0
@@ -81,7 +83,7 @@ impl SortedView {
         self.starts.len()
     }
 
-    /// Returns the entries of a segment.
+    /// Returns the range of view entries in a segment.
     pub(super) fn segment(&self, segment: usize) -> Range<usize> {
         let end = self.starts.get(segment + 1).map_or(self.len(), |end| *end as usize);
         self.starts[segment] as usize..end
@@ -93,8 +95,8 @@ impl SortedView {
         &self.anchors[start..self.anchor_ends[segment]]
     }
 
-    /// Returns the number of entries in each run before the entry at `at`. The entry must be in `segment`, or directly
-    /// after its end.
+    /// Returns, for each run, the number of its entries before the view entry at `at`. The entry must be in `segment`,
+    /// or directly after its end.
     pub(super) fn before(&self, segment: usize, at: usize) -> Vec<u32> {
         let runs = self.runs.len();
         let mut before = self.before[segment * runs..(segment + 1) * runs].to_vec();
@@ -113,8 +115,8 @@ impl SortedView {
             + blocks
     }
 
-    /// Begins a segment with the entry that is appended next. `before` is the number of entries in each run before this
-    /// entry.
+    /// Begins a segment with the entry that is appended next. `anchor` is the key of this entry. `before` contains, for
+    /// each run, the number of its entries before this entry.
     pub(super) fn begin_segment(&mut self, anchor: &[u8], before: &[u32]) {
         self.starts.push(self.selectors.len() as u32);
         self.anchors.extend_from_slice(anchor);
@@ -122,7 +124,8 @@ impl SortedView {
         self.before.extend_from_slice(before);
     }
 
-    /// Appends the versions of one key. `runs` are the numbers of their runs, in ascending order.
+    /// Appends the versions of one key to the view. `runs` contains the numbers of the runs with these versions, in
+    /// ascending order.
     pub(super) fn push_versions(&mut self, runs: &[u8]) {
         if let Some((newest, older)) = runs.split_first() {
             self.selectors.push(*newest);

@@ -32,8 +32,9 @@ impl Layout {
         }
     }
 
-    /// Returns the last of the given restart points whose key is not above `target`. Returns the first restart point if
-    /// the keys of all restart points are above `target`. Returns `None` if the block is corrupt.
+    /// Returns the last restart point in the range `among` whose key is not above `target`. Returns the first restart
+    /// point of the range if the keys of all its restart points are above `target`. Returns `None` if the block is
+    /// corrupt.
     #[inline]
     pub(super) fn seek_restart(&self, bytes: &[u8], among: Range<usize>, target: &[u8]) -> Option<usize> {
         match self.entries {

@@ -333,7 +333,7 @@ struct LastKey {
 }
 
 impl LastKey {
-    /// Returns the only key in `keys`. The key may be empty.
+    /// Returns the value for `keys`, which contains exactly one key. The key may be empty.
     fn of(keys: &[u8]) -> Self {
         Self { start: 0, front: head(keys).swap_bytes() }
     }
@@ -446,8 +446,8 @@ mod tests {
         }
     }
 
-    /// A block stores a prefix that many keys share only once. The iterator holds copies of this prefix for a few
-    /// keys at a time.
+    /// Tests that the iterator holds copies of a long common prefix for only a few keys at a time. The block stores
+    /// this prefix only once.
     #[test]
     fn long_prefixes_take_no_more_room_than_some_keys() {
         let delta = BlockOptions { restart_interval: 4096, ..BlockOptions::default() };
@@ -477,7 +477,8 @@ mod tests {
         }
     }
 
-    /// A tree writes no block of more than 64 KiB with more than one entry.
+    /// Tests that the iterator rejects a block of more than 64 KiB with more than one entry, because a tree writes no
+    /// such block.
     #[test]
     fn a_large_block_has_one_entry() {
         for (_, format) in formats() {

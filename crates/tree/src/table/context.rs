@@ -20,7 +20,7 @@ use crate::seals::Seals;
 
 /// The directory, components and options that all SSTables of one tree share.
 pub(crate) struct TableContext {
-    /// The storage of the files.
+    /// The storage that contains the files of the tree.
     pub(crate) storage: Arc<dyn Storage>,
     /// The directory of the tree.
     pub(crate) directory: PathBuf,
@@ -53,17 +53,17 @@ pub(crate) struct TableContext {
 }
 
 impl TableContext {
-    /// Returns the path of an SSTable.
+    /// Returns the path of the SSTable `number`.
     pub(crate) fn table_path(&self, number: u64) -> PathBuf {
         self.directory.join(self.names.of(number))
     }
 
-    /// Returns the names of all files that an SSTable can have. Some of these files may not exist.
+    /// Returns the names of all files that the SSTable `number` can have. Some of these files may not exist.
     pub(crate) fn table_files(&self, number: u64) -> impl Iterator<Item = String> {
         files_of(Path::new(&self.names.of(number)), true).map(|path| path.to_string_lossy().into_owned())
     }
 
-    /// Removes the files of an SSTable. `has_filter_file` is true if the filter has a file of its own.
+    /// Removes the files of the SSTable `number`. `has_filter_file` is true if the filter has a file of its own.
     pub(crate) fn remove_table(&self, number: u64, has_filter_file: bool) {
         for path in files_of(&self.table_path(number), has_filter_file) {
             // If a removal fails, the file is an orphan, and the next open removes it.
@@ -72,7 +72,7 @@ impl TableContext {
         self.names.forget(number);
     }
 
-    /// Returns whether new blocks take whole pages.
+    /// Returns whether new blocks are padded to whole pages.
     pub(super) fn is_aligned(&self) -> bool {
         self.options.block.align || self.format.is_page_aligned()
     }
@@ -80,7 +80,7 @@ impl TableContext {
 
 /// A component, and the label that identifies the component in files.
 pub(crate) struct Component<T: ?Sized> {
-    /// The label of the component in results.
+    /// The label of the component, which SSTables and results record.
     pub(crate) label: String,
     /// The component with this label.
     pub(crate) component: Arc<T>,

@@ -30,7 +30,7 @@ enum Lengths {
     },
 }
 
-/// A block that takes several pages.
+/// An aligned block that takes more than one page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LongBlock {
     /// The number of the block.
@@ -41,7 +41,7 @@ pub(super) struct LongBlock {
     extra_before: u32,
 }
 
-/// The place of a block in the file.
+/// The offset and the stored length of a block in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BlockPlace {
     /// The offset of the block.
@@ -72,7 +72,7 @@ impl Directory {
         self.lengths.len()
     }
 
-    /// Returns whether blocks take whole pages.
+    /// Returns whether each block is padded to whole pages.
     pub(super) fn is_aligned(&self) -> bool {
         matches!(self.lengths, Lengths::Aligned { .. })
     }
@@ -89,7 +89,7 @@ impl Directory {
         self.lengths.data_bytes()
     }
 
-    /// Returns the range of the file that has the blocks.
+    /// Returns the byte range of the file that contains the blocks.
     pub(super) fn range(&self) -> Range<u64> {
         self.start..self.start + self.data_bytes()
     }

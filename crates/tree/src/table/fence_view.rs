@@ -13,7 +13,7 @@ use crate::checksum::checksum;
 use crate::error::Result;
 use crate::stats::Counters;
 
-/// The view of its SSTable that a fence has during one operation.
+/// The access of a fence to its SSTable during one operation, such as a get.
 pub(super) struct View<'a> {
     pub(super) file: &'a TableFile,
     pub(super) counters: &'a Counters,
@@ -64,7 +64,7 @@ impl TableView for View<'_> {
 }
 
 impl TableFile {
-    /// Reads a part of the fence and verifies the checksums of its chunks.
+    /// Reads the byte range `range` of the fence and verifies the checksums of its chunks.
     fn read_fence(&self, range: Range<u64>) -> Result<Bytes> {
         if range.start > range.end || range.end > self.footer.fence.len {
             return Err(

@@ -19,7 +19,7 @@ const PLACE: u64 = u64::MAX;
 
 const CHECKSUM_BYTES: usize = size_of::<u32>();
 
-/// Writes the filter of an SSTable and makes its bytes durable.
+/// Writes the filter of the SSTable `number` to its own file, and makes its bytes durable.
 pub(super) fn write(context: &TableContext, number: u64, filter: &[u8]) -> Result<()> {
     let path = filter_path(&context.table_path(number));
     let mut file = context.storage.create(&path, Purpose::Table)?;
@@ -28,7 +28,7 @@ pub(super) fn write(context: &TableContext, number: u64, filter: &[u8]) -> Resul
     Ok(file.sync()?)
 }
 
-/// Reads and verifies the filter of an SSTable. Returns the filter and the size of its file, in bytes.
+/// Reads and verifies the filter file of the SSTable `number`. Returns the filter and the size of its file, in bytes.
 pub(super) fn read(context: &TableContext, number: u64) -> Result<(Bytes, u64)> {
     let path = filter_path(&context.table_path(number));
     let file = context.storage.open(&path, Purpose::Table).map_err(|error| match error.kind() {

@@ -147,7 +147,7 @@ impl Footer {
     }
 
     /// Returns the part of the file that has the data blocks, including padding before the first block. If the fence
-    /// is before the filter, it is also before the data blocks.
+    /// comes before the filter, the fence also comes before the data blocks.
     pub(super) fn blocks(&self) -> Range<u64> {
         let Section { offset, len, .. } = self.fence;
         let start = if offset < self.filter.offset { offset.saturating_add(len) } else { 0 };

@@ -44,7 +44,7 @@ pub trait BlockFormat: Send + Sync {
     /// Returns a writer that encodes the entries of one block in key order.
     fn writer(&self, options: &BlockOptions) -> Box<dyn EntryWriter>;
 
-    /// Returns whether blocks take whole pages, as with the option `block.align`.
+    /// Returns whether each block is padded to whole pages, as with the option `block.align`.
     fn is_page_aligned(&self) -> bool {
         false
     }

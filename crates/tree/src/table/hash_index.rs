@@ -38,8 +38,8 @@ pub(super) fn build(hashes: &[KeyHash], interval: usize, keys_per_bucket: f64, o
     }
 }
 
-/// Returns the buckets for keys with these hashes and these restart points, in order. Returns `None` if there are too
-/// many restart points, or no keys.
+/// Returns the buckets of a hash index. Each element of `keys` is the hash of a key and the number of its restart
+/// point, in key order. Returns `None` if there are too many restart points, or no keys.
 pub(super) fn buckets(keys: &[(KeyHash, usize)], keys_per_bucket: f64) -> Option<Vec<u8>> {
     keys.last().filter(|(_, restart)| *restart < MAX_RESTARTS)?;
     let mut buckets = vec![EMPTY; bucket_count(keys.len(), keys_per_bucket)];
@@ -47,7 +47,7 @@ pub(super) fn buckets(keys: &[(KeyHash, usize)], keys_per_bucket: f64) -> Option
     Some(buckets)
 }
 
-/// Adds a key to its bucket.
+/// Adds a key, with the number of its restart point, to its bucket.
 fn put(buckets: &mut [u8], hash: KeyHash, restart: usize) {
     let count = buckets.len();
     let bucket = &mut buckets[place(hash, count)];

@@ -44,7 +44,7 @@ pub enum Entries {
     Whole,
     /// All entries are key-value pairs of equal size. See `pairs`.
     Pairs,
-    /// All entries are pairs of equal size with values of four bytes, of which [`SENTINEL`](crate::block::SENTINEL)
+    /// All entries are pairs of equal size with values of four bytes. The value [`SENTINEL`](crate::block::SENTINEL)
     /// marks a tombstone.
     SentinelPairs,
 }
@@ -110,8 +110,8 @@ pub enum Found {
 /// The part of a block that can contain a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
-    /// The restart points of the part, at least one. If some restart points have keys that are not above the searched
-    /// key, the last of these restart points is in this range.
+    /// The restart points of the part, at least one. The range contains the last restart point whose key is not above
+    /// the searched key, if such a restart point exists.
     pub(super) restarts: Range<usize>,
     /// The offset at which the part begins. 0 if the part begins at the first entry.
     pub(super) start: usize,
@@ -146,8 +146,9 @@ impl Layout {
         0..self.restart_count
     }
 
-    /// Returns the last of the given restart points whose key is not above `target`. Returns the first restart point if
-    /// the keys of all restart points are above `target`. Returns `None` if the block is corrupt.
+    /// Returns the last restart point in the range `among` whose key is not above `target`. Returns the first restart
+    /// point of the range if the keys of all its restart points are above `target`. Returns `None` if the block is
+    /// corrupt.
     pub(super) fn seek_among<E: EntryCodec>(
         &self,
         bytes: &[u8],

@@ -20,7 +20,7 @@ pub(super) struct Leaves {
     blocks: Vec<Leaf>,
 }
 
-/// A block that is in the file.
+/// A block in the temporary file.
 #[derive(Clone, Copy)]
 pub(super) struct Leaf {
     /// The code of the codec that compressed the block.
@@ -44,7 +44,7 @@ impl Leaves {
         self.blocks.push(leaf);
     }
 
-    /// Returns all blocks in order.
+    /// Returns all blocks in the order in which they were added.
     pub(super) fn blocks(&self) -> &[Leaf] {
         &self.blocks
     }

@@ -39,7 +39,7 @@ pub(super) enum Hint {
     Absent,
     /// The only part of the block that can contain the key.
     Part(Part),
-    /// Any of the restart points can be the restart point before the key.
+    /// The key can follow any of the restart points, so the lookup must search all of them.
     Unknown,
 }
 

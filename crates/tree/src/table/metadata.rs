@@ -1,7 +1,7 @@
 //! The metadata file of an SSTable: a description as JSON, with the fields of cs265 (section 2.8.1).
 //!
-//! Only tables with names of the form [`TableNames::LevelRun`](crate::TableNames::LevelRun) have this file. The tree never
-//! reads the file. The fence pointers are in the table, so their optional field is always `null`.
+//! Only tables with names of the form [`TableNames::LevelRun`](crate::TableNames::LevelRun) have this file. The tree
+//! never reads the file. The fence pointers are in the table, so their optional field is always `null`.
 
 use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -14,7 +14,7 @@ use super::names::metadata_path;
 use super::reader::Table;
 use crate::error::Result;
 
-/// The parts of the description that an open table does not know.
+/// The contents of the metadata file that an open table does not know.
 pub(super) struct Description {
     /// The level for which the table was written.
     pub(super) level: usize,

@@ -20,7 +20,7 @@ impl Names {
         Self { form, recorded: Mutex::default() }
     }
 
-    /// Records the name of an existing table.
+    /// Records the file name of the existing table `number`.
     pub(crate) fn record(&self, number: u64, name: &str) {
         let mut recorded = self.recorded.lock();
         match name == by_number(number) {
@@ -37,12 +37,12 @@ impl Names {
         name
     }
 
-    /// Returns the name of a table.
+    /// Returns the file name of the table `number`.
     pub(crate) fn of(&self, number: u64) -> String {
         self.recorded.lock().get(&number).cloned().unwrap_or_else(|| by_number(number))
     }
 
-    /// Removes the name of a table that no longer exists.
+    /// Removes the recorded file name of the table `number`, which no longer exists.
     pub(super) fn forget(&self, number: u64) {
         self.recorded.lock().remove(&number);
     }

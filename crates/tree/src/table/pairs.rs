@@ -1,5 +1,5 @@
-//! Entries that are key-value pairs of one size. The block stores the size of a key and of a value once, before the
-//! pairs.
+//! Entries in which all keys have one size and all values have one size. The block stores both sizes once, before the
+//! entries.
 //!
 //! ```text
 //! sizes    u8 bytes of a key, u8 bytes of a value
@@ -8,14 +8,14 @@
 
 use super::layout::{EntryCodec, EntryHead};
 
-/// The value of a tombstone in an encoding without a mark for tombstones: the largest `int` of C, in the order of bytes
-/// of x86.
+/// The value that marks a tombstone in an encoding without a tombstone flag: the largest `int` of C in little-endian
+/// byte order.
 pub const SENTINEL: [u8; 4] = i32::MAX.to_le_bytes();
 
 /// The encoding of the pairs. The encoded entries begin with the sizes.
 pub(super) struct Pairs;
 
-/// The encoding of pairs with values of four bytes, of which [`SENTINEL`] marks a tombstone.
+/// The encoding of pairs with values of four bytes, in which the value [`SENTINEL`] marks a tombstone.
 pub(super) struct SentinelPairs;
 
 impl EntryCodec for Pairs {

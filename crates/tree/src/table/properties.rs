@@ -1,4 +1,4 @@
-//! The properties of an SSTable, which its file contains.
+//! The properties of an SSTable, which are stored in the file of the SSTable.
 
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
-//! A run in a merge that needs the age of its entries.
+//! A sorted run as a source of a merge that must know which of two entries is newer.
 
 use super::run_cursor::RunCursor;
 use crate::error::{Error, Result};
 use crate::merge::Source;
 use crate::stats::AllCounters;
 
-/// The cursor over a run in a merge, with the number of newer runs in the merge.
+/// The cursor over a sorted run in a merge, and its rank: the number of newer runs in the merge.
 pub(crate) struct RankedRun<'t> {
     pub(crate) cursor: RunCursor<'t>,
     pub(crate) rank: usize,

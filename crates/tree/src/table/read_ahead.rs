@@ -25,8 +25,9 @@ pub(super) struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// Creates the read-ahead of a scan that begins in a table like `table`. The scan reads at most `limit` bytes at
-    /// once, and its caller expects `expected` entries. There is no read-ahead in memory-mapped tables.
+    /// Creates the read-ahead of a scan over a run. `table` is one of the tables, and represents the size of entries in
+    /// the run. The scan reads at most `limit` bytes at once, and its caller expects `expected` entries. There is no
+    /// read-ahead in memory-mapped tables.
     pub(super) fn new(table: &Table, limit: ByteSize, expected: Option<u64>) -> Self {
         if limit.0 == 0 || table.is_mapped() {
             return Self::default();

@@ -266,7 +266,7 @@ impl Table {
         }
     }
 
-    /// Returns whether the filter passes the key. Counts the filter probe.
+    /// Returns whether the table may contain the key according to its filter. Counts the filter probe.
     #[inline]
     pub(crate) fn passes_filter(&self, key: HashedKey<'_>, counters: &Counters) -> bool {
         counters.filter_probes.bump();
@@ -277,7 +277,7 @@ impl Table {
         passes
     }
 
-    /// Returns for each key whether the filter passes the key. Counts the filter probes.
+    /// Returns, for each key, whether the table may contain the key according to its filter. Counts the filter probes.
     pub(crate) fn filter_all(&self, keys: &[HashedKey<'_>], counters: &Counters) -> Vec<bool> {
         let keys: Vec<HashedKey<'_>> = keys.iter().map(|key| self.hashed(*key)).collect();
         let mut passes = vec![false; keys.len()];
@@ -287,8 +287,8 @@ impl Table {
         passes
     }
 
-    /// Returns whether the filter passes a range between two keys. Returns `None` if the filter is not a range
-    /// filter. Counts the filter probe.
+    /// Returns whether the table may contain a key between the bounds according to its filter. Returns `None` if the
+    /// filter is not a range filter. Counts the filter probe.
     pub(crate) fn passes_range_filter(
         &self,
         low: Bound<&[u8]>,
@@ -304,7 +304,7 @@ impl Table {
         Some(passes)
     }
 
-    /// Looks up a key that has passed the filter. Appends the value of the key to `value`.
+    /// Looks up a key that the table may contain according to its filter. Appends the value of the key to `value`.
     pub(crate) fn find(
         &self,
         key: HashedKey<'_>,
@@ -354,15 +354,15 @@ impl Table {
         self.find_in(index, &bytes, part.as_ref(), key, value, counters)
     }
 
-    /// Counts and reports that the filter has passed an absent key.
+    /// Counts a false positive of the filter, and reports the absent key to the filter.
     fn absent(&self, key: HashedKey<'_>, counters: &Counters) -> Lookup {
         counters.filter_false_positives.bump();
         self.filter.report_false_positive(key);
         Lookup::Absent
     }
 
-    /// Looks up keys that have passed the filter. For each key, calls `answer` with the index of the key in `keys`,
-    /// the result and the value.
+    /// Looks up keys that the table may contain according to its filter. For each key, calls `answer` with the index of
+    /// the key in `keys`, the result and the value.
     ///
     /// If the queue depth of the storage is above 1, the function requests that number of blocks at once.
     pub(crate) fn find_many(
@@ -495,7 +495,7 @@ impl Table {
         Ok(self.file.directory.place(index).map_or(0, |place| place.offset))
     }
 
-    /// Returns a data block from the cache or from storage.
+    /// Returns the data block number `index` from the cache or from storage.
     pub(crate) fn block(&self, index: u32, counters: &Counters) -> Result<BlockBytes<'_>> {
         self.file.block(index, counters)
     }
@@ -511,7 +511,7 @@ impl Table {
         self.file.file.mapped().is_some()
     }
 
-    /// Returns the stored size of a data block, in bytes. Returns `None` if the block does not exist.
+    /// Returns the stored size of data block number `index`, in bytes. Returns `None` if the block does not exist.
     pub(super) fn stored_len(&self, index: u32) -> Option<usize> {
         self.file.directory.place(index).map(|place| place.len)
     }
@@ -564,7 +564,7 @@ impl Table {
         }
     }
 
-    /// Prefetches the bytes of these entries that a search or a scan reads first.
+    /// Prefetches the part of `entries` that a search or a scan reads first.
     #[inline]
     pub(super) fn prefetch(&self, entries: &[u8]) {
         self.file.ahead.prefetch(entries);
@@ -620,7 +620,7 @@ impl Table {
         Ok(())
     }
 
-    /// Returns the error for a block with corrupt content.
+    /// Returns the error for corrupt content of data block number `index`.
     pub(crate) fn damaged_block(&self, index: u32) -> Error {
         self.damage_in_block(index, "the content of the block is corrupt")
     }

@@ -318,7 +318,7 @@ mod tests {
         }
     }
 
-    /// The offset of a part can be the largest two-byte number.
+    /// Tests a block in which the offset of a part is the largest two-byte number.
     #[test]
     fn parts_begin_anywhere_in_a_large_block() {
         let keys: Keys = (0..60u8).map(|at| vec![at; 530]).collect();

@@ -71,7 +71,7 @@ pub(crate) struct RunCursor<'t> {
     tables: &'t [Arc<Table>],
     /// References to some of the tables, for a design in which scans count their references.
     _references: Vec<Arc<Table>>,
-    /// In the last table of the run, the number of blocks that the cursor may read.
+    /// The number of blocks that the cursor may read in the last table of the run.
     last_blocks: u32,
     direction: Direction,
     reads: BlockReads,
@@ -173,8 +173,8 @@ impl<'t> RunCursor<'t> {
         Ok(Approach { cursor, block: None, part })
     }
 
-    /// Prefetches the bytes that a scan reads first, from a part of a block on. `expected` is the number of entries
-    /// in the scan, if known.
+    /// Prefetches the bytes that a scan reads first, beginning with a part of a block. `expected` is the number of
+    /// entries in the scan, if known.
     fn prefetch_from(&mut self, table: &Table, part: &Part, expected: Option<u64>) {
         let expected_bytes = expected.map_or(PREFETCHED_BYTES, |entries| table.expected_bytes(entries));
         let block_bytes = table.stored_len(self.block).unwrap_or(0);
@@ -233,7 +233,7 @@ impl<'t> RunCursor<'t> {
         Ok(standing.then_some(cursor))
     }
 
-    /// Opens a cursor at an entry of the run, and compares no keys.
+    /// Opens a cursor at the entry with this position in the run, without comparing keys.
     ///
     /// # Errors
     /// If the block cannot be read, is corrupt, or has no such entry.
@@ -510,8 +510,8 @@ impl<'t> RunCursor<'t> {
 }
 
 impl<'t> Approach<'t> {
-    /// Returns the cursor at the first entry that the bound `from` of `approach` allows. Returns `None` if no entry
-    /// is in bounds.
+    /// Searches the prefetched block, and returns the cursor at the first entry in bounds. `from` must be the bound
+    /// that was passed to `approach`. Returns `None` if no entry is in bounds.
     #[inline]
     pub(crate) fn land(
         self,

@@ -80,7 +80,7 @@ impl<'t> Readers<'t> {
     }
 }
 
-/// Returns the first block of a table in a scan with this `direction`.
+/// Returns the first block of a table that a scan in this `direction` reads.
 pub(super) fn first_block(table: &Table, direction: Direction) -> u32 {
     match direction {
         Direction::Forward => 0,

@@ -20,7 +20,7 @@ use crate::error::Result;
 /// The positions of the marked entries of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SingleMarks {
-    /// Neighboring marked entries of one block, in the order of the table.
+    /// The marked entries in the order of the table. Neighboring marked entries of one block form one run.
     runs: Vec<MarkRun>,
 }
 
@@ -57,7 +57,7 @@ impl SingleMarks {
         self.runs.is_empty()
     }
 
-    /// Returns whether an entry is marked.
+    /// Returns whether the entry number `entry` of the block `block` is marked.
     pub(crate) fn contain(&self, block: u32, entry: u32) -> bool {
         let begun = self.runs.partition_point(|run| (run.block, run.entries.start) <= (block, entry));
         begun.checked_sub(1).is_some_and(|at| {
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Marks contain exactly the pushed entries, also after encoding and decoding.
+        /// Tests that marks contain exactly the pushed entries, also after encoding and decoding.
         #[test]
         fn marks_read_back(entries in prop::collection::btree_set((0u32..6, 0u32..12), 1..40)) {
             let mut marks = SingleMarks::default();

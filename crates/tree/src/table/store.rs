@@ -16,7 +16,7 @@ use crate::checksum::{block_checksum, checksum};
 use crate::design::TableLayout;
 use crate::error::Result;
 
-/// The number of buffered bytes at which the bytes are appended to the file.
+/// The size of the buffer, in bytes, at which its content is appended to the file.
 const WRITE_BUFFER_BYTES: usize = 1 << 20;
 
 /// The file of an SSTable, written from start to end.
@@ -32,7 +32,7 @@ pub(super) struct Store {
     buffer: Vec<u8>,
     /// The blocks that wait until the fence is written.
     leaves: Option<Leaves>,
-    /// The places of the blocks.
+    /// The offsets and lengths of the blocks written so far.
     pub(super) directory: Directory,
     /// The size of the largest block before compression, in bytes.
     pub(super) largest_block_bytes: u64,
@@ -113,7 +113,7 @@ impl Store {
         places.map(|place| place.offset).collect()
     }
 
-    /// Returns whether the blocks wait for the fence.
+    /// Returns whether the blocks wait in a temporary file until the fence is written.
     pub(super) fn waits_for_fence(&self) -> bool {
         self.leaves.is_some()
     }
@@ -147,8 +147,8 @@ impl Store {
         }
     }
 
-    /// Appends the trailer of the block at `start` of the buffer, after padding if blocks are aligned. Adds the block to
-    /// the directory.
+    /// Appends the trailer of the block at `start` of the buffer, after padding if blocks are aligned. Adds the block
+    /// to the directory.
     fn seal_block(&mut self, start: usize, codec: u8, raw_len: usize) {
         let options = self.context.options.block;
         let (stored_len, offset) = (self.buffer.len() - start, self.file.len() + start as u64);
@@ -174,7 +174,7 @@ impl Store {
         Ok(Section { offset, len: bytes.len() as u64, checksum: checksum(self.seal, offset, bytes) })
     }
 
-    /// Appends the last bytes of the file and makes all bytes durable.
+    /// Appends `last` as the end of the file, and makes all bytes durable.
     pub(super) fn finish(mut self, last: &[u8]) -> Result<()> {
         self.buffer.extend_from_slice(last);
         self.flush_buffer(0)?;

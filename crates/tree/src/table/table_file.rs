@@ -93,7 +93,7 @@ impl TableFile {
         BlockId { tree: self.context.tree, table: self.id, offset }
     }
 
-    /// Returns a data block from the cache or from storage.
+    /// Returns the data block number `index` from the cache or from storage.
     pub(super) fn block(&self, index: u32, counters: &Counters) -> Result<BlockBytes<'_>> {
         let place = self.place(index)?;
         if self.is_in_place
@@ -205,7 +205,8 @@ impl TableFile {
         Ok((blocks?, stored.len() as u64))
     }
 
-    /// Reads all blocks and creates the index of their keys. `hasher` is the hash function of the table.
+    /// Reads all blocks, and creates the in-memory index of their restart points and key hashes. `hasher` is the hash
+    /// function of the table.
     ///
     /// # Errors
     /// If storage cannot read a block. A corrupt block is no error, because lookups report its corruption.

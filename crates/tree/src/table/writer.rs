@@ -48,7 +48,7 @@ pub(crate) struct TableWriter {
     deletes: Vec<KeyRange>,
     /// The total size of the range tombstones' keys, in bytes.
     delete_bytes: u64,
-    /// The marked entries.
+    /// The positions of the entries that are marked because of single deletes.
     marks: SingleMarks,
     /// The blob files to which the values refer. `None` if stored values do not begin with a mark (see `blob`).
     references: Option<References>,

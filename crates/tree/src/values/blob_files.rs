@@ -27,7 +27,7 @@ pub(super) const VARIANT: Variant<dyn ValuePolicy> = Variant::new::<BlobFiles>(
      relocation = \"compaction\"\n",
 );
 
-/// The value policy with its parameters.
+/// The value policy `blob-files` with its parameters.
 struct BlobFiles(Params);
 
 #[derive(Serialize, Deserialize)]

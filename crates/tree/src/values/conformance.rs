@@ -1,4 +1,4 @@
-//! The invariants of value policies, as a check that the tests of any crate can call.
+//! Checks the invariants of value policies. The tests of any crate can call this check.
 //!
 //! ```
 //! use lsmbench_tree::values;

@@ -33,7 +33,7 @@ pub(super) const VARIANT: Variant<dyn ValuePolicy> = Variant::new::<HashPartitio
      stale_share = 0.3\n",
 );
 
-/// The value policy with its parameters.
+/// The value policy `hash-partitioned` with its parameters.
 struct HashPartitioned(Params);
 
 #[derive(Serialize, Deserialize)]

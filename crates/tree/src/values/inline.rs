@@ -13,7 +13,7 @@ pub(super) const VARIANT: Variant<dyn ValuePolicy> = Variant::plain(
     || Box::new(Inline),
 );
 
-/// The value policy, which has no parameters.
+/// The value policy `inline`, which has no parameters.
 struct Inline;
 
 impl ValuePolicy for Inline {

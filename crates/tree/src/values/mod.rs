@@ -1,7 +1,6 @@
-//! The place of values: in SSTables next to their keys, or in blob files.
+//! Value policies, which decide where values are stored: in SSTables next to their keys, or in blob files.
 //!
-//! A value policy decides which values are written to blob files and which blob files are rewritten. The tree writes
-//! and reads the blob files (see `blob`).
+//! A value policy also decides which blob files are rewritten. The tree writes and reads the blob files (see `blob`).
 
 mod blob_files;
 pub mod conformance;

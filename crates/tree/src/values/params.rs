@@ -29,7 +29,7 @@ pub(super) fn check_share(share: f64) -> Result<(), String> {
     }
 }
 
-/// Returns the numbers of the files whose stale share is at least `share`.
+/// Returns the numbers of the files in which at least the share `share` of the bytes is stale.
 pub(super) fn stale_files(files: &[BlobFileShape], share: f64) -> Vec<u64> {
     let is_stale = |file: &&BlobFileShape| file.stale_bytes() > 0 && file.stale_share() >= share;
     files.iter().filter(is_stale).map(|file| file.id).collect()

@@ -29,7 +29,7 @@ pub(super) const VARIANT: Variant<dyn ValuePolicy> = Variant::new::<TieredBySize
      stale_share = 0.3\n",
 );
 
-/// The value policy with its parameters.
+/// The value policy `tiered-by-size` with its parameters.
 struct TieredBySize(Params);
 
 #[derive(Serialize, Deserialize)]

@@ -27,7 +27,7 @@ pub(super) const VARIANT: Variant<dyn ValuePolicy> = Variant::new::<ValueLog>(
      stale_share = 0.3\n",
 );
 
-/// The value policy with its parameters.
+/// The value policy `value-log` with its parameters.
 struct ValueLog(Params);
 
 #[derive(Serialize, Deserialize)]

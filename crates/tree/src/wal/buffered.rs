@@ -10,7 +10,7 @@ pub(super) const VARIANT: Variant<dyn WalPolicy> = Variant::plain(
     || Box::new(Buffered),
 );
 
-/// The WAL mode, which has no parameters.
+/// The WAL mode `buffered`, which has no parameters.
 struct Buffered;
 
 impl WalPolicy for Buffered {

@@ -1,4 +1,4 @@
-//! The invariants of WAL modes, as a check that the tests of any crate can call.
+//! Checks the invariants of WAL modes. The tests of any crate can call this check.
 //!
 //! ```
 //! use lsmbench_tree::wal;

@@ -10,7 +10,7 @@ pub(super) const VARIANT: Variant<dyn WalPolicy> = Variant::plain(
     || Box::new(Group),
 );
 
-/// Group commit, which has no parameters.
+/// The WAL mode `group` (group commit), which has no parameters.
 struct Group;
 
 impl WalPolicy for Group {

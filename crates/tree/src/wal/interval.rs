@@ -15,7 +15,7 @@ pub(super) const VARIANT: Variant<dyn WalPolicy> = Variant::new::<Interval>(
 )
 .limited(&[Limit::NotDeterministic]);
 
-/// The WAL mode with the period between two syncs in nanoseconds.
+/// The WAL mode `interval`, with the time between two syncs in nanoseconds.
 struct Interval(u64);
 
 #[derive(Serialize, Deserialize)]

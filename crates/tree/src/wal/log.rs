@@ -53,7 +53,8 @@ impl LogFile {
         }
     }
 
-    /// Prepares the file so that the next `bytes` bytes need no further work of the kernel, if the storage can do so.
+    /// Reserves space for the next `bytes` bytes of the file, if the storage supports this. Appends to reserved space
+    /// need no work of the kernel.
     pub(crate) fn reserve(&mut self, bytes: u64) {
         if let Some(file) = &mut self.file {
             file.reserve(bytes);

@@ -31,7 +31,7 @@ pub static CATALOG: Catalog<dyn WalPolicy> = Catalog::new(
     &[none::VARIANT, buffered::VARIANT, sync::VARIANT, group::VARIANT, interval::VARIANT],
 );
 
-/// Returns the durable length of a new WAL file, in bytes.
+/// Returns the durable length of a new WAL file in this mode, in bytes.
 pub(crate) fn synced_when_new(mode: WalMode) -> u64 {
     if mode.syncs_at_rotation { HEADER_BYTES as u64 } else { 0 }
 }
@@ -41,7 +41,7 @@ pub(crate) fn reseal(bytes: &mut [u8], seal: u64) {
     record::reseal(bytes, seal);
 }
 
-/// Returns the path of a WAL file.
+/// Returns the path of the WAL file `number` in `directory`.
 pub(crate) fn log_path(directory: &Path, number: u64) -> PathBuf {
     directory.join(format!("{number:08}.wal"))
 }

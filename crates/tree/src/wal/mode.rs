@@ -13,7 +13,7 @@ pub trait WalPolicy: Send + Sync {
 
 /// The decisions of a WAL mode. A tree reads the decisions once, when the tree is opened.
 ///
-/// Invariant: a mode without a log syncs neither commits nor rotations, and has no period.
+/// Invariant: a mode without a WAL syncs neither commits nor rotations, and has no period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WalMode {
     /// Whether the tree has a WAL. Without a WAL, a crash of the process loses the writes that are not flushed.
@@ -30,7 +30,7 @@ pub struct WalMode {
 /// The commits that are synced before the tree acknowledges them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommitSync {
-    /// No commit is synced. With a log, an acknowledged write survives a crash of the process, but not a power loss.
+    /// No commit is synced. With a WAL, an acknowledged write survives a crash of the process, but not a power loss.
     Never,
     /// Every commit is synced separately.
     Each,
@@ -42,7 +42,7 @@ pub enum CommitSync {
 }
 
 impl WalMode {
-    /// The decisions of mode `none`: the tree has no log.
+    /// The decisions of mode `none`: the tree has no WAL.
     pub const NONE: Self =
         Self { has_log: false, commit_sync: CommitSync::Never, syncs_at_rotation: false, period: None };
 

@@ -204,7 +204,7 @@ mod tests {
         (bytes, ends)
     }
 
-    /// A sequence number takes one byte per seven bits, as in byron (section 1.2 A).
+    /// Tests that the sequence number of a record takes one byte per seven bits, as in byron (section 1.2 A).
     #[test]
     fn records_contain_sequence_numbers_as_varints() {
         let len = |first: SequenceNumber| {

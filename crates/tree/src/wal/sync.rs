@@ -9,7 +9,7 @@ pub(super) const VARIANT: Variant<dyn WalPolicy> =
         Box::new(Sync)
     });
 
-/// The WAL mode, which has no parameters.
+/// The WAL mode `sync`, which has no parameters.
 struct Sync;
 
 impl WalPolicy for Sync {

@@ -1,4 +1,4 @@
-//! An arbiter that moves memory between memtables, filters and cache while the tree is open.
+//! Tests of an arbiter that moves memory between memtables, filters and cache while the tree is open.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,12 +24,12 @@ fn key(number: u64) -> Vec<u8> {
     format!("key{number:06}").into_bytes()
 }
 
-/// Overwrites random keys.
+/// Overwrites random keys with `writes` puts.
 fn write(tree: &Tree, writes: u64) {
     (0..writes).for_each(|number| tree.put(&key(number * 7919 % 10_007), &[number as u8; 60]).unwrap());
 }
 
-/// Reads keys whose blocks take about 160 KiB.
+/// Reads keys with `reads` gets. The blocks of these keys take about 160 KiB.
 fn read(tree: &Tree, reads: u64) {
     for number in 0..reads {
         assert_eq!(tree.get(&key(number * 31 % 2000)).unwrap().map(|value| value.len()), Some(60));
@@ -74,7 +74,8 @@ fn memory_moves_to_the_memtables_for_writes_and_to_the_cache_for_reads() {
     assert!(split == again, "equal operations give equal decisions");
 }
 
-/// A phase of reads has no writes that would fill the memtable.
+/// Tests that reads trigger the flush of a memtable that is larger than its new capacity, because a phase without
+/// writes never fills the memtable.
 #[test]
 fn a_memtable_that_is_too_large_is_flushed_after_reads() {
     let (design, storage) = (small_design(MARGINAL), memory());

@@ -1,4 +1,4 @@
-//! Background work: flushes, compactions and syncs finish in time, and report their errors.
+//! Tests that flushes, compactions and syncs in the background finish in time, and report their errors.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -98,7 +98,7 @@ fn a_flush_ends_while_others_go_on_writing() {
     });
 }
 
-/// One thread is always kept for compactions, unless a design has one thread for flushes and compactions.
+/// Tests that one thread is always kept for compactions, unless a design has one thread for flushes and compactions.
 #[test]
 fn compactions_have_their_own_thread_unless_threads_are_shared() {
     for (background, names) in [("apart", &["lsm-compact", "lsm-flush"][..]), ("shared", &["lsm-background"])]
@@ -257,8 +257,8 @@ fn writers_create_no_wal_after_the_first_flush() {
     });
 }
 
-/// If the design reserves space for WALs and the WAL is not synced, a WAL that the flush thread creates has as much
-/// space as the previous WAL.
+/// Tests that a WAL that the flush thread creates has as much space as the previous WAL, if the design reserves space
+/// for WALs and the WAL is not synced.
 #[test]
 fn next_wals_have_space_in_advance() {
     for (wal, reserves, is_reserved) in
@@ -286,8 +286,8 @@ fn next_wals_have_space_in_advance() {
     }
 }
 
-/// A put that owns the last view with an obsolete SSTable would remove its file. A separate thread removes the files
-/// instead.
+/// Tests that a separate thread removes the files of obsolete SSTables. Without this thread, a put that owns the last
+/// view with such an SSTable would remove its file.
 #[test]
 fn readers_remove_no_obsolete_tables() {
     let removers = Arc::new(Mutex::new(BTreeSet::new()));

@@ -1,4 +1,4 @@
-//! Values in blob files: which files exist, which values move between files, and which values readers get.
+//! Tests of values in blob files: which files exist, which values move between files, and which values readers get.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ fn in_directory(design: &Design, storage: &Arc<dyn Storage>) -> Tree {
     open(design, Mode::Counted, storage, Path::new(DIRECTORY))
 }
 
-/// Returns the names of the blob files.
+/// Returns the names of the blob files in the storage.
 fn blobs(storage: &Arc<dyn Storage>) -> Vec<String> {
     let names = storage.list(Path::new(DIRECTORY)).unwrap();
     names
@@ -138,7 +138,7 @@ fn a_snapshot_keeps_the_files_of_its_values() {
     assert_eq!(copied.get(b"key009").unwrap(), Some(value(9)));
 }
 
-/// Changes one byte of a file at the offset `at`.
+/// Changes the byte at the offset `at` of the file `name`.
 fn damage(storage: &Arc<dyn Storage>, name: &str, at: usize) {
     let path = Path::new(DIRECTORY).join(name);
     let file = storage.open(&path, Purpose::Table).unwrap();

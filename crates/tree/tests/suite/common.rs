@@ -113,7 +113,7 @@ pub(crate) fn all_designs() -> Vec<(String, Design)> {
     designs
 }
 
-/// Opens a tree on the given storage.
+/// Opens a tree of this design on the given storage.
 pub(crate) fn open(design: &Design, mode: Mode, storage: &Arc<dyn Storage>, directory: &Path) -> Tree {
     let options = OpenOptions::new(design.clone()).mode(mode).storage(Arc::clone(storage));
     options.open(directory).unwrap_or_else(|error| panic!("the tree does not open: {error}"))

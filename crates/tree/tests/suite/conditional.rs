@@ -1,4 +1,4 @@
-//! Conditional puts of several threads: exactly one of the threads writes each key.
+//! Tests that of several threads with conditional puts of one key, exactly one thread writes the key.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,7 +11,7 @@ use crate::common::{memory, open, small_design};
 /// The number of threads that put the same keys.
 const THREADS: u32 = 4;
 
-/// The number of keys.
+/// The number of keys that all threads put.
 const KEYS: u32 = 600;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Counters of the tree: the counters match the calls to storage, and are equal in every run.
+//! Tests that the counters of the tree match the calls to storage, and are equal in every run.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -60,8 +60,8 @@ fn blocks_that_only_a_scan_looks_into_are_not_searched_by_gets() {
     assert_eq!(tree.stats().counts.since(&before).blocks_searched, 0);
 }
 
-/// The keys are in one table and not in the cache. A multi-get waits once for the device latency, and single gets
-/// wait for each key.
+/// Tests that a multi-get waits only once for the device latency, while single gets wait for each key. The keys are in
+/// one table and not in the cache.
 #[test]
 fn a_multi_get_reads_its_blocks_together() {
     let tree_over = |queue_depth: u32| {
@@ -121,8 +121,8 @@ fn storage_of(label: &str) -> Arc<dyn Storage> {
     Arc::from(storage::CATALOG.build(&choice).unwrap())
 }
 
-/// Short scans between keys read a block only after a false positive of the range filter, and the counters count each
-/// false positive. Scans over existing keys return these keys.
+/// Tests that short scans between keys read a block only after a false positive of the range filter, and that the
+/// counters count each false positive. Scans over existing keys must return these keys.
 #[test]
 fn range_filters_keep_empty_ranges_from_reading() {
     let silent = ["none", "standard"].map(|bloom| (bloom, 0.0));
@@ -157,7 +157,7 @@ fn range_filters_keep_empty_ranges_from_reading() {
     }
 }
 
-/// A scan with `visit` has the same counters as a scan with the iterator.
+/// Tests that a scan with `visit` has the same counters as a scan with the iterator.
 #[test]
 fn what_a_range_visits_is_counted() {
     let tree = open(&small_design(""), Mode::Counted, &memory(), Path::new(DIRECTORY));
@@ -207,8 +207,9 @@ fn filters_under(allocation: &str) -> (f64, f64) {
     (stats.filter_bytes as f64 * 8.0 / entries as f64, rates)
 }
 
-/// A table keeps the filter with which it was written, even if the levels around it grow. The memory of both
-/// allocations is therefore not exactly equal, and the test corrects the difference with its theoretical effect.
+/// Tests that `monkey` has fewer false positives than uniform bits per key in the same memory. A table keeps the filter
+/// with which it was written, even if the levels around it grow. The memory of both allocations is therefore not
+/// exactly equal, and the test corrects the difference with its theoretical effect.
 #[test]
 fn monkey_has_fewer_false_positives_in_the_same_memory() {
     let (bits, rates) = filters_under("uniform");
@@ -247,8 +248,8 @@ fn filter_bits_of(entries: u64, allocation: &str) -> u64 {
     tree.stats().filter_bytes * 8
 }
 
-/// Both notations of a filter size in bits give this number of bits, except for the last word and the overhead of the
-/// filter.
+/// Tests that a filter has the number of bits that either notation of its size states, except for the last word and the
+/// overhead of the filter.
 #[test]
 fn filters_of_a_stated_size_have_it_whatever_the_keys() {
     for entries in [2_000, 8_000, 20_000] {
@@ -262,8 +263,8 @@ fn filters_of_a_stated_size_have_it_whatever_the_keys() {
     assert!(filter_bits_of(100, "per-table(bits=40000)") < 100 * 64 + 2000);
 }
 
-/// A memtable becomes immutable at its maximum number of entries or at its capacity, whichever comes first. Recovery
-/// of a WAL splits memtables at the same limits.
+/// Tests that a memtable becomes immutable at its maximum number of entries or at its capacity, whichever comes first.
+/// Recovery of a WAL must split memtables at the same limits.
 #[test]
 fn memtables_are_frozen_at_a_number_of_entries() {
     for (entries, flushes) in [(1, 500), (10, 50), (100, 5), (0, 0)] {

@@ -1,5 +1,5 @@
-//! Crashes: the disk fails at every call, or the power fails. The recovered content is a prefix of the writes, and
-//! contains all writes that the WAL mode must preserve.
+//! Tests of crashes: the disk fails at every call, or the power fails. The recovered content is a prefix of the writes,
+//! and contains all writes that the WAL mode must preserve.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ fn commits() -> Vec<Commit> {
         .collect()
 }
 
-/// Returns the model after each number of commits, from 0 on.
+/// Returns the expected content after 0, 1, 2, … commits.
 fn histories(commits: &[Commit]) -> Vec<Model> {
     let mut model = Model::new();
     let mut all = vec![model.clone()];
@@ -67,7 +67,7 @@ fn write(design: &Design, storage: &Arc<dyn Storage>, commits: &[Commit]) -> usi
     commits.len()
 }
 
-/// Returns the content of a tree.
+/// Opens the tree and returns its content.
 fn content(design: &Design, storage: &Arc<dyn Storage>) -> Model {
     let tree = open(design, Mode::Counted, storage, Path::new(DIRECTORY));
     let mut range = tree.range(..).unwrap();
@@ -78,7 +78,7 @@ fn content(design: &Design, storage: &Arc<dyn Storage>) -> Model {
     content
 }
 
-/// Returns the calls to storage while all commits are written.
+/// Returns the storage calls that occur while all commits are written.
 fn call_count(design: &Design, commits: &[Commit]) -> Vec<FileOperation> {
     let faulty = Arc::new(Faulty::new(Arc::new(Memory::default())));
     let storage: Arc<dyn Storage> = Arc::clone(&faulty) as _;
@@ -136,12 +136,12 @@ fn is_the_end_of(recovered: &Model, whole: &Model, commits: &[Commit]) -> bool {
         && last.into_iter().all(|(key, _)| whole.get(key) == recovered.get(key))
 }
 
-/// Lets the disk fail at every `step`-th call.
+/// For every `step`-th call to storage, runs a crash test in which this call fails.
 fn crash_everywhere(wal: &str, unsynced: &[Unsynced], all_acknowledged: bool, step: usize) {
     crash_under("", wal, unsynced, all_acknowledged, step);
 }
 
-/// Lets the disk fail like [`crash_everywhere`], for a design with more options.
+/// Runs the crash tests of [`crash_everywhere`] for a design with more options.
 fn crash_under(options: &str, wal: &str, unsynced: &[Unsynced], all_acknowledged: bool, step: usize) {
     let leveled = "compaction = { kind = \"leveled\", size_ratio = 3 }";
     crash_design(&format!("wal = \"{wal}\"\n{leveled}\n{options}"), unsynced, all_acknowledged, step);
@@ -255,7 +255,7 @@ fn a_failed_sync_is_reported_with_its_file_and_stops_the_writes() {
     tree.put(b"c", b"3").unwrap();
 }
 
-/// Recovery writes the operations of a WAL to SSTables, and then removes the WAL. golsm describes recovery in this way.
+/// Tests that recovery writes the operations of a WAL to SSTables, and then removes the WAL, as golsm describes.
 #[test]
 fn recovery_flushes_the_operations_of_a_wal_and_removes_it() {
     let design = small_design("wal = \"sync\"\ncompaction = \"none\"\nmemtable = { capacity = \"64KiB\" }");

@@ -1,4 +1,4 @@
-//! Corrupt files: every error names the file, and no read returns a wrong answer.
+//! Tests with corrupt files: every error names the file, and no read returns a wrong answer.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -41,12 +41,12 @@ fn read(storage: &Arc<dyn Storage>, name: &str) -> Vec<u8> {
     file.read(0, file.len() as usize).unwrap().to_vec()
 }
 
-/// Returns a copy of the store in which one file is replaced.
+/// Returns a copy of the store in which the file `name` is replaced with `bytes`, or removed if `bytes` is `None`.
 fn copy_with(storage: &Arc<dyn Storage>, name: &str, bytes: Option<&[u8]>) -> Arc<dyn Storage> {
     copy_to(memory(), storage, name, bytes)
 }
 
-/// Copies the store to the empty storage `copy` and replaces one file, like [`copy_with`].
+/// Copies the store to the empty storage `copy` and replaces or removes one file, like [`copy_with`].
 fn copy_to(
     copy: Arc<dyn Storage>,
     storage: &Arc<dyn Storage>,
@@ -65,7 +65,8 @@ fn copy_to(
     copy
 }
 
-/// Opens the corrupt store and reads everything. Each answer must be right or an error about corruption.
+/// Opens the corrupt store and reads everything. Each answer must be right or an error about corruption. Returns
+/// whether the corruption caused an error.
 fn check_answers(design: &Design, storage: &Arc<dyn Storage>, model: &Model, what: &str) -> bool {
     let options = OpenOptions::new(design.clone()).mode(Mode::Counted).storage(Arc::clone(storage));
     let tree = match options.open(DIRECTORY) {
@@ -177,8 +178,8 @@ fn flipped_bits_in_tables_are_found_out_or_harmless() {
     }
 }
 
-/// Without block checksums, only the block format can detect corruption. Answers may be wrong, but the tree must not
-/// panic, hang or read out of bounds.
+/// Tests flipped bits in blocks without checksums, in which only the block format can detect corruption. Answers may be
+/// wrong, but the tree must not panic, hang or read out of bounds.
 #[test]
 fn flipped_bits_under_no_checksum_do_no_harm() {
     let format = AXES.iter().find(|axis| axis.name() == "format").expect("there is such an axis");

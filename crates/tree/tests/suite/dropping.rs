@@ -1,5 +1,5 @@
-//! A tree whose policy drops data. A lookup finds the newest version or nothing, and all dropped data is older than
-//! the remaining data.
+//! A tree whose policy drops data. Tests of a tree whose compaction policy drops data. A lookup finds the newest
+//! version or nothing, and all dropped data is older than the remaining data.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,8 +20,8 @@ struct Dropping {
     tree: Option<Tree>,
     newest: Newest,
     writes: u64,
-    /// The number of the first write that must be present. Keys with older newest writes may be absent, but never
-    /// reappear.
+    /// The number of the newest write that a check found dropped. Reads must never again return this write or an older
+    /// write.
     cut: u64,
     snapshot: Option<(Snapshot, Model)>,
 }
@@ -75,8 +75,7 @@ impl Dropping {
         assert!(found.is_none() || found == newest, "{key:?}: an older value, or one that was deleted");
     }
 
-    /// Checks that the content consists of all writes from some write on. The number of this write must never
-    /// decrease.
+    /// Checks that the content consists of all writes with at least some write number. This number must never decrease.
     fn check_all(&mut self) {
         self.tree().settle().unwrap();
         let content = all(self.tree());
@@ -153,7 +152,7 @@ fn what_is_found_is_the_newest_and_what_is_gone_is_the_oldest() {
     }
 }
 
-/// A tombstone is dropped together with all entries that it hides, and not earlier.
+/// Tests that a tombstone is dropped together with all entries that it hides, and not earlier.
 #[test]
 fn a_tombstone_that_is_dropped_uncovers_nothing() {
     let design = small_design("compaction = \"fifo(capacity=12KiB)\"");

@@ -1,4 +1,4 @@
-//! Options about existing stores, and the removal of stores.
+//! Tests of the options for existing stores, and of the removal of stores.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Column families: a store of several families gives the answers of one ordered map per family, and no crash keeps
-//! only a part of a batch.
+//! Tests of column families: a store of several families gives the answers of one ordered map per family, and no crash
+//! keeps only a part of a batch.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -79,7 +79,7 @@ fn apply(content: &mut Content, commit: &Commit) {
     }
 }
 
-/// Returns the names of the segments of the WAL.
+/// Returns the file names of the segments of the shared WAL.
 fn segments(storage: &dyn Storage) -> Vec<String> {
     let mut names = storage.list(Path::new(DIRECTORY)).unwrap();
     names.retain(|name| is_a(name, "wal"));
@@ -183,7 +183,7 @@ fn commits() -> Vec<Commit> {
     (0..70).map(one).collect()
 }
 
-/// Returns the content after each number of commits, from 0 on.
+/// Returns the expected content after 0, 1, 2, … commits.
 fn histories(commits: &[Commit]) -> Vec<Content> {
     let mut content = Content::default();
     let mut all = vec![content.clone()];
@@ -246,14 +246,14 @@ fn crash(
     assert_eq!(content(&store), expected, "{context}: the second life");
 }
 
-/// Returns the calls to storage while all commits are written.
+/// Returns the storage calls that occur while all commits are written.
 fn calls(design: &Design, commits: &[Commit]) -> Vec<FileOperation> {
     let faulty = Arc::new(Faulty::new(Arc::new(Memory::default())));
     assert_eq!(write(design, &(Arc::clone(&faulty) as _), commits), commits.len());
     faulty.calls().iter().map(|call| call.operation).collect()
 }
 
-/// Lets the disk fail at every `step`-th call; in nightly tests, at every call.
+/// For every `step`-th call to storage, runs a crash test in which this call fails. Nightly tests use every call.
 fn crash_everywhere(wal: &str, unsynced: &[Unsynced], all_acknowledged: bool, step: usize) {
     let step = if is_nightly() { 1 } else { step };
     let design = design(&format!("wal = \"{wal}\""));

@@ -1,4 +1,4 @@
-//! The older methods of some options give the same answers and the same bytes. The options are the references of
+//! Tests that the older variants of three options give equal answers and equal bytes. The options are the references of
 //! scans, the key copies of table writers, and the merge kernel of compactions.
 
 use std::ops::Bound;
@@ -91,7 +91,7 @@ fn counts_of_ranges(tree: &Tree) -> Counts {
     tree.stats().counts.since(&before)
 }
 
-/// Readers that are created in advance read no block before the scan reaches the block.
+/// Tests that readers that are created in advance read no block before the scan reaches the block.
 #[test]
 fn readers_made_at_once_read_what_lazy_ones_read() {
     let counts = |text: &str| counts_of_ranges(&filled(&small_design(text), &memory()));
@@ -103,7 +103,7 @@ fn readers_made_at_once_read_what_lazy_ones_read() {
     }
 }
 
-/// The input tables of a compaction remain as long as a scan reads them, and no longer.
+/// Tests that the input tables of a compaction remain as long as a scan reads them, and no longer.
 #[test]
 fn a_range_keeps_its_tables_whatever_it_holds_them_by() {
     for range in ["references = \"run\"", "references = \"table\"", "readers = \"eager\""] {
@@ -126,7 +126,8 @@ fn a_range_keeps_its_tables_whatever_it_holds_them_by() {
     }
 }
 
-/// The input tables of a compaction also remain until the next compaction, if the design says so, and no longer.
+/// Tests that the input tables of a compaction also remain until the next compaction, if the design says so, and no
+/// longer.
 #[test]
 fn tables_are_released_when_unused_or_at_the_next_compaction() {
     for (release, kept) in [("unused", 0), ("next-compaction", 1)] {

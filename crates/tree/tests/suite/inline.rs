@@ -1,5 +1,5 @@
-//! Writers that run background work. If a write makes work due, the work is finished when the write returns, and runs
-//! on the thread of the write. No thread waits forever.
+//! Tests of writers that run background work. If a write makes work due, the work is finished when the write returns,
+//! and runs on the thread of the write. No thread waits forever.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -86,7 +86,8 @@ fn flushes_are_done_when_the_write_returns_and_compactions_where_the_design_says
     }
 }
 
-/// Several writers may find the list of immutable memtables full while another writer flushes.
+/// Tests that no writer waits forever if several writers find the list of immutable memtables full while another writer
+/// flushes.
 #[test]
 fn many_writers_wait_for_each_other_and_not_for_ever() {
     for inline in ["flush", "all"] {

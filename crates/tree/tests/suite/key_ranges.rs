@@ -1,4 +1,4 @@
-//! Compactions and sizes of key ranges.
+//! Tests of the compaction and of the approximate size of key ranges.
 
 use std::ops::Bound;
 use std::path::Path;

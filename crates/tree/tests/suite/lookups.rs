@@ -1,5 +1,5 @@
-//! Lookups that search several sorted runs at the same time, and lookups with the restart points and hash indexes of
-//! blocks in memory.
+//! Tests of lookups that search several sorted runs at the same time, and of lookups with the restart points and hash
+//! indexes of blocks in memory.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -112,14 +112,15 @@ fn three_runs(per_lookup: usize) -> (Tree, Arc<Meeting>, Vec<u64>) {
     (tree, cache, tables)
 }
 
-/// Returns the increase of the counters of a tree by `work`.
+/// Runs `work`, and returns the increase of the counters of the tree.
 fn counted(tree: &Tree, work: impl FnOnce()) -> Counts {
     let before = tree.stats().counts;
     work();
     tree.stats().counts.since(&before)
 }
 
-/// Each read of a block waits until three threads read. One thread alone would wait forever.
+/// Tests that one get reads blocks of three runs at the same time. Each read of a block waits until three threads read,
+/// so a single thread would wait forever.
 #[test]
 fn one_get_reads_blocks_of_several_runs_at_the_same_time() {
     in_time("a get with three threads", || {
@@ -186,7 +187,8 @@ fn runs_that_filters_exclude_need_no_further_thread() {
     assert_eq!(get_all(Mode::Counted).parallel_gets, 0, "counters of counted mode do not depend on threads");
 }
 
-/// The hash index in memory shows that most absent keys are in no block, and the get then reads no block.
+/// Tests that a get reads no block if the hash index in memory shows that its key is absent, which is the case for most
+/// absent keys.
 #[test]
 fn an_index_in_memory_answers_without_a_block() {
     for (storage, format) in [(memory(), "delta"), (mapped_memory(), "delta"), (memory(), "btree-page")] {

@@ -1,5 +1,5 @@
-//! Blocks that are read in place in memory-mapped tables: the checksums of these blocks, and reads that bypass the
-//! cache.
+//! Tests of blocks that are read in place in memory-mapped tables: the checksums of these blocks, and reads that bypass
+//! the cache.
 
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ fn on_disk(directory: &Path, toml: &str) -> (Tree, PathBuf) {
     (tree, table.expect("a flush makes a table"))
 }
 
-/// Changes a byte in the middle of the value, in the existing file.
+/// Changes one byte in the middle of the only value of `table`. The file is changed in place.
 fn damage(table: &Path) {
     let file = std::fs::File::options().write(true).open(table).unwrap();
     file.write_all_at(b"w", 150).unwrap();

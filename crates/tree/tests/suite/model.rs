@@ -79,7 +79,7 @@ fn every_design_answers_like_the_model_in_timed_mode() {
     replay_all(Mode::Timed);
 }
 
-/// In every design, reads, flushes and compactions combine the operands of merges.
+/// Tests in every design that reads, flushes and compactions combine the operands of merges.
 #[test]
 fn merges_are_answered_like_the_model() {
     let designs = [
@@ -106,7 +106,7 @@ fn merges_are_answered_like_the_model() {
     }
 }
 
-/// A design with another merge operator does not open the store. Merges need a merge operator.
+/// Tests that a design with another merge operator cannot open the store, and that merges need a merge operator.
 #[test]
 fn a_store_keeps_its_merge_operator() {
     let (storage, path) = (memory(), Path::new("tree"));
@@ -128,7 +128,7 @@ fn a_store_keeps_its_merge_operator() {
     );
 }
 
-/// A block format that is optimized for entries of equal size gives the same answers.
+/// Tests that a block format that is optimized for entries of equal size gives the same answers as the model.
 #[test]
 fn pairs_of_one_size_are_answered_like_the_model_by_every_format() {
     for variant in tree_formats() {
@@ -148,7 +148,8 @@ fn tree_formats() -> impl Iterator<Item = &'static str> {
     formats.variants().into_iter().map(|variant| variant.kind)
 }
 
-/// Each table records how it was written, so a tree of any design can read the tables of any other design.
+/// Tests that a tree of any design can read the tables of any other design, because each table records how it was
+/// written.
 #[test]
 fn tables_of_one_design_are_read_under_another() {
     let designs: Vec<Design> = [
@@ -183,7 +184,7 @@ fn tables_of_one_design_are_read_under_another() {
     }
 }
 
-/// The check that other crates call passes for a correct design, and fails for a design that loses data.
+/// Tests that the check that other crates call passes for a correct design, and fails for a design that loses data.
 #[test]
 fn the_public_check_passes_for_a_good_design_and_finds_one_that_drops_data() {
     conformance::check(&small_design("")).unwrap();

@@ -1,5 +1,4 @@
-//! If data is written in key order and the policy allows trivial moves, the data moves through the levels without a
-//! rewrite.
+//! Tests that data written in key order moves through the levels without a rewrite, if the policy allows trivial moves.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -70,8 +69,8 @@ fn without_moves_they_are_merged_and_with_tombstones_too() {
     }
 }
 
-/// If a policy cuts its output at given keys, tables end at these keys. Each table of the largest level then has its
-/// own table in the level above.
+/// Tests that tables end at the keys at which the policy cuts its output. Each table of the largest level must then
+/// have its own table in the level above.
 #[test]
 fn tables_are_cut_where_the_policy_says() {
     let tables = |policy: &str| {

@@ -123,7 +123,8 @@ fn a_filter_of_its_own_is_a_part_of_its_table() {
     assert!(damage.len() == 1 && damage[0].to_string().contains(&filter), "{damage:?}");
 }
 
-/// The root of a B-tree is at the start of its file, and the file of its leaves is removed.
+/// Tests the layout `index-first`: the root of a B-tree is at the start of its file, and the temporary file of its
+/// leaves is removed.
 #[test]
 fn the_index_comes_first_if_it_must() {
     let storage: Arc<dyn Storage> = Arc::new(Memory::default());

@@ -1,4 +1,4 @@
-//! A compaction policy that observes operations: scans and gets trigger its compactions.
+//! Tests of a compaction policy that observes operations: scans and gets trigger its compactions.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -84,7 +84,7 @@ fn the_compactor_runs_the_compactions_that_scans_trigger() {
     scan(&tree, &model);
 }
 
-/// A tree that is opened again knows no operations, so the policy changes nothing.
+/// Tests that the policy changes nothing after a tree is opened again, because the tree knows no operations yet.
 #[test]
 fn a_tree_that_is_opened_again_keeps_its_runs() {
     let storage = memory();

@@ -1,5 +1,5 @@
-//! Power failures while many threads write in `timed` mode. The recovered content has all writes that the WAL mode
-//! must preserve, only complete batches, and no write without the earlier writes of its thread.
+//! Tests of power failures while many threads write in `timed` mode. The recovered content has all writes that the WAL
+//! mode must preserve, only complete batches, and no write without the earlier writes of its thread.
 
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ const DIRECTORY: &str = "tree";
 const WRITERS: usize = 4;
 /// The number of commits of each writer.
 const COMMITS: u64 = 150;
-/// The test takes an image of the disk at one of `CALLS_PER_IMAGE` calls.
+/// The test takes an image of the disk at one of every `CALLS_PER_IMAGE` calls.
 const CALLS_PER_IMAGE: usize = 11;
 
 /// The number of commits of each writer.
@@ -229,7 +229,7 @@ fn check(design: &Design, wal: &str, image: &Image, random: &mut Xoshiro256PlusP
     }
 }
 
-/// A checkpoint in an image is either a consistent tree, or incomplete and rejected.
+/// Checks that a checkpoint in an image is either a consistent tree, or incomplete and rejected.
 fn check_copies(design: &Design, storage: &Arc<dyn Storage>, context: &str) {
     for turn in (1..).step_by(4).take(200) {
         let copy = PathBuf::from(format!("copy-{turn}"));

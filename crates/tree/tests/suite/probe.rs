@@ -16,7 +16,7 @@ type Before = dyn Fn(&Disk, FileOperation, &Path) + Send + Sync;
 #[derive(Clone)]
 pub(crate) struct Probe(Arc<Disk>);
 
-/// The disk of a probe.
+/// The disk of a probe: a disk in memory, with a function that runs before every change.
 pub(crate) struct Disk {
     memory: Memory,
     /// A lock that every change of the disk takes shared, and that an image takes exclusively.
@@ -31,14 +31,14 @@ impl Probe {
         Self(Arc::new(Disk { memory, still, before: Box::new(before) }))
     }
 
-    /// Returns the disk after a power failure at this point.
+    /// Returns the disk as it is after a power failure now. `unsynced` defines what remains of unsynced bytes.
     pub(crate) fn after_crash(&self, unsynced: Unsynced) -> Arc<Memory> {
         self.0.after_crash(unsynced)
     }
 }
 
 impl Disk {
-    /// Returns the disk after a power failure at this point.
+    /// Returns the disk as it is after a power failure now. `unsynced` defines what remains of unsynced bytes.
     pub(crate) fn after_crash(&self, unsynced: Unsynced) -> Arc<Memory> {
         let _still = self.still.write();
         Arc::new(self.memory.after_crash(unsynced))
@@ -155,7 +155,8 @@ pub(crate) fn is_a(path: impl AsRef<Path>, ending: &str) -> bool {
     path.as_ref().extension().is_some_and(|extension| extension == ending)
 }
 
-/// Runs `work` on its own thread. The test fails if `work` takes longer than a minute, because no work may hang.
+/// Runs `work` on its own thread. The test fails if `work` takes longer than a minute. `what` names the work in the
+/// failure message.
 pub(crate) fn in_time<R: Send + 'static>(what: &str, work: impl FnOnce() -> R + Send + 'static) -> R {
     const LIMIT: Duration = Duration::from_mins(1);
     let (done, outcome) = mpsc::channel();

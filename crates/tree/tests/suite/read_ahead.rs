@@ -1,4 +1,4 @@
-//! Scans that read several blocks at once give the same answers, and read few blocks that they do not need.
+//! Tests that scans that read several blocks at once give the same answers, and read few blocks that they do not need.
 
 use std::ops::Bound;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Read-triggered compaction: scans that read several sources trigger a compaction when their accumulated cost is
-//! high enough.
+//! Tests of read-triggered compaction: scans that read several sources trigger a compaction when the sum of their costs
+//! is high enough.
 
 use std::ops::Bound;
 use std::path::Path;

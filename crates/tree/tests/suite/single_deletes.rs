@@ -1,4 +1,4 @@
-//! Single deletes: a tombstone leaves the tree together with its put, and no older value reappears.
+//! Tests of single deletes: a tombstone leaves the tree together with its put, and no older value reappears.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -51,7 +51,8 @@ fn a_pair_in_one_memtable_leaves_nothing() {
     assert_eq!(tree.get(b"key").unwrap().as_deref(), Some(&b"again"[..]));
 }
 
-/// A delete leaves its tombstone in the same place, because older versions may exist.
+/// Tests that a compaction removes a single delete together with its put, while the tombstone of an ordinary delete
+/// remains, because older versions may exist.
 #[test]
 fn a_pair_of_two_runs_leaves_together_and_a_delete_stays() {
     let tree = tree(TIERED);
@@ -78,8 +79,8 @@ fn a_pair_of_two_runs_leaves_together_and_a_delete_stays() {
     assert_eq!(snapshot.get(b"single").unwrap(), None);
 }
 
-/// The first put of the key is in an old run while a compaction merges the newer runs. The mark of the second put keeps
-/// the information about the first single delete.
+/// Tests a key that is put and single-deleted several times. Its first put is in an old run while a compaction merges
+/// the newer runs. The mark of the second put keeps the information about the first single delete.
 #[test]
 fn a_key_with_several_lives_never_returns_to_an_older_one() {
     let tree = tree(TIERED);
@@ -125,8 +126,8 @@ fn lives_within_a_memtable_leave_the_oldest_single_delete() {
     assert_eq!((tree.get(b"key").unwrap(), counts(&tree).0), (None, 0));
 }
 
-/// If one flush reads both puts of a key, a single delete of the key is safe. If the flush reads only the newer put,
-/// the older put reappears, as in `RocksDB`.
+/// Tests a single delete after two puts of a key. If one flush reads both puts, the single delete is safe. If the flush
+/// reads only the newer put, the older put reappears, as in `RocksDB`.
 #[test]
 fn a_broken_promise_is_safe_only_where_it_is_seen() {
     let tree = tree(MANUAL);
@@ -165,7 +166,7 @@ fn range_deletes_and_merges_next_to_single_deletes() {
     assert_eq!(tree.get(b"merged").unwrap().as_deref(), Some(&b"c"[..]));
 }
 
-/// Recovery replays single deletes as single deletes, from single writes and from batches.
+/// Tests that recovery replays single deletes as single deletes, from single writes and from batches.
 #[test]
 fn recovery_keeps_single_deletes_apart_from_deletes() {
     let storage = memory();
@@ -187,7 +188,7 @@ fn recovery_keeps_single_deletes_apart_from_deletes() {
     assert!(report.damage.is_empty(), "{:?}", report.damage);
 }
 
-/// `verify` reads the marks of single deletes. A flipped bit in them is found when the store opens.
+/// Tests that a flipped bit in the marks of single deletes is found by `verify` and when the store opens.
 #[test]
 fn flipped_bits_of_marks_are_found() {
     let (storage, path) = (memory(), Path::new("tree"));
@@ -214,7 +215,7 @@ fn flipped_bits_of_marks_are_found() {
     }
 }
 
-/// Several threads write pairs at the same time.
+/// Tests several threads that write pairs of puts and single deletes at the same time.
 #[test]
 fn threads_delete_their_own_keys() {
     let storage: Arc<dyn Storage> = memory();

@@ -1,4 +1,5 @@
-//! Scans over a sorted view of all sorted runs: the order, the ends and the blocks that they read.
+//! Tests of scans over a sorted view of all sorted runs: the order of the entries, the ends of the scan, and the blocks
+//! that the scan reads.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;

@@ -1,5 +1,5 @@
-//! Compactions that are divided into key ranges. A compaction with several parts changes no content and takes effect
-//! atomically. In `counted` mode, its result is equal in every run.
+//! Tests of compactions that are divided into key ranges. A compaction with several parts changes no content and takes
+//! effect atomically. In `counted` mode, its result is equal in every run.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -55,7 +55,8 @@ fn tables_in(storage: &dyn Storage) -> HashSet<String> {
     names.into_iter().filter(|name| is_a(Path::new(name), "table")).collect()
 }
 
-/// Returns the counters and the content after a run in `counted` mode.
+/// Fills and reads a tree in `counted` mode, with compactions of at most `parts` subcompactions. Returns the counters,
+/// the statistics of the levels, and the content.
 fn counted(parts: usize) -> (Counts, Vec<LevelStats>, Model) {
     let design = design(parts, "compaction = { kind = \"leveled\", size_ratio = 3 }");
     let tree = open(&design, Mode::Counted, &memory(), Path::new(DIRECTORY));

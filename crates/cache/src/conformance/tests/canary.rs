@@ -31,7 +31,7 @@ pub(crate) struct Canary {
 }
 
 struct State {
-    /// The map of the standard library, because its hash seed is random.
+    /// The blocks by name. The hash seed of this map is random, so its iteration order differs from run to run.
     blocks: HashMap<BlockId, Bytes>,
     turn: VecDeque<BlockId>,
     weight: u64,

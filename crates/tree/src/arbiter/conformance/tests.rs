@@ -1,4 +1,4 @@
-//! Tests that each invariant detects a wrong arbiter.
+//! Tests that the conformance check detects an arbiter that breaks an invariant.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -32,8 +32,8 @@ fn memtable(bytes: u64) -> MemorySizes {
     MemorySizes { memtable_bytes: bytes, filter_bits_per_key: None }
 }
 
-/// Repeats decisions until the sizes no longer change, and returns these sizes. Of the observations, only the
-/// compaction bytes change with the sizes.
+/// Repeats decisions until the sizes no longer change, and returns these sizes. Only the observed compaction bytes
+/// change with the sizes.
 fn settled(arbiter: &dyn MemoryArbiter, seen: MemoryObservation<'_>, from: MemorySizes) -> MemorySizes {
     let mut now = from;
     for _ in 0..100 {
@@ -62,8 +62,9 @@ fn without_reads_the_memtables_get_the_memory_and_without_writes_the_cache() {
     assert_eq!(smallest.memtable_bytes, BUDGET / 2 / KEPT);
 }
 
-/// With these operations, the derivatives are −W / (M · log₂ N/M · ln 2) per byte of a memtable, and −2 · R / budget
-/// for the two bytes that the cache loses. The optimum is where both are equal.
+/// Tests that the arbiter finds the optimum from smaller and from larger memtables. With these operations, the
+/// derivatives are −W / (M · log₂ N/M · ln 2) per byte of a memtable, and −2 · R / budget for the two bytes that the
+/// cache loses. The optimum is where both are equal.
 #[test]
 fn the_optimum_has_equal_marginals_from_both_sides() {
     let mut reuse = ReuseCurve::new(BUDGET);
@@ -93,7 +94,7 @@ fn a_step_is_bounded_and_small_savings_move_nothing() {
     assert_ne!(arbiter(|params| params.margin = 0.0).decide(&flushes, now), now);
 }
 
-/// All requests have one long reuse distance, so a small step saves nothing.
+/// Tests that the cache grows although a small step saves nothing, because all requests have one long reuse distance.
 #[test]
 fn the_cache_grows_towards_a_working_set_that_is_far_away() {
     let mut reuse = ReuseCurve::new(BUDGET);
@@ -104,7 +105,7 @@ fn the_cache_grows_towards_a_working_set_that_is_far_away() {
     assert!((BUDGET / 2..BUDGET * 5 / 8).contains(&cache), "the cache has {cache} bytes");
 }
 
-/// The filters of new data have taken the memory of the cache.
+/// Tests that memtables become smaller if the filters of new data have taken the memory of the cache.
 #[test]
 fn memtables_shrink_if_the_cache_has_no_room_left() {
     let empty = ReuseCurve::new(BUDGET);

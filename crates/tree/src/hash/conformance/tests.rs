@@ -1,4 +1,4 @@
-//! Tests that each invariant detects a wrong hash function.
+//! Tests that the conformance check detects a hash function that breaks an invariant.
 
 use types::KeyHash;
 

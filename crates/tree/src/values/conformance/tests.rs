@@ -1,4 +1,4 @@
-//! Tests that each invariant detects a wrong value policy.
+//! Tests that the conformance check detects a value policy that breaks an invariant.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,11 +1,11 @@
-//! Tests that each invariant detects a wrong WAL mode.
+//! Tests that the conformance check detects a WAL mode that breaks an invariant.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{INVARIANTS, Subject};
 use crate::wal::{WalMode, WalPolicy};
 
-/// A WAL mode that syncs, but has no log.
+/// A WAL mode whose decisions are contradictory: it syncs commits, but has no WAL.
 struct Impossible;
 
 impl WalPolicy for Impossible {

@@ -34,12 +34,9 @@ pub(crate) fn site(arguments: &SiteArguments) -> Outcome<()> {
     }
     check_folder(out)?;
     check_replaceable(out)?;
-    let [docs, published] = ["docs", "results/published"].map(|name| repository.join(name));
-    if !docs.is_dir() {
-        let message = "there is no folder docs; name the root of the repository with --repository";
-        return Err(Problem::at(repository, None, message));
-    }
-    let pages = kept_pages(&[repository.join("experiments")], &published)?;
+    in_repository(repository, "docs")?;
+    let experiments = in_repository(repository, "experiments")?;
+    let pages = kept_pages(&[experiments], &repository.join("results/published"))?;
     let systems = pages.into_iter().filter(report::ReportPage::is_html);
     let sources = SiteSources {
         root: repository,
@@ -59,6 +56,19 @@ pub(crate) fn site(arguments: &SiteArguments) -> Outcome<()> {
     let bytes: usize = files.iter().map(|file| file.content.len()).sum();
     line(&format!("{} files, {:.1} MB", files.len(), bytes as f64 / 1e6));
     print(&format!("{}\n", out.join("index.html").display()))
+}
+
+/// Returns the path of a folder in a repository.
+///
+/// # Errors
+/// The folder does not exist, so `repository` is not the root of a repository.
+fn in_repository(repository: &Path, name: &str) -> Outcome<PathBuf> {
+    let folder = repository.join(name);
+    if folder.is_dir() {
+        return Ok(folder);
+    }
+    let message = format!("there is no folder {name}; name the root of the repository with --repository");
+    Err(Problem::at(repository, None, message))
 }
 
 /// Returns an error if a folder has other files than an earlier site.
@@ -105,7 +115,7 @@ fn write(out: &Path, file: &SiteFile) -> Outcome<()> {
 
 /// Checks the folder of a machine. Prints all faults but the last, which is the error.
 fn check_machine(folder: &Path, repository: &Path) -> Outcome<()> {
-    let experiments = known_experiments(&repository.join("configs/peers"))?;
+    let experiments = known_experiments(&in_repository(repository, "configs/peers")?)?;
     let build = build_info();
     let standard = Standard {
         experiments: &experiments,

@@ -371,7 +371,7 @@ def explore(browser, paths, shots=None):
 
 # The pages of a site that the browser loads: one page of each kind, and the pages with the largest tables.
 SITE_PAGES = [
-    "index.html", "verdicts.html", "engines.html", "components.html", "history.html", "machines/peers.html",
+    "index.html", "search.html", "verdicts.html", "engines.html", "components.html", "history.html", "machines/peers.html",
     "machines/peers-explore.html", "explore/e71-put.html", "docs/index.html", "docs/results/engines.html", "docs/gallery.html",
 ]
 
@@ -425,6 +425,7 @@ def site(browser, folder, shots=None):
                     high = ask(browser, "document.documentElement.scrollHeight")
                     browser.shoot(width, min(high, SHOT_HEIGHT), shots / f"site-{name[:-5].replace('/', '-')}-{width}-{scheme}")
     wrong += [f"verdicts.html: {what}" for what in find(browser, folder / "verdicts.html")]
+    wrong += [f"search.html: {what}" for what in search(browser, folder, shots)]
     return wrong, f"a site of {pages} pages, {links} links, {len(SITE_PAGES)} pages at {len(WIDTHS)} widths, light and dark"
 
 
@@ -435,6 +436,7 @@ PAST = r"""
   rules: document.querySelectorAll('.history svg line.rule').length,
   commits: [...document.querySelectorAll('.history svg text.rule-text')].map((of) => of.textContent).join(' '),
   rows: document.querySelectorAll('.history table.past tbody tr').length,
+  hollow: document.querySelectorAll('.history svg path.hollow').length,
   title: document.querySelector('.history .live h2').textContent,
 }))()
 """
@@ -452,7 +454,7 @@ def past(browser, path, shots=None):
             if ask(browser, "document.documentElement.scrollWidth") > width:
                 wrong.append(f"{where}: wider than the window")
             shown = ask(browser, PAST)
-            if not (shown["lines"] and shown["rules"] and shown["commits"] and shown["rows"]):
+            if not all(shown[key] for key in ("lines", "rules", "commits", "rows", "hollow")):
                 wrong.append(f"{where}: {shown}")
             if shots:
                 high = ask(browser, "document.documentElement.scrollHeight")
@@ -483,6 +485,66 @@ def find(browser, path):
     load_plain(browser, path.as_uri() + hash_now)
     if ask(browser, shown) != fewer:
         yield "the link selects other rows"
+    yield from filter(None, map(complaint, browser.events))
+
+
+# The state of the search: the status, the addresses of the results, the focus, and whether all pages are listed.
+SEARCHED = r"""
+(() => ({
+  status: document.getElementById('found').textContent,
+  results: [...document.querySelectorAll('#results a')].map((of) => of.getAttribute('href')),
+  marks: document.querySelectorAll('#results mark').length,
+  focus: document.activeElement.getAttribute('href') || document.activeElement.id,
+  pages: document.getElementById('pages').checkVisibility(),
+  query: location.search,
+}))()
+"""
+
+
+def press(browser, key):
+    """Presses and releases a key."""
+    for kind in ("keyDown", "keyUp"):
+        browser.call("Input.dispatchKeyEvent", type=kind, key=key, code=key)
+
+
+def search(browser, folder, shots=None):
+    """What is wrong with the search of a site: the results, the keyboard, the address, and the page without a script."""
+    url = (folder / "search.html").as_uri()
+    load_plain(browser, (folder / "docs/glossary.html").as_uri())
+    ask(browser, "(() => { const of = document.querySelector('.site form'); of.q.value = 'write stall'; of.submit(); })()")
+    browser.wait_for("Page.loadEventFired")
+    shown = ask(browser, SEARCHED)
+    if "q=write+stall" not in shown["query"] or not shown["results"] or not shown["marks"] or shown["pages"]:
+        yield f"the field of another page finds nothing: {shown}"
+    wrong = [of for of in shown["results"] if not (folder / of.split("#")[0]).is_file()]
+    if wrong:
+        yield f"results that lead nowhere: {wrong}"
+    press(browser, "ArrowDown")
+    press(browser, "ArrowDown")
+    second = ask(browser, SEARCHED)["focus"]
+    press(browser, "ArrowUp")
+    first = ask(browser, SEARCHED)["focus"]
+    press(browser, "Escape")
+    field = ask(browser, SEARCHED)["focus"]
+    if [first, second, field] != [*shown["results"][:2], "words"]:
+        yield f"the arrow keys move to {[first, second, field]}, not through {shown['results'][:2]}"
+    if shots:
+        for width in WIDTHS:
+            browser.look(f"{url}?q=bloom+filter", width, "light")
+            browser.shoot(width, min(ask(browser, "document.documentElement.scrollHeight"), SHOT_HEIGHT), shots / f"site-found-{width}")
+    ask(browser, "(() => { const of = document.getElementById('words'); of.value = 'remix'; of.dispatchEvent(new Event('input')); })()")
+    one = ask(browser, SEARCHED)
+    if one["query"] != "?q=remix" or not one["results"] or one["results"] == shown["results"]:
+        yield f"other words find nothing else: {one}"
+    ask(browser, "(() => { const of = document.getElementById('words'); of.value = 'zzqx'; of.dispatchEvent(new Event('input')); })()")
+    none = ask(browser, SEARCHED)
+    if none["results"] or not none["pages"] or "fewer words" not in none["status"]:
+        yield f"words that no page has: {none}"
+    browser.call("Emulation.setScriptExecutionDisabled", value=True)
+    load_plain(browser, url)
+    browser.call("Emulation.setScriptExecutionDisabled", value=False)
+    if ask(browser, "document.querySelectorAll('#pages a').length") < len(SITE_PAGES):
+        yield "without a script, the pages are not listed"
     yield from filter(None, map(complaint, browser.events))
 
 

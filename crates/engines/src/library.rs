@@ -57,7 +57,7 @@ impl Wanted {
                 let path = Path::new(path);
                 let parent = path.parent().unwrap_or(Path::new("")).display().to_string();
                 let file = path.file_name().unwrap_or_default().to_string_lossy();
-                return std::fs::canonicalize(path).map_err(|_| missing(&file, parent));
+                return self.followed(path).unwrap_or_else(|| Err(missing(&file, parent)));
             }
             Some(name) => name,
             None => self.name,
@@ -66,7 +66,22 @@ impl Wanted {
         let searched =
             || places.iter().map(|place| place.display().to_string()).collect::<Vec<_>>().join(", ");
         let found = places.iter().find_map(|place| in_place(place, name));
-        found.and_then(|path| std::fs::canonicalize(path).ok()).ok_or_else(|| missing(name, searched()))
+        found.and_then(|path| self.followed(&path)).unwrap_or_else(|| Err(missing(name, searched())))
+    }
+
+    /// Follows the symbolic links of a path. Returns an error if a link leads to no file, and `None` if the path does
+    /// not exist.
+    fn followed(&self, path: &Path) -> Option<Result<PathBuf, Missing>> {
+        if let Ok(whole) = std::fs::canonicalize(path) {
+            return Some(Ok(whole));
+        }
+        let target = std::fs::read_link(path).ok()?;
+        let reason = format!(
+            "the symbolic link leads to {}, which does not exist; correct the link, or {}",
+            target.display(),
+            self.advice
+        );
+        Some(Err(Missing::NotThis { path: path.to_owned(), reason }))
     }
 
     /// Identifies the library from its file.
@@ -216,6 +231,19 @@ mod tests {
             let error = NONE.identify(given).unwrap_err().to_string();
             assert!(error.contains(part) && error.ends_with("build it"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_link_is_followed_and_a_link_to_nothing_names_its_target() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("libx.so");
+        std::os::unix::fs::symlink("libx.so.1", &link).unwrap();
+        let error = NONE.identify(link.to_str().unwrap()).unwrap_err().to_string();
+        let expected = "libx.so: the symbolic link leads to libx.so.1, which does not exist; correct the link, or build it";
+        assert!(error.ends_with(expected), "{error}");
+        std::fs::write(folder.path().join("libx.so.1"), "no library").unwrap();
+        let error = NONE.identify(link.to_str().unwrap()).unwrap_err().to_string();
+        assert!(error.contains("libx.so.1: the file is not a shared library"), "{error}");
     }
 
     #[test]

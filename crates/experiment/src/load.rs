@@ -1,7 +1,9 @@
 //! Reads an experiment file, and all files to which it refers, into an [`Experiment`].
 
+mod idle;
 mod task;
 mod unread;
+mod zip;
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -401,6 +403,9 @@ impl<'a> Loader<'a> {
             let message = "the sweep is empty; add a path with its values, such as \"design.bloom\" = \
             [\"none\", \"standard\"]";
             return Err(self.file.problem(&["sweep"], message));
+        }
+        if let Some(problem) = self.shortened_zip(&sweep) {
+            return Err(problem);
         }
         sweep.check().map_err(|error| self.sweep_problem(&error))?;
         for factor in &sweep.factors {

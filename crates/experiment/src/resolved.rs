@@ -187,6 +187,7 @@ impl Experiment {
         let plan = self.trials.interleaving();
         text.extend((plan != Interleaving::Rounds).then(|| format!("plan {}\n", plan.name())));
         text.extend(self.trials.fixture.iter().map(|last| format!("fixture {last}\n")));
+        text.extend(self.trials.instructions.map(|most| format!("instructions {most}\n")));
         format!("{:016x}", xxh3_64(text.as_bytes()))
     }
 }

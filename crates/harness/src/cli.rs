@@ -423,18 +423,10 @@ pub(crate) struct RunArguments {
     /// the functions whose CPU time differs most, and draws a differential flame graph.
     #[arg(long, conflicts_with = "part")]
     pub(crate) profile: bool,
-    /// Count instructions per operation with valgrind
+    /// Count the instructions of this many operations, such as 20000
     ///
-    /// The value is the largest number of counted operations. Without a value, the number is 20000. The option sets
-    /// trials.instructions.
-    #[arg(
-        long,
-        value_name = "OPERATIONS",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "20000",
-        value_parser = value_parser!(u64).range(1..)
-    )]
+    /// Valgrind counts at most this many operations per configuration. The option sets trials.instructions.
+    #[arg(long, value_name = "OPERATIONS", value_parser = value_parser!(u64).range(1..))]
     pub(crate) instructions: Option<u64>,
     /// Print a line after each trial, not only after each round
     #[arg(long)]

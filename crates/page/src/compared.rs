@@ -29,7 +29,9 @@ pub struct ComparedConfiguration {
     pub baseline: String,
     /// The label of the candidate.
     pub candidate: String,
-    /// The ratio of candidate to baseline. `None` if a median is 0 or missing.
+    /// The swept paths with the values of the candidate. A value is empty if the candidate has no such setting.
+    pub swept: Vec<(String, String)>,
+    /// The ratio candidate / baseline. `None` if a median is 0 or missing.
     pub ratio: Option<f64>,
     /// The ratio as text, such as `2.28x` or `+3.1%`.
     pub change: String,
@@ -62,6 +64,8 @@ pub(crate) fn compared(opened: &Opened, run: &RunData) -> Vec<ComparedConfigurat
             let (change, interval) = row.change(metric);
             let doubt = row.doubt();
             let counters = counters.differing(own, baseline);
+            let paths = run.swept.iter().map(|swept| swept.path.clone());
+            let values = paths.zip(run.cells[row.cell].swept.iter().cloned());
             all.push(ComparedConfiguration {
                 phase: match run.operations[of.operation].as_str() {
                     results::columns::ALL => phase.clone(),
@@ -72,6 +76,7 @@ pub(crate) fn compared(opened: &Opened, run: &RunData) -> Vec<ComparedConfigurat
                 within: row.heading.to_owned(),
                 baseline: run.cells[row.baseline_cell].label.clone(),
                 candidate: row.label.to_owned(),
+                swept: values.collect(),
                 ratio: row.comparison.as_ref().and_then(|comparison| comparison.ratio),
                 change,
                 interval: if run.is_counted { String::new() } else { interval },

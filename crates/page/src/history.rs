@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use serde::Serialize;
-use types::Outcome;
-use verdict::{Series, entries, series};
+use types::{Outcome, Problem};
+use verdict::{Series, add_command, entries, series};
 
 use crate::data::MetricData;
 use crate::escape::escape;
@@ -45,6 +45,9 @@ struct PastRun {
 #[derive(Serialize)]
 struct SeriesData {
     label: String,
+    /// The number of the series among the series with an equal name, from 1. A changed experiment file starts another
+    /// series.
+    version: usize,
     phase: String,
     operation: String,
     /// The index of the metric.
@@ -73,9 +76,13 @@ impl HistoryData {
     /// Reads a history file.
     ///
     /// # Errors
-    /// The file does not exist or cannot be read.
+    /// A file that does not exist, has no runs or cannot be read.
     pub(crate) fn read(store: &Path) -> Outcome<Self> {
         let all = series(&entries(store)?);
+        if all.is_empty() {
+            let message = format!("the history has no runs; add a run with: {}", add_command(store));
+            return Err(Problem::at(store, None, message));
+        }
         let names: BTreeSet<&str> = all.iter().map(|one| one.place[0].as_str()).collect();
         let mut metrics = Vec::new();
         let experiments = names.iter().map(|name| {
@@ -93,6 +100,7 @@ impl HistoryData {
         let runs: usize = self.experiments.iter().map(|of| of.runs.len()).sum();
         let series: usize = self.experiments.iter().map(|of| of.series.len()).sum();
         let changes = self.changes();
+        let longest = self.experiments.iter().flat_map(|of| &of.series).map(|one| one.values.len()).max();
         let _ = write!(
             text,
             "<p class=\"facts\">{} of {series} series in {runs} runs. A value is the median over the trials of a run. A \
@@ -101,7 +109,13 @@ impl HistoryData {
         );
         text += "<section class=\"verdicts\" aria-label=\"Change points\">\n<h2>Change points</h2>\n";
         if changes.is_empty() {
-            text += "<p>No metric changed. A change point needs about nine runs of an experiment.</p>\n";
+            let longest = longest.unwrap_or(0);
+            let _ = writeln!(
+                text,
+                "<p>No metric has a change point. A change point needs about nine runs with equal settings, and the longest \
+                 series has {}.</p>",
+                counted(longest, "run")
+            );
         } else {
             text += "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">since</th><th scope=\"col\">commit</th>\
                      <th scope=\"col\">series</th><th scope=\"col\">metric</th><th scope=\"col\">change</th>\
@@ -110,7 +124,28 @@ impl HistoryData {
             text += "</tbody>\n</table></div>\n";
         }
         text += "</section>\n<div class=\"live\"></div>\n";
-        text + &self.plain() + "</article>\n"
+        text + &self.runs() + &self.plain() + "</article>\n"
+    }
+
+    /// All runs of each experiment with their commits, oldest run first.
+    fn runs(&self) -> String {
+        let mut text = "<details class=\"notes\" id=\"all-runs\">\n<summary>All runs with their commits</summary>\n\
+                        <div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">experiment</th><th scope=\"col\">run</th>\
+                        <th scope=\"col\">started</th><th scope=\"col\">commit</th></tr></thead>\n<tbody>\n"
+            .to_owned();
+        for experiment in &self.experiments {
+            for (number, run) in experiment.runs.iter().enumerate() {
+                let _ = writeln!(
+                    text,
+                    "<tr><th scope=\"row\">{}</th><td class=\"number\">{}</td><td>{}</td><td><code>{}</code></td></tr>",
+                    escape(&experiment.name),
+                    number + 1,
+                    escape(&run.started.replace('T', " ").replace('Z', "")),
+                    escape(short(&run.commit)),
+                );
+            }
+        }
+        text + "</tbody>\n</table></div>\n</details>\n"
     }
 
     /// Returns the table rows of the change points, newest change first.
@@ -176,7 +211,10 @@ impl ExperimentHistory {
         let runs: Vec<(String, String)> = runs.into_iter().collect();
         let place = |run: &verdict::HistoryRun| runs.binary_search(&key(run)).unwrap_or_default();
         let mut found: Vec<SeriesData> = Vec::new();
-        for one in all {
+        let mut all = all.to_vec();
+        // The versions of a series are in the order of time. The sort is stable.
+        all.sort_by_key(|one| one.runs.first().map(|run| run.started.clone()));
+        for one in &all {
             let [_, label, phase, operation] = &one.place;
             let metric = metrics.iter().position(|of| of.name == one.metric.name).unwrap_or_else(|| {
                 metrics.push(MetricData::of(one.metric));
@@ -186,6 +224,7 @@ impl ExperimentHistory {
             let at = |index: usize| place(&one.runs[index]);
             let mut data = SeriesData {
                 label: label.clone(),
+                version: 1,
                 phase: phase.clone(),
                 operation: operation.clone(),
                 metric,
@@ -206,11 +245,7 @@ impl ExperimentHistory {
                     .map(|(of, level)| (at(of.start), at(of.end - 1), level))
                     .collect(),
             };
-            // A changed experiment file starts another series with an equal name.
-            let earlier = found.iter().filter(|of| of.is_like(&data)).count();
-            if earlier > 0 {
-                let _ = write!(data.label, " (version {})", earlier + 1);
-            }
+            data.version += found.iter().filter(|of| of.is_like(&data)).count();
             found.push(data);
         }
         let runs = runs.into_iter().map(|(started, commit)| PastRun { started, commit });
@@ -221,8 +256,10 @@ impl ExperimentHistory {
 impl SeriesData {
     /// Returns whether two series have the same name, apart from the versions of their components.
     fn is_like(&self, other: &Self) -> bool {
-        let key = |of: &Self| (of.phase.clone(), of.operation.clone(), of.metric, of.machine.clone());
-        key(self) == key(other) && self.label.split(" (version ").next() == Some(other.label.as_str())
+        let key = |of: &Self| {
+            (of.label.clone(), of.phase.clone(), of.operation.clone(), of.metric, of.machine.clone())
+        };
+        key(self) == key(other)
     }
 
     /// Returns the name of the series, such as `ycsb: leveled, phase a, get`.
@@ -232,7 +269,8 @@ impl SeriesData {
             operation => format!(", {operation}"),
         };
         let machine = if self.machine.is_empty() { String::new() } else { format!(" on {}", self.machine) };
-        format!("{experiment}: {}, phase {}{operation}{machine}", self.label, self.phase)
+        let version = if self.version > 1 { format!(" (version {})", self.version) } else { String::new() };
+        format!("{experiment}: {}{version}, phase {}{operation}{machine}", self.label, self.phase)
     }
 }
 

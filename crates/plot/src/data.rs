@@ -6,7 +6,7 @@ use results::columns::{CELL, TRIAL};
 use results::{Column, EXPECTATIONS, Expectation, Row, Schema, Table, Unit, Value, ValueType};
 
 use crate::naming::{
-    bound_label, compare, looks, series_label, sort_series, styles_of, tag_of, tell_apart, text_of,
+    bound_label, compare, looks, own_name, series_label, sort_series, styles_of, tag_of, tell_apart, text_of,
 };
 use crate::palette::Style;
 use crate::pick::{count, pick};
@@ -236,6 +236,8 @@ struct Plan {
 struct Cell {
     x: Value,
     series: Vec<Value>,
+    /// The name of the configuration without any setting.
+    own: String,
     tag: Option<String>,
     /// The number of the configuration in `runs.csv`. Names that are not in a catalog are sorted by this number.
     number: u64,
@@ -318,7 +320,8 @@ impl Plan {
                 let [xs, ys, theory, bound] = [const { Vec::new() }; 4];
                 let tag = self.tag_at.map(|at| text_of(&value(at))).filter(|tag| !tag.is_empty());
                 let sign = judged.sign(row);
-                cells.push(Cell { x: x.clone(), series, tag, number, xs, ys, theory, bound, sign });
+                let own = own_name(row);
+                cells.push(Cell { x: x.clone(), series, own, tag, number, xs, ys, theory, bound, sign });
                 cells.len() - 1
             });
             let cell = &mut cells[place];
@@ -363,7 +366,7 @@ impl Plan {
 
     /// Returns the series in order, with their styles and points.
     fn series(&self, cells: &[Cell], across: &Across, order: &LabelOrder) -> Result<Vec<Series>, PlotError> {
-        let mut groups: Vec<(&Vec<Value>, u64, Vec<Point>)> = Vec::new();
+        let mut groups: Vec<(&Vec<Value>, u64, Vec<Point>, &str)> = Vec::new();
         let names: BTreeMap<&str, usize> = match across {
             Across::Numbers(_) => BTreeMap::new(),
             Across::Names(names) => {
@@ -381,22 +384,22 @@ impl Plan {
             let (y, tag, sign) = (spread(&cell.ys), cell.tag.clone(), cell.sign);
             let point = Point { x, y, theory, bound, sign, tag };
             match groups.iter_mut().find(|(key, ..)| *key == &cell.series) {
-                Some((_, number, points)) => {
+                Some((_, number, points, _)) => {
                     *number = (*number).min(cell.number);
                     points.push(point);
                 }
-                None => groups.push((&cell.series, cell.number, vec![point])),
+                None => groups.push((&cell.series, cell.number, vec![point], &cell.own)),
             }
         }
         let columns: Vec<&Column> = self.series_at.iter().map(|at| &self.schema.columns()[*at]).collect();
-        sort_series(&mut groups, &columns, order, |(key, number, _)| (key, *number))?;
+        sort_series(&mut groups, &columns, order, |(key, number, ..)| (key, *number))?;
         let styles = styles_of(&columns, order, groups.iter().map(|(key, ..)| *key));
-        let series = groups.into_iter().zip(styles).map(|((key, _, mut points), style)| {
+        let series = groups.into_iter().zip(styles).map(|((key, _, mut points, own), style)| {
             // Points with a tag are joined in the order of the sweep, which `cells` have.
             if self.tag_at.is_none() {
                 points.sort_by(|a, b| a.x.median.total_cmp(&b.x.median));
             }
-            Series { label: bound_label(series_label(&columns, key), style), style, points }
+            Series { label: bound_label(series_label(&columns, key, own), style), style, points }
         });
         Ok(series.collect())
     }

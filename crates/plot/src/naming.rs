@@ -3,15 +3,12 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use results::columns::CELL;
+use results::columns::{CELL, ENGINE, LABEL};
 use results::{Column, Row, Table, Unit, Value};
 
 use crate::format::SPACE;
 use crate::palette::{BOUND, Style};
 use crate::{ChartSpec, Form, LabelOrder, PlotError, format, quantity};
-
-/// The name of a series whose configurations have none of the settings that name the series.
-const NOT_SET: &str = "not set";
 
 /// The largest number of series that readers can distinguish.
 const MOST_SERIES: usize = 32;
@@ -70,21 +67,22 @@ pub(crate) fn series_of(
     let at = tell_apart(table, spec, None)?;
     let columns: Vec<&Column> = at.iter().map(|at| &table.schema().columns()[*at]).collect();
     let key = |row: &Row| -> Vec<Value> { at.iter().map(|at| row.cells()[*at].clone()).collect() };
-    let mut keys: Vec<(Vec<Value>, u64)> = Vec::new();
+    let mut keys: Vec<(Vec<Value>, u64, String)> = Vec::new();
     for row in table.rows() {
         let number = row.get(&CELL).integer().unwrap_or(0);
-        match keys.iter_mut().find(|(known, _)| *known == key(row)) {
-            Some((_, least)) => *least = (*least).min(number),
-            None => keys.push((key(row), number)),
+        match keys.iter_mut().find(|(known, ..)| *known == key(row)) {
+            Some((_, least, _)) => *least = (*least).min(number),
+            None => keys.push((key(row), number, own_name(row))),
         }
     }
-    sort_series(&mut keys, &columns, order, |(key, number)| (key, *number))?;
-    let styles = styles_of(&columns, order, keys.iter().map(|(key, _)| key));
-    let place = |row: &Row| keys.iter().position(|(known, _)| *known == key(row)).unwrap_or(0);
+    sort_series(&mut keys, &columns, order, |(key, number, _)| (key, *number))?;
+    let styles = styles_of(&columns, order, keys.iter().map(|(key, ..)| key));
+    let place = |row: &Row| keys.iter().position(|(known, ..)| *known == key(row)).unwrap_or(0);
+    let labels = keys.iter().map(|(key, _, own)| series_label(&columns, key, own));
     Ok(NamedSeries {
         heading: columns.first().map_or(String::new(), |column| column.title().to_owned()),
         of_rows: table.rows().iter().map(place).collect(),
-        series: keys.iter().map(|(key, _)| series_label(&columns, key)).zip(styles).collect(),
+        series: labels.zip(styles).collect(),
     })
 }
 
@@ -130,11 +128,12 @@ pub(crate) fn bound_label(name: String, style: Style) -> String {
     if style.color == BOUND { name + " (bound)" } else { name }
 }
 
-/// Returns the label of a series, such as `blocked · size_ratio=4`. A name stands alone in the label, and a number
-/// follows the name of its setting. The first number also stands alone, because the heading of the legend names its
-/// setting. The label omits settings that the configuration does not have. For example, other engines have no
-/// compaction policy of lsmbench.
-pub(crate) fn series_label(columns: &[&Column], key: &[Value]) -> String {
+/// Returns the label of a series, such as `blocked · size_ratio=4`. If the value is a name, the label omits the
+/// setting. If the value is a number, the label contains the setting. The setting of the first number is in the
+/// heading of the legend. The label omits a setting that the configuration does not have. For example, other engines
+/// have no compaction policy of lsmbench. If a configuration has none of the settings, the label is `own`, its
+/// [own name](own_name).
+pub(crate) fn series_label(columns: &[&Column], key: &[Value], own: &str) -> String {
     let part = |(at, (column, value)): (usize, (&&Column, &Value))| {
         let name = column.name().rsplit('.').next().unwrap_or_default();
         let is_number = quantity::of(value, Unit::Plain).is_some();
@@ -145,7 +144,13 @@ pub(crate) fn series_label(columns: &[&Column], key: &[Value]) -> String {
         }
     };
     let parts: Vec<String> = columns.iter().zip(key).enumerate().filter_map(part).collect();
-    if parts.is_empty() && !key.is_empty() { NOT_SET.to_owned() } else { parts.join(" · ") }
+    if parts.is_empty() && !key.is_empty() { own.to_owned() } else { parts.join(" · ") }
+}
+
+/// Returns the name of a row's configuration without any setting: the engine, or else the label.
+pub(crate) fn own_name(row: &Row) -> String {
+    let engine = row.schema().position(ENGINE).map(|at| row.cells()[at].to_string());
+    engine.filter(|engine| !engine.is_empty()).unwrap_or_else(|| row.get(&LABEL).to_string())
 }
 
 /// Formats a swept value for readers. A value with a unit has a space before the unit.

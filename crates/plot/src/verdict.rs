@@ -118,10 +118,7 @@ impl<'a> Judged<'a> {
         match most.max_by_key(|(count, _)| *count) {
             Some((most @ 2.., row)) => {
                 let differing = row.get(&v::DIFFERS_IN);
-                format!(
-                    " Confounded: up to {most} factors differ ({}).",
-                    differing.to_string().replace(',', ", ")
-                )
+                format!(" Confounded: up to {most} factors differ ({differing}).")
             }
             _ => String::new(),
         }

@@ -7,7 +7,7 @@ use lsmbench_plot as plot;
 use plot::{
     Caption, Chart, ChartSpec, Context, FigureStyle, Form, LabelOrder, Scalar, SelectedValues, Width,
 };
-use results::{CellInfo, Folder, Group, Manifest};
+use results::{CellInfo, Folder, Group, Manifest, Row, Schema, Table, columns as c};
 use tempfile::TempDir;
 
 mod synthetic;
@@ -264,6 +264,62 @@ fn verdicts_are_in_the_caption_and_at_the_bars() {
     std::fs::write(&damaged, "verdict\n").unwrap();
     let chart = draw(sample);
     assert!(chart.notes().iter().any(|note| note.starts_with("no verdict: ")), "{:?}", chart.notes());
+}
+
+#[test]
+fn settings_that_differ_are_a_list_with_single_spaces() {
+    let (_folder, sample) = sample("throughput");
+    let mut verdicts = results::verdicts::read(&sample.folder.verdicts()).unwrap();
+    for verdict in &mut verdicts {
+        verdict.set(&results::verdicts::FACTORS, 2_u64);
+        verdict.set(&results::verdicts::DIFFERS_IN, "engine, mismatched settings");
+    }
+    results::verdicts::write(&sample.folder.verdicts(), &verdicts).unwrap();
+    let caption = texts(&draw(&sample).svg()).join(" ");
+    assert!(caption.contains("up to 2 factors differ (engine, mismatched settings)."), "{caption}");
+}
+
+/// Other engines have none of the settings that name the series of lsmbench.
+#[test]
+fn a_series_without_settings_has_the_name_of_its_engine() {
+    let swept = ["engine", "design.stall.pacing", "phase.load.threads"];
+    let schema = Schema::runs(&swept).unwrap();
+    let mut rows = Vec::new();
+    for (cell, (engine, pacing, threads)) in [
+        ("rocksdb", "", "1"),
+        ("lsmbench", "stop", "1"),
+        ("lsmbench", "delay", "1"),
+        ("rocksdb", "", "2"),
+        ("lsmbench", "stop", "2"),
+        ("lsmbench", "delay", "2"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut row = Row::new(&schema);
+        row.set(&c::EXPERIMENT, "x")
+            .set(&c::CELL, cell)
+            .set(&c::LABEL, format!("{engine} {pacing} {threads}"));
+        row.set(&c::TRIAL, 0_u64).set(&c::PHASE, "load").set(&c::OPERATION, "all").set(&c::MODE, "timed");
+        row.set(&c::OPS_PER_SECOND, 1000.0 + cell as f64);
+        for (path, value) in swept.iter().zip([engine, pacing, threads]) {
+            row.set_swept(path, value).unwrap();
+        }
+        rows.push(row);
+    }
+    let table = Table::new(schema, rows);
+    for (form, x) in [(Form::Line, "phase.load.threads"), (Form::GroupedBar, "phase.load.threads")] {
+        let spec = ChartSpec {
+            x: Some(x.to_owned()),
+            y: Some("ops_per_second".to_owned()),
+            series: Some("design.stall.pacing".to_owned()),
+            ..ChartSpec::new(form)
+        };
+        let chart = Chart::of_table(&table, &Folder::new(""), &spec, &Context::default()).unwrap();
+        let texts = texts(&chart.svg());
+        let has = |name: &str| texts.iter().any(|text| text == name);
+        assert!(has("rocksdb") && has("stop") && has("delay") && !has("not set"), "{texts:?}");
+    }
 }
 
 #[test]

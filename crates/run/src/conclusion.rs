@@ -71,7 +71,6 @@ impl<'a> Conclusion<'a> {
             let note = slices_note(self.facts, &Table::read(&folder.slices())?);
             text.extend(note.map(|note| wrapped("  ", "    ", &note)));
         }
-        text.push('\n');
         for graph in manifest.flame_graphs.iter().take(MOST_PROFILES) {
             text += &wrapped("Profile: ", "         ", &graph.summary);
         }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use catalog::{Axis, VariantInfo};
 use page::escape;
+use results::ConfigPath;
 
 use crate::evidence::Evidence;
 use crate::file::SiteFile;
@@ -49,7 +50,7 @@ fn section(axis: &dyn Axis, kept: &Kept) -> String {
 
 fn line(axis: &str, variant: &VariantInfo, kept: &Kept) -> String {
     let own: Vec<&Evidence> =
-        kept.evidence.iter().filter(|evidence| is_of(evidence, axis, variant.kind)).collect();
+        kept.evidence.iter().filter(|evidence| has_variant(evidence, axis, variant.kind)).collect();
     let items: String = own.iter().take(MOST_EVIDENCE).map(|evidence| item(evidence)).collect();
     let more = match own.len().saturating_sub(MOST_EVIDENCE) {
         0 => String::new(),
@@ -67,19 +68,33 @@ fn line(axis: &str, variant: &VariantInfo, kept: &Kept) -> String {
     )
 }
 
-/// Returns whether the experiment of a comparison sweeps the axis, and the candidate of the comparison uses the variant
-/// `kind`.
-fn is_of(evidence: &Evidence, axis: &str, kind: &str) -> bool {
-    let is_swept = |path: &String| {
-        let mut parts = path.split('.');
-        matches!(parts.next(), Some("design" | "component")) && parts.next() == Some(axis)
-    };
-    evidence.swept.iter().any(is_swept) && names(&evidence.compared.candidate, kind)
+/// Returns whether the candidate of a comparison has a variant on an axis that the experiment sweeps.
+fn has_variant(evidence: &Evidence, axis: &str, kind: &str) -> bool {
+    is_of((&evidence.compared.swept, &evidence.compared.candidate), axis, kind)
 }
 
-/// Returns whether a label, such as `blocked(bits_per_key=12) + lru`, contains the variant `kind`.
-fn names(label: &str, kind: &str) -> bool {
-    label.split(" + ").flat_map(|part| part.split(", ")).any(|part| part.split('(').next() == Some(kind))
+/// Returns whether a candidate has a variant on a swept axis. `swept` has the swept paths with
+/// the values of the candidate, and `label` is the label of the candidate. Several axes have variants of the same name,
+/// such as `none`.
+fn is_of((swept, label): (&[(String, String)], &str), axis: &str, kind: &str) -> bool {
+    // A swept value or a part of a label, such as `blocked(bits_per_key=12)`.
+    let is_kind = |text: &str| text.split('(').next() == Some(kind);
+    if let Some((_, value)) = swept.iter().find(|(path, _)| swept_axis(path) == Some((axis, true))) {
+        return is_kind(value);
+    }
+    // If only parameters of the axis are swept, the label names the variant next to the variants of other axes.
+    let is_of_other_axis = swept
+        .iter()
+        .any(|(path, value)| swept_axis(path).is_some_and(|(_, is_whole)| is_whole) && is_kind(value));
+    let is_swept = swept.iter().any(|(path, _)| swept_axis(path).is_some_and(|(of, _)| of == axis));
+    is_swept && !is_of_other_axis && label.split(" + ").any(is_kind)
+}
+
+/// Returns the axis of a swept path, and whether the path sweeps the variants of the axis and not only a parameter.
+/// Returns `None` for paths outside of designs.
+fn swept_axis(path: &str) -> Option<(&str, bool)> {
+    let path = ConfigPath::new(path);
+    Some((path.axis()?, matches!(path.below(), [_] | [_, "kind"])))
 }
 
 fn item(evidence: &Evidence) -> String {
@@ -102,9 +117,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_label_names_its_variants() {
-        assert!(names("blocked(bits_per_key=12) + lru", "blocked"));
-        assert!(names("lru, blocked", "lru"));
-        assert!(!names("split-block", "block") && !names("blocked", "lru"));
+    fn a_candidate_has_a_variant_only_on_its_axis() {
+        let has = |swept: &[(&str, &str)], label, axis, kind| {
+            let swept: Vec<(String, String)> =
+                swept.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())).collect();
+            is_of((&swept, label), axis, kind)
+        };
+        // Both the cache and the filter can be "none".
+        let both =
+            [("design.cache", "lru(capacity=32MiB)"), ("design.bloom", "none"), ("phase.read.threads", "1")];
+        let label = "lru(capacity=32MiB) + none + threads=1";
+        assert!(has(&both, label, "cache", "lru") && has(&both, label, "bloom", "none"));
+        assert!(!has(&both, label, "cache", "none") && !has(&both, label, "fence", "none"));
+        // If only a parameter is swept, the label has the variant.
+        let bits = [("design.allocation", "uniform"), ("design.bloom.bits_per_key", "5")];
+        let label = "uniform + double-probe(bits_per_key=5)";
+        assert!(has(&bits, label, "bloom", "double-probe") && has(&bits, label, "allocation", "uniform"));
+        assert!(!has(&bits, label, "bloom", "uniform") && !has(&bits, label, "bloom", "probe"));
+        // A setting that the candidate lacks has no variant.
+        assert!(!has(&[("design.cache", "")], "rocksdb", "cache", "none"));
     }
 }

@@ -75,6 +75,11 @@ pub fn check(root: &Path, standard: &Standard<'_>) -> Outcome<Contribution> {
     if !root.is_dir() {
         return Err(Problem::at(root, None, "there is no such folder; name the folder of a machine"));
     }
+    if Folder::new(root).manifest().exists() {
+        let message =
+            "this folder has the results of one experiment; name the folder of the machine above it";
+        return Err(Problem::at(root, None, message));
+    }
     let mut found = Contribution::default();
     let name = folder_name(&root.canonicalize().unwrap_or_else(|_| root.to_owned()));
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
@@ -167,7 +172,7 @@ impl Examined<'_> {
                 &format!("runs.csv has bytes after the rows that its checksum covers; {COPY}"),
             );
         } else if let Err(error) = self.manifest.check_rows(&folder) {
-            self.faults.push(error.to_string());
+            self.faults.push(format!("{error}; {COPY}"));
         }
     }
 
@@ -283,7 +288,7 @@ impl Examined<'_> {
         let table = match Table::read(&Folder::new(&self.path).runs()) {
             Ok(table) => table,
             Err(error) => {
-                self.faults.push(error.to_string());
+                self.faults.push(format!("{error}; {COPY}"));
                 return;
             }
         };

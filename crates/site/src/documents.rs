@@ -61,7 +61,7 @@ fn page(sources: &SiteSources<'_>, document: &Path, text: &str, summary: &str) -
         contents.replacen("<h1 id=\"summary\">Summary</h1>", "", 1).replace("<h1 id=", "<h2 data-id=");
     let contents = contents.replace("</h1>", "</h2>");
     let body = format!(
-        "<p class=\"to-contents\"><a href=\"#contents\">All documents</a></p>\n<div class=\"with-contents\">\n\
+        "<nav class=\"to-contents\" aria-label=\"Contents\"><a href=\"#contents\">All documents</a></nav>\n<div class=\"with-contents\">\n\
          <nav class=\"contents\" id=\"contents\" aria-label=\"Documents\">\n{contents}</nav>\n\
          <article class=\"document\">\n{}{}</article>\n</div>\n",
         night(&rendered.charts),

@@ -13,8 +13,6 @@ pub(crate) struct Evidence {
     pub(crate) page: String,
     /// Whether the run used reduced sizes.
     pub(crate) is_quick: bool,
-    /// The swept paths of the experiment.
-    pub(crate) swept: Vec<String>,
 }
 
 impl Evidence {
@@ -30,7 +28,6 @@ impl Evidence {
             machine,
             page: page.to_owned(),
             is_quick: manifest.quick,
-            swept: manifest.swept.clone(),
         }
     }
 

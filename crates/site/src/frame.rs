@@ -6,6 +6,10 @@ use crate::file::SiteFile;
 
 const STYLE: &str = include_str!("assets/site.css");
 const FIND: &str = include_str!("assets/find.js");
+const SEARCH_SCRIPT: &str = include_str!("assets/search.js");
+
+/// The address of the page of the search.
+pub(crate) const SEARCH: &str = "search.html";
 
 /// The parts of the site: the address of each part, and the text of its link.
 const PARTS: [(&str, &str); 7] = [
@@ -26,6 +30,7 @@ pub(crate) fn shared() -> Vec<SiteFile> {
         SiteFile::new("page.js", page::page_script()),
         SiteFile::new("history.js", page::history_script()),
         SiteFile::new("find.js", FIND),
+        SiteFile::new("search.js", SEARCH_SCRIPT),
     ]
 }
 
@@ -34,7 +39,8 @@ pub(crate) fn to_root(path: &str) -> String {
     "../".repeat(path.matches('/').count())
 }
 
-/// Returns the links to the parts of the site. `part` is the current part.
+/// Returns the links to the parts of the site, and the field of the search. `part` is the current part. The field works
+/// without a script, because the form opens the page of the search.
 fn navigation(path: &str, part: &str) -> String {
     let root = to_root(path);
     let link = |(page, name): &(&str, &str)| {
@@ -42,8 +48,16 @@ fn navigation(path: &str, part: &str) -> String {
         format!("<a href=\"{root}{page}\"{current}>{name}</a>")
     };
     let links: Vec<String> = PARTS.iter().map(link).collect();
+    // The page of the search has a field of its own.
+    let search = match part {
+        SEARCH => link(&(SEARCH, "Search")),
+        _ => format!(
+            "<form role=\"search\" action=\"{root}{SEARCH}\"><input type=\"search\" name=\"q\" aria-label=\"Search this \
+             site\" placeholder=\"Search\"></form>"
+        ),
+    };
     format!(
-        "<nav class=\"site\" aria-label=\"Site\"><a class=\"home\" href=\"{root}index.html\">lsmbench</a> {}</nav>\n",
+        "<nav class=\"site\" aria-label=\"Site\"><a class=\"home\" href=\"{root}index.html\">lsmbench</a> {} {search}</nav>\n",
         links.join(" ")
     )
 }
@@ -80,8 +94,8 @@ pub(crate) fn interactive(path: &str, part: &str, links: &str, script: &str) -> 
     }
 }
 
-/// Returns a page about published systems, after adding a link to the site.
+/// Returns a page about published systems, with links to the site before its own links.
 pub(crate) fn system(page: &SiteFile) -> SiteFile {
-    let link = "<nav><a href=\"../index.html\">lsmbench</a> ";
-    SiteFile::new(format!("systems/{}", page.path), page.content.replacen("<nav>", link, 1))
+    let link = format!("<nav><a href=\"../index.html\">lsmbench</a> <a href=\"../{SEARCH}\">Search</a> ");
+    SiteFile::new(format!("systems/{}", page.path), page.content.replacen("<nav>", &link, 1))
 }

@@ -59,10 +59,13 @@ pub(crate) fn page(sources: &SiteSources<'_>, kept: &Kept) -> Outcome<SiteFile> 
     }
     body += "</div>\n";
     body += &night(&charts);
+    if !kept.machines.is_empty() {
+        body += "<h2 id=\"engines\">Is lsmbench faster than RocksDB?</h2>\n";
+    }
     for machine in &kept.machines {
         let _ = write!(
             body,
-            "<h2>Is lsmbench faster than RocksDB?</h2>\n<p class=\"facts\">{}: {}. <a href=\"engines.html#{}\">All engines</a></p>\n{}",
+            "<h3>{}</h3>\n<p class=\"facts\">{}. <a href=\"engines.html#{}\">All engines</a></p>\n{}",
             escape(&machine.title()),
             escape(&machine.facts()),
             escape(&machine.name),

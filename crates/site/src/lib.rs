@@ -1,5 +1,5 @@
-//! A static site of all results and documents of a repository: verdicts, comparisons of engines by machine, components,
-//! published systems, history and documents.
+//! A static site of everything that a repository keeps: verdicts, comparisons of engines by machine, components,
+//! published systems, history and documents, with a search over all pages.
 //!
 //! The site works without a network, and its tables are readable without a script. All pages share one style and few
 //! scripts. On disk, a machine is a folder with one results folder per experiment. [`check`] checks such a folder
@@ -18,6 +18,8 @@ mod kept;
 mod machine;
 mod markdown;
 mod plausible;
+mod search;
+mod sections;
 mod sources;
 mod verdicts;
 
@@ -43,5 +45,6 @@ pub fn site(sources: &SiteSources<'_>) -> Outcome<Vec<SiteFile>> {
     files.extend(explore::pages(&kept)?);
     files.extend(documents::pages(sources)?);
     files.extend(sources.systems.iter().map(frame::system));
+    files.extend(search::pages(&files));
     Ok(files)
 }

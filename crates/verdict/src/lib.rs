@@ -38,7 +38,7 @@ pub use engine_tables::{EngineTables, MarkdownPage, Targets, keep};
 pub use extract::{Names, copy_rows, kept_manifest};
 pub use facts::{CellFacts, ComponentFacts, Contrast, ExperimentFacts};
 pub use gate::{Against, FailOn, GateRule, Goldens, Tolerance, against, check_goldens};
-pub use history::{Change, HistoryRun, Series, add, entries, series};
+pub use history::{Change, HistoryRun, Series, add, add_command, entries, series};
 pub use judge::{
     Gated, LOOKS_ALPHA, Machines, NO_QUICK_VERDICT, PhaseCounters, Verdicts, baselines, first_table,
     judged_phase, noisy_baselines, rows_of_rounds, sentences,

@@ -1,5 +1,5 @@
-//! Finds settings without effect. Examples are keys of a phase that its mix does not use, a swept cache that all reads
-//! bypass, and settings about time in counted mode.
+//! Finds settings that have no effect. Examples are keys of a phase that its mix does not use, a swept cache that all
+//! reads bypass, settings of a design that need other settings, and settings about time in counted mode.
 
 use engines::{Codec, EngineOptions, Reads};
 use results::{ConfigPath, Root, RunMode};
@@ -9,6 +9,7 @@ use types::Outcome;
 use workload::{Phase, Rate};
 
 use super::Loader;
+use super::idle::{ConditionalSetting, conditional_settings};
 use crate::cell::{Cell, is_read};
 use crate::engine::engine;
 use crate::overrides::{Set, SetBy};
@@ -42,10 +43,36 @@ impl Loader<'_> {
     pub(super) fn unread(&self, sweep: &Sweep, trials: &Trials, cells: &[Cell]) -> Outcome<Vec<String>> {
         let mut sentences = self.unread_keys(sweep, cells)?;
         sentences.extend(Self::idle_cache(sweep, cells));
-        if trials.mode == RunMode::Counted && self.sets.setter("trials.mode").is_none() {
+        let is_counted = trials.mode == RunMode::Counted && self.sets.setter("trials.mode").is_none();
+        sentences.extend(Self::idle_settings(sweep, cells, is_counted));
+        if is_counted {
             sentences.extend(self.times_of_counters(cells));
         }
         Ok(sentences)
+    }
+
+    /// Returns warnings about settings of designs that need other settings, if no configuration with such a setting
+    /// has these other settings.
+    fn idle_settings(sweep: &Sweep, cells: &[Cell], is_counted: bool) -> Vec<String> {
+        let is_whole =
+            |cell: &&Cell| cell.task.workload().is_some() && engine(&cell.engine).reads_whole_design();
+        let mut found: Vec<ConditionalSetting> = Vec::new();
+        for cell in cells.iter().filter(is_whole) {
+            for setting in conditional_settings(&cell.design, is_counted) {
+                match found.iter_mut().find(|known| known.path == setting.path) {
+                    Some(known) if setting.idle.is_none() => known.idle = None,
+                    Some(_) => {}
+                    None => found.push(setting),
+                }
+            }
+        }
+        let sentence = |ConditionalSetting { path, idle }: &ConditionalSetting| {
+            let path = format!("design.{path}");
+            let is_swept = sweep.factors.iter().any(|factor| factor.path == path);
+            let sweep = if is_swept { "sweep." } else { "" };
+            Some(format!("{sweep}{path}: this setting has no effect: {}", idle.as_ref()?))
+        };
+        found.iter().filter_map(sentence).collect()
     }
 
     /// Returns warnings about keys of phases that have no effect in any configuration.

@@ -34,12 +34,9 @@ pub(crate) fn site(arguments: &SiteArguments) -> Outcome<()> {
     }
     check_folder(out)?;
     check_replaceable(out)?;
-    let [docs, published] = ["docs", "results/published"].map(|name| repository.join(name));
-    if !docs.is_dir() {
-        let message = "there is no folder docs; name the root of the repository with --repository";
-        return Err(Problem::at(repository, None, message));
-    }
-    let pages = kept_pages(&[repository.join("experiments")], &published)?;
+    in_repository(repository, "docs")?;
+    let experiments = in_repository(repository, "experiments")?;
+    let pages = kept_pages(&[experiments], &repository.join("results/published"))?;
     let systems = pages.into_iter().filter(report::ReportPage::is_html);
     let sources = SiteSources {
         root: repository,
@@ -61,7 +58,20 @@ pub(crate) fn site(arguments: &SiteArguments) -> Outcome<()> {
     print(&format!("{}\n", out.join("index.html").display()))
 }
 
-/// Returns an error if a folder contains a file that no earlier site wrote.
+/// Returns the path of a folder in a repository.
+///
+/// # Errors
+/// The folder does not exist, so `repository` is not the root of a repository.
+fn in_repository(repository: &Path, name: &str) -> Outcome<PathBuf> {
+    let folder = repository.join(name);
+    if folder.is_dir() {
+        return Ok(folder);
+    }
+    let message = format!("there is no folder {name}; name the root of the repository with --repository");
+    Err(Problem::at(repository, None, message))
+}
+
+/// Returns an error if a folder has other files than an earlier site.
 fn check_replaceable(out: &Path) -> Outcome<()> {
     let list = std::fs::read_to_string(out.join(LIST)).unwrap_or_default();
     let own: HashSet<PathBuf> = list.lines().chain([LIST]).map(|path| out.join(path)).collect();
@@ -107,7 +117,7 @@ fn write(out: &Path, file: &SiteFile) -> Outcome<()> {
 /// Checks the results that a contributor measured on one machine. Prints all faults except the last one, and returns
 /// the last fault as the error.
 fn check_machine(folder: &Path, repository: &Path) -> Outcome<()> {
-    let experiments = known_experiments(&repository.join("configs/peers"))?;
+    let experiments = known_experiments(&in_repository(repository, "configs/peers")?)?;
     let build = build_info();
     let standard = Standard {
         experiments: &experiments,

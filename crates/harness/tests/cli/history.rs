@@ -8,7 +8,7 @@ use crate::bench::Bench;
 fn results_are_added_once() {
     let bench = Bench::small();
     let error = bench.run(&["history"]).refusal();
-    assert!(error.contains("no history results/history.csv; create it with --add"), "{error}");
+    assert!(error.contains("no history results/history.csv; create it with: lsmbench history results/history.csv --add RESULTS"), "{error}");
     for (out, trials) in [("one", "1"), ("two", "2")] {
         bench.ok(&["run", "small.toml", "--out", out, "--trials", trials]);
     }
@@ -86,8 +86,7 @@ fn a_damaged_history_says_where_and_what_to_do() {
         bench.write("h.csv", content);
         for arguments in [&["history", "h.csv"][..], &["history", "h.csv", "--add", "nowhere"]] {
             let error = bench.run(arguments).refusal();
-            let advice =
-                "; fix this line, or move the file away and create another history with --add RESULTS";
+            let advice = "; fix this line, or move the file away and create another history with: lsmbench history h.csv --add RESULTS";
             assert!(error.starts_with(saying) && error.ends_with(advice), "{error}");
         }
     }

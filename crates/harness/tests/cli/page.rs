@@ -90,6 +90,17 @@ fn a_page_shows_a_history_with_the_commits_of_its_change_points() {
     let both = bench.read("both.html");
     assert!(both.contains("id=\"run-0\"") && both.contains("id=\"history-page\""));
     let error = bench.run(&["page", "--history", "none.csv"]).refusal();
-    assert!(error.contains("no history none.csv"), "{error}");
+    assert!(
+        error.contains("no history none.csv; create it with: lsmbench history none.csv --add RESULTS"),
+        "{error}"
+    );
+    let error = bench.run(&["page", "--history", "results"]).refusal();
+    assert!(error.contains("results: this is a folder; name the file of a history, such as"), "{error}");
+    bench.write("empty.csv", bench.read("h.csv").lines().next().unwrap().to_owned() + "\n");
+    let error = bench.run(&["page", "--history", "empty.csv"]).refusal();
+    assert!(
+        error.contains("the history has no runs; add a run with: lsmbench history empty.csv --add"),
+        "{error}"
+    );
     assert!(bench.run(&["page"]).expect(2).err.contains("RESULTS"));
 }

@@ -86,7 +86,7 @@ fn instructions_are_counted_exactly_and_judged() {
     }
     let counts = |out: &str, options: &[&str]| -> Vec<f64> {
         let arguments =
-            ["run", "planted.toml", "--allow-debug", "--instructions=100", "--out", out, "--trials=6"];
+            ["run", "planted.toml", "--allow-debug", "--instructions", "100", "--out", out, "--trials=6"];
         let answer = bench.ok(&[&arguments[..], options].concat());
         assert!(answer.contains("user-mode instructions per operation"), "{answer}");
         let rows = results::Table::read(&Folder::new(bench.path(out).join("planted")).runs()).unwrap();
@@ -101,6 +101,16 @@ fn instructions_are_counted_exactly_and_judged() {
     let [fast, slow] = distinct[..] else { panic!("one count per configuration: {timed:?}") };
     // A get of the vector compares some of its 2,000 keys, and a get of the tree compares a few.
     assert!((100.0..20_000.0).contains(&fast) && slow > 2.0 * fast, "{fast} {slow}");
+    // A resumed run keeps the counts, and counts only in a run with an equal number of operations.
+    let resume = ["run", "planted.toml", "--allow-debug", "--resume", "--out", "timed", "--trials", "7"];
+    let resumed = bench.run(&[&resume[..], &["--instructions", "100"]].concat()).expect(0);
+    assert!(!resumed.err.contains("counting instructions"), "{}", resumed.err);
+    let rows = results::Table::read(&Folder::new(bench.path("timed").join("planted")).runs()).unwrap();
+    let rows = of(rows.rows(), "get", "all");
+    let kept = rows.iter().map(|row| number(row, &c::USER_INSTRUCTIONS_PER_OP));
+    assert_eq!(kept.filter(|count| distinct.contains(count)).count(), 2 * 7);
+    let error = bench.run(&[&resume[..], &["--instructions", "50"]].concat()).refusal();
+    assert!(error.contains("cannot be resumed, because the experiment, its overrides"), "{error}");
     let counted = counts(
         "counted",
         &["--set", "trials.mode=\"counted\"", "--set", "verdict.metric=user_instructions_per_op"],
@@ -131,7 +141,7 @@ fn a_missing_tool_and_an_unfit_experiment_are_refused_before_the_run() {
     };
     let error = refusal(&["--profile"]);
     assert!(error.contains("--profile needs the program perf; install it"), "{error}");
-    let error = refusal(&["--instructions"]);
+    let error = refusal(&["--instructions", "100"]);
     assert!(error.contains("trials.instructions needs the program valgrind; install"), "{error}");
     let error = refusal(&["--profile", "--set", "trials.mode=\"counted\""]);
     assert!(
@@ -140,7 +150,7 @@ fn a_missing_tool_and_an_unfit_experiment_are_refused_before_the_run() {
     );
     let error = refusal(&["--profile", "--set", "phase.get.rate={ p99 = \"1ms\" }"]);
     assert!(error.contains("phase get runs at several rates; set phase.get.rate to a number"), "{error}");
-    let error = refusal(&["--instructions", "--set", "phase.get.threads=2"]);
+    let error = refusal(&["--instructions", "100", "--set", "phase.get.threads=2"]);
     assert!(error.contains("counted mode: phase get has 2 threads (maximum 1)"), "{error}");
     let error = refusal(&["--set", "trials.instructions=0"]);
     assert!(error.contains("trials.instructions: 0 is too small"), "{error}");

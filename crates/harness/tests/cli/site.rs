@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use results::{ComponentInfo, Folder, Manifest, Seal, verdicts as v};
+use results::{ComponentInfo, Folder, Manifest, Seal, history as h, verdicts as v};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::bench::Bench;
@@ -71,7 +71,9 @@ fn small_repository(bench: &Bench) {
         fs::create_dir_all(bench.path(path).parent().unwrap()).unwrap();
         std::os::unix::fs::symlink(root.join(path), bench.path(path)).unwrap();
     };
-    ["docs", "configs", "plots", "experiments/csc443", "results/gallery"].into_iter().for_each(link);
+    ["docs", "configs", "plots", "experiments/csc443", "results/gallery", "results/history.csv"]
+        .into_iter()
+        .for_each(link);
     ["sync", "overwrite"].iter().for_each(|name| link(&format!("results/peers/{name}")));
     let published = ["experiments.csv", "e40-btree-or-binary-search", "e41-put-get-scan", "report/index.md"];
     published.iter().for_each(|name| link(&format!("results/published/{name}")));
@@ -126,8 +128,42 @@ fn the_site_has_the_kept_results_and_no_dead_link() {
     assert!(page("systems/index.html").contains("<a href=\"../index.html\">lsmbench</a>"));
     assert!(page("machines/peers.html").contains("<table>"));
     assert!(page("machines/peers-explore.html").contains("<script src=\"../page.js\">"));
-    assert!(page("history.html").contains("The repository keeps no history yet"));
+    // The history has the commit of each run. No series has enough runs for a change point.
+    let history = page("history.html");
+    let kept = results::history::read(&repository().join("results/history.csv")).unwrap();
+    for row in &kept {
+        let commit = row.get(&h::GIT_COMMIT).to_string();
+        let started = row.get(&h::STARTED).to_string().replace('T', " ").replace('Z', "");
+        let expected =
+            format!("<td>{started}</td><td><code>{}</code></td>", commit.get(..10).unwrap_or_default());
+        assert!(history.contains(&expected), "{expected}");
+    }
+    assert!(kept.len() > 1000 && history.contains("<script src=\"history.js\">"));
     assert!(page("docs/glossary.html").contains("<a aria-current=\"page\""));
+    // The front page asks each question once, for any number of machines.
+    assert_eq!(front.matches("<h2 id=\"engines\">").count(), 1);
+    assert_eq!(front.matches("Is lsmbench faster than RocksDB?").count(), 1);
+    // Every page is in the list of the search, and every section of the index exists.
+    let index = page("search-index.js").lines().filter_map(|line| line.strip_suffix(','));
+    let sections: Vec<[String; 4]> = index.map(|line| serde_json::from_str(line).unwrap()).collect();
+    for path in pages().filter(|path| *path != Path::new("search.html")) {
+        let path = path.to_str().unwrap();
+        assert!(page("search.html").contains(&format!("<li><a href=\"{path}\">")), "{path}");
+        let is_of_page = |address: &String| address.split('#').next() == Some(path);
+        assert!(sections.iter().any(|[address, ..]| is_of_page(address)), "{path} is not in the index");
+        assert!(
+            site[Path::new(path)].contains("name=\"q\"") || site[Path::new(path)].contains("/search.html\""),
+            "{path}"
+        );
+    }
+    for [address, title, of, _] in &sections {
+        let (path, anchor) = address.split_once('#').unwrap_or((address, ""));
+        assert!(anchor.is_empty() || values(page(path), "id").contains(&anchor), "{address}");
+        assert!(!title.is_empty() && !of.is_empty(), "{address}");
+    }
+    let text = |address: &str| sections.iter().find(|section| section[0] == address).map(|of| &of[3]);
+    assert!(text("docs/tutorial.html#1-build").unwrap().contains("The build creates the program"));
+    assert!(text("components.html#bloom").unwrap().contains("split-block"), "a table contributes its words");
 }
 
 #[test]
@@ -135,7 +171,10 @@ fn a_site_replaces_an_earlier_site_and_nothing_else() {
     let bench = Bench::new();
     bench.write("docs/README.md", "# Documents\n");
     let error = bench.run(&["site"]).refusal();
-    assert!(error.contains("there is no file ./experiments"), "{error}");
+    assert!(
+        error.contains("there is no folder experiments; name the root of the repository with --repository"),
+        "{error}"
+    );
     bench.write("mine/notes.txt", "mine");
     let error = bench.run(&["site", "--out", "mine"]).refusal();
     assert!(error.contains("which is not a part of a site"), "{error}");
@@ -305,4 +344,9 @@ fn each_fault_of_a_contribution_has_one_error() {
     assert!(error.contains("use lower-case letters, digits and hyphens"), "{error}");
     let error = bench.run(&["site", "--repository", root, "--check", "nowhere"]).refusal();
     assert!(error.contains("there is no such folder"), "{error}");
+    let error = bench.run(&["site", "--check", "My Machine"]).refusal();
+    let remedy = "there is no folder configs/peers; name the root of the repository with --repository";
+    assert!(error.contains(remedy), "{error}");
+    let error = bench.run(&["site", "--repository", root, "--check", "My Machine/sync"]).refusal();
+    assert!(error.contains("results of one experiment; name the folder of the machine above it"), "{error}");
 }

@@ -278,3 +278,25 @@ fn deprecated_names_are_read_and_warned_of() {
         assert_eq!(described.matches(&warning).count(), 1, "{arguments:?}: {described}");
     }
 }
+
+#[test]
+fn a_zip_of_which_one_list_is_shortened_names_the_options_that_select_its_configurations() {
+    let bench = Bench::new();
+    let zip = "combine = \"zip\"\n\"design.bloom\" = [\"none\", \"standard\", \"standard\"]\n\
+               \"design.block.size\" = [\"1KiB\", \"2KiB\", \"8KiB\"]\n";
+    bench.write("x.toml", swept(zip));
+    let error = bench.run(&["describe", "x.toml", "--set", "sweep.design.bloom=[\"standard\"]"]).refusal();
+    let (told, options) =
+        error.split_once("with the given values, use: ").unwrap_or_else(|| panic!("{error}"));
+    let expected = "--set sweep.design.bloom: combine = \"zip\" needs lists of equal length, but \"design.block.size\" \
+                    has 3 values; to run only the configurations ";
+    assert_eq!(told.trim_start_matches("error: "), expected);
+    // The options work as they are printed.
+    let options: Vec<&str> = options.trim().split('\'').filter(|part| part.contains('=')).collect();
+    let options: Vec<&str> = options.into_iter().flat_map(|option| ["--set", option]).collect();
+    let cells = described(&bench, &[&["x.toml"], &options[..]].concat());
+    assert_eq!(cells, ["0 standard + block.size=2KiB", "1 standard + block.size=8KiB"]);
+    // Other lists of another length have the plain error.
+    let error = bench.run(&["describe", "x.toml", "--set", "sweep.design.bloom=[\"blocked\"]"]).refusal();
+    assert!(error.contains("has 1 values and") && !error.contains("use: "), "{error}");
+}

@@ -108,7 +108,46 @@ fn a_swept_cache_on_mapped_tables_is_a_warning() {
     }
 }
 
-/// Tests that the file that `describe` prints runs without a warning and with equal results, also with `--quick`.
+#[test]
+fn a_setting_that_needs_other_settings_is_a_warning_without_them() {
+    let bench = Bench::new();
+    let timed = EXPERIMENT.replace("mode  = \"counted\"\n", "");
+    let described = |design: &str, rest: &str| {
+        bench.write("x.toml", timed.replace("[design]\n", &format!("[design]\n{design}\n")) + rest);
+        bench.ok(&["describe", "x.toml"])
+    };
+    let nice = "threads = { compaction_nice = 5, background = \"shared\" }";
+    let reserved = "stall = { reserve_wal = true }\nwal = \"sync\"";
+    let culled = "bloom = \"blocked\"\nculling = \"chucky\"";
+    for (design, warning) in [
+        (
+            nice,
+            "design.threads.compaction_nice: this setting has no effect: with threads.background = \"shared\", one",
+        ),
+        (reserved, "design.stall.reserve_wal: this setting has no effect: wal = \"sync\" syncs the WAL; use"),
+        (
+            culled,
+            "design.bloom: this setting has no effect: with culling = \"chucky\", gets do not use the filters",
+        ),
+    ] {
+        assert!(described(design, "").contains(&format!("warning: {warning}")), "{design}");
+    }
+    let effective = "threads = { compaction_nice = 5 }\nstall = { reserve_wal = true }\nwal = \"buffered\"\n\
+                     bloom = \"none\"\nculling = \"chucky\"";
+    assert!(!described(effective, "").contains("warning: "));
+    let told = bench.ok(&["describe", "x.toml", "--set", "trials.mode=counted"]);
+    assert!(!told.contains("warning: "), "the command line chooses the mode");
+    // One configuration in which the setting has an effect is enough.
+    let sweep = |kinds: &str| format!("[sweep]\n\"design.culling\" = [{kinds}]\n");
+    assert!(!described("bloom = \"blocked\"", &sweep("\"binary\", \"chucky\"")).contains("warning: "));
+    let swept = "[sweep]\n\"design.threads.compaction_nice\" = [0, 5]\n";
+    let warning =
+        "warning: sweep.design.threads.compaction_nice: this setting has no effect: in counted mode";
+    bench.write("x.toml", format!("{EXPERIMENT}{swept}"));
+    assert_eq!(bench.run(&["run", "x.toml"]).expect(0).err.matches(warning).count(), 1);
+}
+
+/// Rule: the file that `describe` prints runs without a warning, and with equal results, also with `--quick`.
 #[test]
 fn a_described_experiment_runs_without_warnings() {
     let bench = Bench::new();

@@ -26,7 +26,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let below_tree = [&axes[..], &["storage", "prefetch"], ground].concat();
     let below_subject = [&below_tree[..], &["results", "measure", "theory", "workload", "tree"]].concat();
     let stores = ["types", "catalog", "results", "measure", "workload", "tree", "engines"];
-    let experiment = [&stores[..], &["subject", "plot", "report", "verdict"]].concat();
+    let experiment = [&stores[..], &["bloom", "subject", "plot", "report", "verdict"]].concat();
     let components = ["bloom", "compaction", "cache", "compression", "storage", "theory"];
     let trial = [&stores[..], &["subject", "trace"], &components].concat();
     let run =

@@ -11,6 +11,21 @@ const startHistory = () => {
   const nameOf = (run) => [run.started.replace('T', ' ').replace('Z', ''), shortCommit(run)].filter(Boolean).join(', ');
   const placeOf = (one) => (one.operation === 'all' ? one.phase : `${one.phase}, ${one.operation}`);
   const distinct = (texts) => [...new Set(texts)];
+  // Versions of a series are one line. A changed experiment starts a version.
+  const joined = (all) => {
+    const by = new Map();
+    for (const one of all) {
+      const key = [one.label, one.phase, one.operation, one.metric, one.machine].join('\n');
+      const of = by.get(key) || { ...one, values: [], changes: [], levels: [], starts: [] };
+      if (one.version > 1 && one.values.length) of.starts.push(one.values[0][0]);
+      of.values = [...of.values, ...one.values].sort((a, b) => a[0] - b[0]);
+      of.changes = [...of.changes, ...one.changes];
+      of.levels = [...of.levels, ...one.levels];
+      by.set(key, of);
+    }
+    return [...by.values()];
+  };
+  for (const of of past.experiments) of.series = joined(of.series);
 
   const read = () => {
     const of = new URLSearchParams(location.hash.slice(1));
@@ -73,7 +88,7 @@ const startHistory = () => {
     ].filter(Boolean));
     box.runs.replaceChildren(...[pick('run', 'base', ofRuns, older), pick('against run', 'new', ofRuns, newer)].filter(Boolean));
     const shown = ofMetric.filter((one) => placeOf(one) === phase);
-    const points = (one) => one.values.map(([run, y]) => ({ x: run + 1, y, run: runs[run], one }));
+    const points = (one) => one.values.map(([run, y]) => ({ x: run + 1, y, run: runs[run], one, isHollow: one.starts.includes(run) }));
     const series = shown.map((one, color) => ({ name: one.label, color, isLine: true, points: points(one) }));
     const steps = shown.filter((one) => one.changes.length).map((one) => ({
       name: `${one.label}, level`, color: shown.indexOf(one), isLine: true, isStep: true, isDashed: true, isBare: true,
@@ -96,6 +111,7 @@ const startHistory = () => {
     box.title.textContent = label;
     box.caption.textContent = marked.size ? 'Vertical lines are change points with their commits. Pale lines are the medians between change points.'
       : 'Points are the medians over the trials of a run. This metric has no change point.';
+    if (shown.some((one) => one.starts.length)) box.caption.textContent += ' A hollow point is the first run of a changed experiment.';
     compareRuns(own, Number(older) - 1, Number(newer) - 1);
   };
 

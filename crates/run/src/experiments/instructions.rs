@@ -1,9 +1,11 @@
 //! Counts the instructions of each configuration before the trials. One additional trial per configuration runs in
 //! counted mode under valgrind.
 
+use std::collections::BTreeMap;
+
 use experiment::Cell;
 use results::columns::ALL;
-use results::{Group, Measurements, Row, RunMode, columns as c};
+use results::{Group, Measurements, Row, RunMode, Table, columns as c};
 use trial::{Configuration, ObservedPhase, ObservingTool, TrialReport, TrialSpec};
 use types::{Outcome, Problem};
 use verdict::judged_phase;
@@ -16,13 +18,32 @@ use crate::home::DataFolder;
 use crate::valgrind::Callgrind;
 
 impl Run<'_> {
-    /// Counts the instructions of all configurations, if `trials.instructions` is set.
+    /// Returns the instructions per operation in the rows of the run that this run resumes, by the number of the
+    /// configuration.
+    pub(super) fn kept_instructions(&self) -> Outcome<BTreeMap<u64, f64>> {
+        let path = self.home.folder().runs();
+        if self.experiment.trials.instructions.is_none() || !self.options.resume || !path.exists() {
+            return Ok(BTreeMap::new());
+        }
+        let phase = judged_phase(&self.facts);
+        let kept = |row: &Row| {
+            let count = row.get(&c::USER_INSTRUCTIONS_PER_OP).number()?;
+            Some((row.get(&c::CELL).integer()?, count)).filter(|_| is_judged(row, &phase))
+        };
+        Ok(Table::read(&path)?.rows().iter().filter_map(kept).collect())
+    }
+
+    /// Counts the instructions of all configurations, if `trials.instructions` is set. Counts that an earlier run
+    /// kept are not repeated.
     pub(super) fn count_instructions(&self, books: &mut Books) -> Outcome<Ending> {
         if self.experiment.trials.instructions.is_none() {
             return Ok(Ending::Done);
         }
         let phase = judged_phase(&self.facts);
         for (at, cell) in self.experiment.cells.iter().enumerate() {
+            if books.instructions.contains_key(&cell.number) {
+                continue;
+            }
             (self.options.console.line)(&format!(
                 "  counting instructions of {} in phase {phase}",
                 cell.label
@@ -84,14 +105,18 @@ impl Run<'_> {
         let Some(count) = books.instructions.get(&cell.number) else { return };
         let phase = judged_phase(&self.facts);
         for row in rows {
-            let is_judged = row.get(&c::PHASE).text() == Some(phase.as_str())
-                && row.get(&c::OPERATION).text() == Some(ALL)
-                && !row.get(&c::OPS).is_empty();
-            if is_judged {
+            if is_judged(row, &phase) {
                 row.set(&c::USER_INSTRUCTIONS_PER_OP, *count);
             }
         }
     }
+}
+
+/// Returns whether a row contains the values of all operations of a phase.
+fn is_judged(row: &Row, phase: &str) -> bool {
+    row.get(&c::PHASE).text() == Some(phase)
+        && row.get(&c::OPERATION).text() == Some(ALL)
+        && !row.get(&c::OPS).is_empty()
 }
 
 /// Returns the number of operations of a phase in the report of a trial.

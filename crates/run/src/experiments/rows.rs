@@ -1,6 +1,6 @@
 //! Opens the output files of a run, and writes the rows of each trial to them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use experiment::{Cell, engine};
@@ -22,6 +22,7 @@ impl Run<'_> {
     /// Opens the output files. A resumed run keeps the rows of finished trials.
     pub(super) fn open_books(&self, manifest: Manifest) -> Outcome<Books> {
         let folder = self.home.folder();
+        let instructions = self.kept_instructions()?;
         let mut finished = self.finished(&folder.runs())?;
         let mut finished_noise = self.finished(&folder.noise())?;
         if self.experiment.trials.interleaving() != Interleaving::Rounds {
@@ -52,7 +53,7 @@ impl Run<'_> {
             slices,
             noise,
             fixtures,
-            instructions: BTreeMap::new(),
+            instructions,
             finished,
             finished_noise,
         })

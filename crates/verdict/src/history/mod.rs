@@ -4,4 +4,4 @@ mod series;
 mod store;
 
 pub use series::{Change, HistoryRun, Series, series};
-pub use store::{add, entries};
+pub use store::{add, add_command, entries};

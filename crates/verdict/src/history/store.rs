@@ -17,7 +17,11 @@ use crate::compare::Samples;
 pub fn entries(store: &Path) -> Outcome<Vec<Row>> {
     match store.exists() {
         true => read(store),
-        false => Err(Problem::new(format!("no history {}; create it with --add RESULTS", store.display()))),
+        false => Err(Problem::new(format!(
+            "no history {}; create it with: {}",
+            store.display(),
+            add_command(store)
+        ))),
     }
 }
 
@@ -61,10 +65,19 @@ pub fn add(store: &Path, results: &[PathBuf], metrics: &[String], tell: fn(&str)
 
 /// Returns the rows of a history. Returns no rows if the file does not exist yet.
 fn read(store: &Path) -> Outcome<Vec<Row>> {
+    if store.is_dir() {
+        let message = "this is a folder; name the file of a history, such as results/history.csv";
+        return Err(Problem::at(store, None, message));
+    }
     h::read(store).map_err(|error| {
-        let advice = "fix this line, or move the file away and create another history with --add RESULTS";
-        Problem::new(format!("{error}; {advice}"))
+        let advice = "fix this line, or move the file away and create another history with";
+        Problem::new(format!("{error}; {advice}: {}", add_command(store)))
     })
+}
+
+/// Returns the command that adds results to a history.
+pub fn add_command(store: &Path) -> String {
+    format!("lsmbench history {} --add RESULTS", store.display())
 }
 
 /// Returns the run to which a row belongs.
@@ -77,7 +90,9 @@ fn begin(manifest: &Manifest) -> Row {
     let mut begun = row();
     begun.set(&h::STARTED, manifest.started.as_str()).set(&h::EXPERIMENT, manifest.experiment.as_str());
     begun.set(&h::CONFIG_HASH, manifest.config_hash.as_str());
-    if let Some(commit) = &manifest.build.git_commit {
+    // A program with uncommitted changes belongs to no commit.
+    let is_dirty = manifest.build.git_dirty == Some(true);
+    if let Some(commit) = manifest.build.git_commit.as_ref().filter(|_| !is_dirty) {
         begun.set(&h::GIT_COMMIT, commit.as_str());
     }
     // Counters are the same on every machine.

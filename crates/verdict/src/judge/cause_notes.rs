@@ -55,18 +55,38 @@ impl Judged<'_> {
         })
     }
 
-    /// Returns notes on the candidates whose CPU time disagrees with the metric.
+    /// Returns notes on the candidates whose CPU time disagrees with the metric. Candidates with one reason share a note.
     pub(super) fn cpu_notes(&self) -> Vec<String> {
         let of = |ranked: &Ranked| {
             let (baseline, entry) = self.both(&ranked.name).filter(|_| self.is_of_time())?;
-            cpu_note(baseline, entry, &ranked.comparison)
+            cpu_change(baseline, entry, &ranked.comparison)
         };
-        self.ranked.iter().filter_map(of).collect()
+        let mut by_reason: Vec<(&str, Vec<[String; 2]>)> = Vec::new();
+        for (change, reason) in self.ranked.iter().filter_map(of) {
+            match by_reason.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, changes)) => changes.push(change),
+                None => by_reason.push((reason, vec![change])),
+            }
+        }
+        let note = |(reason, changes): (&str, Vec<[String; 2]>)| {
+            // Several intervals would hide the changes.
+            let changes = match &changes[..] {
+                [[change, interval]] => format!("{change} ({interval})"),
+                changes => changes.iter().map(|[change, _]| change.as_str()).collect::<Vec<_>>().join(", "),
+            };
+            format!("CPU time per operation: {changes}, {reason}.")
+        };
+        by_reason.into_iter().map(note).collect()
     }
 }
 
-/// Returns a sentence on a candidate whose CPU time disagrees with the metric. Returns `None` if both verdicts agree.
-fn cpu_note(baseline: &Entry<'_>, entry: &Entry<'_>, wall: &Comparison) -> Option<String> {
+/// Returns the change of the CPU time of a candidate with its interval, and the reason why the change disagrees with the
+/// metric. Returns `None` if both verdicts agree.
+fn cpu_change(
+    baseline: &Entry<'_>,
+    entry: &Entry<'_>,
+    wall: &Comparison,
+) -> Option<([String; 2], &'static str)> {
     let criteria = Criteria { delta: wall.delta, confidence: wall.confidence, ..Criteria::default() };
     let cpu = compare(&baseline.causes.cpu, &entry.causes.cpu, Better::Lower, &criteria);
     let is_decided =
@@ -84,11 +104,7 @@ fn cpu_note(baseline: &Entry<'_>, entry: &Entry<'_>, wall: &Comparison) -> Optio
         _ if cpu.verdict == Verdict::Equivalent => "so the times differ because of waits",
         _ => "so one side also waits more, or uses more threads",
     };
-    Some(format!(
-        "CPU time per operation of {}: {} (95% CI {} to {}), {reason}.",
-        quoted(&entry.sample.name),
-        change(cpu.ratio?),
-        change(interval.low),
-        change(interval.high),
-    ))
+    let own = format!("{} {}", quoted(&entry.sample.name), change(cpu.ratio?));
+    let interval = format!("95% CI {} to {}", change(interval.low), change(interval.high));
+    Some(([own, interval], reason))
 }

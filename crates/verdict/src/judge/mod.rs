@@ -96,7 +96,7 @@ fn block(judged: &Judged<'_>, is_shown: bool, is_quick: bool) -> String {
 /// Returns the verdicts on the further metrics. `first` contains the judged groups for the first metric. For each
 /// further metric, `further` contains the same groups in the same order.
 fn briefs(further: &[&Judged<'_>], first: &[&Judged<'_>], is_quick: bool) -> String {
-    let mut noted: Vec<String> = first.iter().flat_map(|judged| judged.notes()).collect();
+    let mut noted: Vec<String> = first.iter().flat_map(|judged| judged.remarks()).collect();
     let pairs = further.iter().zip(first.iter().cycle());
     pairs.map(|(judged, first)| brief(judged, first, &mut noted, is_quick)).collect()
 }
@@ -117,13 +117,19 @@ fn brief(judged: &Judged<'_>, first: &Judged<'_>, noted: &mut Vec<String>, is_qu
     if statements.is_empty() && cautions.is_empty() {
         return String::new();
     }
-    if statements.is_empty() {
-        return wrapped("Also: ", "      ", &(judged.summary(&what, &statements) + &cautions.join(" ")));
-    }
-    let others = if is_quick { String::new() } else { judged.others() };
-    let mut text = wrapped("Also: ", "      ", &(judged.summary(&what, &statements) + &others));
-    text.extend(cautions.iter().map(|note| wrapped("      ", "        ", note)));
-    text
+    // The title of the metric begins the paragraph.
+    let (summary, title) = (judged.summary(&what, &statements), judged.title());
+    let summary = summary.replace(&format!(", {title} "), ", ").replace(&format!(" {title} ("), " (");
+    let others = if is_quick || statements.is_empty() { String::new() } else { judged.others() };
+    wrapped("Also: ", "      ", &format!("{summary}{others} {}", cautions.join(" ")))
+}
+
+/// Returns the notes that `is_kept` selects: the facts in one paragraph, and each remark on its own line.
+fn noted(facts: &[String], remarks: &[String], is_kept: impl Fn(&String, bool) -> bool) -> String {
+    let facts: Vec<&str> = facts.iter().filter(|note| is_kept(note, true)).map(String::as_str).collect();
+    let remarks = remarks.iter().filter(|note| is_kept(note, false));
+    let paragraph = if facts.is_empty() { String::new() } else { wrapped("  ", "    ", &facts.join(" ")) };
+    remarks.fold(paragraph, |text, note| text + &wrapped("  ", "    ", note))
 }
 
 /// The verdicts on the results of an experiment.
@@ -195,26 +201,31 @@ impl<'a> Verdicts<'a> {
         let lines: usize = first.iter().map(|judged| judged.entries.len()).sum();
         let is_whole = self.experiment.component.is_none() || lines <= MOST_LINES;
         let shown = &first[if is_whole { 0 } else { first.len() - 1 }..];
-        let notes: Vec<Vec<String>> = shown.iter().map(|judged| judged.notes()).collect();
-        let is_common = |note: &&String| notes.iter().all(|notes| notes.contains(note));
+        let facts: Vec<Vec<String>> = shown.iter().map(|judged| judged.facts()).collect();
+        let remarks: Vec<Vec<String>> = shown.iter().map(|judged| judged.remarks()).collect();
+        let is_common = |note: &String, is_fact: bool| {
+            let all = if is_fact { &facts } else { &remarks };
+            all.iter().all(|notes| notes.contains(note))
+        };
         let mut text: String = first[..first.len() - shown.len()]
             .iter()
             .map(|judged| block(judged, false, is_quick) + "\n")
             .collect();
-        for (judged, notes) in shown.iter().zip(&notes) {
+        for (judged, (facts, remarks)) in shown.iter().zip(facts.iter().zip(&remarks)) {
             text += &(block(judged, true, is_quick) + "\n");
-            let own = notes.iter().filter(|note| !is_common(note));
-            let own: String = own.map(|note| wrapped("  ", "    ", note)).collect();
+            let own = noted(facts, remarks, |note, is_fact| !is_common(note, is_fact));
             if !own.is_empty() {
                 text += &(own + "\n");
             }
         }
-        let common = notes.first().into_iter().flatten().filter(is_common);
-        let common: String = common.map(|note| wrapped("  ", "    ", note)).collect();
+        let common = facts.first().zip(remarks.first());
+        let common = common.map_or_else(String::new, |(facts, remarks)| noted(facts, remarks, is_common));
         let further = briefs(&further, &first, is_quick);
-        // Verdicts of one group stand together.
-        let text = if shown.len() == 1 { text.trim_end().to_owned() + "\n" } else { text };
-        let mut parts = vec![text + &further, common];
+        // Verdicts and notes of one group stand together.
+        let mut parts = match shown.len() {
+            1 => vec![text.trim_end().to_owned() + "\n" + &further + &common],
+            _ => vec![text + &further, common],
+        };
         parts.extend(is_quick.then(|| wrapped("No verdict: ", "            ", NO_QUICK_VERDICT)));
         parts.extend((!is_whole).then(|| {
             let others = counted(first.len() - shown.len(), "other table");

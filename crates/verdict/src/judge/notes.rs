@@ -9,8 +9,9 @@ use crate::words::{and_more, counted, listed, percent, quoted};
 const MOST_UNEQUAL: f64 = 0.05;
 
 impl Judged<'_> {
-    /// Returns the notes. Each note consists of one or more sentences.
-    pub(super) fn notes(&self) -> Vec<String> {
+    /// Returns the notes about the comparison as a whole: its factor, its noise and its test. Each note consists of one
+    /// or more sentences.
+    pub(super) fn facts(&self) -> Vec<String> {
         let mut notes = Vec::new();
         notes.extend(self.difference_note());
         notes.extend(self.noise.map(|noise| {
@@ -30,6 +31,12 @@ impl Judged<'_> {
         }));
         notes.extend(self.test_note());
         notes.extend(self.looks_note());
+        notes
+    }
+
+    /// Returns the notes about single configurations. Each note consists of one or more sentences.
+    pub(super) fn remarks(&self) -> Vec<String> {
+        let mut notes = Vec::new();
         notes.extend(self.counters_note());
         notes.extend(self.few_note());
         notes.extend(self.cautions());
@@ -83,7 +90,7 @@ impl Judged<'_> {
         let common = self.common_factors().filter(|_| !is_confounded(&first.contrast))?;
         Some(match common.as_str() {
             "nothing" => "The settings of all configurations are equal.".to_owned(),
-            setting => format!("Only {setting} differs between the configurations."),
+            setting => format!("Only {setting} differs."),
         })
     }
 

@@ -53,7 +53,10 @@ fn row(argument: &Arg) -> Vec<String> {
         }
         false => Vec::new(),
     };
+    let has_optional_value =
+        takes_value && argument.get_num_args().is_some_and(|range| range.min_values() == 0);
     let name = match (argument.get_long(), argument.get_short()) {
+        (Some(long), _) if has_optional_value => vec![format!("--{long}[={}]", values.join(" "))],
         (Some(long), _) => {
             std::iter::once(format!("--{long}")).chain(values.iter().map(|v| (*v).to_owned())).collect()
         }

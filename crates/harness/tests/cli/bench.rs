@@ -62,6 +62,12 @@ impl Bench {
         Self { folder: tempfile::tempdir().expect("there is room for a folder") }
     }
 
+    /// Creates a folder on the file system of the target folder. The system's folder for temporary files can be in
+    /// memory, where no bytes reach a device.
+    pub(crate) fn on_disk() -> Self {
+        Self { folder: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("there is room for a folder") }
+    }
+
     /// Creates a folder that contains the experiment [`SMALL`] in `small.toml`.
     pub(crate) fn small() -> Self {
         let bench = Self::new();

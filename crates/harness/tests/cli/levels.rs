@@ -140,7 +140,7 @@ fn the_levels_add_up_where_threads_merge() {
 
 #[test]
 fn the_layers_below_the_tree_are_told_and_empty_where_there_are_none() {
-    let bench = Bench::new();
+    let bench = Bench::on_disk();
     let experiment = "question = \"?\"\n[design]\nmemtable = { capacity = \"64KiB\" }\n[[phase]]\nname = \"load\"\n\
                       insert = 20_000\n[sweep]\n\"design.storage\" = [\"pread\", \"memory\"]\n[trials]\ncount = 1\n";
     bench.write("x.toml", experiment);

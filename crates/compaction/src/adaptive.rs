@@ -42,11 +42,12 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use self::costs::{CostModel, Setting, Sizes};
-use self::plan::{after_merge, merge_newest, outline, transition_bytes};
+use self::plan::{after_merge, merge_newest, transition_bytes};
 use crate::fluid::Fluid;
 use crate::gathered::Gathered;
 use crate::job::Job;
-use crate::operations;
+use crate::operations::{self, Operations};
+use crate::outline::Outline;
 use crate::policy::CompactionPolicy;
 use crate::shape::Shape;
 
@@ -137,41 +138,39 @@ enum Change {
 
 impl Adaptive {
     /// Returns the change with the lowest predicted cost. Returns `None` if every change costs more than it saves.
-    fn better(&self, shape: &Shape, current: usize) -> Option<Change> {
-        if shape.operations.is_empty() {
+    fn better(&self, outline: &Outline, operations: Operations, current: usize) -> Option<Change> {
+        if operations.is_empty() {
             return None;
         }
-        let (shape, now) = (&outline(shape), &self.settings[current]);
-        let sizes = Sizes::of(shape);
+        let now = &self.settings[current];
+        let sizes = Sizes::of(outline, operations);
         let mut least = self.model.cost(&sizes, now) * (1.0 - MARGIN);
         let mut better = None;
         // The total cost of a change, if the total cost is below `least`.
-        let total = |after: (&Shape, &Sizes), bytes: u64, setting: &Setting, least: f64| {
-            let (shape, sizes) = after;
+        let total = |after: (&Outline, &Sizes), bytes: u64, setting: &Setting, least: f64| {
+            let (outline, sizes) = after;
             let cost = self.model.cost(sizes, setting) + bytes as f64;
             if cost >= least {
                 return None;
             }
             let is_too_much = |bytes| cost + bytes as f64 >= least;
-            let bytes = transition_bytes(shape, setting.fluid, is_too_much)?;
+            let bytes = transition_bytes(outline, setting.fluid, is_too_much)?;
             Some(cost + bytes as f64).filter(|total| *total < least)
         };
         for (at, setting) in self.settings.iter().enumerate().filter(|(at, _)| *at != current) {
-            if let Some(total) = total((shape, &sizes), 0, setting, least) {
+            if let Some(total) = total((outline, &sizes), 0, setting, least) {
                 (least, better) = (total, Some(Change::Setting(at)));
             }
         }
-        if shape.operations.has_reads() {
-            let mut merged: u64 = shape.levels.runs().next().map_or(0, |(_, run)| run.bytes());
-            for (at, (_, run)) in shape.levels.runs().enumerate().skip(1) {
+        if operations.has_reads() {
+            for runs in 2..=outline.runs().len() {
                 // A merge writes at least the bytes of its runs, so merges of more runs cost more.
-                merged += run.bytes();
-                if merged as f64 >= least {
+                if outline.bytes(0..runs) as f64 >= least {
                     break;
                 }
-                let runs = at + 1;
-                let (after, bytes) = after_merge(shape, runs, now.fluid.size_ratio);
-                if let Some(total) = total((&after, &Sizes::of(&after)), bytes, now, least) {
+                let (after, bytes) = after_merge(outline, runs, now.fluid.size_ratio);
+                let sizes = Sizes::of(&after, operations);
+                if let Some(total) = total((&after, &sizes), bytes, now, least) {
                     (least, better) = (total, Some(Change::Merge { runs }));
                 }
             }
@@ -182,20 +181,21 @@ impl Adaptive {
 
 impl CompactionPolicy for Adaptive {
     fn pick(&self, shape: &Shape) -> Option<Job> {
-        let mut current = self.current.lock();
-        let job = |setting: usize| Gathered(self.settings[setting].fluid).pick(shape);
-        if let Some(job) = job(*current) {
-            return Some(job);
-        }
-        match self.better(shape, *current)? {
-            Change::Setting(setting) => {
-                *current = setting;
-                job(setting)
-            }
-            Change::Merge { runs } => {
-                Some(merge_newest(shape, runs, self.settings[*current].fluid.size_ratio))
-            }
-        }
+        let (mut current, outline) = (self.current.lock(), Outline::of(shape));
+        let job = |setting: usize| Gathered(self.settings[setting].fluid).next_job(&outline);
+        let job = match job(*current) {
+            Some(job) => job,
+            None => match self.better(&outline, shape.operations, *current)? {
+                Change::Setting(setting) => {
+                    *current = setting;
+                    job(setting)?
+                }
+                Change::Merge { runs } => {
+                    merge_newest(&outline, runs, self.settings[*current].fluid.size_ratio)
+                }
+            },
+        };
+        Some(job.on(shape))
     }
 
     fn observed_flushes(&self) -> usize {

@@ -30,8 +30,8 @@ use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 
 use crate::gathered::{Gathered, Limits, largest_level};
+use crate::outline::Outline;
 use crate::policy::CompactionPolicy;
-use crate::shape::Shape;
 use crate::size_ratio;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Fluid>(
@@ -93,8 +93,8 @@ impl Limits for Fluid {
     }
 
     /// Returns K or Z, but at most T − 1, because a level with T arrivals is compacted into the next level.
-    fn most_runs(&self, shape: &Shape, level: usize) -> u64 {
-        let runs = if level == largest_level(shape) { self.largest_runs } else { self.upper_runs };
+    fn most_runs(&self, outline: &Outline, level: usize) -> u64 {
+        let runs = if level == largest_level(outline) { self.largest_runs } else { self.upper_runs };
         runs.min(self.size_ratio - 1)
     }
 }

@@ -27,6 +27,7 @@ mod multi_level;
 mod none;
 mod one_leveling;
 mod operations;
+mod outline;
 mod partial;
 mod picker;
 mod policy;

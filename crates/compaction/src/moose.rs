@@ -23,8 +23,8 @@ use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 
 use crate::gathered::{Gathered, Limits};
+use crate::outline::Outline;
 use crate::policy::CompactionPolicy;
-use crate::shape::Shape;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Moose>(
     "moose",
@@ -99,7 +99,7 @@ impl Limits for Moose {
         self.step(level).size_ratio
     }
 
-    fn most_runs(&self, _: &Shape, level: usize) -> u64 {
+    fn most_runs(&self, _: &Outline, level: usize) -> u64 {
         self.step(level).runs
     }
 }

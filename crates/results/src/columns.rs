@@ -530,6 +530,9 @@ columns! {
     /// second until pending flushes and compactions have finished. The inputs and the outputs of a running compaction
     /// are both included. `timed` mode only. In `timeline.csv`, the latest measurement is in `disk_bytes`.
     DISK_PEAK_BYTES = "disk_peak_bytes", "most bytes on disk at once", Bytes, Integer, Lower, Varies;
+    /// Number of WALs that lsmbench could not create in advance since the store was opened. A writer then creates its
+    /// WAL itself, so its put takes longer. Empty if there are no such errors.
+    WAL_CREATION_ERRORS = "wal_creation_errors", "errors of WALs created in advance", Count, Integer, Lower, Varies;
 }
 
 /// The columns of hardware counters, in order. The columns are empty on machines without hardware counters.

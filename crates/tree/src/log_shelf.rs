@@ -18,6 +18,19 @@ pub(crate) struct LogShelf {
     pub(crate) retired: Vec<LogFile>,
     /// The number of bytes in the WAL that was retired last.
     pub(crate) last_bytes: u64,
+    /// The number of the last WAL that a writer created itself, because `next` was empty. 0 if there is no such WAL.
+    pub(crate) used: u64,
+}
+
+impl LogShelf {
+    /// Adds the next WAL. Returns the WAL as `Err` if a writer already uses a WAL with a larger number.
+    pub(crate) fn add(&mut self, log: NewLog) -> Result<(), NewLog> {
+        if log.number < self.used {
+            return Err(log);
+        }
+        self.next.push_back(log);
+        Ok(())
+    }
 }
 
 /// A WAL without records.

@@ -1,11 +1,13 @@
 //! Creation and closing of WAL files outside of the write path. The next WALs are created before a writer needs them,
 //! and old WALs are closed later.
 //!
-//! Creating and closing a WAL takes some time, because the kernel reserves and releases space. All other writers wait
-//! while a writer replaces a full memtable. Background threads therefore do this work, if they exist. With
-//! `stall.reserve_wal`, the flush thread also reserves space for slightly more bytes than the previous WAL had. A
-//! writer then appends to the WAL without a system call and without a page fault, so a busy device does not delay the
-//! writer.
+//! Creating and closing a WAL takes some time, because the kernel reserves and releases space. A writer that replaces
+//! a full memtable delays all other writers meanwhile. Background threads therefore do this work, if they exist. If
+//! the design requests it, the flush thread also reserves space for as many bytes as the previous WAL had. A writer
+//! then appends to the WAL without a system call and without a page fault, so a busy device does not delay the writer.
+//!
+//! A writer never waits for a reservation. If no next WAL is ready, the writer creates its own WAL. WALs are used in
+//! the order of their numbers, so the flush thread then removes the WAL whose space it has just reserved.
 
 use crate::error::Result;
 use crate::inner::Inner;
@@ -23,19 +25,28 @@ impl Inner {
     /// Returns a WAL without records for the next memtable. Creates the WAL if none was created in advance.
     pub(crate) fn take_log(&self) -> Result<NewLog> {
         let shelved = self.shelf.lock().next.pop_front();
-        let next = if let Some(next) = shelved {
-            next
-        } else {
-            // If another thread is creating a WAL now, that WAL has a lower number, so the tree must use it before a
-            // further WAL.
-            let _creating = self.creating_log.lock();
-            let shelved = self.shelf.lock().next.pop_front();
-            shelved.map_or_else(|| self.new_log(), Ok)?
-        };
+        let next = shelved.map_or_else(|| self.take_or_create_log(), Ok)?;
         let counters = self.counters.local();
         counters.wal_bytes.add(next.file.len());
         counters.wal_syncs.add(u64::from(self.wal_mode.syncs_at_rotation));
         Ok(next)
+    }
+
+    /// Returns the next WAL after the flush thread has created the WAL that it creates now, if any.
+    fn take_or_create_log(&self) -> Result<NewLog> {
+        let _creating = self.creating_log.lock();
+        let number = {
+            let mut shelf = self.shelf.lock();
+            if let Some(next) = shelf.next.pop_front() {
+                return Ok(next);
+            }
+            let number = self.new_file();
+            shelf.used = number;
+            number
+        };
+        let mut log = self.create_log(number)?;
+        self.sync_new_log(&mut log)?;
+        Ok(log)
     }
 
     /// Closes the WAL of an immutable memtable, either now or later on the thread that removes files.
@@ -47,17 +58,32 @@ impl Inner {
         }
     }
 
-    /// Creates WALs in advance until [`NEXT_LOGS`] WALs are ready. Does nothing if the tree has no WAL.
+    /// Creates the next WALs, which writers will use. If a file cannot be created, the function only counts the error,
+    /// because the writer that needs the WAL creates it again.
+    ///
+    /// # Errors
+    /// If a sync fails. A failed sync may lose data of other files.
     pub(crate) fn create_next_logs(&self) -> Result<()> {
         while self.wal_mode.has_log && self.shelf.lock().next.len() < NEXT_LOGS {
-            let _creating = self.creating_log.lock();
-            let mut next = self.new_log()?;
+            let creating = self.creating_log.lock();
+            let number = self.new_file();
+            let Ok(mut next) = self.create_log(number) else {
+                self.counters.local().wal_creation_errors.bump();
+                self.remove_new_log(number);
+                return Ok(());
+            };
+            self.sync_new_log(&mut next)?;
             // Each sync of a WAL would also write the reserved space.
             if self.design.options.stall.reserve_wal && !self.wal_mode.syncs_records() {
+                drop(creating);
                 let last_bytes = self.shelf.lock().last_bytes;
                 next.file.reserve((last_bytes + last_bytes / MARGIN).min(MOST_RESERVED_BYTES));
             }
-            self.shelf.lock().next.push_back(next);
+            let added = self.shelf.lock().add(next);
+            if let Err(unused) = added {
+                self.discard_log(unused);
+                return Ok(());
+            }
         }
         Ok(())
     }
@@ -66,17 +92,27 @@ impl Inner {
     /// calls this function.
     pub(crate) fn clear_shelf(&self) {
         let shelved = std::mem::take(&mut *self.shelf.lock());
-        for next in shelved.next {
-            drop(next.file);
-            // If this removal fails, the WAL has no records, and the next open removes it.
-            let _ = self.storage.remove(&log_path(&self.directory, next.number));
-        }
+        shelved.next.into_iter().for_each(|next| self.discard_log(next));
     }
 
-    fn new_log(&self) -> Result<NewLog> {
-        let number = self.new_file();
+    /// Closes and removes a WAL without records.
+    fn discard_log(&self, log: NewLog) {
+        drop(log.file);
+        self.remove_new_log(log.number);
+    }
+
+    fn remove_new_log(&self, number: u64) {
+        // If this removal fails, the WAL has no records, and the next open removes it.
+        let _ = self.storage.remove(&log_path(&self.directory, number));
+    }
+
+    fn create_log(&self, number: u64) -> Result<NewLog> {
         let seal = self.context.seals.of(number);
-        let file = LogFile::create(&*self.storage, &self.directory, number, seal, self.wal_mode)?;
+        let file = LogFile::create_unsynced(&*self.storage, &self.directory, number, seal, self.wal_mode)?;
         Ok(NewLog { number, seal, file })
+    }
+
+    fn sync_new_log(&self, log: &mut NewLog) -> Result<()> {
+        log.file.sync_new(&*self.storage, &self.directory, self.wal_mode)
     }
 }

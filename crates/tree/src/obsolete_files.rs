@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use parking_lot::Mutex;
+
 use crate::table::Table;
 
 /// The obsolete files of a tree.
@@ -11,26 +13,58 @@ pub(crate) struct ObsoleteFiles {
     pub(crate) tables: Vec<Arc<Table>>,
     /// The numbers of the WALs whose memtables are flushed.
     pub(crate) logs: Vec<u64>,
-    /// The number of threads that are removing files now.
-    pub(crate) removers: usize,
+    /// The number of removals in progress.
+    removals: usize,
+}
+
+/// A removal of files in progress. The removal ends when this value is dropped, even by a panic.
+pub(crate) struct Removal<'a>(&'a Mutex<ObsoleteFiles>);
+
+impl<'a> Removal<'a> {
+    /// Begins a removal. Takes the files that nobody uses from the list, and returns the SSTables and the numbers of
+    /// the WALs.
+    pub(crate) fn begin(obsolete: &'a Mutex<ObsoleteFiles>) -> (Self, Vec<Arc<Table>>, Vec<u64>) {
+        let mut files = obsolete.lock();
+        files.removals += 1;
+        // New views do not contain obsolete SSTables, so an SSTable with a single reference gets no further reference.
+        let tables = files.tables.extract_if(.., |table| Arc::strong_count(table) == 1).collect();
+        (Self(obsolete), tables, std::mem::take(&mut files.logs))
+    }
+}
+
+impl Drop for Removal<'_> {
+    fn drop(&mut self) {
+        self.0.lock().removals -= 1;
+    }
 }
 
 impl ObsoleteFiles {
-    /// Removes the files that no view and no scan uses from this list. Returns their SSTables and the numbers of their
-    /// WALs.
-    pub(crate) fn take_unused(&mut self) -> (Vec<Arc<Table>>, Vec<u64>) {
-        // New views do not contain obsolete SSTables, so an SSTable with a single reference gets no further reference.
-        let tables = self.tables.extract_if(.., |table| Arc::strong_count(table) == 1).collect();
-        (tables, std::mem::take(&mut self.logs))
-    }
-
-    /// Returns whether the list has a file that no view and no scan uses, so that the file can be removed.
+    /// Returns whether a file can be removed.
     pub(crate) fn has_unused(&self) -> bool {
         !self.logs.is_empty() || self.tables.iter().any(|table| Arc::strong_count(table) == 1)
     }
 
     /// Returns whether the list has a file that can be removed, or a thread is removing files.
     pub(crate) fn is_removal_pending(&self) -> bool {
-        self.removers > 0 || self.has_unused()
+        self.removals > 0 || self.has_unused()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+
+    #[test]
+    fn a_panic_ends_a_removal() {
+        let obsolete = Mutex::new(ObsoleteFiles { logs: vec![7], ..ObsoleteFiles::default() });
+        let remove = || {
+            let (_removal, _, logs) = Removal::begin(&obsolete);
+            assert!(obsolete.lock().is_removal_pending());
+            panic!("planned: {logs:?}");
+        };
+        catch_unwind(AssertUnwindSafe(remove)).unwrap_err();
+        assert!(!obsolete.lock().is_removal_pending());
     }
 }

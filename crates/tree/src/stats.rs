@@ -124,7 +124,9 @@ counters! {
     wal_bytes,
     /// Syncs of the WAL.
     wal_syncs,
-    /// Memtables that were flushed to SSTables.
+    /// WALs that a background thread could not create in advance. The writer that needs the WAL creates it again.
+    wal_creation_errors,
+    /// Memtables flushed.
     flushes,
     /// Bytes of SSTables and blob files written by flushes.
     flush_bytes,

@@ -19,7 +19,7 @@
 use crate::fluid::Fluid;
 use crate::gathered::largest_level;
 use crate::operations::Operations;
-use crate::shape::Shape;
+use crate::outline::Outline;
 
 /// The mean writes and runs of a level in a full cycle of T arrivals.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,15 +80,19 @@ pub(super) struct Sizes {
 }
 
 impl Sizes {
-    pub(super) fn of(shape: &Shape) -> Self {
-        let levels: Vec<(u64, usize)> =
-            shape.levels.levels.iter().map(|level| (level.bytes(), level.runs.len())).collect();
+    pub(super) fn of(outline: &Outline, operations: Operations) -> Self {
+        let mut levels = vec![(0, 0); outline.last_level() + 1];
+        for run in outline.runs() {
+            let (bytes, runs) = &mut levels[run.level];
+            *bytes += run.bytes;
+            *runs += 1;
+        }
         Self {
             bytes: levels.iter().map(|(bytes, _)| *bytes as f64).sum(),
             levels,
-            buffer_bytes: shape.buffer_bytes.max(1) as f64,
-            largest_level: largest_level(shape),
-            operations: shape.operations,
+            buffer_bytes: outline.buffer_bytes.max(1) as f64,
+            largest_level: largest_level(outline),
+            operations,
         }
     }
 
@@ -236,8 +240,8 @@ mod tests {
     fn reads_cost_more_with_more_runs_and_writes_with_fewer() {
         let model = CostModel { horizon: 1.0, read_price: 4096.0, fpr: 0.01 };
         let cost = |runs: u64, operations: Operations| {
-            let tree = Shape { operations, ..shape(&[&[1], &[4], &[16]]) };
-            model.cost(&Sizes::of(&tree), &Setting::new(fluid(4, runs, runs)))
+            let tree = Outline::of(&shape(&[&[1], &[4], &[16]]));
+            model.cost(&Sizes::of(&tree, operations), &Setting::new(fluid(4, runs, runs)))
         };
         let writes = Operations { flushes: 8, ..Operations::default() };
         assert!(cost(3, writes) < cost(2, writes) && cost(2, writes) < cost(1, writes));

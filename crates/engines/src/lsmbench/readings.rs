@@ -78,6 +78,7 @@ fn of_tree(stats: &Stats, mode: Mode, design: &Design) -> Readings {
         .gauge(&c::TABLE_BYTES, stats.table_bytes() + stats.blobs.bytes)
         .gauge(&c::RANGE_TOMBSTONES, Some(stats.range_tombstones()).filter(|count| *count > 0))
         .gauge(&c::SINGLE_DELETE_PAIRS, Some(counts.single_delete_pairs).filter(|pairs| *pairs > 0))
+        .gauge(&c::WAL_CREATION_ERRORS, Some(counts.wal_creation_errors).filter(|errors| *errors > 0))
         .gauge(&c::MEMTABLE_BYTES, stats.memtable_bytes)
         .gauge(&c::FILTER_BYTES, stats.filter_bytes)
         .gauge(&c::FENCE_BYTES, stats.fence_bytes)

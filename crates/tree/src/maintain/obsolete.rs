@@ -9,6 +9,7 @@
 use std::sync::Arc;
 
 use crate::inner::Inner;
+use crate::obsolete_files::Removal;
 use crate::table::Table;
 use crate::wal::log_path;
 
@@ -39,15 +40,10 @@ impl Inner {
     /// Closes the WALs of immutable memtables, and removes the obsolete files that no view and no scan uses.
     pub(super) fn remove_obsolete(&self) {
         let retired = std::mem::take(&mut self.shelf.lock().retired);
-        let (tables, logs) = {
-            let mut obsolete = self.obsolete.lock();
-            obsolete.removers += 1;
-            obsolete.take_unused()
-        };
+        let (_removal, tables, logs) = Removal::begin(&self.obsolete);
         drop(retired);
         logs.into_iter().for_each(|number| self.remove_log_file(number));
         drop(tables);
-        self.obsolete.lock().removers -= 1;
     }
 
     fn remove_log_file(&self, number: u64) {

@@ -79,15 +79,15 @@ fn lower_priority(nice: u32) {
 #[cfg(not(target_os = "linux"))]
 fn lower_priority(_: u32) {}
 
-/// Marks the tree as failed if a thread panics during a flush or compaction. Otherwise, threads that wait for the
-/// flush or compaction would wait forever.
+/// Marks the tree as failed if a thread panics during background work. Otherwise, threads that wait for this work would
+/// wait forever.
 pub(super) struct PanicWatch<'a>(pub(super) &'a Inner);
 
 impl Drop for PanicWatch<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let name = std::thread::current().name().unwrap_or_default().to_owned();
-            self.0.fail(Error::Failed(format!("the thread {name} panicked in a flush or compaction")));
+            self.0.fail(Error::Failed(format!("the thread {name} panicked during background work")));
         }
     }
 }

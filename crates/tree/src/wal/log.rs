@@ -15,8 +15,25 @@ pub(crate) struct LogFile {
 
 impl LogFile {
     /// Creates the WAL file with this number and seal. If acknowledged writes must survive power loss, the function
-    /// also makes the directory entry of the file durable.
+    /// also makes the file and its directory entry durable.
     pub(crate) fn create(
+        storage: &dyn Storage,
+        directory: &Path,
+        number: u64,
+        seal: u64,
+        mode: WalMode,
+    ) -> Result<Self> {
+        let mut log = Self::create_unsynced(storage, directory, number, seal, mode)?;
+        log.sync_new(storage, directory, mode)?;
+        Ok(log)
+    }
+
+    /// Creates the WAL file with this number and seal, without syncs. Call [`sync_new`](Self::sync_new) before the
+    /// first append.
+    ///
+    /// # Errors
+    /// If the file cannot be created, or if its header cannot be written. A part of the file may then exist.
+    pub(crate) fn create_unsynced(
         storage: &dyn Storage,
         directory: &Path,
         number: u64,
@@ -28,11 +45,16 @@ impl LogFile {
         }
         let mut file = storage.create(&log_path(directory, number), Purpose::Log)?;
         file.append(&header(number, seal))?;
+        Ok(Self { file: Some(file) })
+    }
+
+    /// Makes a new WAL file and its directory entry durable, if acknowledged writes must survive power loss.
+    pub(crate) fn sync_new(&mut self, storage: &dyn Storage, directory: &Path, mode: WalMode) -> Result<()> {
         if mode.syncs_at_rotation {
-            file.sync()?;
+            self.sync()?;
             storage.sync_directory(directory)?;
         }
-        Ok(Self { file: Some(file) })
+        Ok(())
     }
 
     /// Returns the number of bytes written to the WAL, or 0 without a WAL.

@@ -286,8 +286,104 @@ fn next_wals_have_space_in_advance() {
     }
 }
 
-/// Tests that a separate thread removes the files of obsolete SSTables. Without this thread, a put that owns the last
-/// view with such an SSTable would remove its file.
+/// Writes so many entries that about `memtables` memtables are full.
+fn write_memtables(tree: &lsmbench_tree::Tree, memtables: u64) {
+    (0..memtables * 50).for_each(|number| tree.put(&key(number), &[1; 30]).unwrap());
+}
+
+fn has_all(tree: &lsmbench_tree::Tree, memtables: u64) -> bool {
+    (0..memtables * 50).all(|number| tree.get(&key(number)).unwrap().is_some())
+}
+
+/// While the flush thread reserves space for a WAL, writers create their own WALs. These WALs are newer than the WAL of
+/// the flush thread, so nobody may use the WAL of the flush thread.
+#[test]
+fn writers_wait_for_no_reservation() {
+    let text = "wal = \"buffered\"\ncompaction = \"none\"\n\
+                stall = { reserve_wal = true, frozen_memtables = 100 }";
+    let design = small_design(text);
+    let probe = Probe::new(|_, _, _| {});
+    probe.reservations().close();
+    let storage: Arc<dyn Storage> = Arc::new(probe.clone());
+    let tree = open(&design, Mode::Timed, &storage, Path::new(DIRECTORY));
+    in_time("writers", move || {
+        write_memtables(&tree, 10);
+        let counts = tree.stats().counts;
+        assert!(counts.rotations > 3 && counts.flushes == 0, "{counts:?}");
+        let image: Arc<dyn Storage> = probe.after_crash(Unsynced::Kept);
+        assert!(has_all(&open(&design, Mode::Counted, &image, Path::new(DIRECTORY)), 10));
+        probe.reservations().open();
+        write_memtables(&tree, 20);
+        tree.settle().unwrap();
+        assert!(has_all(&tree, 20));
+        let image: Arc<dyn Storage> = probe.after_crash(Unsynced::Kept);
+        assert!(has_all(&open(&design, Mode::Counted, &image, Path::new(DIRECTORY)), 20));
+        tree.close().unwrap();
+        let names = storage.list(Path::new(DIRECTORY)).unwrap();
+        assert_eq!(names.iter().filter(|name| is_a(name, "wal")).count(), 1, "{names:?}");
+    });
+}
+
+/// Opens a tree on a disk on which the flush thread cannot execute `failing` on WALs. Writes twenty memtables.
+fn write_without_next_logs(wal: &str, failing: FileOperation) -> Result<lsmbench_tree::Counts, String> {
+    let disk = Probe::failing(move |_, operation, path| {
+        let is_next = thread::current().name() == Some("lsm-flush") && is_a(path, "wal");
+        if is_next && operation == failing { Err(DiskError::NoSpace) } else { Ok(()) }
+    });
+    let storage: Arc<dyn Storage> = Arc::new(disk);
+    let text = format!("wal = \"{wal}\"\ncompaction = \"none\"");
+    let tree = open(&small_design(&text), Mode::Timed, &storage, Path::new(DIRECTORY));
+    in_time("writers", move || {
+        for number in 0..1000 {
+            tree.put(&key(number), &[1; 30]).map_err(|error| error.to_string())?;
+        }
+        tree.settle().map_err(|error| error.to_string())?;
+        assert!(has_all(&tree, 20));
+        let counts = tree.stats().counts;
+        tree.close().map_err(|error| error.to_string())?;
+        let names = storage.list(Path::new(DIRECTORY)).unwrap();
+        assert_eq!(names.iter().filter(|name| is_a(name, "wal")).count(), 1, "{names:?}");
+        Ok(counts)
+    })
+}
+
+/// A WAL that cannot be created in advance is created by the writer that needs it.
+#[test]
+fn a_next_wal_that_cannot_be_created_fails_no_write() {
+    for failing in [FileOperation::Create, FileOperation::Append] {
+        for wal in ["buffered", "group"] {
+            let counts = write_without_next_logs(wal, failing).unwrap();
+            assert!(counts.wal_creation_errors > 0 && counts.rotations > 3, "{wal}, {failing:?}: {counts:?}");
+        }
+    }
+}
+
+/// A failed sync may lose data of other files, so the tree accepts no further writes.
+#[test]
+fn a_failed_sync_of_a_next_wal_fails_the_tree() {
+    let error = write_without_next_logs("group", FileOperation::Sync).unwrap_err();
+    assert!(error.contains("00000"), "{error}");
+}
+
+#[test]
+fn a_panic_of_a_removal_reaches_those_who_wait_for_it() {
+    let panics = Arc::new(AtomicBool::new(true));
+    let disk = Probe::new(move |_, operation, path| {
+        let is_removal = operation == FileOperation::Remove && is_a(path, "wal");
+        assert!(!(is_removal && panics.swap(false, Ordering::SeqCst)), "planned");
+    });
+    let storage: Arc<dyn Storage> = Arc::new(disk);
+    let tree = open(&small_design("wal = \"buffered\""), Mode::Timed, &storage, Path::new(DIRECTORY));
+    let error = in_time("settle", move || {
+        let written = (0..2000).find_map(|number| tree.put(&key(number), &[1; 30]).err());
+        written.or_else(|| tree.settle().err()).map(|error| error.to_string())
+    });
+    let error = error.expect("the caller hears of it");
+    assert!(error.contains("lsm-remove panicked"), "{error}");
+}
+
+/// A put that owns the last view with an obsolete SSTable would remove its file. A separate thread removes the files
+/// instead.
 #[test]
 fn readers_remove_no_obsolete_tables() {
     let removers = Arc::new(Mutex::new(BTreeSet::new()));

@@ -7,10 +7,13 @@ use std::thread;
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex, RwLock};
-use storage::{FileOperation, Memory, Purpose, ReadFile, Storage, StorageError, Unsynced, WriteFile};
+use storage::{
+    DiskError, FileOperation, Memory, Purpose, ReadFile, Storage, StorageError, Unsynced, WriteFile,
+};
 
-/// The function that a probe calls before every change of the disk. The function may block or take images.
-type Before = dyn Fn(&Disk, FileOperation, &Path) + Send + Sync;
+/// The function that a probe calls before every change of the disk. The function may block or take images. If the
+/// function returns an error, the change fails with this error and has no effect.
+type Before = dyn Fn(&Disk, FileOperation, &Path) -> Result<(), DiskError> + Send + Sync;
 
 /// A disk in memory ([`Memory`]) whose images are taken between two calls and never during a call.
 #[derive(Clone)]
@@ -22,13 +25,30 @@ pub(crate) struct Disk {
     /// A lock that every change of the disk takes shared, and that an image takes exclusively.
     still: RwLock<()>,
     before: Box<Before>,
+    /// The gate that every reservation of space passes.
+    reservations: Gate,
 }
 
 impl Probe {
     /// Creates a disk that calls `before` before every change.
     pub(crate) fn new(before: impl Fn(&Disk, FileOperation, &Path) + Send + Sync + 'static) -> Self {
-        let (memory, still) = (Memory::default(), RwLock::default());
-        Self(Arc::new(Disk { memory, still, before: Box::new(before) }))
+        Self::failing(move |disk, operation, path| {
+            before(disk, operation, path);
+            Ok(())
+        })
+    }
+
+    /// Creates a disk that calls `before` before every change. The change fails if `before` returns an error.
+    pub(crate) fn failing(
+        before: impl Fn(&Disk, FileOperation, &Path) -> Result<(), DiskError> + Send + Sync + 'static,
+    ) -> Self {
+        let (memory, still, reservations) = (Memory::default(), RwLock::default(), Gate::default());
+        Self(Arc::new(Disk { memory, still, before: Box::new(before), reservations }))
+    }
+
+    /// Returns the gate that every reservation of space passes.
+    pub(crate) fn reservations(&self) -> &Gate {
+        &self.0.reservations
     }
 
     /// Returns the disk as it is after a power failure now. `unsynced` defines what remains of unsynced bytes.
@@ -44,8 +64,14 @@ impl Disk {
         Arc::new(self.memory.after_crash(unsynced))
     }
 
-    fn change<R>(&self, operation: FileOperation, path: &Path, change: impl FnOnce() -> R) -> R {
-        (self.before)(self, operation, path);
+    fn change<R>(
+        &self,
+        operation: FileOperation,
+        path: &Path,
+        change: impl FnOnce() -> Result<R, StorageError>,
+    ) -> Result<R, StorageError> {
+        (self.before)(self, operation, path)
+            .map_err(|error| StorageError::new("change", path, error.reported_by(operation)))?;
         let _moving = self.still.read();
         change()
     }
@@ -99,6 +125,10 @@ struct ProbeWriter {
 impl WriteFile for ProbeWriter {
     fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
         self.disk.change(FileOperation::Append, &self.path, || self.inner.append(bytes))
+    }
+
+    fn reserve(&mut self, _: u64) {
+        self.disk.reservations.pass();
     }
 
     fn sync(&mut self) -> Result<(), StorageError> {

@@ -16,7 +16,7 @@ pub(crate) fn design_of(arguments: &StoreArguments, user: &str) -> Outcome<Desig
         Some(path) => read_design(path)?,
         None => Design::default(),
     };
-    design = set_design(&design, &arguments.set)?;
+    design = set_design(&design, &families_of_store(arguments, &design)?, &arguments.set)?;
     let limits = design.limits();
     match limits.into_iter().find(|(_, _, limit)| *limit == Limit::NotDurable) {
         Some((axis, choice, limit)) => Err(Problem::new(format!(
@@ -71,13 +71,18 @@ pub(crate) fn open_families(arguments: &StoreArguments, design: &Design, name: &
     Ok(families)
 }
 
-/// Returns the names of the column families of a store and of its design. A design whose families are prefixes of keys
-/// has no families of its own.
-fn family_names_of(arguments: &StoreArguments, design: &Design) -> Outcome<Vec<String>> {
+/// Returns the names of the column families of the store in the directory.
+fn families_of_store(arguments: &StoreArguments, design: &Design) -> Outcome<Vec<String>> {
     let storage = storage::CATALOG.build(design.choice("storage"));
     let storage = storage.map_err(|error| Problem::new(error.message))?;
     // An unreadable store is an error when it opens.
-    let mut names = family_names(&*storage, &arguments.directory).unwrap_or_default();
+    Ok(family_names(&*storage, &arguments.directory).unwrap_or_default())
+}
+
+/// Returns the names of the column families of a store and of its design. A design whose families are prefixes of keys
+/// has no families of its own.
+fn family_names_of(arguments: &StoreArguments, design: &Design) -> Outcome<Vec<String>> {
+    let mut names = families_of_store(arguments, design)?;
     let of_design = design.families().filter(|_| design.has_family_trees()).map(str::to_owned);
     names.extend(of_design.filter(|name| !names.contains(name)).collect::<Vec<_>>());
     Ok(names)

@@ -38,6 +38,10 @@ impl Maker for FamiliesMaker {
         Ok((Box::new(store), report))
     }
 
+    fn folders(&self) -> Vec<String> {
+        self.0.families().map(str::to_owned).collect()
+    }
+
     fn verify(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Vec<String>> {
         let report = tree::verify(storage, directory)?;
         Ok(report.damage.iter().map(ToString::to_string).collect())
@@ -45,7 +49,7 @@ impl Maker for FamiliesMaker {
 }
 
 /// Returns the place of the family that has a key. Neighboring keys have different families.
-fn place_of(key: &[u8], families: usize) -> usize {
+pub(crate) fn place_of(key: &[u8], families: usize) -> usize {
     key.iter().map(|byte| usize::from(*byte)).sum::<usize>() % families
 }
 

@@ -7,6 +7,7 @@ use toml::{Table, Value};
 use tree::{Design, DesignError};
 use types::{Outcome, Problem};
 
+use super::families::Families;
 use super::file::SourceFile;
 use super::overrides::split_set;
 use super::reference::{DESIGN_FILE, names};
@@ -101,18 +102,28 @@ pub(super) fn design_problem(file: &SourceFile, error: &DesignError) -> Problem 
     file.problem(&key.collect::<Vec<_>>(), error.message.clone())
 }
 
-/// Returns a design with some values changed. Each text has the form `bloom.bits_per_key=12`. The function checks the
-/// combination of values only after the last text, so the order of the texts has no effect.
+/// Returns a design with changed values. Each text has the form `bloom.bits_per_key=12`. The combination of all values
+/// is checked after the last text, so the order of the texts has no effect. `families` has the column families of the
+/// store of the design.
 ///
 /// # Errors
-/// A text is not a path and a value, or a value is impossible.
-pub fn set_design(design: &Design, texts: &[String]) -> Outcome<Design> {
+/// The first text that is not a path and a value, the text with an impossible value, or the text with a column family
+/// that neither the design nor the store has. If no family exists, the texts may define families.
+pub fn set_design(design: &Design, families: &[String], texts: &[String]) -> Outcome<Design> {
     let mut sets = Vec::new();
     for text in texts {
         let (path, value) = split_set(text, "wal=sync")?;
         let parsed = ConfigPath::new(&path);
         let inner = if parsed.axis().is_some() { parsed.below() } else { parsed.parts() };
         sets.push((inner.join("."), value, text));
+    }
+    let split: Vec<_> = sets.iter().map(|(path, value, text)| (paths::split(path), value, text)).collect();
+    let of_store =
+        families.iter().map(String::as_str).filter(|name| design.families().all(|own| own != *name));
+    let existing = design.families().chain(of_store);
+    let families = Families::of(existing, split.iter().map(|(path, value, _)| (&**path, *value)));
+    for (path, value, text) in &split {
+        families.check(path, value).map_err(|message| Problem::new(format!("--set {text}: {message}")))?;
     }
     let values = sets.iter().map(|(path, value, _)| (paths::split(path), value.clone()));
     design.with_all(&paths::by_length(values)).map_err(|error| {

@@ -102,7 +102,7 @@ impl Sweep {
         order.sort_by_key(|at| self.factors[*at].path.matches('.').count());
         for at in order {
             let path = &self.factors[at].path;
-            base.check_root(path)?;
+            base.check_root(path, combination[at])?;
             if !parts.has(path) {
                 continue;
             }
@@ -167,8 +167,8 @@ impl Base<'_> {
         }
     }
 
-    /// Returns an error if a swept path does not exist in the base settings.
-    fn check_root(&self, path: &str) -> Result<(), SweepError> {
+    /// Returns an error if a path does not exist, or if its value has a column family that does not exist.
+    fn check_root(&self, path: &str, value: Option<&Value>) -> Result<(), SweepError> {
         let parsed = ConfigPath::new(path);
         let of_workloads = self.task.workload().map(|_| ENGINE);
         let roots = ["design"].into_iter().chain(of_workloads).chain(self.task.roots().iter().copied());
@@ -177,8 +177,10 @@ impl Base<'_> {
         match (parsed.root(), parsed.below()) {
             (Root::Engine, _) if of_workloads.is_some() => Ok(()),
             (Root::Design, rest @ [_, ..]) => {
-                let families = Families::of(self.design, std::iter::empty());
-                match self.task.unread(rest).or_else(|| families.check(rest).err()) {
+                let values = || value.into_iter();
+                let families = Families::of(self.design.families(), values().map(|value| (rest, value)));
+                let unknown = || values().find_map(|value| families.check(rest, value).err());
+                match self.task.unread(rest).or_else(unknown) {
                     Some(reason) => Err(SweepError::new(path, reason)),
                     None => Ok(()),
                 }

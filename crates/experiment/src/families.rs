@@ -2,7 +2,7 @@
 
 use catalog::Limit;
 use results::RunMode;
-use toml::Value;
+use toml::{Table, Value};
 use tree::{Design, MergeOperator, family_of_path};
 use workload::{Kind, Phase, Work, Workload};
 
@@ -19,39 +19,47 @@ const FAMILIES: &str = "families";
 /// The largest number of families in one tree, because the number of a family is one byte of its keys.
 const MOST_PREFIXES: usize = 256;
 
-/// The names of the column families that exist before a sweep or an override sets values inside of a family.
+/// The names of the column families whose values a sweep or an override may change.
 pub(super) struct Families<'a>(Vec<&'a str>);
 
 impl<'a> Families<'a> {
-    /// Collects the families of a design, and the families that overrides define by a whole table, as
-    /// `design.families.index = {}` does. `sets` contains the path below `design` and the value of each override.
-    pub(super) fn of(design: &'a Design, sets: impl Iterator<Item = (&'a [&'a str], &'a Value)>) -> Self {
-        let mut names: Vec<&str> = design.families().collect();
-        for (path, value) in sets {
-            match (path, value) {
-                ([FAMILIES], Value::Table(families)) => {
-                    let keys = families.keys().map(String::as_str);
-                    names.extend(keys.filter(|key| family_of_path(&[FAMILIES, key]).is_some()));
+    /// Collects the families that exist. If no family exists, overrides may define families by whole tables, as
+    /// `design.families.index = {}` does. `sets` has the path and the value of each override below `design`.
+    pub(super) fn of(
+        existing: impl Iterator<Item = &'a str>,
+        sets: impl Iterator<Item = (&'a [&'a str], &'a Value)>,
+    ) -> Self {
+        let mut names: Vec<&str> = existing.collect();
+        if names.is_empty() {
+            for (path, value) in sets {
+                match path {
+                    [FAMILIES] => names.extend(names_in(value)),
+                    [FAMILIES, name] if value.is_table() => names.extend(family_of_path(&[FAMILIES, name])),
+                    _ => {}
                 }
-                ([FAMILIES, name], Value::Table(_)) => names.push(name),
-                _ => {}
             }
         }
         Self(names)
     }
 
-    /// Returns an error if a path below `design` names a family that does not exist.
-    pub(super) fn check(&self, path: &[&str]) -> Result<(), String> {
-        match family_of_path(path) {
+    /// Returns an error if a path below `design`, or a table at the path, names a family that does not exist.
+    pub(super) fn check(&self, path: &[&str], value: &Value) -> Result<(), String> {
+        let in_table = if path == [FAMILIES] { names_in(value).collect() } else { Vec::new() };
+        let mut named = family_of_path(path).into_iter().chain(in_table);
+        match named.find(|name| !self.0.contains(name)) {
+            None => Ok(()),
             Some(name) if self.0.is_empty() => Err(format!(
                 "the design has no families; define the family first, as in design.families.{name} = {{}}"
             )),
-            Some(name) if !self.0.contains(&name) => {
-                Err(wording::unknown("family", name, self.0.iter().copied()))
-            }
-            _ => Ok(()),
+            Some(name) => Err(wording::unknown("family", name, self.0.iter().copied())),
         }
     }
+}
+
+/// Returns the names of the families in a table of families.
+fn names_in(families: &Value) -> impl Iterator<Item = &str> {
+    let keys = families.as_table().into_iter().flat_map(Table::keys).map(String::as_str);
+    keys.filter(|key| family_of_path(&[FAMILIES, key]).is_some())
 }
 
 /// Returns the reason why a configuration cannot run with its column families. Returns `None` if the configuration can

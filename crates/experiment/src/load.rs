@@ -227,9 +227,10 @@ impl<'a> Loader<'a> {
             tables.extend(paths::by_length(of_place.clone().map(|(path, set)| (path, set.value.clone()))));
             sets.extend(of_place);
         }
-        let families = Families::of(design, sets.iter().map(|(path, set)| (&**path, &set.value)));
+        let of_sets = sets.iter().map(|(path, set)| (&**path, &set.value));
+        let families = Families::of(design.families(), of_sets);
         for (path, set) in &sets {
-            families.check(path).map_err(|message| set.problem(&self.file, message))?;
+            families.check(path, &set.value).map_err(|message| set.problem(&self.file, message))?;
         }
         design.with_all(&tables).map_err(|error| {
             let path = format!("design.{}", error.path.join("."));

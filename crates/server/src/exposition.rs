@@ -82,7 +82,7 @@ fn text(shared: &Shared) -> String {
         let name = name.strip_prefix("total_").unwrap_or(name);
         add("counter", &format!("lsmbench_server_{name}_total"), help, value);
     }
-    let stats = shared.keyspace.tree().stats();
+    let stats = shared.databases.stats();
     for (name, help, value) in [
         ("memtable_bytes", "Bytes of memory of the memtables", stats.memtable_bytes),
         ("filter_bytes", "Bytes of memory of the filters", stats.filter_bytes),

@@ -1,16 +1,17 @@
-//! The keyspace of a server: the strings and hashes of its clients, stored in one tree. A *name* identifies a string or
-//! a hash, like a key in Redis. A *key* is a key of the tree. This module also contains the locks of names, the number
-//! of names, and the cursors of scans.
+//! The keyspace of a database: the strings and hashes of its clients, stored in one tree. A name is a key of a client,
+//! as in Redis. A key is a key of the tree. This module also contains the locks of names, the number of names, and
+//! the cursors of scans.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use parking_lot::Mutex;
-use tree::{Result, Snapshot, Tree, WriteBatch};
+use tree::{Result, Snapshot, WriteBatch};
 use types::SequenceNumber;
 
 use crate::cursors::Cursors;
 use crate::names::{FIELDS, HASHES, Kind, PLAIN, after_prefix, field_prefix, hash_key, name_of, string_key};
+use crate::space::Space;
 use crate::stripes::Stripes;
 use crate::view::{View, read_count};
 
@@ -26,9 +27,9 @@ const LARGEST_GROUP: usize = 256;
 /// Target size in bytes of all values that one lookup of many keys returns. The size is estimated from earlier values.
 const GROUP_BYTES: usize = 1 << 20;
 
-/// The strings and hashes of one tree.
-pub struct Keyspace {
-    tree: Tree,
+/// The strings and hashes of one database.
+pub(crate) struct Keyspace {
+    space: Space,
     stripes: Stripes,
     /// The number of hashes. If this number is 0, lookups do not check whether a name belongs to a hash.
     hashes: AtomicI64,
@@ -38,19 +39,19 @@ pub struct Keyspace {
 }
 
 impl Keyspace {
-    /// Creates the keyspace of a tree, and counts the hashes in the tree.
+    /// Creates the keyspace of a database, and counts the hashes in the database.
     ///
     /// # Errors
     /// The tree cannot be read.
-    pub fn new(tree: Tree) -> Result<Self> {
+    pub(crate) fn new(space: Space) -> Result<Self> {
         let mut hashes = 0;
-        let mut range = tree.range((Bound::Included(HASHES), Bound::Excluded(PLAIN)))?;
+        let mut range = space.range((Bound::Included(HASHES), Bound::Excluded(PLAIN)))?;
         while range.next()?.is_some() {
             hashes += 1;
         }
         drop(range);
         Ok(Self {
-            tree,
+            space,
             stripes: Stripes::new(),
             hashes: AtomicI64::new(hashes),
             size: Mutex::new(None),
@@ -58,14 +59,14 @@ impl Keyspace {
         })
     }
 
-    /// Returns the tree of this keyspace.
-    pub fn into_tree(self) -> Tree {
-        self.tree
+    /// Returns the keys of this keyspace.
+    pub(crate) fn into_space(self) -> Space {
+        self.space
     }
 
-    /// Returns a reference to the tree.
-    pub fn tree(&self) -> &Tree {
-        &self.tree
+    /// Returns a reference to the keys.
+    pub(crate) fn space(&self) -> &Space {
+        &self.space
     }
 
     pub(crate) fn stripes(&self) -> &Stripes {
@@ -94,7 +95,7 @@ impl Keyspace {
         if !self.may_have_hashes() {
             return Ok(None);
         }
-        let snapshot = self.tree.snapshot();
+        let snapshot = self.space.snapshot();
         let Some(count) = snapshot.get(&hash_key(name))? else { return Ok(None) };
         let low = field_prefix(name);
         let high = after_prefix(low.clone());
@@ -114,7 +115,7 @@ impl Keyspace {
         from: &[u8],
         mut visit: impl FnMut(&[u8], Kind, &[u8]) -> bool,
     ) -> Result<()> {
-        let snapshot = self.tree.snapshot();
+        let snapshot = self.space.snapshot();
         for (low, high) in sections(from, None, true) {
             let mut range = snapshot.range((Bound::Included(low), high_bound(high)))?;
             while let Some((key, _)) = range.next()? {
@@ -142,7 +143,7 @@ impl Keyspace {
         if is_backward {
             sections.reverse();
         }
-        let snapshot = self.tree.snapshot();
+        let snapshot = self.space.snapshot();
         for (low, high) in sections {
             if !visit_section(&snapshot, low, high, is_backward, visit)? {
                 break;
@@ -155,11 +156,11 @@ impl Keyspace {
     /// call.
     pub(crate) fn count_names(&self) -> Result<u64> {
         let mut size = self.size.lock();
-        let sequence = self.tree.snapshot().sequence();
+        let sequence = self.space.snapshot().sequence();
         if let Some((_, count)) = size.filter(|(counted_at, _)| *counted_at == sequence) {
             return Ok(count);
         }
-        let snapshot = self.tree.snapshot();
+        let snapshot = self.space.snapshot();
         let mut count = 0;
         for (low, high) in sections(b"", None, true) {
             let mut range = snapshot.range((Bound::Included(low), high_bound(high)))?;
@@ -179,7 +180,7 @@ impl Keyspace {
         let mut batch = WriteBatch::new();
         loop {
             batch.clear();
-            let mut range = self.tree.range((Bound::Included(&*from), Bound::Unbounded))?;
+            let mut range = self.space.range((Bound::Included(&*from), Bound::Unbounded))?;
             let mut last = None;
             while batch.len() < DELETED_AT_ONCE
                 && let Some((key, _)) = range.next()?
@@ -189,7 +190,7 @@ impl Keyspace {
             }
             drop(range);
             let Some(last) = last else { break };
-            self.tree.write(&batch)?;
+            self.space.write(&batch)?;
             from = last;
             from.push(0);
         }
@@ -200,11 +201,11 @@ impl Keyspace {
 
 impl View for Keyspace {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        self.tree.get(key)
+        self.space.get(key)
     }
 
     fn get_many(&self, keys: &[&[u8]], visit: &mut dyn FnMut(Option<&[u8]>) -> bool) -> Result<()> {
-        let snapshot = self.tree.snapshot();
+        let snapshot = self.space.snapshot();
         let (mut rest, mut count) = (keys, FIRST_GROUP);
         while !rest.is_empty() {
             let (group, after) = rest.split_at(count.min(rest.len()));
@@ -280,7 +281,7 @@ mod tests {
         let design = Design::default().with(&"storage = \"memory\"".parse().unwrap()).unwrap();
         let tree = OpenOptions::new(design).open("keyspace").unwrap();
         entries.iter().for_each(|(key, value)| tree.put(key, value).unwrap());
-        Keyspace::new(tree).unwrap()
+        Keyspace::new(Space::Tree(tree)).unwrap()
     }
 
     fn mixed() -> Keyspace {
@@ -308,7 +309,9 @@ mod tests {
             [("string", b"\0z"), ("hash", b"h"), ("string", b"a"), ("string", b"b")];
         assert!(names.iter().map(|(kind, name)| (*kind, &**name)).eq(expected), "{names:?}");
         assert_eq!(keyspace.count_names().unwrap(), 4);
-        keyspace.tree().put(b"c", b"6").unwrap();
+        let mut batch = WriteBatch::new();
+        batch.put(b"c", b"6").unwrap();
+        keyspace.space().write(&batch).unwrap();
         assert_eq!(keyspace.count_names().unwrap(), 5);
         assert_eq!(fields_of(&keyspace, b"h").unwrap(), Some(2));
         assert_eq!(kind_of(&keyspace, b"h").unwrap(), Some(Kind::Hash));
@@ -341,6 +344,6 @@ mod tests {
         keyspace.clear().unwrap();
         assert_eq!(keyspace.count_names().unwrap(), 0);
         assert!(!keyspace.may_have_hashes());
-        assert!(keyspace.tree().range(..).unwrap().next().unwrap().is_none());
+        assert!(keyspace.space().range(..).unwrap().next().unwrap().is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! Servers over one tree for many concurrent clients. Clients use the Redis protocol (RESP2 and RESP3), the text
+//! Servers over one store for many concurrent clients. Clients use the Redis protocol (RESP2 and RESP3), the text
 //! language of `lsmbench shell`, or gRPC (feature `grpc`).
 //!
 //! A [`Server`] listens on a socket until it is stopped. Sockets are asynchronous, so an idle client uses no thread and
@@ -6,14 +6,16 @@
 //! write queue of the tree. The write queue shares syncs between these writes if the WAL mode allows it.
 //!
 //! * A *pipeline* is the list of requests of a client that are not yet answered. Successive writes of a pipeline form
-//!   one write batch of the tree, so they become visible and durable together ([`resp`]).
-//! * A write of a server locks the stripes of its keys. Reads take no locks.
+//!   one write batch of the tree: they become visible and durable together ([`resp`]).
+//! * A write of a server locks the stripes of its keys. Reads take no lock.
+//! * Each column family of the store is a database of its own. All databases share the WAL of the store.
 //! * [`ServerLimits`] limit the resources of each client.
 
 mod budget;
 mod connection;
 mod counters;
 mod cursors;
+mod databases;
 mod exposition;
 #[cfg(feature = "grpc")]
 pub mod grpc;
@@ -25,11 +27,12 @@ mod options;
 mod password;
 pub mod resp;
 mod shared;
+mod space;
 mod stripes;
 mod text;
 mod view;
 
-pub use keyspace::Keyspace;
+pub use databases::ServedStore;
 pub use limits::ServerLimits;
 pub use listener::{ServeError, Server};
 pub use options::{Protocol, ServerOptions};

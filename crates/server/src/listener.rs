@@ -11,13 +11,12 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
-use tree::Tree;
 
 use crate::connection::{Presence, converse, farewell, until_end};
+use crate::databases::{Databases, ServedStore};
 use crate::exposition;
 #[cfg(feature = "grpc")]
 use crate::grpc;
-use crate::keyspace::Keyspace;
 use crate::options::{Protocol, ServerOptions};
 use crate::resp::RespSession;
 use crate::shared::Shared;
@@ -95,19 +94,19 @@ impl Server {
         self.metrics.as_ref().and_then(|listener| listener.local_addr().ok())
     }
 
-    /// Serves a tree until `must_stop` returns `true`, or until a client shuts the server down. The server then sends
-    /// all replies and closes the tree, so all writes are durable.
+    /// Serves a store until `must_stop` returns `true` or a client shuts the server down. The server then sends all
+    /// replies and closes the store, so all writes are durable.
     ///
     /// # Errors
-    /// The tree cannot be read or closed.
+    /// The store cannot be read or closed.
     ///
     /// # Panics
     /// A task of the server outlives its runtime, which is a bug.
-    pub fn run(self, tree: Tree, must_stop: impl Fn() -> bool) -> Result<(), ServeError> {
+    pub fn run(self, store: impl Into<ServedStore>, must_stop: impl Fn() -> bool) -> Result<(), ServeError> {
         let port = self.address().port();
         let Self { runtime, options, clients, metrics } = self;
         let connections = options.limits.connections;
-        let shared = Arc::new(Shared::new(Keyspace::new(tree)?, options, port));
+        let shared = Arc::new(Shared::new(Databases::new(store.into())?, options, port));
         let places = Arc::new(Semaphore::new(connections));
         runtime.block_on(async {
             if let Some(metrics) = metrics {
@@ -125,8 +124,8 @@ impl Server {
         });
         // Dropping the runtime ends the tasks that wait, and waits for the calls to the tree that are under way.
         drop(runtime);
-        let shared = Arc::into_inner(shared).expect("all tasks have ended");
-        Ok(shared.keyspace.into_tree().close()?)
+        let shared = Arc::into_inner(shared).expect("no task is left");
+        Ok(shared.databases.close()?)
     }
 }
 

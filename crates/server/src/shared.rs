@@ -8,12 +8,12 @@ use tokio::sync::watch;
 
 use crate::budget::MemoryBudget;
 use crate::counters::ServerCounters;
-use crate::keyspace::Keyspace;
+use crate::databases::Databases;
 use crate::options::ServerOptions;
 
 /// The state of a server that all of its clients share.
 pub(crate) struct Shared {
-    pub(crate) keyspace: Keyspace,
+    pub(crate) databases: Databases,
     pub(crate) options: ServerOptions,
     pub(crate) counters: ServerCounters,
     pub(crate) memory: Arc<MemoryBudget>,
@@ -28,9 +28,9 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(keyspace: Keyspace, options: ServerOptions, port: u16) -> Self {
+    pub(crate) fn new(databases: Databases, options: ServerOptions, port: u16) -> Self {
         Self {
-            keyspace,
+            databases,
             counters: ServerCounters::default(),
             memory: Arc::new(MemoryBudget::new(options.limits.client_memory_bytes)),
             options,

@@ -38,14 +38,18 @@ impl Maker for FamiliesMaker {
         Ok((Box::new(store), report))
     }
 
+    fn folders(&self) -> Vec<String> {
+        self.0.families().map(str::to_owned).collect()
+    }
+
     fn verify(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Vec<String>> {
         let report = tree::verify(storage, directory)?;
         Ok(report.damage.iter().map(ToString::to_string).collect())
     }
 }
 
-/// Returns the index of the column family to which a key belongs. Neighboring keys belong to different families.
-fn place_of(key: &[u8], families: usize) -> usize {
+/// Returns the place of the family that has a key. Neighboring keys have different families.
+pub(crate) fn place_of(key: &[u8], families: usize) -> usize {
     key.iter().map(|byte| usize::from(*byte)).sum::<usize>() % families
 }
 

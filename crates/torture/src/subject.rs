@@ -56,6 +56,11 @@ pub trait Maker: Send + Sync {
         Ok((self.open(storage, directory)?, Vec::new()))
     }
 
+    /// Returns the names of the folders with files of the store, below the directory of the store.
+    fn folders(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Verifies the store in `directory` and returns one line per corruption.
     fn verify(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Vec<String>>;
 }

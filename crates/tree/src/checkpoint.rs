@@ -7,12 +7,12 @@ use crate::blob::blob_path;
 use crate::error::{Error, Result};
 use crate::inner::Inner;
 use crate::maintain::run_states;
-use crate::manifest::{Manifest, State};
+use crate::manifest::{FamilyIdentity, Manifest, State};
 
 impl Inner {
     /// Creates an independent tree in `target` with hard links to the SSTables and blob files of this tree. The
-    /// directory `target` must be new or empty.
-    pub(crate) fn checkpoint(&self, target: &Path) -> Result<()> {
+    /// directory `target` must be new or empty. `family` is the identity of the new tree if it is a family of a store.
+    pub(crate) fn checkpoint(&self, target: &Path, family: Option<FamilyIdentity>) -> Result<()> {
         self.storage.create_directory(target)?;
         if !self.storage.list(target)?.is_empty() {
             return Err(Error::Misuse(format!(
@@ -40,7 +40,8 @@ impl Inner {
         self.storage.sync_directory(target)?;
         let recorded = self.manifest.lock().state.clone();
         let seals = recorded.seals.of_copy(recorded.next_file, target);
-        let state = State { levels: run_states(&view.version.levels), blobs, log: None, seals, ..recorded };
+        let levels = run_states(&view.version.levels);
+        let state = State { levels, blobs, log: None, seals, family, ..recorded };
         Manifest::create(&*self.storage, target, state)?;
         Ok(())
     }

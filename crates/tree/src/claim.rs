@@ -7,7 +7,8 @@ use storage::Storage;
 
 use crate::assemble::misuse;
 use crate::error::{Error, Result};
-use crate::family_folder::check_not_family;
+use crate::families::Membership;
+use crate::family_folder::{check_family, check_not_family, check_progress};
 use crate::inner::Mode;
 use crate::manifest::State;
 use crate::open_options::OpenOptions;
@@ -48,6 +49,10 @@ impl Claim {
             return Err(Error::Exists(directory.to_owned()));
         }
         let found = files.read_manifest(&*storage, directory)?;
+        if let Some(Membership { identity, released, .. }) = &options.membership {
+            check_family(&found.state, directory, identity)?;
+            check_progress(directory, *released, found.state.flushed_sequence)?;
+        }
         let mut recovery = Recovery { dropped_manifest_bytes: found.torn_bytes, ..Recovery::default() };
         match files.check_logs(&*storage, directory, &found.state) {
             Err(error @ Error::MissingLog(_)) if options.quarantine => {
@@ -56,6 +61,7 @@ impl Claim {
             checked => checked?,
         }
         let mut state = found.state;
+        state.family = options.membership.as_ref().map(|membership| membership.identity.clone());
         let new_log = state.next_file.max(files.next_number());
         state.seals.begin(new_log, options.identity.unwrap_or_else(new_identity));
         Ok(Self { storage, lock, files, state, new_log, recovery })

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use storage::Storage;
 
 use crate::error::{Error, Result};
-use crate::manifest;
+use crate::manifest::{self, FamilyIdentity, MANIFEST, State};
 use crate::recovery::Files;
 
 /// Returns the names of the column families of the store in `directory`. The list is empty if the directory has no
@@ -20,20 +20,82 @@ pub fn family_names(storage: &dyn Storage, directory: &Path) -> Result<Vec<Strin
     }
 }
 
-/// Returns an error if the directory is one family of a store. The WAL of the family is in the directory of the store,
-/// so the family cannot be opened without its store.
+/// Returns an error if the directory is one family of a store, or a copy of such a directory. The WAL of the family is
+/// in the directory of the store, so the family cannot be opened without its store.
 pub(crate) fn check_not_family(storage: &dyn Storage, directory: &Path) -> Result<()> {
-    let Some((store, name)) = place_of(directory) else { return Ok(()) };
-    // Usually, the parent has no manifest. If a manifest in the parent is unreadable, the parent does not count as a
-    // store.
-    if manifest::read(storage, &store).is_ok_and(|found| found.state.families.contains(&name)) {
-        let (directory, store) = (directory.display(), store.display());
+    let shown = directory.display();
+    // Usually, the parent has no manifest. An unreadable manifest belongs to something else.
+    if let Some((store, name)) = place_of(directory)
+        && manifest::read(storage, &store).is_ok_and(|found| found.state.families.contains(&name))
+    {
+        let store = store.display();
         let message = format!(
-            "{directory} is the family \"{name}\" of the store {store}; open {store} and select the family \"{name}\""
+            "{shown} is the family \"{name}\" of the store {store}; open {store} and select the family \"{name}\""
         );
         return Err(Error::Misuse(message));
     }
-    Ok(())
+    // Further steps report an unreadable manifest.
+    let family = manifest::read(storage, directory).ok().and_then(|found| found.state.family);
+    family.map_or(Ok(()), |FamilyIdentity { name, .. }| {
+        let message = format!(
+            "{shown} is the family \"{name}\" of a store, as its manifest states, but the WAL of the store is not in \
+             the parent directory; copy the whole store, and open the copy"
+        );
+        Err(Error::Misuse(message))
+    })
+}
+
+/// Returns an error if a state is not the state of the tree of a family. A family that only earlier versions of
+/// lsmbench have opened has no identity, so its identity is not checked.
+///
+/// # Errors
+/// If the manifest belongs to another family, to a family of another store, or to a store with families.
+pub(crate) fn check_family(state: &State, directory: &Path, expected: &FamilyIdentity) -> Result<()> {
+    let wrong = |owner: &str| {
+        let what = format!("the manifest belongs to {owner}, not to the family \"{}\"", expected.name);
+        Err(Error::damaged(&directory.join(MANIFEST), 0, what))
+    };
+    match &state.family {
+        None if state.families.is_empty() => Ok(()),
+        None => wrong("a store with families"),
+        Some(FamilyIdentity { name, .. }) if *name != expected.name => {
+            wrong(&format!("the family \"{name}\""))
+        }
+        Some(FamilyIdentity { store, .. }) if *store != expected.store => wrong("a family of another store"),
+        Some(_) => Ok(()),
+    }
+}
+
+/// Returns an error if the tree of a family lacks writes that were removed from the shared WAL. `released` is the last
+/// sequence number of the family in the removed segments, and `flushed` the last sequence number in its SSTables.
+///
+/// # Errors
+/// If the manifest of the family is older than the manifest of the store.
+pub(crate) fn check_progress(directory: &Path, released: u64, flushed: u64) -> Result<()> {
+    if released <= flushed {
+        return Ok(());
+    }
+    let what = format!(
+        "the end is missing: the manifest names the SSTables up to write {flushed}, but the WAL of the store begins \
+         after write {released}"
+    );
+    Err(Error::damaged(&directory.join(MANIFEST), 0, what))
+}
+
+/// Returns an error if the WAL of the store does not continue the SSTables of a family. `first` is the sequence number of
+/// the next operation in the WAL, and `expected` the number that follows the earlier operations.
+///
+/// # Errors
+/// If the manifest of the family and the manifest of the store are from different times.
+pub(crate) fn check_continues(directory: &Path, first: u64, expected: u64) -> Result<()> {
+    if first == expected {
+        return Ok(());
+    }
+    let what = format!(
+        "the next write of the family is {expected}, as the manifest states, but the WAL of the store continues with \
+         write {first}"
+    );
+    Err(Error::damaged(&directory.join(MANIFEST), 0, what))
 }
 
 /// Returns the parent of a directory, and the name of the directory. Returns `None` for a directory without a parent.

@@ -43,8 +43,13 @@ const BLOB_FILES: u8 = 2;
 /// The code of the names of families among the optional parts of a state.
 const FAMILIES: u8 = 3;
 
-/// The limit of the total length of the records that the search for an intact record tries, as a multiple of the
-/// manifest's size. The limit bounds the time of the search.
+/// The code of the family and its store among the optional parts of a state.
+const FAMILY: u8 = 4;
+
+/// The code of the released sequence numbers among the optional parts of a state.
+const RELEASED: u8 = 5;
+
+/// The cost limit of the search for intact records after a corrupt record, in multiples of the manifest's size.
 const MOST_PASSES: usize = 64;
 
 /// The information that a tree needs to find its data when the tree is opened.
@@ -67,7 +72,8 @@ pub(crate) struct State {
     /// The data from which the tree computes the seals of its files.
     pub(crate) seals: Seals,
     /// The file number and the length, in bytes, of the last WAL of a closed store. The WAL is durable up to this
-    /// length, so a shorter WAL is corrupt. `None` while the store is open, and after a crash of its process.
+    /// length, so a shorter WAL is corrupt. `None` while a tree is open, and after a crash of its process. While a store
+    /// with families is open, the number and the length of the newest old segment of its WAL.
     pub(crate) closed_log: Option<(u64, u64)>,
     /// The merge operator of the store. With an operator, the last byte of each stored value distinguishes values
     /// from operands.
@@ -76,6 +82,21 @@ pub(crate) struct State {
     pub(crate) blobs: Vec<BlobFileShape>,
     /// The names of the families in the order of their numbers. Empty for a store that is one tree.
     pub(crate) families: Vec<String>,
+    /// The last sequence number of each family in the segments of the shared WAL that were removed. The tree of the
+    /// family contains all writes up to this number. Families without a number have no write in these segments.
+    pub(crate) released: Vec<u64>,
+    /// The family whose tree this is. `None` for a store, and for a family that only earlier versions of lsmbench have
+    /// opened.
+    pub(crate) family: Option<FamilyIdentity>,
+}
+
+/// The identity of a family.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FamilyIdentity {
+    /// The name of the family.
+    pub(crate) name: String,
+    /// The identity of the store with the WAL of the family. See [`Seals::identity`].
+    pub(crate) store: u64,
 }
 
 /// A sorted run: its number and the numbers of its tables.
@@ -131,6 +152,16 @@ impl State {
             put_varint(&mut out, self.families.len() as u64);
             self.families.iter().for_each(|name| put_bytes(&mut out, name.as_bytes()));
         }
+        if !self.released.is_empty() {
+            out.push(RELEASED);
+            put_varint(&mut out, self.released.len() as u64);
+            self.released.iter().for_each(|number| put_varint(&mut out, *number));
+        }
+        if let Some(FamilyIdentity { name, store }) = &self.family {
+            out.push(FAMILY);
+            put_bytes(&mut out, name.as_bytes());
+            out.extend_from_slice(&store.to_le_bytes());
+        }
         out
     }
 
@@ -165,6 +196,11 @@ impl State {
                 MERGE_OPERATOR => state.merge_operator = Some(MergeOperator::from_name(reader.text()?)?),
                 BLOB_FILES => state.blobs = decode_blobs(&mut reader)?,
                 FAMILIES => state.families = decode_families(&mut reader)?,
+                RELEASED => state.released = decode_released(&mut reader)?,
+                FAMILY => {
+                    let (name, store) = (reader.text()?.to_owned(), reader.u64()?);
+                    state.family = Some(FamilyIdentity { name, store });
+                }
                 _ => return None,
             }
         }
@@ -193,6 +229,8 @@ impl State {
             && are_blobs_apart
             && has_room
             && self.log.is_none_or(|log| log < self.next_file)
+            && self.released.len() <= self.families.len()
+            && (self.family.is_none() || self.families.is_empty())
     }
 }
 
@@ -214,6 +252,15 @@ fn decode_families(reader: &mut Reader<'_>) -> Option<Vec<String>> {
         families.push(reader.text()?.to_owned());
     }
     Some(families)
+}
+
+/// Decodes the released sequence numbers of a state. Returns `None` if the bytes are corrupt.
+fn decode_released(reader: &mut Reader<'_>) -> Option<Vec<u64>> {
+    let mut released = Vec::new();
+    for _ in 0..reader.varint()? {
+        released.push(reader.varint()?);
+    }
+    Some(released)
 }
 
 /// A manifest that is open for appending.
@@ -374,8 +421,17 @@ mod tests {
                 ],
                 merge_operator: Some(MergeOperator::Max),
                 families: vec!["index".to_owned(), "values".to_owned()],
+                released: vec![300],
+                family: None,
             },
-            State { next_file: 701, next_run: 8, log: Some(9), log_is_synced: true, ..State::default() },
+            State {
+                next_file: 701,
+                next_run: 8,
+                log: Some(9),
+                log_is_synced: true,
+                family: Some(FamilyIdentity { name: "index".to_owned(), store: 1 << 60 }),
+                ..State::default()
+            },
         ]
     }
 
@@ -429,6 +485,8 @@ mod tests {
             change(|state| state.blobs[1].id = 6),
             change(|state| state.blobs[0].id = 9),
             change(|state| state.blobs[0].live_bytes = 1),
+            change(|state| state.released = vec![1, 2, 3]),
+            change(|state| state.family = Some(FamilyIdentity { name: "a".to_owned(), store: 1 })),
         ] {
             assert_eq!(State::decode(&bad.encode()), None, "{bad:?}");
         }

@@ -144,14 +144,14 @@ impl Files {
         Ok(manifest::Found { state, torn_bytes: 0, damaged_bytes: 0 })
     }
 
-    /// Returns an error if the WAL files do not match the manifest `state` and no crash can be the cause. Either the
-    /// first WAL is missing, or the manifest does not name a WAL because the end of the manifest is lost.
+    /// Returns an error if no crash can explain the WALs next to a manifest with `state`. Either the first WAL or the last
+    /// closed WAL is missing, or the manifest does not name a WAL because the end of the manifest is lost.
     pub(crate) fn check_logs(&self, storage: &dyn Storage, directory: &Path, state: &State) -> Result<()> {
         if let Some(first) = state.log {
-            return match self.logs.contains_key(&first) {
-                true => Ok(()),
-                false => Err(Error::MissingLog(wal::log_path(directory, first))),
-            };
+            let closed = state.closed_log.map(|(number, _)| number);
+            let missing =
+                [Some(first), closed].into_iter().flatten().find(|log| !self.logs.contains_key(log));
+            return missing.map_or(Ok(()), |log| Err(Error::MissingLog(wal::log_path(directory, log))));
         }
         // A rewritten manifest reserves its last number for the first WAL. The manifest names this WAL before the
         // tree writes to the WAL.

@@ -29,8 +29,12 @@ impl Seals {
         number ^ holds.map_or(0, |(_, identity)| *identity)
     }
 
-    /// Gives this identity to all files from file number `number` on. Has no effect if the store already has an
-    /// identity.
+    /// Returns the identity for new files; 0 if the store has no identity.
+    pub(crate) fn identity(&self) -> u64 {
+        self.since.last().map_or(0, |(_, identity)| *identity)
+    }
+
+    /// From file number `number` on, files get this identity. Has no effect if the store already has an identity.
     pub(crate) fn begin(&mut self, number: u64, identity: u64) {
         if self.since.is_empty() {
             self.since.push((number, identity));
@@ -39,7 +43,7 @@ impl Seals {
 
     /// Returns the seals of a checkpoint in `directory`, whose new files begin with `number`.
     pub(crate) fn of_copy(&self, number: u64, directory: &Path) -> Self {
-        let parent = self.since.last().map_or(0, |(_, identity)| *identity) ^ number;
+        let parent = self.identity() ^ number;
         let identity = xxh3_64_with_seed(directory.as_os_str().as_encoded_bytes(), parent);
         let mut since = self.since.clone();
         since.push((number, identity));
@@ -83,6 +87,7 @@ mod tests {
         assert_eq!((seals.of(4), seals.of(5), seals.of(0x900)), (4, 5 ^ 0xabcd, 0x900 ^ 0xabcd));
         let copy = seals.of_copy(20, Path::new("copy"));
         assert_eq!((copy.of(4), copy.of(19)), (seals.of(4), seals.of(19)));
+        assert_eq!((seals.identity(), copy.of(20)), (0xabcd, 20 ^ copy.identity()));
         assert_ne!(copy.of(20), seals.of(20));
         assert_ne!(copy.of(20), seals.of_copy(20, Path::new("other")).of(20));
         assert_ne!(new_identity(), new_identity());

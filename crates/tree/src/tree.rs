@@ -229,7 +229,7 @@ impl Tree {
     /// # Errors
     /// If the directory is not empty, if it is on another file system, or if writing fails.
     pub fn checkpoint(&self, directory: impl AsRef<Path>) -> Result<()> {
-        self.inner.checkpoint(directory.as_ref())
+        self.inner.checkpoint(directory.as_ref(), None)
     }
 
     /// Returns the counters and the sizes of the tree.

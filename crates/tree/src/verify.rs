@@ -14,9 +14,9 @@ use crate::blob::{Reference, References};
 use crate::checksum::Checksum;
 use crate::design::Design;
 use crate::error::{Error, Result};
-use crate::families::read_segment;
-use crate::family_folder::check_not_family;
-use crate::manifest::{Found, State};
+use crate::families::{FamilyProgress, read_segment};
+use crate::family_folder::{check_continues, check_family, check_not_family, check_progress};
+use crate::manifest::{FamilyIdentity, Found, State};
 use crate::merge_operands::unexpected_merge;
 use crate::recovery::{Files, QUARANTINE, lock_existing};
 use crate::table::{Table, TableContext};
@@ -57,27 +57,42 @@ pub struct Verification {
 /// If the directory is in use, is not a store, is one family of a store, or cannot be read at all.
 pub fn verify(storage: &Arc<dyn Storage>, directory: &Path) -> Result<Verification> {
     check_not_family(&**storage, directory)?;
-    verify_directory(storage, directory)
+    verify_directory(storage, directory, None).map(|(report, _)| report)
 }
 
-/// Reads every file of the store or of the family in `directory`.
-fn verify_directory(storage: &Arc<dyn Storage>, directory: &Path) -> Result<Verification> {
+/// Reads every file of the store or of the family in `directory`. `family` is the family with the last of its writes
+/// that were removed from the WAL of the store. Also returns the sequence number up to which a family is flushed, unless
+/// its manifest is corrupt.
+fn verify_directory(
+    storage: &Arc<dyn Storage>,
+    directory: &Path,
+    family: Option<(&FamilyIdentity, u64)>,
+) -> Result<(Verification, Option<SequenceNumber>)> {
     let _lock = lock_existing(&**storage, directory)?;
     let files = Files::list(&**storage, directory)?;
     if !files.are_of_a_tree() {
         return Err(Error::NotAStore(directory.to_owned()));
     }
-    let mut report = Verification::default();
+    let (mut report, mut flushed) = (Verification::default(), None);
     report.note_quarantine(&**storage, directory);
     match files.read_manifest(&**storage, directory) {
         Ok(found) => {
             report.note_leftovers(&files, &found);
+            if let Some((identity, released)) = family
+                && let Err(error) = check_family(&found.state, directory, identity)
+                    .and_then(|()| check_progress(directory, released, found.state.flushed_sequence))
+            {
+                report.damage.push(error);
+                // The rest of the manifest describes other files.
+                return Ok((report, None));
+            }
+            flushed = Some(found.state.flushed_sequence);
             report.check_tables(storage, directory, &files, &found.state)?;
             if found.state.families.is_empty() {
                 report.check_logs(&**storage, directory, &files, &found.state);
             } else {
-                report.check_families(storage, directory, &found.state);
-                report.check_shared_log(&**storage, directory, &files, &found.state);
+                let progress = report.check_families(storage, directory, &found.state);
+                report.check_shared_log(&**storage, directory, (&files, &found.state), progress);
             }
         }
         Err(error) if error.is_damage() => {
@@ -86,7 +101,7 @@ fn verify_directory(storage: &Arc<dyn Storage>, directory: &Path) -> Result<Veri
         }
         Err(error) => return Err(error),
     }
-    Ok(report)
+    Ok((report, flushed))
 }
 
 impl Verification {
@@ -190,14 +205,29 @@ impl Verification {
         }
     }
 
-    /// Checks the trees of all column families.
-    fn check_families(&mut self, storage: &Arc<dyn Storage>, directory: &Path, state: &State) {
-        for name in &state.families {
-            match verify_directory(storage, &directory.join(name)) {
-                Ok(tree) => self.add(tree, name),
-                Err(error) => self.damage.push(error),
+    /// Checks the trees of all column families. Returns the sequence numbers up to which they are flushed.
+    fn check_families(
+        &mut self,
+        storage: &Arc<dyn Storage>,
+        directory: &Path,
+        state: &State,
+    ) -> FamilyProgress {
+        let mut progress = Vec::new();
+        let released = state.released.iter().copied().chain(std::iter::repeat(0));
+        for (name, released) in state.families.iter().zip(released) {
+            let identity = FamilyIdentity { name: name.clone(), store: state.seals.identity() };
+            match verify_directory(storage, &directory.join(name), Some((&identity, released))) {
+                Ok((tree, flushed)) => {
+                    self.add(tree, name);
+                    progress.push(flushed);
+                }
+                Err(error) => {
+                    self.damage.push(error);
+                    progress.push(None);
+                }
             }
         }
+        FamilyProgress::new(progress)
     }
 
     /// Adds the report of the tree in the subdirectory `name`.
@@ -214,16 +244,29 @@ impl Verification {
     }
 
     /// Checks the WAL of a store with column families.
-    fn check_shared_log(&mut self, storage: &dyn Storage, directory: &Path, files: &Files, state: &State) {
+    fn check_shared_log(
+        &mut self,
+        storage: &dyn Storage,
+        directory: &Path,
+        (files, state): (&Files, &State),
+        mut progress: FamilyProgress,
+    ) {
         self.damage.extend(files.check_logs(storage, directory, state).err());
         let mut after = state.flushed_sequence;
-        for number in files.logs_from(state.log) {
+        let logs = files.logs_from(state.log);
+        for (place, number) in logs.iter().enumerate() {
             self.logs += 1;
-            let content = read_segment(storage, directory, (state, number), after, &mut |part| {
-                (part.family < state.families.len()).then_some(())
+            let mut gaps = Vec::new();
+            let content = read_segment(storage, directory, state, (&logs, place), after, &mut |part| {
+                let name = state.families.get(part.family)?;
+                if let Some((first, expected)) = progress.follow(&part) {
+                    gaps.extend(check_continues(&directory.join(name), first, expected).err());
+                }
+                Some(())
             });
+            self.damage.append(&mut gaps);
             match content {
-                Ok(content) => after = self.add_log(number, &content),
+                Ok(content) => after = self.add_log(*number, &content),
                 Err(error) => self.damage.push(error),
             }
         }

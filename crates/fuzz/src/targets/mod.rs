@@ -5,6 +5,8 @@ mod codec;
 mod experiment;
 mod fence;
 mod filter;
+#[cfg(feature = "grpc")]
+mod grpc;
 mod input;
 mod results;
 mod server;
@@ -34,6 +36,8 @@ pub static TARGETS: LazyLock<Vec<FuzzTarget>> = LazyLock::new(|| {
         workload::TRACE,
         workload::COMPRESSED_TRACE,
         server::RESP,
+        #[cfg(feature = "grpc")]
+        grpc::GRPC,
         workload::TRACE_FORMATS,
         results::ROWS,
         results::MANIFEST,

@@ -1,10 +1,10 @@
 //! `lsmbench serve` opens a durable store for many clients over a socket.
 
 use run::interrupt;
-use server::{Protocol, ServeError, Server, ServerLimits, ServerOptions};
+use server::{Protocol, ServeError, ServedStore, Server, ServerLimits, ServerOptions};
 use types::{Outcome, Problem};
 
-use super::store::{design_of, open_store};
+use super::store::{design_of, family_names_of, open_families, open_tree};
 use crate::cli::{ServeArguments, ServedProtocol};
 use crate::output::line;
 
@@ -18,12 +18,16 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Outcome<()> {
     let design = design_of(&arguments.store, "a server")?;
     interrupt::install();
     let server = Server::bind(options(arguments, protocol)).map_err(problem)?;
-    let tree = open_store(&arguments.store, design, "a server serves one tree")?;
+    let families = family_names_of(&arguments.store, &design)?;
+    let store: ServedStore = match families.is_empty() {
+        true => open_tree(&arguments.store, design)?.into(),
+        false => open_families(&arguments.store, &design, families)?.into(),
+    };
     line(&format!("listening on {} ({protocol})", server.address()));
     if let Some(metrics) = server.metrics_address() {
         line(&format!("metrics on http://{metrics}/metrics"));
     }
-    server.run(tree, interrupt::is_requested).map_err(problem)
+    server.run(store, interrupt::is_requested).map_err(problem)
 }
 
 /// Returns the protocol of the server.

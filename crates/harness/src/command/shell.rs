@@ -10,7 +10,7 @@ use server::{TextStore, answer_command};
 use types::{Outcome, Problem};
 use workload::{Command, CommandReader, Pairs, PairsError, ReadError};
 
-use super::store::{design_of, open_families, open_store};
+use super::store::{design_of, family_names_of, open_families, open_tree};
 use crate::cli::ShellArguments;
 use crate::output::line;
 
@@ -23,20 +23,43 @@ pub(crate) fn shell(arguments: &ShellArguments) -> Outcome<()> {
     interrupt::install();
     let input = BufReader::new(UntilInterrupted(File::from(input)));
     let run = |store: &dyn TextStore| Shell { store, out: BufWriter::new(io::stdout().lock()) }.run(input);
+    let families = family_names_of(&arguments.store, &design)?;
+    check_family(arguments, &families)?;
     match &arguments.family {
         None => {
-            let tree = open_store(&arguments.store, design, "the shell uses one tree")?;
+            let tree = open_tree(&arguments.store, design)?;
             let outcome = run(&tree);
             tree.close()?;
             outcome
         }
         Some(name) => {
-            let families = open_families(&arguments.store, &design, name)?;
+            let families = open_families(&arguments.store, &design, families)?;
             let outcome = families.family(name).map_or(Ok(()), |family| run(&family));
             families.close()?;
             outcome
         }
     }
+}
+
+/// Returns an error if the family of the shell does not exist, or if the shell needs a family. `families` are the families
+/// of the store and of the design.
+fn check_family(arguments: &ShellArguments, families: &[String]) -> Outcome<()> {
+    let directory = arguments.store.directory.display();
+    let message = match (&arguments.family, families) {
+        (None, []) => return Ok(()),
+        (Some(name), families) if families.contains(name) => return Ok(()),
+        (None, [first, ..]) => format!(
+            "the shell uses one tree, but {directory} has column families; open one of them with `lsmbench shell \
+             {directory} --family {first}`"
+        ),
+        (Some(name), []) => {
+            format!("{directory} has no families; remove --family, or use --set families.{name}={{}}")
+        }
+        (Some(name), families) => {
+            format!("{directory} has no family \"{name}\". Valid: \"{}\"", families.join("\", \""))
+        }
+    };
+    Err(Problem::new(message))
 }
 
 /// A store or a column family, and the stream for the answers of the shell.

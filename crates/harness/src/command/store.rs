@@ -16,7 +16,7 @@ pub(crate) fn design_of(arguments: &StoreArguments, user: &str) -> Outcome<Desig
         Some(path) => read_design(path)?,
         None => Design::default(),
     };
-    design = set_design(&design, &arguments.set)?;
+    design = set_design(&design, &families_of_store(arguments, &design)?, &arguments.set)?;
     let limits = design.limits();
     match limits.into_iter().find(|(_, _, limit)| *limit == Limit::NotDurable) {
         Some((axis, choice, limit)) => Err(Problem::new(format!(
@@ -26,41 +26,26 @@ pub(crate) fn design_of(arguments: &StoreArguments, user: &str) -> Outcome<Desig
     }
 }
 
-/// Opens a store that consists of one tree, and prints the names of the files that were moved to the quarantine. If the
-/// store has column families, the error begins with `rule`.
+/// Opens a store of one tree, and prints the names of the files that were moved to the quarantine.
 ///
 /// # Errors
-/// Returns an error if the store has column families, or cannot be opened.
-pub(crate) fn open_store(arguments: &StoreArguments, design: Design, rule: &str) -> Outcome<Tree> {
-    if let Some(first) = family_names_of(arguments, &design)?.first() {
-        let directory = arguments.directory.display();
-        return Err(Problem::new(format!(
-            "{rule}, but {directory} has column families; open one of them with `lsmbench shell {directory} --family \
-             {first}`"
-        )));
-    }
+/// The store cannot be opened.
+pub(crate) fn open_tree(arguments: &StoreArguments, design: Design) -> Outcome<Tree> {
     let tree = OpenOptions::new(design).quarantine(arguments.quarantine).open(&arguments.directory)?;
     print_quarantined(tree.recovery());
     Ok(tree)
 }
 
-/// Opens a store with column families, one of which has the name `name`. If the design does not contain a family of the
-/// store, this family gets the design of the store.
+/// Opens a store with column families. `names` are the families of the store and of the design. A family that the design
+/// does not name has the design of the store.
 ///
 /// # Errors
-/// Returns an error if the store has no family with this name, or cannot be opened.
-pub(crate) fn open_families(arguments: &StoreArguments, design: &Design, name: &str) -> Outcome<Families> {
-    let names = family_names_of(arguments, design)?;
-    if !names.iter().any(|known| known == name) {
-        let directory = arguments.directory.display();
-        let message = match names.is_empty() {
-            true => {
-                format!("{directory} has no families; remove --family, or use --set families.{name}={{}}")
-            }
-            false => format!("{directory} has no family \"{name}\". Valid: \"{}\"", names.join("\", \"")),
-        };
-        return Err(Problem::new(message));
-    }
+/// The store cannot be opened.
+pub(crate) fn open_families(
+    arguments: &StoreArguments,
+    design: &Design,
+    names: Vec<String>,
+) -> Outcome<Families> {
     let empty = || Value::Table(Table::new());
     let families: Table = names.into_iter().map(|name| (name, empty())).collect();
     let families = Table::from_iter([("families".to_owned(), Value::Table(families))]);
@@ -71,13 +56,18 @@ pub(crate) fn open_families(arguments: &StoreArguments, design: &Design, name: &
     Ok(families)
 }
 
-/// Returns the names of the column families of a store and of its design. A design whose families are prefixes of keys
-/// has no families of its own.
-fn family_names_of(arguments: &StoreArguments, design: &Design) -> Outcome<Vec<String>> {
+/// Returns the names of the column families of the store in the directory.
+fn families_of_store(arguments: &StoreArguments, design: &Design) -> Outcome<Vec<String>> {
     let storage = storage::CATALOG.build(design.choice("storage"));
     let storage = storage.map_err(|error| Problem::new(error.message))?;
     // An unreadable store is an error when it opens.
-    let mut names = family_names(&*storage, &arguments.directory).unwrap_or_default();
+    Ok(family_names(&*storage, &arguments.directory).unwrap_or_default())
+}
+
+/// Returns the names of the column families of a store and of its design. A design whose families are prefixes of keys
+/// has no families of its own.
+pub(crate) fn family_names_of(arguments: &StoreArguments, design: &Design) -> Outcome<Vec<String>> {
+    let mut names = families_of_store(arguments, design)?;
     let of_design = design.families().filter(|_| design.has_family_trees()).map(str::to_owned);
     names.extend(of_design.filter(|name| !names.contains(name)).collect::<Vec<_>>());
     Ok(names)

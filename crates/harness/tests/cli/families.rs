@@ -1,6 +1,9 @@
 //! Tests of column families. Either several trees share one WAL, one cache and one memory budget, or the families are
 //! prefixes of the keys of one tree.
 
+use std::fs;
+use std::path::Path;
+
 use results::columns as c;
 
 use crate::bench::{Bench, count, number, of, right_answers};
@@ -265,7 +268,16 @@ fn stored() -> Bench {
     bench
 }
 
-/// Tests that the shell opens one family of a store, even if no design names the families.
+/// Copies the files of a folder.
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in from.read_dir().unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+}
+
+/// The shell opens one family of a store, without a design of the families.
 #[test]
 fn the_shell_uses_one_family() {
     let bench = stored();
@@ -282,22 +294,59 @@ fn the_shell_uses_one_family() {
         error.contains("other has no families; remove --family, or use --set families.index={}"),
         "{error}"
     );
-    for (arguments, start) in [
-        (&["shell", "db"][..], "the shell uses one tree"),
-        (&["serve", "db", "--listen", "127.0.0.1:0"], "a server serves one tree"),
-    ] {
-        let error = bench.run(arguments).refusal();
-        let remedy = "but db has column families; open one of them with `lsmbench shell db --family index`";
-        assert!(error.contains(&format!("{start}, {remedy}")), "{error}");
-    }
+    let error = bench.run(&["shell", "db"]).refusal();
+    let expected = "the shell uses one tree, but db has column families; open one of them with `lsmbench shell db \
+                    --family index`";
+    assert!(error.contains(expected), "{error}");
     bench.run(&["verify", "db"]).expect(0);
 }
 
-/// Tests that lsmbench does not open the folder of one family as a store. Such a folder has no WAL, so a tree in this
-/// folder would lose writes.
+/// An override changes only families that exist, so a typo adds no family to a store.
+#[test]
+fn a_typo_adds_no_family_to_a_store() {
+    let bench = stored();
+    let before = bench.content();
+    for set in ["families.indx={}", "families.indx.bloom=none", "families={indx={bloom=\"none\"}}"] {
+        for command in
+            [&["shell", "db", "--family", "index"][..], &["serve", "db", "--listen", "127.0.0.1:0"]]
+        {
+            let error = bench.run(&[command, &["--set", set]].concat()).refusal();
+            let expected = "unknown family \"indx\"; did you mean \"index\"? Valid: \"index\", \"values\"";
+            assert!(error.contains(&format!("--set {set}: {expected}")), "{set}: {error}");
+        }
+    }
+    let new = ["shell", "new", "--family", "a", "--set", "families.a={}", "--set", "families.b.bloom=none"];
+    let error = bench.run(&new).refusal();
+    assert!(error.contains("--set families.b.bloom=none: unknown family \"b\""), "{error}");
+    assert!(bench.content() == before, "something was touched");
+    // A design file adds a family.
+    bench.write("more.toml", "[design.families.index]\n[design.families.values]\n[design.families.more]\n");
+    let shell =
+        ["shell", "db", "--design", "more.toml", "--set", "families.more.bloom=none", "--family", "more"];
+    assert_eq!(bench.run_with(&shell, "p a 1\ng a\n").expect(0).out, "1\n");
+    assert_eq!(bench.run_with(&["shell", "db", "--family", "index"], "g a\n").expect(0).out, "1\n");
+}
+
+/// The folder of a family has no WAL, so a tree that opens it would lose writes.
 #[test]
 fn the_folder_of_one_family_is_no_store() {
     let bench = stored();
+    // A copy of the folder names its family, too.
+    copy_folder(&bench.path("db/index"), &bench.path("copy"));
+    fs::remove_file(bench.path("copy/lock")).unwrap();
+    let before = bench.content();
+    for arguments in [
+        &["shell", "copy"][..],
+        &["shell", "copy", "--family", "a", "--set", "families.a={}"],
+        &["serve", "copy", "--listen", "127.0.0.1:0"],
+        &["verify", "copy"],
+    ] {
+        let error = bench.run(arguments).refusal();
+        let expected = "copy is the family \"index\" of a store, as its manifest states, but the WAL of the store is not";
+        assert!(error.contains(expected), "{arguments:?}: {error}");
+    }
+    assert!(bench.content() == before, "something was touched");
+    fs::remove_dir_all(bench.path("copy")).unwrap();
     let before = bench.content();
     for arguments in [
         &["shell", "db/index"][..],
@@ -328,11 +377,14 @@ fn families_that_do_not_exist_are_not_invented() {
     assert!(error.contains(&format!("--set design.families.indx.bloom: {unknown}")), "{error}");
     let error = refused("sweep.\"design.families.indx.bloom\"=[\"none\", \"ribbon\"]");
     assert!(error.contains(unknown), "{error}");
-    let error = refused("design.families.indx={}");
-    assert!(
-        error.contains("no phase uses the family \"indx\" of the design; set the key family of a"),
-        "{error}"
-    );
+    for set in [
+        "design.families.indx={}",
+        "design.families={indx={}}",
+        "sweep.\"design.families.indx\"=[{}, {bloom=\"none\"}]",
+        "sweep.\"design.families\"=[{indx={}}, {index={}}]",
+    ] {
+        assert!(refused(set).contains(unknown), "{set}: {}", refused(set));
+    }
     bench.write("set.toml", format!("{FAMILIES}[set]\n\"design.families.value.compression\" = \"none\"\n"));
     let error = bench.run(&["run", "set.toml"]).refusal();
     assert!(error.contains("did you mean \"values\"?"), "{error}");

@@ -54,6 +54,7 @@ mod roles;
 mod seeds;
 mod serve;
 mod served;
+mod served_families;
 mod shell;
 mod simulate;
 mod single_deletes;

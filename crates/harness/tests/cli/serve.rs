@@ -11,15 +11,15 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::bench::{Bench, wait_for};
 
-/// A server process on a free port. The process is killed when the value is dropped.
-struct Server {
+/// A server process on a free port, killed when dropped.
+pub(crate) struct Server {
     child: Child,
-    address: SocketAddr,
+    pub(crate) address: SocketAddr,
 }
 
 impl Server {
-    /// Starts a server of the store `db`.
-    fn start(bench: &Bench, options: &[&str]) -> Self {
+    /// Serves the store `db`.
+    pub(crate) fn start(bench: &Bench, options: &[&str]) -> Self {
         let arguments = [&["serve", "db", "--listen", "127.0.0.1:0"][..], options].concat();
         let mut child = bench.command(&arguments).spawn().unwrap();
         let mut errors = BufReader::new(child.stderr.take().unwrap());
@@ -46,20 +46,25 @@ impl Server {
         BufReader::new(stream)
     }
 
-    /// Sends `requests` to the server, and returns the next `lines` lines of its answer.
-    fn ask(&self, requests: &str, lines: usize) -> Vec<String> {
+    /// Sends lines, and returns the same number of answer lines, `lines`.
+    pub(crate) fn ask(&self, requests: &str, lines: usize) -> Vec<String> {
         let mut socket = self.connect();
         socket.get_mut().write_all(requests.as_bytes()).unwrap();
         socket.lines().take(lines).map(Result::unwrap).collect()
     }
 
-    fn kill(mut self) {
+    pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Sends a signal to the server, waits for its end, and returns its exit code.
-    fn end(mut self, signal: Signal) -> Option<i32> {
+    /// Kills the server, without waiting for its end.
+    pub(crate) fn kill_now(&self) {
+        kill_process(Pid::from_child(&self.child), Signal::KILL).unwrap();
+    }
+
+    /// Ends the server by a signal, and returns its exit code.
+    pub(crate) fn end(mut self, signal: Signal) -> Option<i32> {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
         self.child.wait().unwrap().code()
     }
@@ -209,7 +214,7 @@ fn nothing_acknowledged_is_lost_by_kill_9() {
                 wait_for("acknowledged writes", || {
                     (acknowledged.load(Ordering::Relaxed) >= wanted).then_some(())
                 });
-                kill_process(Pid::from_child(&server.child), Signal::KILL).unwrap();
+                server.kill_now();
                 writers.into_iter().map(|writer| writer.join().unwrap()).collect()
             });
             drop(server);

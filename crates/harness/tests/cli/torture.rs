@@ -126,7 +126,7 @@ fn damage_is_explored_too_and_found_again() {
 /// Tests crashes and I/O errors of a store with column families. After recovery, the store must contain the same first
 /// commits in all families.
 #[test]
-fn crashes_and_errors_of_families_keep_whole_commits() {
+fn every_test_of_families_keeps_whole_commits() {
     let bench = Bench::new();
     let families = "[design.families.a]\nbloom = \"ribbon\"\n[design.families.b]\ncompaction = \"tiered\"\n\
                     [design.families.c]\ncompression = \"lz4\"\n";
@@ -146,8 +146,17 @@ fn crashes_and_errors_of_families_keep_whole_commits() {
     let none = ["torture", "crash", "--design", "families.toml", "--wal", "none"];
     let error = bench.run(&none).refusal();
     assert!(error.contains("torture needs families whose commits survive in order"), "{error}");
-    for test in ["damage", "kill", "race"] {
-        let error = bench.run(&["torture", test, "--design", "families.toml"]).refusal();
-        assert!(error.contains(&format!("`torture {test}` tests one tree")), "{error}");
+    tortured(&["damage", "--images", "120", "--wal", "sync"]);
+    let out = tortured(&["kill", "--kills", "2", "--wal", "group", "--dir", "."]);
+    let counts: Vec<&str> = out.lines().last().unwrap().split_whitespace().collect();
+    assert!(counts[2].parse::<u64>().unwrap() >= 2 && counts[4] != "0", "{out}");
+    for wal in ["none", "group"] {
+        tortured(&["race", "--operations", "4000", "--wal", wal]);
     }
+    let interval = ["torture", "race", "--design", "families.toml", "--wal", "interval"];
+    let error = bench.run(&interval).refusal();
+    assert!(error.contains("use wal = \"buffered\", \"sync\", \"group\" or \"none\""), "{error}");
+    bench.write("unchecked.toml", format!("[design]\n{families}block = {{ checksum = \"none\" }}\n"));
+    let error = bench.run(&["torture", "damage", "--design", "unchecked.toml"]).refusal();
+    assert!(error.contains("unchecked.toml: with block.checksum = \"none\""), "{error}");
 }

@@ -29,9 +29,17 @@ fn calls_write_and_read_the_store() {
             put("c", "3"),
             put("d", "4"),
             put("e", "5"),
-            OperationKind::Delete(DeleteRequest { key: "b".into() }),
-            OperationKind::DeleteRange(DeleteRangeRequest { low: "d".into(), high: "e".into() }),
-            OperationKind::Merge(MergeRequest { key: "c".into(), operand: "!".into() }),
+            OperationKind::Delete(DeleteRequest { key: "b".into(), ..DeleteRequest::default() }),
+            OperationKind::DeleteRange(DeleteRangeRequest {
+                low: "d".into(),
+                high: "e".into(),
+                ..DeleteRangeRequest::default()
+            }),
+            OperationKind::Merge(MergeRequest {
+                key: "c".into(),
+                operand: "!".into(),
+                ..MergeRequest::default()
+            }),
         ])
         .unwrap();
     assert_eq!(client.scan(range("", "")).unwrap(), ["\\x00\\xff:\\x00", "a:1", "c:3!", "e:5"]);
@@ -61,11 +69,15 @@ fn a_wrong_call_names_its_error_and_changes_nothing() {
     assert_eq!(error.message(), "the key has 65537 bytes; the limit is 65536");
     assert_eq!(client.get(long.clone()).unwrap_err().code(), Code::InvalidArgument);
     // All operations of a batch, or none.
-    let wrong = OperationKind::Put(PutRequest { key: long.into(), value: "".into() });
+    let wrong = OperationKind::Put(PutRequest { key: long.into(), ..PutRequest::default() });
     let error = client.batch(vec![put("a", "2"), put("b", "2"), wrong]).unwrap_err();
     assert_eq!(error.code(), Code::InvalidArgument);
     assert_eq!(error.message(), "operation 3: the key has 65537 bytes; the limit is 65536");
-    let merge = OperationKind::Merge(MergeRequest { key: "a".into(), operand: "2".into() });
+    let merge = OperationKind::Merge(MergeRequest {
+        key: "a".into(),
+        operand: "2".into(),
+        ..MergeRequest::default()
+    });
     let error = client.batch(vec![put("b", "2"), merge]).unwrap_err();
     assert_eq!(error.code(), Code::InvalidArgument);
     assert!(error.message().contains("merge operator"), "{error}");

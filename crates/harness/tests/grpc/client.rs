@@ -74,16 +74,18 @@ impl Client {
         key: impl Into<Vec<u8>>,
         value: impl Into<Vec<u8>>,
     ) -> Result<PutResponse, Status> {
-        self.call("Put", PutRequest { key: key.into().into(), value: value.into().into() })
+        let (key, value) = (key.into().into(), value.into().into());
+        self.call("Put", PutRequest { key, value, ..PutRequest::default() })
     }
 
     pub(crate) fn get(&mut self, key: impl Into<Vec<u8>>) -> Result<Option<String>, Status> {
-        let response: GetResponse = self.call("Get", GetRequest { key: key.into().into() })?;
+        let response: GetResponse =
+            self.call("Get", GetRequest { key: key.into().into(), ..GetRequest::default() })?;
         Ok(response.value.map(|value| String::from_utf8_lossy(&value).into_owned()))
     }
 
     pub(crate) fn delete(&mut self, key: &str) -> Result<DeleteResponse, Status> {
-        self.call("Delete", DeleteRequest { key: key.to_owned().into() })
+        self.call("Delete", DeleteRequest { key: key.to_owned().into(), ..DeleteRequest::default() })
     }
 
     pub(crate) fn batch(&mut self, kinds: Vec<OperationKind>) -> Result<BatchResponse, Status> {
@@ -171,7 +173,13 @@ pub(crate) fn batch(kinds: Vec<OperationKind>) -> BatchRequest {
 
 /// Returns a put for a batch.
 pub(crate) fn put(key: impl Into<String>, value: impl Into<String>) -> OperationKind {
-    OperationKind::Put(PutRequest { key: key.into().into(), value: value.into().into() })
+    put_into("", key, value)
+}
+
+/// A put in a batch, into a column family.
+pub(crate) fn put_into(family: &str, key: impl Into<String>, value: impl Into<String>) -> OperationKind {
+    let (key, value) = (key.into().into(), value.into().into());
+    OperationKind::Put(PutRequest { key, value, family: family.to_owned() })
 }
 
 /// Returns a request to scan all keys from `low` (included) to `high` (excluded).

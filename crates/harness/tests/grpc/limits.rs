@@ -92,7 +92,7 @@ fn the_memory_of_all_clients_is_limited() {
     client.put("big", "x".repeat(400_000)).unwrap();
     client.put("small", "1").unwrap();
     let mut greedy: Vec<_> = (0..5).map(|_| served.client()).collect();
-    let get = || GetRequest { key: "big".into() };
+    let get = || GetRequest { key: "big".into(), ..GetRequest::default() };
     let mut streams: Vec<_> =
         greedy.iter_mut().map(|client| client.stream::<_, GetResponse>("Get", get())).collect();
     let refused: Vec<_> = streams.iter().filter_map(|stream| stream.as_ref().err()).collect();

@@ -3,6 +3,7 @@
 mod calls;
 mod client;
 mod ending;
+mod families;
 mod limits;
 mod proto;
 mod served;

@@ -57,6 +57,10 @@ impl Proto {
                     assert_eq!(kind, "bytes", "{message}.{name}");
                     add(&mut bytes, *number, text.as_bytes());
                 }
+                Value::Text(text) => {
+                    assert_eq!(kind, "string", "{message}.{name}");
+                    add(&mut bytes, *number, text.as_bytes());
+                }
                 Value::Number(value, kind_of_number) => {
                     assert_eq!(kind, kind_of_number, "{message}.{name}");
                     encode_key(*number, WireType::Varint, &mut bytes);
@@ -83,6 +87,7 @@ fn add(bytes: &mut Vec<u8>, number: u32, value: &[u8]) {
 #[derive(Clone)]
 enum Value {
     Bytes(&'static str),
+    Text(&'static str),
     Number(u64, &'static str),
     Message(&'static str, Vec<u8>),
 }
@@ -111,22 +116,27 @@ impl Checked {
 fn messages_are_those_of_the_proto() {
     let mut checked = Checked { proto: Proto::read(), fields: BTreeMap::new() };
     let pair = [("key", Value::Bytes("k")), ("value", Value::Bytes("v"))];
-    let put = PutRequest { key: "k".into(), value: "v".into() };
-    let put_bytes = checked.check("PutRequest", &put, &pair);
+    let family = || ("family", Value::Text("f"));
+    let key_of_family = [pair[0].clone(), family()];
+    let put = PutRequest { key: "k".into(), value: "v".into(), family: "f".to_owned() };
+    let put_bytes = checked.check("PutRequest", &put, &[&pair[..], &[family()]].concat());
+    // Without a family, a message has the bytes of a client that knows no families.
+    checked.check("PutRequest", &PutRequest { family: String::new(), ..put.clone() }, &pair);
     checked.check("PutResponse", &PutResponse {}, &[]);
-    checked.check("GetRequest", &GetRequest { key: "k".into() }, &pair[..1]);
+    checked.check("GetRequest", &GetRequest { key: "k".into(), family: "f".to_owned() }, &key_of_family);
     checked.check("GetResponse", &GetResponse { value: Some("v".into()) }, &pair[1..]);
     // An empty value differs from no value.
     checked.check("GetResponse", &GetResponse { value: Some("".into()) }, &[("value", Value::Bytes(""))]);
     checked.check("GetResponse", &GetResponse { value: None }, &[]);
-    let delete = DeleteRequest { key: "k".into() };
-    let delete_bytes = checked.check("DeleteRequest", &delete, &pair[..1]);
+    let delete = DeleteRequest { key: "k".into(), family: "f".to_owned() };
+    let delete_bytes = checked.check("DeleteRequest", &delete, &key_of_family);
     checked.check("DeleteResponse", &DeleteResponse {}, &[]);
     let ends = [("low", Value::Bytes("a")), ("high", Value::Bytes("b"))];
-    let delete_range = DeleteRangeRequest { low: "a".into(), high: "b".into() };
-    let delete_range_bytes = checked.check("DeleteRangeRequest", &delete_range, &ends);
-    let merge = MergeRequest { key: "k".into(), operand: "o".into() };
-    let operand = [("key", Value::Bytes("k")), ("operand", Value::Bytes("o"))];
+    let delete_range = DeleteRangeRequest { low: "a".into(), high: "b".into(), family: "f".to_owned() };
+    let ends_of_family = [&ends[..], &[family()]].concat();
+    let delete_range_bytes = checked.check("DeleteRangeRequest", &delete_range, &ends_of_family);
+    let merge = MergeRequest { key: "k".into(), operand: "o".into(), family: "f".to_owned() };
+    let operand = [("key", Value::Bytes("k")), ("operand", Value::Bytes("o")), family()];
     let merge_bytes = checked.check("MergeRequest", &merge, &operand);
     let (mut operations, mut values) = (Vec::new(), Vec::new());
     for (kind, field, value) in [
@@ -149,9 +159,11 @@ fn messages_are_those_of_the_proto() {
     let numbers = [("batches", Value::Number(1, "uint64")), ("operations", Value::Number(2, "uint64"))];
     checked.check("LoadResponse", &LoadResponse { batches: 1, operations: 2 }, &numbers);
     let [low, high] = ends;
-    let range = RangeRequest { low: "a".into(), high: "b".into(), limit: 300, backward: true };
-    let fields = [low, high, ("limit", Value::Number(300, "uint64")), ("backward", Value::Number(1, "bool"))];
-    checked.check("RangeRequest", &range, &fields);
+    let (low_key, high_key, family_name) = ("a".into(), "b".into(), "f".to_owned());
+    let range =
+        RangeRequest { low: low_key, high: high_key, limit: 300, backward: true, family: family_name };
+    let (limit, backward) = (("limit", Value::Number(300, "uint64")), ("backward", Value::Number(1, "bool")));
+    checked.check("RangeRequest", &range, &[low, high, limit, backward, family()]);
     let entry = Entry { key: "k".into(), value: "v".into() };
     let entry_bytes = checked.check("Entry", &entry, &pair);
     let entries = [("entries", Value::Message("Entry", entry_bytes))];

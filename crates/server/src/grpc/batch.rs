@@ -1,6 +1,7 @@
-//! The codec of batches, which decodes a request directly into a batch of the tree.
+//! The codec of batches, which decodes a request directly into batches of the trees.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use bytes::Buf;
 use prost::Message;
@@ -10,25 +11,63 @@ use tonic::codec::{Codec, DecodeBuf, Decoder};
 use tonic_prost::ProstEncoder;
 use tree::WriteBatch;
 
-use super::messages::{Operation, OperationKind};
+use super::call::Call;
+use super::messages::{
+    DeleteRangeRequest, DeleteRequest, MergeRequest, Operation, OperationKind, PutRequest,
+};
 use super::status;
+use crate::databases::Databases;
 
 /// The field number of `operations` in a `BatchRequest`.
 const OPERATIONS: u32 = 1;
 
-/// The codec of a method that receives a `BatchRequest` and responds with an `A`. The codec decodes only one operation
-/// at a time, so a request with many short operations needs no more memory than its bytes and its batch.
-pub(super) struct BatchCodec<A>(PhantomData<A>);
+/// The codec of a method that receives `BatchRequest` and responds with `A`. The codec decodes only one operation at
+/// a time, so a request with many short operations needs no more memory than its bytes and its batch.
+pub(super) struct BatchCodec<A> {
+    call: Arc<Call>,
+    response: PhantomData<A>,
+}
 
 impl<A> BatchCodec<A> {
-    pub(super) fn new() -> Self {
-        Self(PhantomData)
+    pub(super) fn new(call: &Arc<Call>) -> Self {
+        Self { call: Arc::clone(call), response: PhantomData }
+    }
+}
+
+/// The operations of one request.
+#[derive(Default)]
+pub(super) struct Batch {
+    /// One batch per database, up to the last database with operations.
+    parts: Vec<WriteBatch>,
+}
+
+impl Batch {
+    /// Returns the batches of the databases, in the order of the databases.
+    pub(super) fn parts(&self) -> &[WriteBatch] {
+        &self.parts
+    }
+
+    /// Returns the number of operations.
+    pub(super) fn len(&self) -> usize {
+        self.parts.iter().map(WriteBatch::len).sum()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.parts.iter().all(WriteBatch::is_empty)
+    }
+
+    /// Returns the batch of the database with this number.
+    fn of(&mut self, database: usize) -> &mut WriteBatch {
+        if self.parts.len() <= database {
+            self.parts.resize_with(database + 1, WriteBatch::new);
+        }
+        &mut self.parts[database]
     }
 }
 
 impl<A: Message + Send + 'static> Codec for BatchCodec<A> {
     type Encode = A;
-    type Decode = WriteBatch;
+    type Decode = Batch;
     type Encoder = ProstEncoder<A>;
     type Decoder = BatchDecoder;
 
@@ -37,25 +76,25 @@ impl<A: Message + Send + 'static> Codec for BatchCodec<A> {
     }
 
     fn decoder(&mut self) -> Self::Decoder {
-        BatchDecoder
+        BatchDecoder(Arc::clone(&self.call))
     }
 }
 
-/// Decodes a `BatchRequest`.
-pub(super) struct BatchDecoder;
+/// Decodes a `BatchRequest` of a call.
+pub(super) struct BatchDecoder(Arc<Call>);
 
 impl Decoder for BatchDecoder {
-    type Item = WriteBatch;
+    type Item = Batch;
     type Error = Status;
 
-    fn decode(&mut self, request: &mut DecodeBuf<'_>) -> Result<Option<WriteBatch>, Status> {
-        decode(request).map(Some)
+    fn decode(&mut self, request: &mut DecodeBuf<'_>) -> Result<Option<Batch>, Status> {
+        decode(request, &self.0.shared.databases).map(Some)
     }
 }
 
 /// Decodes all operations of a `BatchRequest`.
-fn decode(request: &mut impl Buf) -> Result<WriteBatch, Status> {
-    let mut batch = WriteBatch::new();
+pub(super) fn decode(request: &mut impl Buf, databases: &Databases) -> Result<Batch, Status> {
+    let mut batch = Batch::default();
     let mut number = 0u64;
     while request.has_remaining() {
         let (tag, wire_type) = decode_key(request).map_err(|error| malformed(&error))?;
@@ -72,28 +111,32 @@ fn decode(request: &mut impl Buf) -> Result<WriteBatch, Status> {
         };
         let operation =
             Operation::decode(Buf::take(&mut *request, length)).map_err(|error| malformed(&error))?;
-        add(&mut batch, number, operation)?;
+        add(&mut batch, databases, operation).map_err(|status| {
+            Status::new(status.code(), format!("operation {number}: {}", status.message()))
+        })?;
     }
     Ok(batch)
 }
 
-/// Adds an operation to a batch. `number` is the position of the operation in the request, starting at 1.
-fn add(batch: &mut WriteBatch, number: u64, operation: Operation) -> Result<(), Status> {
+/// Adds an operation to a batch.
+fn add(batch: &mut Batch, databases: &Databases, operation: Operation) -> Result<(), Status> {
+    let number = |family: &str| databases.of_family(family).map_err(Status::invalid_argument);
     let added = match operation.kind {
         None => {
-            let message =
-                format!("operation {number}: no write is set; set put, delete, delete_range or merge");
-            return Err(Status::invalid_argument(message));
+            return Err(Status::invalid_argument("no write is set; set put, delete, delete_range or merge"));
         }
-        Some(OperationKind::Put(put)) => batch.put(&put.key, &put.value),
-        Some(OperationKind::Delete(delete)) => batch.delete(&delete.key),
-        Some(OperationKind::DeleteRange(range)) => batch.delete_range(&range.low, &range.high),
-        Some(OperationKind::Merge(merge)) => batch.merge(&merge.key, &merge.operand),
+        Some(OperationKind::Put(PutRequest { key, value, family })) => {
+            batch.of(number(&family)?).put(&key, &value)
+        }
+        Some(OperationKind::Delete(DeleteRequest { key, family })) => batch.of(number(&family)?).delete(&key),
+        Some(OperationKind::DeleteRange(DeleteRangeRequest { low, high, family })) => {
+            batch.of(number(&family)?).delete_range(&low, &high)
+        }
+        Some(OperationKind::Merge(MergeRequest { key, operand, family })) => {
+            batch.of(number(&family)?).merge(&key, &operand)
+        }
     };
-    added.map_err(|error| {
-        let status = status::of_tree(&error);
-        Status::new(status.code(), format!("operation {number}: {}", status.message()))
-    })
+    added.map_err(|error| status::of_tree(&error))
 }
 
 /// Returns the status for bytes that are not a valid `BatchRequest`. The status code is the code of every message that
@@ -105,9 +148,18 @@ fn malformed(error: &dyn std::fmt::Display) -> Status {
 #[cfg(test)]
 mod tests {
     use tonic::Code;
+    use tree::{Design, Families, OpenOptions};
 
-    use super::super::messages::{BatchRequest, DeleteRangeRequest, DeleteRequest, MergeRequest, PutRequest};
+    use super::super::messages::BatchRequest;
     use super::*;
+    use crate::databases::ServedStore;
+
+    /// A store with two families.
+    fn databases() -> Databases {
+        let design = "storage = \"memory\"\nfamilies = { index = {}, values = {} }".parse().unwrap();
+        let options = OpenOptions::new(Design::default().with(&design).unwrap());
+        Databases::new(ServedStore::Families(Families::open(options, "db").unwrap())).unwrap()
+    }
 
     fn request(kinds: Vec<OperationKind>) -> Vec<u8> {
         let operations = kinds.into_iter().map(|kind| Operation { kind: Some(kind) }).collect();
@@ -115,47 +167,67 @@ mod tests {
     }
 
     fn put(key: impl Into<Vec<u8>>, value: &'static str) -> OperationKind {
-        OperationKind::Put(PutRequest { key: key.into().into(), value: value.into() })
+        OperationKind::Put(PutRequest {
+            key: key.into().into(),
+            value: value.into(),
+            ..PutRequest::default()
+        })
+    }
+
+    fn delete_range(low: &'static str, high: &'static str) -> OperationKind {
+        let ends = DeleteRangeRequest { low: low.into(), high: high.into(), ..DeleteRangeRequest::default() };
+        OperationKind::DeleteRange(ends)
     }
 
     #[test]
     fn operations_come_in_their_order() {
         let bytes = request(vec![
             put("a", "1"),
-            OperationKind::Delete(DeleteRequest { key: "b".into() }),
-            OperationKind::DeleteRange(DeleteRangeRequest { low: "c".into(), high: "d".into() }),
-            OperationKind::Merge(MergeRequest { key: "e".into(), operand: "2".into() }),
+            OperationKind::Delete(DeleteRequest { key: "b".into(), ..DeleteRequest::default() }),
+            delete_range("c", "d"),
+            OperationKind::Merge(MergeRequest {
+                key: "e".into(),
+                operand: "2".into(),
+                ..MergeRequest::default()
+            }),
             put("a", "3"),
+            OperationKind::Delete(DeleteRequest { key: "x".into(), family: "values".into() }),
         ]);
-        let batch = decode(&mut &*bytes).unwrap();
-        assert_eq!(batch.len(), 5);
-        let entries: Vec<_> = batch.entries().map(|entry| (entry.key, entry.value)).collect();
+        let databases = databases();
+        let batch = decode(&mut &*bytes, &databases).unwrap();
+        assert_eq!((batch.len(), batch.parts()[0].len(), batch.parts()[1].len()), (6, 5, 1));
+        let entries: Vec<_> = batch.parts()[0].entries().map(|entry| (entry.key, entry.value)).collect();
         let expected: [(&[u8], Option<&[u8]>); 3] = [(b"a", Some(b"1")), (b"b", None), (b"a", Some(b"3"))];
         assert_eq!(entries, expected);
         // A field of a later version of the service is skipped.
         let later = [&bytes[..], &[0x7a, 2, 8, 8]].concat();
-        assert_eq!(decode(&mut &*later).unwrap().len(), 5);
-        assert!(decode(&mut &[][..]).unwrap().is_empty());
+        assert_eq!(decode(&mut &*later, &databases).unwrap().len(), 6);
+        assert!(decode(&mut &[][..], &databases).unwrap().is_empty());
     }
 
     #[test]
     fn wrong_operations_are_named_by_their_number() {
         let nothing = [request(vec![put("a", "1")]), vec![0x0a, 0]].concat();
         let long = request(vec![put("a", "1"), put(vec![b'k'; 70_000], "")]);
-        let backward = request(vec![OperationKind::DeleteRange(DeleteRangeRequest {
-            low: "d".into(),
-            high: "c".into(),
-        })]);
+        let backward = request(vec![delete_range("d", "c")]);
+        let elsewhere = PutRequest { family: "indx".to_owned(), ..PutRequest::default() };
+        let elsewhere = request(vec![put("a", "1"), OperationKind::Put(elsewhere)]);
+        let databases = databases();
         let cut = &request(vec![put("abcdef", "1")])[..8];
         for (bytes, code, message) in [
             (&nothing[..], Code::InvalidArgument, "operation 2: no write is set; set put"),
             (&long, Code::InvalidArgument, "operation 2: the key has 70000 bytes; the limit is 65536"),
             (&backward, Code::InvalidArgument, "operation 1: "),
-            (cut, Code::Internal, "the request is not a BatchRequest: operation 1 is truncated"),
+            (
+                &elsewhere,
+                Code::InvalidArgument,
+                "operation 2: unknown family \"indx\". Valid: \"index\", \"values\"",
+            ),
+            (cut, Code::Internal, "the request is not a BatchRequest: operation 1 is cut off"),
             (&[0x0a], Code::Internal, "the request is not a BatchRequest: "),
             (&[0xff; 12], Code::Internal, "the request is not a BatchRequest: "),
         ] {
-            let status = decode(&mut &*bytes).err().unwrap();
+            let status = decode(&mut &*bytes, &databases).err().unwrap();
             assert_eq!(status.code(), code, "{status}");
             assert!(status.message().starts_with(message), "{status}");
         }

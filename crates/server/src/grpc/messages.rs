@@ -12,6 +12,9 @@ pub struct PutRequest {
     /// The value.
     #[prost(bytes = "bytes", tag = "2")]
     pub value: Bytes,
+    /// The column family. If it is empty, the first family of the store, or a store without families.
+    #[prost(string, tag = "3")]
+    pub family: String,
 }
 
 /// The response to a put.
@@ -24,6 +27,9 @@ pub struct GetRequest {
     /// The key.
     #[prost(bytes = "bytes", tag = "1")]
     pub key: Bytes,
+    /// The column family. If it is empty, the first family of the store, or a store without families.
+    #[prost(string, tag = "2")]
+    pub family: String,
 }
 
 /// The response to a get.
@@ -40,6 +46,9 @@ pub struct DeleteRequest {
     /// The key.
     #[prost(bytes = "bytes", tag = "1")]
     pub key: Bytes,
+    /// The column family. If it is empty, the first family of the store, or a store without families.
+    #[prost(string, tag = "2")]
+    pub family: String,
 }
 
 /// The response to a delete.
@@ -55,6 +64,9 @@ pub struct DeleteRangeRequest {
     /// The end of the deleted range (exclusive).
     #[prost(bytes = "bytes", tag = "2")]
     pub high: Bytes,
+    /// The column family. If it is empty, the first family of the store, or a store without families.
+    #[prost(string, tag = "3")]
+    pub family: String,
 }
 
 /// The request to merge an operand into the value of a key.
@@ -66,6 +78,9 @@ pub struct MergeRequest {
     /// The operand.
     #[prost(bytes = "bytes", tag = "2")]
     pub operand: Bytes,
+    /// The column family. If it is empty, the first family of the store, or a store without families.
+    #[prost(string, tag = "3")]
+    pub family: String,
 }
 
 /// One write of a batch.
@@ -131,6 +146,9 @@ pub struct RangeRequest {
     /// Whether the entries come in descending order.
     #[prost(bool, tag = "4")]
     pub backward: bool,
+    /// The column family. If it is empty, the first family of the store, or a store without families.
+    #[prost(string, tag = "5")]
+    pub family: String,
 }
 
 /// The next entries of a range.

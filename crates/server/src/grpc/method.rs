@@ -17,7 +17,12 @@ pub(super) enum Method {
 impl Method {
     /// Returns the method that the path of a request names.
     pub(super) fn of(path: &str) -> Option<Self> {
-        Some(match path.strip_prefix(SERVICE)? {
+        Self::named(path.strip_prefix(SERVICE)?)
+    }
+
+    /// Returns the method with this name.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Some(match name {
             "Put" => Self::Put,
             "Get" => Self::Get,
             "Delete" => Self::Delete,

@@ -12,6 +12,7 @@ mod body;
 mod call;
 mod connection;
 mod counted;
+mod local;
 pub mod messages;
 mod method;
 mod prefix;
@@ -21,3 +22,4 @@ mod status;
 mod work;
 
 pub(crate) use connection::{serve, turn_away};
+pub use local::LocalService;

@@ -13,6 +13,7 @@ use tree::Snapshot;
 use super::call::Call;
 use super::messages::{Entry, RangeRequest, RangeResponse};
 use super::status::{of_ending, of_tree};
+use super::work::space;
 
 /// Maximum number of bytes of keys and values in a response that has more than one entry.
 const RESPONSE_BYTES: usize = 64 << 10;
@@ -32,20 +33,24 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    pub(super) fn new(call: Arc<Call>, request: RangeRequest) -> Self {
-        let RangeRequest { low, high, limit, backward } = request;
-        Self {
-            snapshot: Some(call.shared.keyspace.tree().snapshot()),
+    /// Takes the snapshot of a scan.
+    ///
+    /// # Errors
+    /// The store has no such family.
+    pub(super) fn new(call: Arc<Call>, request: RangeRequest) -> Result<Self, Status> {
+        let RangeRequest { low, high, limit, backward, family } = request;
+        Ok(Self {
+            snapshot: Some(space(&call, &family)?.snapshot()),
             low: Bound::Included(low),
             high: if high.is_empty() { Bound::Unbounded } else { Bound::Excluded(high) },
             is_backward: backward,
             left: if limit == 0 { u64::MAX } else { limit },
             call,
-        }
+        })
     }
 
     /// Reads the next response. Returns `None` at the end of the scan.
-    fn next(&mut self) -> Result<Option<RangeResponse>, Status> {
+    pub(super) fn next(&mut self) -> Result<Option<RangeResponse>, Status> {
         let Some(snapshot) = self.snapshot.take() else { return Ok(None) };
         if self.call.shared.is_ending() {
             return Err(of_ending());

@@ -13,9 +13,8 @@ use tonic::body::Body;
 use tonic::codec::{Codec, Streaming};
 use tonic::server::{ClientStreamingService, Grpc, ServerStreamingService, UnaryService};
 use tonic_prost::ProstCodec;
-use tree::WriteBatch;
 
-use super::batch::BatchCodec;
+use super::batch::{Batch, BatchCodec};
 use super::body::{RequestBody, ResponseBody};
 use super::call::Call;
 use super::messages::{LoadResponse, RangeRequest, RangeResponse};
@@ -93,9 +92,9 @@ async fn execute(call: &Arc<Call>, request: Request<Incoming>) -> Response<Body>
         Method::Put => unary(call, ProstCodec::new(), work::put, request).await,
         Method::Get => unary(call, ProstCodec::new(), work::get, request).await,
         Method::Delete => unary(call, ProstCodec::new(), work::delete, request).await,
-        Method::Batch => unary(call, BatchCodec::new(), work::batch, request).await,
+        Method::Batch => unary(call, BatchCodec::new(call), work::batch, request).await,
         Method::Load => {
-            handler(call, BatchCodec::new()).client_streaming(Load(Arc::clone(call)), request).await
+            handler(call, BatchCodec::new(call)).client_streaming(Load(Arc::clone(call)), request).await
         }
         Method::Range => {
             handler(call, ProstCodec::new()).server_streaming(Range(Arc::clone(call)), request).await
@@ -141,11 +140,11 @@ impl<Q, A> UnaryService<Q> for Unary<Q, A> {
 /// The service of the method `Load`.
 struct Load(Arc<Call>);
 
-impl ClientStreamingService<WriteBatch> for Load {
+impl ClientStreamingService<Batch> for Load {
     type Response = LoadResponse;
     type Future = Pin<Box<dyn Future<Output = Result<tonic::Response<LoadResponse>, Status>> + Send>>;
 
-    fn call(&mut self, request: tonic::Request<Streaming<WriteBatch>>) -> Self::Future {
+    fn call(&mut self, request: tonic::Request<Streaming<Batch>>) -> Self::Future {
         let call = Arc::clone(&self.0);
         Box::pin(async move { work::load(&call, request.into_inner()).await.map(tonic::Response::new) })
     }
@@ -160,7 +159,7 @@ impl ServerStreamingService<RangeRequest> for Range {
     type Future = Ready<Result<tonic::Response<Scan>, Status>>;
 
     fn call(&mut self, request: tonic::Request<RangeRequest>) -> Self::Future {
-        ready(Ok(tonic::Response::new(Scan::new(Arc::clone(&self.0), request.into_inner()))))
+        ready(Scan::new(Arc::clone(&self.0), request.into_inner()).map(tonic::Response::new))
     }
 }
 

@@ -1,42 +1,55 @@
-//! The functions that execute the methods: reads and writes of the tree.
+//! The work of the methods: reads and writes of the store.
 
 use tonic::Status;
 use tonic::codec::Streaming;
-use tree::WriteBatch;
 
+use super::batch::Batch;
 use super::call::Call;
 use super::messages::{
     BatchResponse, DeleteRequest, DeleteResponse, GetRequest, GetResponse, LoadResponse, PutRequest,
     PutResponse,
 };
 use super::status::of_tree;
+use crate::space::Space;
 
 pub(super) fn put(call: &Call, request: &PutRequest) -> Result<PutResponse, Status> {
+    let space = space(call, &request.family)?;
     call.shared.counters.batches.add(1);
-    call.shared.keyspace.tree().put(&request.key, &request.value).map_err(|error| of_tree(&error))?;
+    space.put(&request.key, &request.value).map_err(|error| of_tree(&error))?;
     Ok(PutResponse {})
 }
 
 pub(super) fn get(call: &Call, request: &GetRequest) -> Result<GetResponse, Status> {
-    let value = call.shared.keyspace.tree().get(&request.key).map_err(|error| of_tree(&error))?;
+    let value = space(call, &request.family)?.get(&request.key).map_err(|error| of_tree(&error))?;
     call.admit_response(value.as_ref().map_or(0, Vec::len))?;
     Ok(GetResponse { value: value.map(Into::into) })
 }
 
 pub(super) fn delete(call: &Call, request: &DeleteRequest) -> Result<DeleteResponse, Status> {
+    let space = space(call, &request.family)?;
     call.shared.counters.batches.add(1);
-    call.shared.keyspace.tree().delete(&request.key).map_err(|error| of_tree(&error))?;
+    space.delete(&request.key).map_err(|error| of_tree(&error))?;
     Ok(DeleteResponse {})
 }
 
-pub(super) fn batch(call: &Call, batch: &WriteBatch) -> Result<BatchResponse, Status> {
+/// Returns the keys of a column family.
+///
+/// # Errors
+/// The store has no such family.
+pub(super) fn space<'c>(call: &'c Call, family: &str) -> Result<&'c Space, Status> {
+    let databases = &call.shared.databases;
+    let database = databases.of_family(family).map_err(Status::invalid_argument)?;
+    Ok(databases.keyspace(database).space())
+}
+
+pub(super) fn batch(call: &Call, batch: &Batch) -> Result<BatchResponse, Status> {
     write(call, batch)?;
     Ok(BatchResponse {})
 }
 
 /// Writes the batches of a stream, one after the other. The server reads the next batch only after the current batch is
 /// written, so a client cannot send faster than the tree writes.
-pub(super) async fn load(call: &Call, mut batches: Streaming<WriteBatch>) -> Result<LoadResponse, Status> {
+pub(super) async fn load(call: &Call, mut batches: Streaming<Batch>) -> Result<LoadResponse, Status> {
     let mut written = LoadResponse::default();
     let at = |done: u64, status: &Status| {
         let message = format!("batch {}: {}; {done} batches are written", done + 1, status.message());
@@ -50,10 +63,10 @@ pub(super) async fn load(call: &Call, mut batches: Streaming<WriteBatch>) -> Res
     Ok(written)
 }
 
-fn write(call: &Call, batch: &WriteBatch) -> Result<(), Status> {
+fn write(call: &Call, batch: &Batch) -> Result<(), Status> {
     if batch.is_empty() {
         return Ok(());
     }
     call.shared.counters.batches.add(1);
-    call.shared.keyspace.tree().write(batch).map_err(|error| of_tree(&error))
+    call.shared.databases.write(batch.parts()).map_err(|error| of_tree(&error))
 }

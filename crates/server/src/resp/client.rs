@@ -10,6 +10,7 @@ use super::queue::Queue;
 use super::replies::{Replies, Version};
 use super::strings::integer;
 use crate::connection::Next;
+use crate::keyspace::Keyspace;
 use crate::limits::{MAX_ARGUMENT_BYTES, MAX_NAME_BYTES};
 use crate::password;
 use crate::shared::Shared;
@@ -24,6 +25,8 @@ pub(crate) struct Client {
     /// has no password.
     pub(crate) is_let_in: bool,
     pub(crate) version: Version,
+    /// The number of the selected database.
+    pub(crate) database: usize,
     /// The requests between `MULTI` and `EXEC`; `None` outside of a transaction.
     pub(crate) queue: Option<Queue>,
 }
@@ -34,9 +37,14 @@ pub(crate) struct Context<'a> {
     pub(crate) shared: &'a Shared,
 }
 
-impl Context<'_> {
-    /// Checks the user and the password of a client, and records the result. If both are correct, the client may
-    /// execute all commands.
+impl<'a> Context<'a> {
+    /// Returns the database that the client has selected.
+    pub(crate) fn keyspace(&self) -> &'a Keyspace {
+        self.shared.databases.keyspace(self.client.database)
+    }
+
+    /// Checks the password of a client, and records the result. If the password is correct, the client may send
+    /// requests.
     fn let_in(&mut self, user: &[u8], password: &[u8]) -> Result<(), Failure> {
         let Some(expected) = &self.shared.options.password else {
             return Err(Failure::error("AUTH called without any password configured for the default user."));
@@ -71,17 +79,30 @@ pub(crate) fn echo(
     Ok(Next::Read)
 }
 
-/// `SELECT 0`: selects the only database. Any other database number is an error.
+/// `SELECT number | family`: selects the database with this number, or the database of this column family. A store
+/// without families has only database 0.
 pub(crate) fn select(
-    _: &mut Context<'_>,
+    context: &mut Context<'_>,
     request: Request<'_>,
     replies: &mut Replies<'_>,
 ) -> Result<Next, Failure> {
-    match integer(request.argument(1)) {
-        Ok(0) => replies.ok(),
-        Ok(_) => return Err(Failure::error("DB index is out of range; the server has database 0 only")),
-        Err(_) => return Err(Failure::error("invalid DB index")),
-    }
+    let (databases, name) = (&context.shared.databases, request.argument(1));
+    let last = databases.keyspaces().len() - 1;
+    context.client.database = match integer(name).map(usize::try_from) {
+        Ok(Ok(number)) if number <= last => number,
+        Ok(_) if last == 0 => {
+            return Err(Failure::error("DB index is out of range; the server has database 0 only"));
+        }
+        Ok(_) => {
+            let message = format!("DB index is out of range; the server has the databases 0 to {last}");
+            return Err(Failure::error(message));
+        }
+        Err(_) if databases.families().is_empty() || name.is_empty() => {
+            return Err(Failure::error("invalid DB index"));
+        }
+        Err(_) => databases.of_family(&String::from_utf8_lossy(name)).map_err(Failure::error)?,
+    };
+    replies.ok();
     Ok(Next::Read)
 }
 
@@ -226,7 +247,8 @@ pub(crate) fn config(
 
 /// Returns the options of the server, with the names of the corresponding Redis options.
 fn parameters(shared: &Shared) -> Vec<(&'static str, String)> {
-    let (options, design) = (&shared.options, shared.keyspace.tree().design());
+    let (options, databases) = (&shared.options, &shared.databases);
+    let design = databases.design();
     let wal = design.choice("wal");
     let yes_or_no = |is_true: bool| if is_true { "yes" } else { "no" }.to_owned();
     vec![
@@ -234,7 +256,7 @@ fn parameters(shared: &Shared) -> Vec<(&'static str, String)> {
         ("save", String::new()),
         ("appendonly", yes_or_no(wal.kind() != "none")),
         ("appendfsync", if matches!(wal.kind(), "sync" | "group") { "always" } else { "no" }.to_owned()),
-        ("databases", "1".to_owned()),
+        ("databases", databases.keyspaces().len().to_string()),
         ("bind", options.listen.ip().to_string()),
         ("port", shared.port.to_string()),
         ("maxclients", options.limits.connections.to_string()),
@@ -245,7 +267,8 @@ fn parameters(shared: &Shared) -> Vec<(&'static str, String)> {
         ("lsmbench-max-request-len", options.limits.request_bytes.to_string()),
         ("lsmbench-max-reply-len", options.limits.reply_bytes.to_string()),
         ("lsmbench-wal", wal.label()),
-        ("dir", shared.keyspace.tree().directory().display().to_string()),
+        ("lsmbench-families", databases.families().join(",")),
+        ("dir", databases.directory().display().to_string()),
     ]
 }
 
@@ -269,34 +292,51 @@ pub(crate) fn info(
     Ok(Next::Read)
 }
 
-/// `FLUSHDB [ASYNC | SYNC]`: deletes all names. The server accepts both options, but they have no effect.
+/// `FLUSHDB [ASYNC | SYNC]`: deletes all names of the selected database.
 pub(crate) fn flushdb(
     context: &mut Context<'_>,
     request: Request<'_>,
     replies: &mut Replies<'_>,
 ) -> Result<Next, Failure> {
-    match request.arguments(1).next().map(<[u8]>::to_ascii_uppercase).as_deref() {
-        None | Some(b"ASYNC" | b"SYNC") if request.len() <= 2 => {}
-        _ => return Err(Failure::SYNTAX),
-    }
-    context.shared.keyspace.clear()?;
+    check_flush(request)?;
+    context.keyspace().clear()?;
     replies.ok();
     Ok(Next::Read)
 }
 
-/// `TREE FLUSH | COMPACT | SETTLE | SYNC`: flushes, compacts or syncs the tree, or waits until all compactions have
+/// `FLUSHALL [ASYNC | SYNC]`: deletes all names of all databases.
+pub(crate) fn flushall(
+    context: &mut Context<'_>,
+    request: Request<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<Next, Failure> {
+    check_flush(request)?;
+    context.shared.databases.keyspaces().iter().try_for_each(Keyspace::clear)?;
+    replies.ok();
+    Ok(Next::Read)
+}
+
+/// Checks the option of `FLUSHDB` and `FLUSHALL`. The server accepts both options, but they have no effect.
+fn check_flush(request: Request<'_>) -> Result<(), Failure> {
+    match request.arguments(1).next().map(<[u8]>::to_ascii_uppercase).as_deref() {
+        None | Some(b"ASYNC" | b"SYNC") if request.len() <= 2 => Ok(()),
+        _ => Err(Failure::SYNTAX),
+    }
+}
+
+/// `TREE FLUSH | COMPACT | SETTLE | SYNC`: flushes, compacts or syncs the whole store, or waits until all compactions have
 /// finished. Experiments send this command to the server between phases.
 pub(crate) fn tree(
     context: &mut Context<'_>,
     request: Request<'_>,
     replies: &mut Replies<'_>,
 ) -> Result<Next, Failure> {
-    let tree = context.shared.keyspace.tree();
+    let databases = &context.shared.databases;
     match &*request.argument(1).to_ascii_uppercase() {
-        b"FLUSH" => tree.flush()?,
-        b"COMPACT" => tree.compact()?,
-        b"SETTLE" => tree.settle()?,
-        b"SYNC" => tree.sync()?,
+        b"FLUSH" => databases.flush()?,
+        b"COMPACT" => databases.compact()?,
+        b"SETTLE" => databases.settle()?,
+        b"SYNC" => databases.sync()?,
         _ => return Err(Failure::error("unknown TREE subcommand. Valid: FLUSH, COMPACT, SETTLE, SYNC")),
     }
     replies.ok();

@@ -16,20 +16,20 @@ pub(crate) fn sections(shared: &Shared, wanted: &[String]) -> Result<Vec<Section
         |name: &str| gauges.iter().filter(|(gauge, ..)| *gauge == name).map(|(.., value)| *value).sum();
     let mut sections: Vec<Section> = Vec::new();
     if is_wanted("server") {
-        let tree = shared.keyspace.tree();
-        sections.push((
-            "Server",
-            vec![
-                // The version whose replies clients may expect.
-                line("redis_version", "7.0.0"),
-                line("redis_mode", "standalone"),
-                line("lsmbench_version", env!("CARGO_PKG_VERSION")),
-                line("process_id", std::process::id()),
-                line("tcp_port", shared.port),
-                line::<u64>("uptime_in_seconds", gauge("uptime_in_seconds")),
-                line("store", tree.directory().display()),
-            ],
-        ));
+        let mut lines = vec![
+            // The version whose replies clients may expect.
+            line("redis_version", "7.0.0"),
+            line("redis_mode", "standalone"),
+            line("lsmbench_version", env!("CARGO_PKG_VERSION")),
+            line("process_id", std::process::id()),
+            line("tcp_port", shared.port),
+            line::<u64>("uptime_in_seconds", gauge("uptime_in_seconds")),
+            line("store", shared.databases.directory().display()),
+        ];
+        if !shared.databases.families().is_empty() {
+            lines.push(line("families", shared.databases.families().join(",")));
+        }
+        sections.push(("Server", lines));
     }
     if is_wanted("clients") {
         sections.push((
@@ -41,7 +41,7 @@ pub(crate) fn sections(shared: &Shared, wanted: &[String]) -> Result<Vec<Section
         ));
     }
     if is_wanted("memory") {
-        let stats = shared.keyspace.tree().stats();
+        let stats = shared.databases.stats();
         let parts = [
             ("memtable_bytes", stats.memtable_bytes),
             ("filter_bytes", stats.filter_bytes),
@@ -58,13 +58,19 @@ pub(crate) fn sections(shared: &Shared, wanted: &[String]) -> Result<Vec<Section
         sections.push(("Stats", lines.into()));
     }
     if is_wanted("tree") {
-        let counts = shared.keyspace.tree().stats().counts;
+        let counts = shared.databases.stats().counts;
         sections.push(("Tree", counts.iter().map(|(name, count)| line(name, count)).collect()));
     }
     if has(&["keyspace", "all", "everything"]) {
-        let names = shared.keyspace.count_names()?;
-        let lines =
-            if names == 0 { Vec::new() } else { vec![line("db0", format!("keys={names},expires=0"))] };
+        let mut lines = Vec::new();
+        for (number, keyspace) in shared.databases.keyspaces().iter().enumerate() {
+            let names = keyspace.count_names()?;
+            if names > 0 {
+                let family = shared.databases.families().get(number);
+                let family = family.map_or_else(String::new, |family| format!(",family={family}"));
+                lines.push(line(&format!("db{number}"), format!("keys={names},expires=0{family}")));
+            }
+        }
         sections.push(("Keyspace", lines));
     }
     Ok(sections)

@@ -86,7 +86,7 @@ pub(crate) fn exec(
     pipeline.read(&queue.bytes, &limits).map_err(Failure::error)?;
     let requests = Requests { pipeline: &pipeline, input: &queue.bytes };
     let queued = || queue.work.iter().enumerate().map(|(index, queued)| (queued, requests.at(index)));
-    let keyspace = &context.shared.keyspace;
+    let keyspace = context.keyspace();
     let names = queued().flat_map(|(queued, request)| queued.names.of(request));
     let mut numbers: Vec<usize> = names.map(|name| keyspace.stripes().of(name)).collect();
     let held = keyspace.stripes().lock(&mut numbers, Access::Exclusive);

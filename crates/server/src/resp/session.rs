@@ -11,6 +11,7 @@ use super::replies::{Replies, Version};
 use super::table;
 use super::transaction::Transaction;
 use crate::connection::{Next, Progress, Received, Session};
+use crate::keyspace::Keyspace;
 use crate::limits::MAX_NAME_BYTES;
 use crate::shared::Shared;
 use crate::stripes::{Access, Held};
@@ -37,13 +38,18 @@ impl<'s> RespSession<'s> {
             name: Vec::new(),
             is_let_in: shared.options.password.is_none(),
             version: Version::default(),
+            database: 0,
             queue: None,
         };
         Self { shared, client, pipeline: Pipeline::default(), error: None }
     }
 
-    /// Returns the command of a request. Returns an error if the command is unknown or invalid, or if the client must
-    /// first send the password.
+    /// Returns the database that the client has selected.
+    fn keyspace(&self) -> &'s Keyspace {
+        self.shared.databases.keyspace(self.client.database)
+    }
+
+    /// Returns the command of a request, if the client may execute the command now.
     fn command(&self, request: Request<'_>) -> Result<&'static Command, Failure> {
         let Some(command) = table::find(request.argument(0)) else {
             let name = shown(request.argument(0));
@@ -76,7 +82,7 @@ impl<'s> RespSession<'s> {
     /// Locks all names that the requests of `run` write. Returns the locks, and the kind of access that the writes
     /// need.
     fn lock(&self, requests: Requests<'_>, run: Range<usize>) -> (Held<'s>, Access) {
-        let stripes = self.shared.keyspace.stripes();
+        let stripes = self.keyspace().stripes();
         let (mut numbers, mut access) = (Vec::new(), Access::Blind);
         for index in run {
             let request = requests.at(index);
@@ -89,7 +95,7 @@ impl<'s> RespSession<'s> {
         }
         let held = stripes.lock(&mut numbers, access);
         // A string that replaces a hash removes its fields. Whether there are hashes is certain under the locks only.
-        if access == Access::Exclusive || !self.shared.keyspace.may_have_hashes() {
+        if access == Access::Exclusive || !self.keyspace().may_have_hashes() {
             return (held, access);
         }
         drop(held);
@@ -99,7 +105,7 @@ impl<'s> RespSession<'s> {
     /// Executes the writes of `run` as one batch. Splits a very large batch into several batches.
     fn write(&self, requests: Requests<'_>, run: Range<usize>, replies: &mut Replies<'_>) {
         let (held, access) = self.lock(requests, run.clone());
-        let mut transaction = Transaction::new(&self.shared.keyspace, access);
+        let mut transaction = Transaction::new(self.keyspace(), access);
         let (mut start, mut first) = (replies.bytes(), run.start);
         for index in run.clone() {
             let request = requests.at(index);
@@ -133,15 +139,15 @@ impl<'s> RespSession<'s> {
                 return Next::Read;
             }
         };
-        let shared = self.shared;
+        let (shared, keyspace) = (self.shared, self.keyspace());
         let mut context = Context { client: &mut self.client, shared };
         let executed = replies.reply(|replies| match command.run {
             _ if context.client.queue.is_some() && !multi::is_immediate(command) => {
                 multi::queue(&mut context, command, request, replies).map(|()| Next::Read)
             }
             Run::Client(run) | Run::Server(run) => run(&mut context, request, replies),
-            Run::Read(run) => run(&shared.keyspace, request, replies).map(|()| Next::Read),
-            Run::Scan(run) => run(&shared.keyspace, request, replies).map(|()| Next::Read),
+            Run::Read(run) => run(keyspace, request, replies).map(|()| Next::Read),
+            Run::Scan(run) => run(keyspace, request, replies).map(|()| Next::Read),
             Run::Write { .. } => Ok(Next::Read),
         });
         executed.unwrap_or(Next::Read)

@@ -85,7 +85,7 @@ pub(crate) static COMMANDS: [Command; 50] = [
     speak("COMMAND", -1, command),
     serve("INFO", -1, client::info),
     serve("FLUSHDB", -1, client::flushdb),
-    serve("FLUSHALL", -1, client::flushdb),
+    serve("FLUSHALL", -1, client::flushall),
     speak("MULTI", 1, multi::multi),
     serve("EXEC", 1, multi::exec),
     speak("DISCARD", 1, multi::discard),
@@ -155,6 +155,7 @@ fn describe(command: &Command, replies: &mut Replies<'_>) {
 fn reset(context: &mut Context<'_>, _: Request<'_>, replies: &mut Replies<'_>) -> Result<Next, Failure> {
     context.client.name.clear();
     context.client.queue = None;
+    context.client.database = 0;
     context.client.is_let_in = context.shared.options.password.is_none();
     replies.version = super::replies::Version::Resp2;
     replies.simple("RESET");

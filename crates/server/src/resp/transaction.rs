@@ -48,7 +48,7 @@ impl<'a> Transaction<'a> {
     /// Writes the batch to the tree.
     pub(crate) fn commit(&mut self) -> Result<(), Failure> {
         if !self.batch.is_empty() {
-            self.keyspace.tree().write(&self.batch)?;
+            self.keyspace.space().write(&self.batch)?;
             self.batch.clear();
         }
         self.batch_bytes = 0;
@@ -154,7 +154,7 @@ impl<'a> Transaction<'a> {
         let is_new = |key: &[u8]| self.written.as_ref().is_none_or(|written| !written.contains_key(key));
         let high = after_prefix(low.clone());
         let high = high.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
-        let mut range = self.keyspace.tree().range((Bound::Included(&*low), high))?;
+        let mut range = self.keyspace.space().range((Bound::Included(&*low), high))?;
         let mut bytes = 0;
         while let Some((key, _)) = range.next()? {
             if keys.len() >= DELETED_AT_ONCE || bytes >= MAX_BATCH_BYTES / 2 {

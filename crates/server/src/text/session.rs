@@ -3,9 +3,10 @@
 use tree::WriteBatch;
 use workload::Command;
 
-use super::answer::answer_command;
+use super::answer::{TextStore, answer_command};
 use crate::connection::{Next, Progress, Received, Session};
 use crate::shared::Shared;
+use crate::space::Space;
 
 /// The number of bytes of unsent answers at which the server stops executing lines.
 const FULL_OUTPUT_BYTES: usize = 1 << 20;
@@ -17,9 +18,13 @@ const FULL_BATCH_BYTES: usize = 1 << 20;
 ///
 /// As in the shell, a put or a delete has no answer. An answer to a later command confirms all earlier puts and
 /// deletes. The answer to an invalid line or a failed command begins with `error: line`.
+///
+/// The line `f NAME` selects a column family for the following lines. It has no answer.
 pub(crate) struct TextSession<'s> {
     shared: &'s Shared,
-    /// The number of the last executed line.
+    /// The number of the selected database.
+    database: usize,
+    /// The number of the last line that was executed.
     line: u64,
     /// The number of bytes at the start of the input that were already searched for a line end.
     searched: usize,
@@ -36,11 +41,25 @@ struct Writes {
 impl<'s> TextSession<'s> {
     pub(crate) fn new(shared: &'s Shared) -> Self {
         shared.number_client();
-        Self { shared, line: 0, searched: 0, is_too_long: false }
+        Self { shared, database: 0, line: 0, searched: 0, is_too_long: false }
+    }
+
+    /// Returns the keys of the selected database.
+    fn space(&self) -> &'s Space {
+        self.shared.databases.keyspace(self.database).space()
     }
 
     /// Executes one line.
     fn execute_line(&mut self, line: &[u8], writes: &mut Writes, output: &mut Vec<u8>) {
+        if let Some(family) = selected_family(line) {
+            self.commit(writes, output);
+            self.shared.counters.requests.add(1);
+            match self.shared.databases.of_family(&family) {
+                Ok(database) => self.database = database,
+                Err(error) => self.fail(self.line, &error, output),
+            }
+            return;
+        }
         let command = match Command::parse(line) {
             Ok(None) => return,
             Ok(Some(command)) => command,
@@ -59,7 +78,8 @@ impl<'s> TextSession<'s> {
             _ => {
                 self.commit(writes, output);
                 let limit = self.shared.options.limits.reply_bytes;
-                if let Err(error) = answer_command(self.shared.keyspace.tree(), &command, limit, output) {
+                let answer = |store: &dyn TextStore| answer_command(store, &command, limit, output);
+                if let Err(error) = self.space().as_text_store(answer) {
                     self.fail(self.line, &error, output);
                 }
                 return;
@@ -76,7 +96,7 @@ impl<'s> TextSession<'s> {
     /// Returns whether the tree has a merge operator. Without a merge operator, a merge must not be part of a batch,
     /// because the merge would make the whole batch fail.
     fn merges(&self) -> bool {
-        self.shared.keyspace.tree().design().options.merge_operator.is_some()
+        self.space().design().options.merge_operator.is_some()
     }
 
     /// Writes the collected puts and deletes to the tree. If the write fails, appends an error with the line number of
@@ -86,7 +106,7 @@ impl<'s> TextSession<'s> {
             return;
         }
         self.shared.counters.batches.add(1);
-        if let Err(error) = self.shared.keyspace.tree().write(&writes.batch) {
+        if let Err(error) = self.space().write(&writes.batch) {
             self.fail(writes.first, &error, output);
         }
         writes.batch.clear();
@@ -98,6 +118,13 @@ impl<'s> TextSession<'s> {
         let text = error.to_string().replace(['\r', '\n'], " ");
         output.extend_from_slice(format!("error: line {line}: {text}\n").as_bytes());
     }
+}
+
+/// Returns the name in the line `f NAME`; `None` for any other line.
+fn selected_family(line: &[u8]) -> Option<String> {
+    let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let (command, name, rest) = (words.next()?, words.next()?, words.next());
+    (command == b"f" && rest.is_none()).then(|| String::from_utf8_lossy(name).into_owned())
 }
 
 impl Writes {

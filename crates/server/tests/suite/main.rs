@@ -2,6 +2,7 @@
 
 mod atomic;
 mod commands;
+mod databases;
 mod hostile;
 mod limits;
 mod reference;

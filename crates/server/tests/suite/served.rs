@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use lsmbench_server::{Protocol, ServeError, Server, ServerOptions};
+use lsmbench_server::{Protocol, ServeError, ServedStore, Server, ServerOptions};
 use tempfile::TempDir;
-use tree::{Design, OpenOptions};
+use tree::{Design, Families, OpenOptions};
 
 /// The time limit for an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -39,7 +39,12 @@ impl Served {
 
     /// Starts a server over the store in a folder.
     pub(crate) fn of(folder: &Path, design: &str) -> Self {
-        Self::start(folder, None, design, |_| {})
+        Self::new_in(folder, design, |_| {})
+    }
+
+    /// Serves the store in a folder, with changed options.
+    pub(crate) fn new_in(folder: &Path, design: &str, change: impl FnOnce(&mut ServerOptions)) -> Self {
+        Self::start(folder, None, design, change)
     }
 
     fn start(
@@ -53,10 +58,13 @@ impl Served {
         let design = Design::default().with(&design.parse().unwrap()).unwrap();
         let server = Server::bind(options).unwrap();
         let (address, metrics) = (server.address(), server.metrics_address());
-        let tree = OpenOptions::new(design).open(path).unwrap();
+        let store: ServedStore = match design.has_family_trees() {
+            true => Families::open(OpenOptions::new(design), path).unwrap().into(),
+            false => OpenOptions::new(design).open(path).unwrap().into(),
+        };
         let stop = Arc::new(AtomicBool::new(false));
         let is_stopped = Arc::clone(&stop);
-        let thread = std::thread::spawn(move || server.run(tree, || is_stopped.load(Ordering::Relaxed)));
+        let thread = std::thread::spawn(move || server.run(store, || is_stopped.load(Ordering::Relaxed)));
         Self { address, metrics, stop, thread: Some(thread), _folder: folder }
     }
 

@@ -140,7 +140,10 @@ impl<'a> Inspection<'a> {
         let storage: Arc<dyn Storage> = Arc::new(disk.after_crash(Unsynced::Kept));
         let store = match self.subject.maker.open(&storage, Path::new(DIRECTORY)) {
             Ok(store) => store,
-            Err(error) if error.is_damage() => return is_allowed(&error, is_told),
+            // With the manifest of a family, or without a manifest, the directory is no store.
+            Err(error) if error.is_damage() || self.is_manifest_corrupt() => {
+                return is_allowed(&error, is_told);
+            }
             Err(error) => return Err(Violation::new(Check::Named, error.to_string())),
         };
         let allowed = self.store_image.history[self.rule.least..].to_vec();
@@ -148,15 +151,18 @@ impl<'a> Inspection<'a> {
         self.go_on(store, &storage, found, is_told, &|_| false)
     }
 
+    /// Returns whether a manifest is among the corrupted files.
+    fn is_manifest_corrupt(&self) -> bool {
+        let kind = |corruption: &&Corruption| self.store_image.files[corruption.file].kind;
+        self.corruptions.iter().any(|corruption| kind(corruption) == FileKind::Manifest)
+    }
+
     /// Opens the store and sets the corrupted files aside. All other data must be readable, and the store must accept
     /// writes.
     fn quarantine(&self, disk: &Memory) -> Result<(), Violation> {
         let storage: Arc<dyn Storage> = Arc::new(disk.after_crash(Unsynced::Kept));
         let wrong = |what: String| Err(Violation::new(Check::Quarantine, what));
-        let manifest = self
-            .corruptions
-            .iter()
-            .any(|corruption| self.store_image.files[corruption.file].kind == FileKind::Manifest);
+        let manifest = self.is_manifest_corrupt();
         let (store, report) = match self.subject.maker.open_quarantined(&storage, Path::new(DIRECTORY)) {
             Ok(opened) => opened,
             Err(error) if manifest => return is_allowed(&error, true),
@@ -180,10 +186,14 @@ impl<'a> Inspection<'a> {
         for corruption in &self.corruptions {
             let with =
                 if let FileChange::Exchange { with } = corruption.change { with } else { corruption.file };
-            for file in [corruption.file, with].map(|file| &self.store_image.files[file]) {
+            for number in [corruption.file, with] {
+                let file = &self.store_image.files[number];
                 match file.kind {
                     FileKind::Table => ranges.extend(bounds(&file.bytes)),
-                    FileKind::Log => is_all |= self.store_image.ending != Ending::Stopped,
+                    FileKind::Log => {
+                        let is_stopped = self.store_image.ending == Ending::Stopped;
+                        is_all |= !is_stopped || !self.store_image.is_last_log(number);
+                    }
                     // Every SSTable that refers to a corrupted blob file can be set aside, and the SSTable of a
                     // corrupted filter.
                     FileKind::Manifest | FileKind::Blob | FileKind::Filter => is_all = true,

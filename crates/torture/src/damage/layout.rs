@@ -3,6 +3,9 @@
 
 use std::ops::Range;
 
+/// Directory to which a store or a family moves corrupted files.
+pub(crate) const QUARANTINE: &str = "quarantine";
+
 /// Size of a WAL header in bytes: magic, number, checksum.
 pub(crate) const LOG_HEADER_BYTES: usize = 20;
 
@@ -36,10 +39,11 @@ pub(crate) enum FileKind {
 }
 
 impl FileKind {
-    /// Returns the kind of the file with this name.
-    pub(crate) fn of(name: &str) -> Self {
+    /// Returns the kind of the file with this path below the directory of the store.
+    pub(crate) fn of(path: &str) -> Self {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         match name.rsplit_once('.') {
-            _ if name.contains('/') => Self::Other,
+            _ if folder.ends_with(QUARANTINE) => Self::Other,
             Some((_, "table" | "bin" | "sst")) => Self::Table,
             Some((_, "filter")) => Self::Filter,
             Some((_, "wal")) => Self::Log,

@@ -87,7 +87,8 @@ impl Rule {
         if corruption.appends_zeros(store_image) {
             return Self::passes(store_image, Class::AsACrash);
         }
-        if store_image.ending != Ending::Stopped || corruption.change == FileChange::Missing {
+        let is_written = store_image.ending != Ending::Stopped || !store_image.is_last_log(corruption.file);
+        if is_written || corruption.change == FileChange::Missing {
             return Self::reported(store_image);
         }
         let extent = corruption.extent(store_image);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use storage::{Memory, Purpose, Storage, Unsynced};
 
-use super::layout::FileKind;
+use super::layout::{FileKind, QUARANTINE};
 use crate::disk::disk_of;
 use crate::examine::read;
 use crate::player::{DIRECTORY, Marks, Player};
@@ -28,9 +28,6 @@ const OTHER_SEED: u64 = 0x6f74_6865_7220_7374;
 
 /// Directory of the second store.
 const OTHER_DIRECTORY: &str = "other";
-
-/// Directory to which a store moves corrupted files.
-const QUARANTINE: &str = "quarantine";
 
 /// The way in which a history ended, which determines the state of its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,6 +128,11 @@ impl StoreImage {
         (0..self.files.len()).filter(move |other| self.files[*other].kind == kind)
     }
 
+    /// Returns whether a file is the last WAL. The store has written all earlier WALs completely.
+    pub(crate) fn is_last_log(&self, file: usize) -> bool {
+        self.files.iter().rposition(|file| file.kind == FileKind::Log) == Some(file)
+    }
+
     /// Returns the earlier contents of a file.
     pub(crate) fn older(&self, file: usize) -> &[Arc<Vec<u8>>] {
         self.generations.get(&self.files[file].name).map_or(&[], |generations| &generations[..])
@@ -156,9 +158,9 @@ struct Observed {
 }
 
 impl Observed {
-    /// Records the state of the disk. Returns the number of the recorded state.
-    fn look(&mut self, disk: &Memory) -> usize {
-        let files = files(disk, Path::new(DIRECTORY));
+    /// Records the state of the disk. `folders` has the folders of the store. Returns the number of the recorded state.
+    fn look(&mut self, disk: &Memory, folders: &[String]) -> usize {
+        let files = files(disk, Path::new(DIRECTORY), folders);
         let log = files.iter().rfind(|file| file.kind == FileKind::Log);
         self.moments.push((log.map(|log| log.name.clone()), log.map_or(0, |log| log.bytes.len())));
         for File { name, kind, bytes } in files {
@@ -179,7 +181,8 @@ pub(crate) fn live(subject: &StoreKind, seed: u64) -> Result<Vec<StoreImage>, Vi
     let script = Script::new(seed, ACTIONS);
     let disk = Arc::new(disk_of(seed));
     let observed = RefCell::new(Observed::default());
-    let clock = || observed.borrow_mut().look(&disk);
+    let folders = subject.maker.folders();
+    let clock = || observed.borrow_mut().look(&disk, &folders);
     let mut player = Player::new(subject, Arc::clone(&disk) as _, &clock);
     player.play_undisturbed(&script)?;
     let stopped = disk.after_crash(Unsynced::Kept);
@@ -198,7 +201,7 @@ pub(crate) fn live(subject: &StoreKind, seed: u64) -> Result<Vec<StoreImage>, Vi
     let all = [(closed, history.clone()), (stopped, survived), set_aside, (copied, history)];
     let mut store_images = Vec::new();
     for (ending, (disk, history)) in Ending::ALL.into_iter().zip(all) {
-        let files = files(&disk, Path::new(DIRECTORY));
+        let files = files(&disk, Path::new(DIRECTORY), &folders);
         let (mut records, mut logged) = (Vec::new(), Vec::new());
         if let Some(log) = files.iter().rfind(|file| file.kind == FileKind::Log) {
             records = records_in(&log.name, &script, &marks, &observed, subject);
@@ -277,7 +280,7 @@ fn other(subject: &StoreKind, seed: u64) -> Result<Vec<File>, Violation> {
     player.directory = PathBuf::from(OTHER_DIRECTORY);
     player.play_undisturbed(&script)?;
     drop(player);
-    Ok(files(&disk, Path::new(OTHER_DIRECTORY)))
+    Ok(files(&disk, Path::new(OTHER_DIRECTORY), &subject.maker.folders()))
 }
 
 /// Truncates one SSTable of the store, opens the store with this SSTable in the quarantine, and writes to the store.
@@ -287,7 +290,7 @@ fn set_aside(subject: &StoreKind, stopped: &Memory) -> Result<(Memory, Vec<Conte
         Violation::new(Check::GoesOn, format!("after one SSTable was moved to the quarantine: {error}"))
     };
     let disk = Arc::new(stopped.after_crash(Unsynced::Kept));
-    let files = files(&disk, Path::new(DIRECTORY));
+    let files = files(&disk, Path::new(DIRECTORY), &subject.maker.folders());
     let tables: Vec<&File> = files.iter().filter(|file| file.kind == FileKind::Table).collect();
     if let Some(table) = tables.get(tables.len() / 2) {
         let path = Path::new(DIRECTORY).join(&table.name);
@@ -319,8 +322,12 @@ fn copied(subject: &StoreKind, closed: &Memory) -> Result<Memory, Violation> {
     store.checkpoint(target).map_err(wrong)?;
     drop(store);
     let copy = Memory::mapped();
-    copy.create_directory(Path::new(DIRECTORY)).expect("a disk in memory takes a directory");
-    for file in files(&disk, target) {
+    let folders = subject.maker.folders();
+    for folder in [""].into_iter().chain(folders.iter().map(String::as_str)) {
+        let folder = Path::new(DIRECTORY).join(folder);
+        copy.create_directory(&folder).expect("a disk in memory takes a directory");
+    }
+    for file in files(&disk, target, &folders) {
         write(&copy, &Path::new(DIRECTORY).join(&file.name), &file.bytes);
     }
     Ok(copy.after_crash(Unsynced::Kept))
@@ -332,11 +339,13 @@ pub(crate) fn write(disk: &Memory, path: &Path, bytes: &[u8]) {
     file.and_then(|mut file| file.append(bytes)).expect("a disk in memory takes every file");
 }
 
-/// Returns all files of a store.
-fn files(disk: &Memory, directory: &Path) -> Vec<File> {
+/// Returns all files of a store with these folders.
+fn files(disk: &Memory, directory: &Path, folders: &[String]) -> Vec<File> {
     let mut files = Vec::new();
-    for below in ["", QUARANTINE] {
-        for name in disk.list(&directory.join(below)).unwrap_or_default() {
+    let of_folder = |folder: &String| [folder.clone(), format!("{folder}/{QUARANTINE}")];
+    let all = ["", QUARANTINE].map(str::to_owned).into_iter().chain(folders.iter().flat_map(of_folder));
+    for below in all {
+        for name in disk.list(&directory.join(&below)).unwrap_or_default() {
             let name = if below.is_empty() { name } else { format!("{below}/{name}") };
             let file =
                 disk.open(&directory.join(&name), Purpose::Manifest).expect("a listed file can be opened");

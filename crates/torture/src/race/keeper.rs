@@ -12,8 +12,8 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use storage::{Memory, Storage, Unsynced};
 
+use super::contestant::Contestant;
 use super::history::{Cell, Log, OperationKind};
-use super::store::Contestant;
 use super::worker::{Arena, everything, failed};
 use crate::violation::Violation;
 
@@ -92,10 +92,7 @@ impl<'a> Keeper<'a> {
         let ((), moments) = self.arena.timed(|| self.arena.store.checkpoint(&self.ground.copy))?;
         let cells = self.read(&self.ground.storage, &self.ground.copy)?;
         self.kept.log.add(OperationKind::Checkpoint, moments, &cells);
-        for name in self.ground.storage.list(&self.ground.copy).map_err(failed)? {
-            self.ground.storage.remove(&self.ground.copy.join(name)).map_err(failed)?;
-        }
-        self.ground.storage.sync_directory(&self.ground.copy).map_err(failed)
+        tree::destroy(&self.ground.storage, &self.ground.copy).map_err(failed)
     }
 
     /// Copies the disk in a state after a process death. If acknowledged writes survive a power failure, the copy may

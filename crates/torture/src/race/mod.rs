@@ -11,6 +11,8 @@
 //! race.
 
 mod check;
+mod contestant;
+mod families;
 mod history;
 mod keeper;
 mod keys;
@@ -32,10 +34,11 @@ use std::thread;
 use storage::Storage;
 
 use self::check::check;
+pub use self::contestant::Contestant;
 use self::history::{Cell, History, Log, OperationKind};
 use self::keeper::{Ground, Keeper, Kept};
 use self::keys::{Keys, NOTHING, Version};
-pub use self::store::{Contestant, Cursor, Pair, Shared, SharedMaker, TimedMaker, View};
+pub use self::store::{Cursor, Pair, Shared, SharedMaker, TimedMaker, View};
 use self::worker::{Arena, End, Worker, everything, failed, read_view};
 use crate::disk::disk_of;
 use crate::violation::{Check, Violation};

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use storage::Storage;
-use tree::wal::WalMode;
 use tree::{Design, Mode, MultiGetValues, OpenOptions, Range, Result, Snapshot, Tree};
 
 use crate::subject::StoreUnderTest;
@@ -51,28 +50,6 @@ pub trait Cursor: Send {
 pub trait SharedMaker: Send + Sync {
     /// Opens the store in `directory`, or creates it.
     fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn Shared>>;
-}
-
-/// A kind of store under test in races.
-pub struct Contestant {
-    /// Name of the kind of store.
-    pub name: String,
-    /// WAL mode, which determines when a write is acknowledged.
-    pub wal: WalMode,
-    /// The maker that opens stores of this kind.
-    pub maker: Box<dyn SharedMaker>,
-}
-
-impl Contestant {
-    /// Creates the kind of store for the tree of a design in `timed` mode.
-    ///
-    /// # Errors
-    /// The WAL mode of the design cannot be built.
-    pub fn tree(name: &str, design: Design) -> Result<Self> {
-        let wal = tree::wal::CATALOG.build(design.choice("wal"));
-        let wal = wal.map_err(|error| tree::Error::Misuse(error.message))?.mode();
-        Ok(Self { name: name.to_owned(), wal, maker: Box::new(TimedMaker(design)) })
-    }
 }
 
 /// Opens trees of one design in `timed` mode, with background threads for flushes and compactions.

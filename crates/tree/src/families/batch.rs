@@ -33,11 +33,20 @@ impl FamilyBatch {
 
     /// Returns the operations of each family that has operations in the batch, with the number of the family.
     pub(super) fn parts(&self) -> Result<Vec<(usize, &WriteBatch)>> {
-        let bytes: usize = self.parts.iter().map(|(_, batch)| batch.encoded().len()).sum();
-        if bytes > MAX_BATCH_BYTES {
-            return Err(Error::BatchTooLong(bytes));
-        }
-        let parts = self.parts.iter().filter(|(_, batch)| !batch.is_empty());
-        Ok(parts.map(|(family, batch)| (family.0, batch)).collect())
+        parts(self.parts.iter().map(|(family, batch)| (*family, batch)))
     }
+}
+
+/// Returns the batches that contain operations, each with the number of its family.
+///
+/// # Errors
+/// If the batches together are too long.
+pub(super) fn parts<'b>(
+    batches: impl Iterator<Item = (FamilyId, &'b WriteBatch)> + Clone,
+) -> Result<Vec<(usize, &'b WriteBatch)>> {
+    let bytes: usize = batches.clone().map(|(_, batch)| batch.encoded().len()).sum();
+    if bytes > MAX_BATCH_BYTES {
+        return Err(Error::BatchTooLong(bytes));
+    }
+    Ok(batches.filter(|(_, batch)| !batch.is_empty()).map(|(family, batch)| (family.0, batch)).collect())
 }

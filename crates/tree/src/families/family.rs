@@ -9,6 +9,7 @@ use crate::design::Design;
 use crate::error::Result;
 use crate::range::Range;
 use crate::read::MultiGetValues;
+use crate::snapshot::Snapshot;
 use crate::stats::Stats;
 use crate::tree::Tree;
 
@@ -23,7 +24,12 @@ impl Families {
     /// Returns the family with this name, or `None` if the store has no such family.
     pub fn family(&self, name: &str) -> Option<Family<'_>> {
         let place = self.names().position(|other| other == name)?;
-        Some(Family { families: self, id: FamilyId(place) })
+        Some(self.of(FamilyId(place)))
+    }
+
+    /// Returns the family with this number.
+    pub fn of(&self, id: FamilyId) -> Family<'_> {
+        Family { families: self, id }
     }
 }
 
@@ -132,8 +138,12 @@ impl<'f> Family<'f> {
         self.tree().range(bounds)
     }
 
-    /// Returns the counters and the sizes of the family. The counters exclude the WAL, which belongs to the store. The
-    /// cache sizes cover the cache of all families.
+    /// Takes a snapshot of the family. See [`Families::snapshots`] for snapshots of all families at one point in time.
+    pub fn snapshot(&self) -> Snapshot {
+        self.tree().snapshot()
+    }
+
+    /// Returns the counters and the sizes of the family. The WAL belongs to the store, and the cache to all families.
     pub fn stats(&self) -> Stats {
         self.tree().stats()
     }

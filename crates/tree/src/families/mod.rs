@@ -27,5 +27,5 @@ mod tally;
 pub use batch::{FamilyBatch, FamilyId};
 pub use family::Family;
 pub(crate) use membership::Membership;
-pub(crate) use recovered::read_segment;
+pub(crate) use recovered::{FamilyProgress, read_segment};
 pub use store::Families;

@@ -8,6 +8,7 @@ use cache::Cache;
 use parking_lot::RwLock;
 use storage::Storage;
 use types::SequenceNumber;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::membership::Membership;
 use super::memory_share::MemoryShare;
@@ -19,10 +20,10 @@ use crate::assemble::misuse;
 use crate::claim::Claim;
 use crate::design::Design;
 use crate::error::{Error, Result};
-use crate::manifest::{Manifest, State};
+use crate::manifest::{FamilyIdentity, Manifest, State};
 use crate::open_options::OpenOptions;
 use crate::tree::Tree;
-use crate::wal::{self, WalMode};
+use crate::wal::{self, WalMode, log_path};
 
 impl Families {
     /// Opens the store in `directory` with the families of the design. Creates a new store if the directory is empty
@@ -45,16 +46,19 @@ impl Families {
         let read = (&state, &*logs, names.len());
         let RecoveredLog { segments, parts, end } =
             RecoveredLog::read(&*storage, directory, read, options.quarantine, &mut recovery)?;
-        let (existing, seals) = (state.families.len(), state.seals.clone());
-        let manifest =
-            Manifest::create(&*storage, directory, State { next_file: new_log + 1, next_run: 1, ..state })?;
+        let has_lost_segments = !recovery.quarantined_files.is_empty();
+        let state = State { next_file: new_log + 1, next_run: 1, ..state };
+        let (before, seals) = (state.clone(), state.seals.clone());
+        let manifest = Manifest::create(&*storage, directory, state)?;
         let retired = Retired::new(manifest, mode.has_log.then_some(new_log), segments);
         let log = SharedLog::create(&storage, directory, mode, (seals.clone(), new_log), (end, retired))?;
         let log = Arc::new(log);
-        let trees = open_trees(&mut options, &storage, directory, (&names, existing), &log)?;
+        let opened = open_trees(&mut options, &storage, directory, (&names, &before), &log);
+        let (trees, flushed) = opened.inspect_err(|_| {
+            // The new segment has no records. If this removal fails, the next successful opening removes the segment.
+            let _ = storage.remove(&log_path(directory, new_log));
+        })?;
         trees.iter().zip(&names).for_each(|(tree, name)| recovery.add(tree.recovery(), name));
-        let flushed: Vec<SequenceNumber> =
-            trees.iter().map(|tree| tree.inner.manifest.lock().state.flushed_sequence).collect();
         log.begin(names.clone(), flushed.clone())?;
         let (directory, design) = (directory.to_owned(), options.design);
         let commits = RwLock::new(());
@@ -63,6 +67,10 @@ impl Families {
         for part in parts.iter().filter(|part| part.last() > flushed[part.family]) {
             families.apply_recovered(part)?;
             families.recovery.replayed_operations += part.batch.len() as u64;
+        }
+        if has_lost_segments {
+            // The readable operations of the lost segments are only in memory.
+            families.flush()?;
         }
         families.keep_limits()?;
         Ok(families)
@@ -113,14 +121,15 @@ fn names(design: &Design, state: &State, directory: &Path) -> Result<Vec<String>
     Ok(names)
 }
 
-/// Opens the trees of all families. The first `existing` families must exist.
+/// Opens the trees of all families, and returns the sequence number up to which each of them is flushed. The families in
+/// `state` must exist.
 fn open_trees(
     options: &mut OpenOptions,
     storage: &Arc<dyn Storage>,
     directory: &Path,
-    (names, existing): (&[String], usize),
+    (names, state): (&[String], &State),
     log: &Arc<SharedLog>,
-) -> Result<Vec<Tree>> {
+) -> Result<(Vec<Tree>, Vec<SequenceNumber>)> {
     let design = &options.design;
     let cache: Arc<dyn Cache> = match options.cache.take() {
         Some(cache) => cache,
@@ -131,7 +140,10 @@ fn open_trees(
         Arc::new(MemoryShare::new(limit, Arc::clone(&cache)))
     });
     let open = |(family, name): (usize, &String)| {
-        let membership = Membership { family, log: Arc::clone(log), memory: memory.clone() };
+        let identity = FamilyIdentity { name: name.clone(), store: state.seals.identity() };
+        let released = state.released.get(family).copied().unwrap_or(0);
+        let membership =
+            Membership { family, identity, released, log: Arc::clone(log), memory: memory.clone() };
         let options = OpenOptions {
             design: design.family(name)?,
             mode: options.mode,
@@ -139,12 +151,15 @@ fn open_trees(
             cache: Some(Arc::clone(&cache)),
             clock: options.clock,
             quarantine: options.quarantine,
-            create_if_missing: family >= existing,
+            create_if_missing: family >= state.families.len(),
             error_if_exists: false,
-            identity: options.identity.map(|identity| identity.wrapping_add(1 + family as u64)),
+            // Sums of identities would give equal seals to files of different families.
+            identity: options.identity.map(|identity| xxh3_64_with_seed(name.as_bytes(), identity)),
             membership: Some(membership),
         };
-        options.open(directory.join(name))
+        let tree = options.open(directory.join(name))?;
+        let flushed = tree.inner.manifest.lock().state.flushed_sequence;
+        Ok((tree, flushed))
     };
     names.iter().enumerate().map(open).collect()
 }

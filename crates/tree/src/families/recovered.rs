@@ -7,7 +7,7 @@ use types::SequenceNumber;
 
 use super::part::{self, Part};
 use super::retired::RetiredSegment;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::manifest::State;
 use crate::recovered::Recovery;
 use crate::recovery::{is_lost, set_aside, with_hint};
@@ -35,8 +35,8 @@ impl RecoveredLog {
     ) -> Result<Self> {
         let (mut segments, mut parts, mut end) = (Vec::new(), Vec::new(), state.flushed_sequence);
         let mut last = vec![0; families];
-        for number in logs {
-            let read = read_segment(storage, directory, (state, *number), end, &mut |part: Part| {
+        for (place, number) in logs.iter().enumerate() {
+            let read = read_segment(storage, directory, state, (logs, place), end, &mut |part: Part| {
                 *last.get_mut(part.family)? = part.last();
                 parts.push(part);
                 Some(())
@@ -66,15 +66,38 @@ impl RecoveredLog {
     }
 }
 
-/// Reads one segment and passes its parts to `visit`, which returns `None` if a part is invalid. The first operation of
-/// the segment must be the operation directly after the operation `after`.
+/// The last operation of each family, while the parts of the WAL are read in order.
+pub(crate) struct FamilyProgress(Vec<Option<SequenceNumber>>);
+
+impl FamilyProgress {
+    /// Begins with the sequence numbers up to which the families are flushed. Operations of a family without a number
+    /// are not checked.
+    pub(crate) fn new(flushed: Vec<Option<SequenceNumber>>) -> Self {
+        Self(flushed)
+    }
+
+    /// Follows a part of the WAL. Returns the sequence numbers of its first operation and of the expected operation, if
+    /// the family needs the part.
+    pub(crate) fn follow(&mut self, part: &Part) -> Option<(SequenceNumber, SequenceNumber)> {
+        let last = self.0.get_mut(part.family)?;
+        let expected = last.filter(|flushed| part.last() > *flushed)? + 1;
+        // The first gap of a family is enough.
+        *last = (part.first == expected).then(|| part.last());
+        Some((part.first, expected))
+    }
+}
+
+/// Reads one segment and passes its parts to `visit`, which returns `None` if no store can have such a part. The first
+/// operation of the segment must follow the operation `after`. The segment is at the index `place` of `logs`.
 pub(crate) fn read_segment(
     storage: &dyn Storage,
     directory: &Path,
-    (state, number): (&State, u64),
+    state: &State,
+    (logs, place): (&[u64], usize),
     after: SequenceNumber,
     visit: &mut dyn FnMut(Part) -> Option<()>,
 ) -> Result<LogContent> {
+    let number = logs[place];
     let seal = state.seals.of(number);
     let content = wal::replay_records(storage, directory, number, seal, after, |_, record| {
         let mut operations = 0;
@@ -84,6 +107,24 @@ pub(crate) fn read_segment(
         }
         Some(operations)
     })?;
+    let damaged = |offset, what: String| Err(Error::damaged(&wal::log_path(directory, number), offset, what));
+    if let (Some(first), Some(previous)) = (content.gap, place.checked_sub(1).map(|place| logs[place])) {
+        return damaged(
+            0,
+            format!(
+                "the WAL begins with write {first}, but {previous:08}.wal ends with write {after}; the end of that WAL or \
+                 the start of this WAL is missing"
+            ),
+        );
+    }
+    // Every segment is written completely before the next segment begins.
+    if place + 1 < logs.len() && content.has_header && content.dropped_bytes > 0 {
+        let offset = content.file_bytes - content.dropped_bytes;
+        return damaged(
+            offset,
+            "the bytes after the last record are not a record, but a later WAL exists".to_owned(),
+        );
+    }
     content.check(directory, number, after, state)?;
     Ok(content)
 }

@@ -71,7 +71,8 @@ impl Retired {
         flushed: Vec<SequenceNumber>,
     ) -> Result<()> {
         self.flushed = flushed;
-        self.record(storage, State { families, closed_log: None, ..self.manifest.state.clone() })?;
+        let closed_log = self.closed_log();
+        self.record(storage, State { families, closed_log, ..self.manifest.state.clone() })?;
         self.release(storage, directory)
     }
 
@@ -95,6 +96,15 @@ impl Retired {
         self.record(storage, State { closed_log, ..self.manifest.state.clone() })
     }
 
+    /// Returns the number and the length of the newest segment that no writer writes to. The segment is durable, but
+    /// no record of an empty current segment shows its end.
+    fn closed_log(&self) -> Option<(u64, u64)> {
+        let newest = self.segments.back().map(|segment| (segment.number, segment.bytes));
+        // A segment whose creation was interrupted has no header.
+        newest.filter(|(_, bytes)| *bytes > 0)
+    }
+
+    /// Removes the segments that no family needs. Records the progress of the WAL if it has changed.
     fn release(&mut self, storage: &dyn Storage, directory: &Path) -> Result<()> {
         let mut released = Vec::new();
         while let Some(oldest) = self.segments.front() {
@@ -103,8 +113,18 @@ impl Retired {
             }
             released.extend(self.segments.pop_front());
         }
-        let Some(newest) = released.last() else { return Ok(()) };
-        self.record(storage, State { flushed_sequence: newest.end, ..self.manifest.state.clone() })?;
+        let mut state = State { closed_log: self.closed_log(), ..self.manifest.state.clone() };
+        if let Some(newest) = released.last() {
+            // Only the families with writes in the WAL have a number in the segment.
+            let earlier = state.released.iter().copied().chain(std::iter::repeat(0));
+            let last = newest.last.iter().zip(earlier);
+            (state.flushed_sequence, state.released) =
+                (newest.end, last.map(|(last, earlier)| earlier.max(*last)).collect());
+        }
+        if state == self.manifest.state {
+            return Ok(());
+        }
+        self.record(storage, state)?;
         for segment in released {
             // If this removal fails, the segment is an orphan, and the next open removes it.
             let _ = storage.remove(&log_path(directory, segment.number));

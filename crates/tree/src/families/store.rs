@@ -1,20 +1,23 @@
 //! A store with several column families.
 
+use std::ops::RangeBounds;
 use std::path::Path;
 use std::sync::Arc;
 
 use parking_lot::RwLock;
 use storage::Storage;
 
-use super::batch::{FamilyBatch, FamilyId};
+use super::batch::{self, FamilyBatch, FamilyId};
 use super::part::{self, Part};
 use super::shared_log::SharedLog;
 use crate::batch::WriteBatch;
 use crate::design::Design;
 use crate::error::{Error, Result};
+use crate::family_folder::check_continues;
 use crate::inner::Inner;
-use crate::manifest::{Manifest, State};
+use crate::manifest::{FamilyIdentity, Manifest, State};
 use crate::memory::Slot;
+use crate::range::Range;
 use crate::recovered::Recovery;
 use crate::seals::Seals;
 use crate::snapshot::Snapshot;
@@ -81,11 +84,30 @@ impl Families {
         self.write_parts(&batch.parts()?)
     }
 
+    /// Applies all operations of several batches as one atomic batch. Each batch comes with its family, and each family
+    /// comes once.
+    ///
+    /// # Errors
+    /// See [`write`](Self::write).
+    pub fn write_batches(&self, batches: &[(FamilyId, &WriteBatch)]) -> Result<()> {
+        self.write_parts(&batch::parts(batches.iter().map(|(family, batch)| (*family, *batch)))?)
+    }
+
     /// Returns a snapshot of each family, in the order of [`names`](Self::names). The snapshots of all families
     /// belong to one point in time: together, they see each batch completely or not at all.
     pub fn snapshots(&self) -> Vec<Snapshot> {
         let _still = self.commits.write();
         self.trees.iter().map(Tree::snapshot).collect()
+    }
+
+    /// Opens a scan of the keys between two bounds in each family, in the order of [`names`](Self::names). All scans
+    /// belong to one point in time, like [`snapshots`](Self::snapshots).
+    ///
+    /// # Errors
+    /// If a bound is longer than the limit of keys. Reading a scan can fail later.
+    pub fn ranges(&self, bounds: impl RangeBounds<[u8]>) -> Result<Vec<Range<'_>>> {
+        let _still = self.commits.write();
+        self.trees.iter().map(|tree| tree.range((bounds.start_bound(), bounds.end_bound()))).collect()
     }
 
     /// Flushes all memtables to SSTables, and returns after the flushes have finished.
@@ -137,11 +159,12 @@ impl Families {
             return Err(Error::Misuse(message));
         }
         let _still = self.commits.write();
+        let seals = self.seals.of_copy(1, directory);
         for (name, tree) in self.names.iter().zip(&self.trees) {
-            tree.checkpoint(directory.join(name))?;
+            let family = FamilyIdentity { name: name.clone(), store: seals.identity() };
+            tree.inner.checkpoint(&directory.join(name), Some(family))?;
         }
         // The manifest comes last, so an interrupted checkpoint is no store.
-        let seals = self.seals.of_copy(1, directory);
         let families = self.names.clone();
         let state = State { next_file: 1, next_run: 1, seals, families, ..State::default() };
         Manifest::create(&*self.storage, directory, state)?;
@@ -166,6 +189,11 @@ impl Families {
     /// Returns the report of recovery, combined over all families.
     pub fn recovery(&self) -> &Recovery {
         &self.recovery
+    }
+
+    /// Returns the directory of the store.
+    pub fn directory(&self) -> &Path {
+        &self.directory
     }
 
     /// Returns the design with which the store was opened.
@@ -258,14 +286,7 @@ impl Families {
             tally.add(part.family, part.last(), counts.charged_bytes());
             inner.reserve(counts)
         });
-        if slot.first != part.first {
-            let (name, expected) = (&self.names[part.family], slot.first);
-            let what = format!(
-                "the WAL continues with write {} of the family \"{name}\", but the next write is {expected}",
-                part.first
-            );
-            return Err(Error::damaged(&self.directory, 0, what));
-        }
+        check_continues(&self.directory.join(&self.names[part.family]), part.first, slot.first)?;
         inner.apply_uncounted(&slot, counts, |memtable, first| {
             inner.insert_batch(memtable, first, &part.batch);
         })?;

@@ -66,9 +66,7 @@ impl LogContent {
             {
                 Err(damaged(
                     self.file_bytes - self.dropped_bytes,
-                    format!(
-                        "the WAL is truncated or corrupt; it had {bytes} intact bytes when the store was closed"
-                    ),
+                    format!("the WAL had {bytes} intact bytes when it was closed"),
                 ))
             }
             _ => Ok(()),

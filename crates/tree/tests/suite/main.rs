@@ -14,6 +14,7 @@ mod damage;
 mod dropping;
 mod existence;
 mod families;
+mod family_files;
 mod holding;
 mod inline;
 mod key_ranges;

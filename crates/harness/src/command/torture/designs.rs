@@ -37,17 +37,6 @@ pub(super) fn named(name: &Path) -> Outcome<(String, Design)> {
     Ok((shown, torture::small(&design)))
 }
 
-/// Returns an error if a design has column families, for a command that tests one tree.
-pub(super) fn check_one_tree(command: &str, name: &str, design: &Design) -> Outcome<()> {
-    match design.has_family_trees() {
-        false => Ok(()),
-        true => Err(Problem::new(format!(
-            "design {name}: `torture {command}` tests one tree, but the design has column families; use `torture crash` \
-             or `torture errors`"
-        ))),
-    }
-}
-
 /// Returns all designs of the repository with their names. The sizes of the designs are reduced.
 pub(super) fn shipped() -> Outcome<Vec<(String, Design)>> {
     let Some(folder) = folder() else {

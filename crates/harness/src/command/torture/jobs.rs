@@ -55,7 +55,10 @@ pub(super) fn jobs(arguments: &SubjectArguments) -> Outcome<Vec<Job>> {
 /// Removes the jobs of designs without block checksums, because lsmbench cannot detect corruption of such blocks.
 /// Prints the names of the omitted designs. Returns an error if the user named such a design.
 pub(super) fn leave_out_unchecked(arguments: &SubjectArguments, jobs: &mut Vec<Job>) -> Outcome<()> {
-    let is_unchecked = |job: &Job| job.tree.options.block.checksum == Checksum::None;
+    let is_none = |design: &Design| design.options.block.checksum == Checksum::None;
+    let is_family = |design: &Design, name: &str| design.family(name).is_ok_and(|family| is_none(&family));
+    let is_unchecked =
+        |job: &Job| is_none(&job.tree) || job.tree.families().any(|name| is_family(&job.tree, name));
     let mut names: Vec<&str> = jobs.iter().filter(|job| is_unchecked(job)).map(|job| &*job.design).collect();
     names.dedup();
     let why = "with block.checksum = \"none\", lsmbench cannot detect corruption of blocks";
@@ -114,7 +117,9 @@ pub(super) fn run_jobs<J: TableRow>(
     outcome?;
     print(&format!("{}{}\n", columns_of_labels(&["all"]), row(&totals)))?;
     let (count, seconds) = (totals[rated], start.elapsed().as_secs_f64());
-    line(&format!("{count} {} in {seconds:.1} s: {:.0} per second", columns[rated], count as f64 / seconds));
+    let column = columns[rated];
+    let noun = if count == 1 { column.strip_suffix('s').unwrap_or(column) } else { column };
+    line(&format!("{count} {noun} in {seconds:.1} s: {:.0} per second", count as f64 / seconds));
     Ok(totals.last() == Some(&0))
 }
 

@@ -1,5 +1,6 @@
 //! `lsmbench torture kill` starts processes that write to a store, kills them with `kill -9`, and checks the store.
 
+mod early;
 mod engine_store;
 mod engines;
 mod orders;
@@ -14,14 +15,14 @@ use storage::{Purpose, Storage};
 use toml::{Table, Value};
 use torture::kill::{Commits, Event, Ledger, Life, Moments, WRITERS};
 use torture::{Check, Findings, StoreKind, Violation};
-use tree::{Design, OpenOptions};
+use tree::{Design, Families, OpenOptions};
 use trial::take_orders;
 
-use super::designs::check_one_tree;
 use super::jobs::{Job, Report, jobs, run_jobs};
 use crate::cli::KillArguments;
 use crate::output::line;
-use orders::{KILLS_PER_STORE, MEMTABLE, Orders, TreeOrders};
+use early::{MOST_EARLY_KILLS, is_enough, kills_of_store, never_acknowledged};
+use orders::{MEMTABLE, Orders, TreeOrders};
 use process::{FAILURE, OPEN_HERE, Process, read_reports, tell};
 use types::{Outcome, Problem};
 
@@ -49,7 +50,6 @@ pub(super) fn kill(arguments: &KillArguments) -> Outcome<bool> {
     let back_ends = usable(&folder)?;
     let columns = ["stores", "kills", "early", "acknowledged", "violations"];
     let (jobs, threads) = (jobs(&arguments.subjects)?, arguments.subjects.threads as usize);
-    jobs.iter().try_for_each(|job| check_one_tree("kill", &job.design, &job.tree))?;
     run_jobs(("kill", "--seed"), &["design", "wal"], &jobs, threads, &columns, 1, |job| {
         let tally = kill_often(job, arguments, &folder, &back_ends)?;
         let Tally { stores, kills, early, acknowledged, findings } = tally;
@@ -87,11 +87,17 @@ fn kill_often(
 ) -> Result<Tally, String> {
     let mut tally = Tally::default();
     let mut seed = arguments.subjects.seed;
-    while tally.kills < arguments.kills && !interrupt::is_requested() {
+    while !is_enough(arguments.kills, tally.kills, tally.acknowledged + tally.findings.violations)
+        && !interrupt::is_requested()
+    {
+        if tally.kills >= arguments.kills + MOST_EARLY_KILLS {
+            tally.findings.add(seed.to_string(), format!("{} kills", tally.kills), never_acknowledged());
+            break;
+        }
         let kind = back_ends[(seed % back_ends.len() as u64) as usize];
         let mut store = Victim::new(job, seed, kind, folder)?;
         tally.stores += 1;
-        for _ in 0..KILLS_PER_STORE.min(arguments.kills - tally.kills) {
+        for _ in 0..kills_of_store(arguments.kills, tally.kills) {
             let death = store.live_and_die()?;
             tally.kills += 1;
             tally.early += u64::from(death.ledger.acknowledged() == 0);
@@ -205,6 +211,12 @@ pub(crate) fn write_until_killed() {
 fn write(orders: &TreeOrders) -> Result<(), String> {
     let table: Table = orders.design.parse().map_err(|error: toml::de::Error| error.to_string())?;
     let design = Design::default().with(&table).map_err(|error| error.message)?;
-    let tree = OpenOptions::new(design).open(&orders.directory).map_err(|error| error.to_string())?;
-    Life::new(orders.seed).play(&tree, orders.from, &|event: Event| tell(&event.to_string()))
+    let (life, failed) = (Life::new(orders.seed), |error: tree::Error| error.to_string());
+    let report = |event: Event| tell(&event.to_string());
+    if design.has_family_trees() {
+        let families = Families::open(OpenOptions::new(design), &orders.directory).map_err(failed)?;
+        return life.play(&families, orders.from, &report);
+    }
+    let tree = OpenOptions::new(design).open(&orders.directory).map_err(failed)?;
+    life.play(&tree, orders.from, &report)
 }

@@ -8,7 +8,7 @@ use torture::Violation;
 use torture::race::{Contestant, Race, RaceSummary};
 use tree::Design;
 
-use super::designs::{check_one_tree, named, shipped};
+use super::designs::{named, shipped};
 use super::jobs::row;
 use crate::cli::RaceArguments;
 use crate::output::{line, print};
@@ -80,10 +80,7 @@ fn contestants(arguments: &RaceArguments) -> Outcome<Vec<Contestant>> {
         [] => every_design()?,
         names => names.iter().map(|name| named(name)).collect::<Outcome<_>>()?,
     };
-    let of_design = |(name, design): (String, Design)| {
-        check_one_tree("race", &name, &design)?;
-        contestant(&name, &design, arguments.wal.as_deref())
-    };
+    let of_design = |(name, design): (String, Design)| contestant(&name, &design, arguments.wal.as_deref());
     designs.into_iter().map(of_design).collect()
 }
 

@@ -12,7 +12,7 @@ use storage::Storage;
 use torture::race::{Contestant, Race};
 use tree::Design;
 
-use super::designs::{check_one_tree, named};
+use super::designs::named;
 use super::jobs::row;
 use super::race::contestant;
 use crate::cli::SoakArguments;
@@ -38,7 +38,6 @@ const LEAST_SAMPLES: usize = 4;
 pub(crate) fn soak(arguments: &SoakArguments) -> Outcome<bool> {
     PlatformPart::SoakStatistics.here().map_err(|missing| Problem::new(missing.to_string()))?;
     let (name, design) = named(&arguments.design)?;
-    check_one_tree("soak", &name, &design)?;
     let contestant = contestant(&name, &design, arguments.wal.as_deref())?;
     let place = Place::new(arguments.dir.as_deref())?;
     interrupt::install();

@@ -12,8 +12,9 @@ use torture::{Check, CommitLimits, Findings, Violation};
 use tree::Design;
 use types::{Outcome, Problem};
 
+use super::early::{MOST_EARLY_KILLS, is_enough, kills_of_store, never_acknowledged};
 use super::engine_store::Checked;
-use super::orders::{EngineOrders, KILLS_PER_STORE, MEMTABLE, Orders};
+use super::orders::{EngineOrders, MEMTABLE, Orders};
 use super::process::{Process, read_reports};
 use crate::cli::KillArguments;
 use crate::command::torture::jobs::{Report, TableRow, run_jobs};
@@ -143,10 +144,16 @@ fn design(engine: &dyn Engine, wal: &str) -> Outcome<Design> {
 fn kill_often(job: &EngineJob, arguments: &KillArguments, folder: &Path) -> Result<EngineTally, String> {
     let mut tally = EngineTally::default();
     let mut seed = arguments.subjects.seed;
-    while tally.kills < arguments.kills && !interrupt::is_requested() {
+    while !is_enough(arguments.kills, tally.kills, tally.acknowledged + tally.findings.violations)
+        && !interrupt::is_requested()
+    {
+        if tally.kills >= arguments.kills + MOST_EARLY_KILLS {
+            tally.findings.add(seed.to_string(), format!("{} kills", tally.kills), never_acknowledged());
+            break;
+        }
         let mut victim = EngineVictim::new(job, seed, folder)?;
         tally.stores += 1;
-        for _ in 0..KILLS_PER_STORE.min(arguments.kills - tally.kills) {
+        for _ in 0..kills_of_store(arguments.kills, tally.kills) {
             let (ledger, checked) = victim.live_and_die()?;
             tally.kills += 1;
             tally.early += u64::from(ledger.acknowledged() == 0);

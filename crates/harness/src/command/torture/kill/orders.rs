@@ -5,9 +5,6 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use torture::kill::Commits;
 
-/// The number of kills per store.
-pub(super) const KILLS_PER_STORE: u64 = 4;
-
 /// The capacity of memtables. A small capacity causes frequent flushes.
 pub(super) const MEMTABLE: &str = "8KiB";
 

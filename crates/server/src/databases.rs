@@ -1,0 +1,188 @@
+//! The databases of a server: one for a store without column families, otherwise one for each family.
+
+use std::path::Path;
+use std::sync::Arc;
+
+#[cfg(feature = "grpc")]
+use tree::WriteBatch;
+use tree::{Design, Families, FamilyId, Result, Stats, Tree};
+
+use crate::keyspace::Keyspace;
+use crate::space::Space;
+
+/// Maximum number of characters of an unknown family that an error shows.
+const SHOWN_CHARACTERS: usize = 32;
+
+/// The store of a server.
+pub enum ServedStore {
+    /// A store without column families, which is one database.
+    Tree(Tree),
+    /// A store with column families. The number of a database is the number of its family.
+    Families(Families),
+}
+
+impl From<Tree> for ServedStore {
+    fn from(tree: Tree) -> Self {
+        Self::Tree(tree)
+    }
+}
+
+impl From<Families> for ServedStore {
+    fn from(families: Families) -> Self {
+        Self::Families(families)
+    }
+}
+
+/// The databases of a server.
+pub(crate) struct Databases {
+    /// The names of the column families, by number. Empty for a store without families.
+    families: Vec<String>,
+    /// The databases, by number. A server has at least one database.
+    keyspaces: Vec<Keyspace>,
+}
+
+impl Databases {
+    /// Creates the databases of a store, and counts their hashes.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(crate) fn new(store: ServedStore) -> Result<Self> {
+        match store {
+            ServedStore::Tree(tree) => {
+                Ok(Self { families: Vec::new(), keyspaces: vec![Keyspace::new(Space::Tree(tree))?] })
+            }
+            ServedStore::Families(families) => {
+                let names: Vec<String> = families.names().map(str::to_owned).collect();
+                let ids: Vec<FamilyId> =
+                    names.iter().filter_map(|name| families.family(name)).map(|family| family.id()).collect();
+                let families = Arc::new(families);
+                let keyspace = |id| Keyspace::new(Space::Family { families: Arc::clone(&families), id });
+                let keyspaces = ids.into_iter().map(keyspace).collect::<Result<_>>()?;
+                Ok(Self { families: names, keyspaces })
+            }
+        }
+    }
+
+    /// Returns the database with this number, which exists.
+    pub(crate) fn keyspace(&self, number: usize) -> &Keyspace {
+        &self.keyspaces[number]
+    }
+
+    /// Returns all databases, by number.
+    pub(crate) fn keyspaces(&self) -> &[Keyspace] {
+        &self.keyspaces
+    }
+
+    /// Returns the names of the column families, by the number of the database.
+    pub(crate) fn families(&self) -> &[String] {
+        &self.families
+    }
+
+    /// Returns the number of the database of a family. The empty name stands for database 0.
+    ///
+    /// # Errors
+    /// The store has no such family. The message lists the valid names.
+    pub(crate) fn of_family(&self, name: &str) -> Result<usize, String> {
+        if name.is_empty() {
+            return Ok(0);
+        }
+        self.families.iter().position(|family| family == name).ok_or_else(|| {
+            if self.families.is_empty() {
+                return "the store has no column families; name no family".to_owned();
+            }
+            let shown: String = name.chars().take(SHOWN_CHARACTERS).collect();
+            format!(
+                "unknown family \"{}\". Valid: \"{}\"",
+                shown.escape_debug(),
+                self.families.join("\", \"")
+            )
+        })
+    }
+
+    /// Applies one batch per database, in the order of the databases, as one atomic batch.
+    #[cfg(feature = "grpc")]
+    pub(crate) fn write(&self, batches: &[WriteBatch]) -> Result<()> {
+        match (self.keyspaces[0].space(), batches) {
+            (Space::Tree(tree), [batch, ..]) => tree.write(batch),
+            (Space::Tree(_), []) => Ok(()),
+            (Space::Family { families, .. }, _) => {
+                let ids = self.keyspaces.iter().filter_map(|keyspace| match keyspace.space() {
+                    Space::Family { id, .. } => Some(*id),
+                    Space::Tree(_) => None,
+                });
+                families.write_batches(&ids.zip(batches).collect::<Vec<_>>())
+            }
+        }
+    }
+
+    /// Returns the counters and the sizes of the whole store.
+    pub(crate) fn stats(&self) -> Stats {
+        match self.keyspaces[0].space() {
+            Space::Tree(tree) => tree.stats(),
+            Space::Family { families, .. } => families.stats(),
+        }
+    }
+
+    /// Returns the design of the store.
+    pub(crate) fn design(&self) -> &Design {
+        match self.keyspaces[0].space() {
+            Space::Tree(tree) => tree.design(),
+            Space::Family { families, .. } => families.design(),
+        }
+    }
+
+    /// Returns the directory of the store.
+    pub(crate) fn directory(&self) -> &Path {
+        match self.keyspaces[0].space() {
+            Space::Tree(tree) => tree.directory(),
+            Space::Family { families, .. } => families.directory(),
+        }
+    }
+
+    /// Flushes all memtables of the store.
+    pub(crate) fn flush(&self) -> Result<()> {
+        match self.keyspaces[0].space() {
+            Space::Tree(tree) => tree.flush(),
+            Space::Family { families, .. } => families.flush(),
+        }
+    }
+
+    /// Compacts the whole store.
+    pub(crate) fn compact(&self) -> Result<()> {
+        match self.keyspaces[0].space() {
+            Space::Tree(tree) => tree.compact(),
+            Space::Family { families, .. } => families.compact(),
+        }
+    }
+
+    /// Waits until no flush and no compaction is due in the store.
+    pub(crate) fn settle(&self) -> Result<()> {
+        match self.keyspaces[0].space() {
+            Space::Tree(tree) => tree.settle(),
+            Space::Family { families, .. } => families.settle(),
+        }
+    }
+
+    /// Makes all acknowledged writes of the store durable.
+    pub(crate) fn sync(&self) -> Result<()> {
+        match self.keyspaces[0].space() {
+            Space::Tree(tree) => tree.sync(),
+            Space::Family { families, .. } => families.sync(),
+        }
+    }
+
+    /// Closes the store, and makes all writes durable.
+    pub(crate) fn close(self) -> Result<()> {
+        let mut spaces: Vec<Space> = self.keyspaces.into_iter().map(Keyspace::into_space).collect();
+        let last = spaces.pop();
+        // The last handle closes the store.
+        drop(spaces);
+        match last {
+            None => Ok(()),
+            Some(Space::Tree(tree)) => tree.close(),
+            Some(Space::Family { families, .. }) => {
+                Arc::into_inner(families).expect("the databases are the only users").close()
+            }
+        }
+    }
+}

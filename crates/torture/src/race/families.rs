@@ -1,0 +1,161 @@
+//! A race on a store with column families. The keys are divided between the families, so most batches, multi-gets,
+//! cursors and snapshots use several families.
+
+use std::ops::Bound;
+use std::path::Path;
+use std::sync::Arc;
+
+use storage::Storage;
+use tree::{Design, Families, Mode, MultiGetValues, OpenOptions, Range, Result, Snapshot};
+
+use super::store::{Cursor, Pair, Shared, SharedMaker, View};
+use crate::families::place_of;
+use crate::script::{Content, ScriptWrite};
+use crate::subject::StoreUnderTest;
+
+/// Opens stores with the column families of one design in `timed` mode.
+pub(super) struct TimedFamiliesMaker(pub(super) Design);
+
+impl SharedMaker for TimedFamiliesMaker {
+    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn Shared>> {
+        let options = OpenOptions::new(self.0.clone()).mode(Mode::Timed).storage(Arc::clone(storage));
+        Ok(Box::new(SharedFamilies(Families::open(options, directory)?)))
+    }
+}
+
+/// A store whose reads see each batch in all families or in none. A get of one family may see its part of a batch
+/// before the other families have their parts, so the gets of a race read a snapshot of all families.
+struct SharedFamilies(Families);
+
+impl StoreUnderTest for SharedFamilies {
+    fn write(&self, commit: &[ScriptWrite]) -> Result<()> {
+        StoreUnderTest::write(&self.0, commit)
+    }
+
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.view().get(key)
+    }
+
+    fn range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Content> {
+        self.0.range(low, high)
+    }
+
+    fn flush(&self) -> Result<()> {
+        self.0.flush()
+    }
+
+    fn compact(&self) -> Result<()> {
+        self.0.compact()
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.0.sync()
+    }
+
+    fn checkpoint(&self, directory: &Path) -> Result<()> {
+        self.0.checkpoint(directory)
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        self.0.close()
+    }
+}
+
+impl Shared for SharedFamilies {
+    fn multi_get(&self, keys: &[&[u8]]) -> Result<MultiGetValues> {
+        self.view().multi_get(keys)
+    }
+
+    fn cursor(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Box<dyn Cursor + '_>> {
+        Ok(Box::new(Merged::new(self.0.ranges((low, high))?)))
+    }
+
+    fn view(&self) -> Box<dyn View> {
+        Box::new(FamiliesView(self.0.snapshots()))
+    }
+}
+
+/// Snapshots of all families at one point in time, in the order of their numbers.
+struct FamiliesView(Vec<Snapshot>);
+
+impl View for FamiliesView {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.0[place_of(key, self.0.len())].get(key)
+    }
+
+    fn multi_get(&self, keys: &[&[u8]]) -> Result<MultiGetValues> {
+        let mut values: MultiGetValues = vec![None; keys.len()];
+        for (place, snapshot) in self.0.iter().enumerate() {
+            let of_family = |at: &usize| place_of(keys[*at], self.0.len()) == place;
+            let own: Vec<usize> = (0..keys.len()).filter(of_family).collect();
+            let found = snapshot.multi_get(&own.iter().map(|at| keys[*at]).collect::<Vec<_>>())?;
+            own.into_iter().zip(found).for_each(|(at, value)| values[at] = value);
+        }
+        Ok(values)
+    }
+
+    fn cursor(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Box<dyn Cursor + '_>> {
+        let ranges = self.0.iter().map(|snapshot| snapshot.range((low, high)));
+        Ok(Box::new(Merged::new(ranges.collect::<Result<_>>()?)))
+    }
+}
+
+/// The scans of all families in one order of keys.
+struct Merged<'f>(Vec<Peeked<'f>>);
+
+/// The scan of one family, with the entries that were read but not returned yet.
+struct Peeked<'f> {
+    range: Range<'f>,
+    front: Option<Pair>,
+    back: Option<Pair>,
+}
+
+impl<'f> Merged<'f> {
+    fn new(ranges: Vec<Range<'f>>) -> Self {
+        Self(ranges.into_iter().map(|range| Peeked { range, front: None, back: None }).collect())
+    }
+}
+
+impl Peeked<'_> {
+    /// Reads the next entry from the front. At the end of the scan, the entry from the back is the next entry.
+    fn peek(&mut self) -> Result<Option<&Pair>> {
+        if self.front.is_none() {
+            self.front = Cursor::next(&mut self.range)?.or_else(|| self.back.take());
+        }
+        Ok(self.front.as_ref())
+    }
+
+    /// Reads the next entry from the back. At the end of the scan, the entry from the front is the next entry.
+    fn peek_back(&mut self) -> Result<Option<&Pair>> {
+        if self.back.is_none() {
+            self.back = Cursor::next_back(&mut self.range)?.or_else(|| self.front.take());
+        }
+        Ok(self.back.as_ref())
+    }
+}
+
+impl Cursor for Merged<'_> {
+    fn next(&mut self) -> Result<Option<Pair>> {
+        let mut first: Option<(usize, Vec<u8>)> = None;
+        for (place, family) in self.0.iter_mut().enumerate() {
+            if let Some((key, _)) = family.peek()?
+                && first.as_ref().is_none_or(|(_, first)| key < first)
+            {
+                first = Some((place, key.clone()));
+            }
+        }
+        Ok(first.and_then(|(place, _)| self.0[place].front.take()))
+    }
+
+    fn next_back(&mut self) -> Result<Option<Pair>> {
+        let mut last: Option<(usize, Vec<u8>)> = None;
+        for (place, family) in self.0.iter_mut().enumerate() {
+            if let Some((key, _)) = family.peek_back()?
+                && last.as_ref().is_none_or(|(_, last)| key > last)
+            {
+                last = Some((place, key.clone()));
+            }
+        }
+        Ok(last.and_then(|(place, _)| self.0[place].back.take()))
+    }
+}

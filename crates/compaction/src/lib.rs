@@ -13,6 +13,7 @@ mod fifo;
 mod fluid;
 mod gathered;
 mod golden;
+mod groups;
 mod guards;
 mod horizontal;
 mod incremental;
@@ -28,6 +29,7 @@ mod none;
 mod one_leveling;
 mod operations;
 mod partial;
+mod partitioned;
 mod picker;
 mod policy;
 mod seek;
@@ -70,6 +72,7 @@ pub static CATALOG: Catalog<dyn CompactionPolicy> = Catalog::new(
         multi_level::VARIANT,
         tiered::VARIANT,
         guards::VARIANT,
+        partitioned::VARIANT,
         lazy_leveled::VARIANT,
         fluid::VARIANT,
         moose::VARIANT,

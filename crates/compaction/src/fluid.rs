@@ -75,7 +75,7 @@ impl Build<dyn CompactionPolicy> for Fluid {
 
     fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
         let Params { size_ratio, upper_runs, largest_runs } = params;
-        size_ratio::runs(size_ratio)?;
+        size_ratio::runs("size_ratio", size_ratio)?;
         for (name, runs) in [("upper_runs", upper_runs), ("largest_runs", largest_runs)] {
             if runs == 0 {
                 return Err(format!(

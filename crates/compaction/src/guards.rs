@@ -29,11 +29,11 @@ use std::sync::Arc;
 use catalog::{Build, Variant};
 use types::SplitMix64;
 
+use crate::groups::{Group, groups, oldest_with_room, push_level_0};
 use crate::job::{Action, Job};
 use crate::policy::CompactionPolicy;
-use crate::shape::{RunId, Shape, TableId, TableShape, overlap};
+use crate::shape::Shape;
 use crate::size_ratio;
-use crate::tables::overlapping;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Guards>(
     "guards",
@@ -57,61 +57,6 @@ impl Build<dyn CompactionPolicy> for Guards {
     }
 }
 
-/// A group: SSTables of a level that overlap each other, directly or through other SSTables.
-struct Group<'a> {
-    smallest: &'a Arc<[u8]>,
-    largest: &'a [u8],
-    tables: Vec<&'a TableShape>,
-    /// For each SSTable of the group, the index of its run in the level.
-    runs: Vec<usize>,
-}
-
-impl Group<'_> {
-    /// Returns the number of runs that have an SSTable in the group.
-    fn fragments(&self) -> usize {
-        let mut runs = self.runs.clone();
-        runs.sort_unstable();
-        runs.dedup();
-        runs.len()
-    }
-
-    fn inputs(&self) -> Vec<TableId> {
-        self.tables.iter().map(|table| table.id).collect()
-    }
-}
-
-/// Returns the groups of a level, in key order.
-fn groups(shape: &Shape, level: usize) -> Vec<Group<'_>> {
-    let runs = shape.runs_of(level).iter().enumerate();
-    let mut tables: Vec<(usize, &TableShape)> =
-        runs.flat_map(|(at, run)| run.tables.iter().map(move |table| (at, table))).collect();
-    tables.sort_by(|(_, one), (_, other)| one.smallest.cmp(&other.smallest));
-    let mut groups: Vec<Group<'_>> = Vec::new();
-    for (run, table) in tables {
-        match groups.last_mut() {
-            Some(group) if *table.smallest <= *group.largest => {
-                group.largest = group.largest.max(&table.largest);
-                group.tables.push(table);
-                group.runs.push(run);
-            }
-            _ => groups.push(Group {
-                smallest: &table.smallest,
-                largest: &table.largest,
-                tables: vec![table],
-                runs: vec![run],
-            }),
-        }
-    }
-    groups
-}
-
-/// Returns the run that the output of a merge can join: the oldest run of `level` for which neither the run nor a newer
-/// run has data between `smallest` and `largest`. Returns `None` if the output needs a new run.
-fn oldest_with_room(shape: &Shape, level: usize, smallest: &[u8], largest: &[u8]) -> Option<RunId> {
-    let has_room = |run: &&crate::Run<TableShape>| overlapping(run, smallest, largest).is_empty();
-    shape.runs_of(level).iter().take_while(has_room).last().map(|run| run.id)
-}
-
 impl Guards {
     /// Returns the job that merges a group with fragments from T or more runs.
     fn merge(&self, shape: &Shape, level: usize, group: &Group<'_>) -> Job {
@@ -127,25 +72,6 @@ impl Guards {
         Job { inputs, level: level + 1, run, action: Action::Merge }
     }
 
-    /// Returns the job that compacts all runs of level 0. The SSTables are moved if they overlap neither each other
-    /// nor SSTables of level 1.
-    fn push_level_0(shape: &Shape) -> Job {
-        let tables = || shape.runs_of(0).iter().flat_map(|run| &run.tables);
-        let (smallest, largest) =
-            (tables().map(|table| &*table.smallest), tables().map(|table| &*table.largest));
-        let (smallest, largest) = (smallest.min().unwrap_or_default(), largest.max().unwrap_or_default());
-        let is_free = |table: &TableShape| {
-            shape.runs_of(1).iter().all(|run| overlapping(run, &table.smallest, &table.largest).is_empty())
-        };
-        let is_moved = overlap(tables()).is_none() && tables().all(is_free);
-        Job {
-            inputs: tables().map(|table| table.id).collect(),
-            level: 1,
-            run: oldest_with_room(shape, 1, smallest, largest),
-            action: if is_moved { Action::Move } else { Action::Merge },
-        }
-    }
-
     /// Returns whether `key`, the first key of a group in a deeper level, is a guard of `level`.
     fn is_guard(&self, shape: &Shape, level: usize, key: &[u8]) -> bool {
         let chosen = (level..shape.last_level()).fold(u64::MAX, |share, _| share / self.size_ratio as u64);
@@ -159,10 +85,10 @@ impl CompactionPolicy for Guards {
     fn pick(&self, shape: &Shape) -> Option<Job> {
         let due = (1..=shape.last_level()).rev().find_map(|level| {
             let groups = groups(shape, level);
-            let group = groups.iter().find(|group| group.fragments() >= self.size_ratio)?;
+            let group = groups.iter().find(|group| group.fragments().len() >= self.size_ratio)?;
             Some(self.merge(shape, level, group))
         });
-        due.or_else(|| (shape.runs_of(0).len() >= self.size_ratio).then(|| Self::push_level_0(shape)))
+        due.or_else(|| (shape.runs_of(0).len() >= self.size_ratio).then(|| push_level_0(shape)))
     }
 
     fn cuts(&self, shape: &Shape, job: &Job) -> Vec<Arc<[u8]>> {
@@ -189,6 +115,7 @@ impl CompactionPolicy for Guards {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shape::{RunId, TableId};
     use crate::simulate::{SimulatedLoad, simulate};
     use crate::testing::{cut_shape, largest_merge};
 

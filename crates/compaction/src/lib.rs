@@ -13,6 +13,7 @@ mod fifo;
 mod fluid;
 mod gathered;
 mod golden;
+mod groups;
 mod guards;
 mod horizontal;
 mod incremental;
@@ -29,6 +30,7 @@ mod one_leveling;
 mod operations;
 mod outline;
 mod partial;
+mod partitioned;
 mod picker;
 mod policy;
 mod seek;
@@ -71,6 +73,7 @@ pub static CATALOG: Catalog<dyn CompactionPolicy> = Catalog::new(
         multi_level::VARIANT,
         tiered::VARIANT,
         guards::VARIANT,
+        partitioned::VARIANT,
         lazy_leveled::VARIANT,
         fluid::VARIANT,
         moose::VARIANT,

@@ -41,7 +41,7 @@ impl Default for LeveledParams {
 impl RunRatioParams {
     /// Checks `size_ratio`, and returns it as the number of runs that are merged into one run.
     pub(crate) fn runs(&self) -> Result<usize, String> {
-        runs(self.size_ratio)
+        runs("size_ratio", self.size_ratio)
     }
 }
 
@@ -56,12 +56,12 @@ pub(crate) fn factor(name: &str, ratio: f64) -> Result<f64, String> {
     Err(format!("{name} is {ratio}; it must be from 1.1 to 1000000, the ratio of level sizes"))
 }
 
-/// Checks the parameter `size_ratio` as the number of runs that triggers the compaction of a level.
-pub(crate) fn runs(ratio: u64) -> Result<usize, String> {
-    if (2..=1_000_000).contains(&ratio) {
-        return Ok(ratio as usize);
+/// Checks the parameter `name`, whose value `runs` is the number of runs that triggers a compaction.
+pub(crate) fn runs(name: &str, runs: u64) -> Result<usize, String> {
+    if (2..=1_000_000).contains(&runs) {
+        return Ok(runs as usize);
     }
-    Err(format!("size_ratio is {ratio}; it must be from 2 to 1000000, the number of runs merged into one"))
+    Err(format!("{name} is {runs}; it must be from 2 to 1000000, the number of runs merged into one"))
 }
 
 /// Checks the number of runs that triggers the compaction of level 0.
@@ -89,9 +89,9 @@ mod tests {
         }
         assert_eq!(factor("growth", 1.618), Ok(1.618));
         for bad in [0, 1, 1_000_001] {
-            assert!(runs(bad).unwrap_err().contains("it must be from 2"), "{bad}");
+            assert!(runs("runs", bad).unwrap_err().starts_with(&format!("runs is {bad}; it must be from 2")));
         }
-        assert_eq!(runs(2), Ok(2));
+        assert_eq!(runs("runs", 2), Ok(2));
     }
 
     #[test]

@@ -210,6 +210,8 @@ fn without_newer_defaults(mut settings: Table) -> Table {
         ("levels", Value::Array(levels)) => levels.is_empty(),
         ("observed_flushes", Value::Integer(flushes)) => *flushes == 0,
         ("background", Value::String(background)) => background == "apart",
+        ("schedule", Value::String(schedule)) => schedule == "in-order",
+        ("bandwidth", Value::String(bandwidth)) => bandwidth == "0B",
         ("per_lookup", Value::Integer(threads)) => *threads == 1,
         ("trees", Value::Integer(trees)) => *trees == 1,
         ("shared", Value::Boolean(is_shared)) => *is_shared,

@@ -50,7 +50,7 @@ fn most_claims_are_run() {
 fn most_contradictions_are_settled_by_computation() {
     let all: Vec<Settled> = DOCUMENTS.iter().flat_map(|(document, _)| contradictions(document)).collect();
     let counts = Ruling::ALL.map(|ruling| all.iter().filter(|one| one.ruling == ruling).count());
-    assert_eq!(counts, [60, 36, 3, 15], "refuted, one side holds, holds, open");
+    assert_eq!(counts, [61, 36, 3, 15], "refuted, one side holds, holds, open");
     for (at, one) in all.iter().enumerate() {
         let id = &one.contradiction.id;
         assert!(all[..at].iter().all(|other| other.contradiction.id != *id), "{id} stands twice");

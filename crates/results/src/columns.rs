@@ -398,7 +398,7 @@ columns! {
     /// `block_index_answers` / number of lookups in data blocks with an index.
     BLOCK_INDEX_HIT_RATE = "block_index_hit_rate", "share that the index of a block answered", Share, Number, Higher, ForSeed;
     /// Total duration of all compactions. A compaction lasts from its start until its SSTables are in the tree. A
-    /// compaction with several concurrent parts counts once. A compaction that still runs at the end of a phase counts
+    /// compaction with several concurrent parts counts once. The duration includes pauses. A compaction that still runs at the end of a phase counts
     /// in the next phase. Only for lsmbench's own tree in `timed` mode.
     COMPACTION_SECONDS = "compaction_seconds", "time of compactions", Seconds, Number, Lower, Varies;
     /// `compaction_seconds` / `compactions`: mean duration of a compaction. Empty without compactions.
@@ -502,8 +502,14 @@ columns! {
     /// Number of gets that searched several sorted runs with several threads. Empty if the design has
     /// `threads.per_lookup` = 1. The column is also empty in `counted` mode.
     PARALLEL_GETS = "parallel_gets", "gets with several threads", Count, Integer, Neither, Varies;
-    /// Number of pairs of a single delete and its put that flushes and compactions have removed together since the
-    /// store was opened. Empty if there are no such pairs.
+    /// Number of compactions of level 0 that ran while a compaction of deeper levels paused. Empty unless the design has
+    /// `threads.schedule` = "silk". The column is also empty in `counted` mode.
+    PREEMPTING_COMPACTIONS = "preempting_compactions", "compactions that preempted others", Count, Integer, Neither, Varies;
+    /// Time for which compactions waited because clients used the bandwidth. Empty unless the design has
+    /// `threads.bandwidth` above 0. The column is also empty in `counted` mode.
+    BANDWIDTH_WAIT_SECONDS = "bandwidth_wait_seconds", "wait of compactions for bandwidth", Seconds, Number, Neither, Varies;
+    /// Number of pairs of a single delete and its put that flushes and compactions have removed together since the store was
+    /// opened. Empty if there are no such pairs.
     SINGLE_DELETE_PAIRS = "single_delete_pairs", "removed single deletes", Count, Integer, Neither, Exact;
     /// Size at which a new memtable becomes immutable, at the end of the phase. The columns from here to `memory_moves`
     /// are empty unless the design has a memory budget (`memory`) or an arbiter that moves memory.

@@ -54,6 +54,8 @@ columns! {
     ROTATION_NS = "rotation_ns", "time to replace memtables", Nanoseconds, Integer, Lower, Varies;
     /// Total duration of all compactions.
     COMPACTION_NS = "compaction_ns", "time of compactions", Nanoseconds, Integer, Lower, Varies;
+    /// Time for which compactions waited because clients used the bandwidth.
+    BANDWIDTH_WAIT_NS = "bandwidth_wait_ns", "wait of compactions for bandwidth", Nanoseconds, Integer, Neither, Varies;
     /// Time that a simulated device took for reads.
     DEVICE_READ_NS = "device_read_ns", "time the device read", Nanoseconds, Integer, Lower, Exact;
     /// Time that a simulated device took for writes and syncs.

@@ -78,10 +78,14 @@ impl FileIndex {
         let index = if let Some(index) = self.index.edited(&removed, &added) {
             index
         } else {
-            let keys = |(file, _): (&Arc<Table>, _)| {
-                Ok(FileKeys { file: numbers[&file.id()], hashes: hashes(file, counters)? })
-            };
-            let all = tables().map(keys).collect::<Result<Vec<_>>>()?;
+            let mut all = added;
+            let is_added: BTreeSet<u32> = all.iter().map(|keys| keys.file).collect();
+            for (file, _) in tables() {
+                let number = numbers[&file.id()];
+                if !is_added.contains(&number) {
+                    all.push(FileKeys { file: number, hashes: hashes(file, counters)? });
+                }
+            }
             let Some(index) = culling.key_index(&all) else { return Ok(None) };
             index
         };

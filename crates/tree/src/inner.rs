@@ -27,6 +27,7 @@ use crate::memory::Slot;
 use crate::obsolete_files::ObsoleteFiles;
 use crate::pacing::{Pacer, Payment};
 use crate::recovered::Recovery;
+use crate::schedule::Scheduler;
 use crate::stats::AllCounters;
 use crate::table::{Table, TableContext};
 use crate::values::ValuePolicy;
@@ -46,7 +47,7 @@ pub enum Mode {
 
 /// The state of an open tree.
 ///
-/// Threads take locks in this order: `flushing`, `compacting`, `collected_blobs`, `merges_for_ranges`, the locks of
+/// Threads take locks in this order: `flushing`, `compacting`, `checked` of `scheduler`, `collected_blobs`, `merges_for_ranges`, the locks of
 /// the shared WAL of a family, `log`, `creating_log`, `shelf`, `pending`, `manifest`, `observed`, the locks of
 /// `arbitration`, the locks of levels from level 0 down, the state of `signals`, `view_lock`, the rule of `pacer`,
 /// `obsolete`, `stale_tables`. Readers take no locks, with four exceptions. A scan occasionally takes a lock to check
@@ -105,7 +106,7 @@ pub(crate) struct Inner {
     pub(crate) logged: CachePadded<AtomicU64>,
     /// The queue of commits that have sequence numbers and wait for the WAL.
     pub(crate) pending: CachePadded<Mutex<WriteQueue>>,
-    /// The durable state of the tree. A new version is created only by the thread that holds this lock.
+    /// The durable state of the tree. A new version becomes current only while its thread holds this lock.
     pub(crate) manifest: Mutex<Manifest>,
     /// A thread holds this lock while it replaces the view.
     pub(crate) view_lock: Mutex<()>,
@@ -118,8 +119,9 @@ pub(crate) struct Inner {
     pub(crate) signals: Signals,
     /// The delays of writes, if the design delays writes.
     pub(crate) pacer: Option<Pacer>,
-    /// The family number and the shared parts of the tree, if the tree is one family of a store. `None` if the tree is
-    /// not a family of a store.
+    /// The schedule of compactions. `None` if compactions run one after another as the policy picks them.
+    pub(crate) scheduler: Option<Scheduler>,
+    /// The place of the tree among the families of a store. `None` if the tree is not a family of a store.
     pub(crate) membership: Option<Membership>,
     pub(crate) counters: AllCounters,
     /// The report of the recovery that opened the tree.

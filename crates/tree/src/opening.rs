@@ -22,7 +22,7 @@ use crate::failure::Failure;
 use crate::inner::{Inner, Log, Mode, Signals, WriteQueue};
 use crate::log_shelf::LogShelf;
 use crate::lookup_pool::LookupPool;
-use crate::maintain::run_states;
+use crate::maintain::{run_states, scheduler};
 use crate::manifest::{Manifest, State};
 use crate::memory::Slot;
 use crate::open_options::OpenOptions;
@@ -189,6 +189,7 @@ impl Opening {
             failure: Failure::default(),
             signals: Signals::default(),
             pacer: pacer(&self.options.design, self.options.mode),
+            scheduler: scheduler(&self.options.design, self.options.mode),
             membership: self.options.membership,
             counters,
             recovery: Recovery::default(),

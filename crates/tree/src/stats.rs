@@ -133,8 +133,14 @@ counters! {
     /// Compactions that merged tables.
     compactions,
     /// Time from the start of a compaction to the installation of its tables, in nanoseconds of the clock of
-    /// [`OpenOptions`](crate::OpenOptions). Parallel subcompactions count once. 0 in [`Mode::Counted`](crate::Mode).
+    /// [`OpenOptions`](crate::OpenOptions). Parallel subcompactions count once. The time includes pauses. 0 in
+    /// [`Mode::Counted`](crate::Mode).
     compaction_ns,
+    /// Compactions of level 0 that ran while a compaction of deeper levels paused. 0 without the schedule `silk`.
+    preempting_compactions,
+    /// Time for which compactions waited because clients used the bandwidth, in nanoseconds of the clock of
+    /// [`OpenOptions`](crate::OpenOptions). 0 without `threads.bandwidth`.
+    bandwidth_wait_ns,
     /// Compactions that moved SSTables to another level without rewriting them (trivial moves).
     moves,
     /// Compactions that dropped complete SSTables because the policy discards old data.
@@ -247,7 +253,12 @@ impl Counters {
         &self.levels[level.min(COUNTED_LEVELS - 1)]
     }
 
-    /// Returns the current lookup counters of this thread.
+    /// Returns the bytes that the completed parts of compactions on this thread have read.
+    pub(crate) fn level_bytes_read(&self) -> u64 {
+        self.levels.iter().map(|level| level.bytes_read.get()).sum()
+    }
+
+    /// Returns the current counts of lookups in tables.
     #[inline]
     pub(crate) fn looked(&self) -> Looked {
         Looked {

@@ -186,6 +186,11 @@ impl Version {
         Self::after(Some(self), levels, self.access.clone(), ranges_before, counters)
     }
 
+    /// Returns whether versions of the tree have an index of all sorted runs.
+    pub(crate) fn has_indexes(&self) -> bool {
+        self.access.has_indexes()
+    }
+
     /// Returns the sorted view of all runs. Returns `None` if scans merge the runs.
     #[inline]
     pub(crate) fn sorted_view(&self) -> Option<&SortedView> {

@@ -36,7 +36,7 @@ impl Case {
 }
 
 /// Policies with small parameters, so that small trees have several levels.
-const FORMS: [&str; 47] = [
+const FORMS: [&str; 50] = [
     "leveled(size_ratio=2)",
     "leveled(size_ratio=1.5, level0_runs=3)",
     "leveled-partial(size_ratio=2, level0_runs=1, picker=round-robin)",
@@ -55,6 +55,9 @@ const FORMS: [&str; 47] = [
     "tiered(size_ratio=2)",
     "guards(size_ratio=2)",
     "guards(size_ratio=3)",
+    "partitioned(partition_runs=2, level0_runs=1)",
+    "partitioned(partition_runs=3, level0_runs=2)",
+    "partitioned(partition_runs=4, level0_runs=3)",
     "lazy-leveled(size_ratio=2)",
     "fluid(size_ratio=2, upper_runs=3, largest_runs=1)",
     "fluid(size_ratio=4, upper_runs=2, largest_runs=3)",
@@ -106,6 +109,8 @@ fn impossible_parameters_are_refused_with_a_sentence() {
         "tiered(size_ratio=1)",
         "tiered(size_ratio=0)",
         "guards(size_ratio=1)",
+        "partitioned(partition_runs=1)",
+        "partitioned(level0_runs=0)",
         "lazy-leveled(size_ratio=1)",
         "l0-tiered(size_ratio=1.0)",
         "l0-tiered(level0_runs=0)",
@@ -276,6 +281,9 @@ fn promise(label: &str) -> Promise {
         }
         "tiered" => Promise::Tiered { size_ratio: whole("size_ratio") },
         "guards" => Promise::Fragments { size_ratio: whole("size_ratio") },
+        "partitioned" => {
+            Promise::Partitions { partition_runs: whole("partition_runs"), level0_runs: whole("level0_runs") }
+        }
         "binary-counter" => Promise::Tiered { size_ratio: 2 },
         "partial" => Promise::Tiered { size_ratio: whole("run_threshold") },
         "lazy-leveled" => Promise::LazyLeveled { size_ratio: whole("size_ratio") },

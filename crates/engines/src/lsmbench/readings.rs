@@ -3,7 +3,7 @@
 use results::columns as c;
 use results::counters as n;
 use results::levels as l;
-use tree::{Design, LevelCounts, LevelStats, Mode, Stats};
+use tree::{Design, LevelCounts, LevelStats, Mode, Schedule, Stats};
 
 use crate::stats::{EngineStats, Readings};
 
@@ -71,6 +71,12 @@ fn of_tree(stats: &Stats, mode: Mode, design: &Design) -> Readings {
             .counter(&n::COMPACTION_NS, counts.compaction_ns);
         if design.options.threads.per_lookup > 1 {
             tree.counter(&c::PARALLEL_GETS, counts.parallel_gets);
+        }
+        if design.options.threads.schedule == Schedule::Silk {
+            tree.counter(&c::PREEMPTING_COMPACTIONS, counts.preempting_compactions);
+        }
+        if design.options.threads.bandwidth.0 > 0 {
+            tree.counter(&n::BANDWIDTH_WAIT_NS, counts.bandwidth_wait_ns);
         }
     }
     tree.gauge(&c::LEVELS, stats.levels.iter().filter(|level| level.runs > 0).count())

@@ -79,6 +79,29 @@ fn flushes_and_compactions_may_share_a_thread() {
     assert!(loads.iter().all(|row| count(row, &c::COMPACTIONS) > 0));
 }
 
+/// Compactions of level 0 preempt deeper compactions, and deeper compactions wait for bandwidth. Columns show both.
+#[test]
+fn compactions_may_be_scheduled_by_priority() {
+    let bench = Bench::new();
+    let sweep = "[sweep]\ncombine = \"zip\"\n\
+                 \"design.threads.schedule\" = [\"in-order\", \"silk\", \"silk\"]\n\
+                 \"design.threads.bandwidth\" = [\"0 B\", \"0 B\", \"2MiB\"]\n";
+    bench.write("x.toml", format!("{LOAD}{sweep}"));
+    bench.ok(&["run", "x.toml", "--allow-debug"]);
+    let rows = bench.rows("x");
+    for row in of(&rows, "read", "all") {
+        assert_eq!(count(row, &c::WRONG_ANSWERS), 0);
+    }
+    let loads = of(&rows, "load", "all");
+    let [in_order, silk, limited] = loads[..] else { panic!("{} rows", loads.len()) };
+    assert!(in_order.get(&c::PREEMPTING_COMPACTIONS).is_empty());
+    assert!(!silk.get(&c::PREEMPTING_COMPACTIONS).is_empty());
+    assert!(silk.get(&c::BANDWIDTH_WAIT_SECONDS).is_empty());
+    assert!(number(limited, &c::BANDWIDTH_WAIT_SECONDS) > 0.01);
+    let error = bench.run(&["describe", "x.toml", "--set", "design.threads.background=shared"]).refusal();
+    assert!(error.contains("threads.schedule") && error.contains("flush thread"), "{error}");
+}
+
 #[test]
 fn counted_mode_has_no_delays_and_small_compactions_write_little_more() {
     let bench = Bench::new();

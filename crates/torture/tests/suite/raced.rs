@@ -346,6 +346,8 @@ fn races_on_trees_find_nothing() {
         "wal = \"none\"\nmemtable = \"arena-skiplist\"\ncache = \"lockfree-clock\"",
         "wal = \"group\"\nbloom = \"none\"\nthreads = { per_lookup = 3, background = \"shared\" }\n\
          table = { release = \"next-compaction\" }",
+        "threads = { schedule = \"silk\", max_subcompactions = 2 }\n\
+         compaction = { kind = \"leveled\", size_ratio = 2 }",
     ] {
         let contestant = Contestant::tree(toml, design(toml)).expect("the design can be built");
         let mut race = Race::in_memory(&contestant, 3, 1);

@@ -18,8 +18,8 @@ pub use families::FamilyLayout;
 pub use family_changes::{family_entries, family_of_path};
 pub use options::{
     BackgroundThreads, BlockIndex, BlockOptions, FilterPlace, InlineWork, LastKey, Mapped, MergeKernel,
-    MergeOptions, Options, Pacing, RangeOptions, StallOptions, TableLayout, TableNames, TableOptions,
-    TableReaders, TableReferences, TableRelease, ThreadOptions, Verify,
+    MergeOptions, Options, Pacing, RangeOptions, Schedule, StallOptions, TableLayout, TableNames,
+    TableOptions, TableReaders, TableReferences, TableRelease, ThreadOptions, Verify,
 };
 pub use overlay::SECOND_NAMES;
 pub use own_keys::{own_key_entries, own_keys};

@@ -335,6 +335,13 @@ pub struct ThreadOptions {
     pub inline: InlineWork,
     /// The threads that run flushes and compactions, except the work that writes run.
     pub background: BackgroundThreads,
+    /// The order of compactions and flushes.
+    pub schedule: Schedule,
+    /// Bytes per second that clients and compactions may read and write together. Compactions without inputs from level
+    /// 0 get the bandwidth that clients leave, and at least a tenth of the bandwidth. Clients use bandwidth by records
+    /// of the WAL, and by blocks that gets and scans read from storage. With `"0B"`, compactions have no limit. The
+    /// option needs `schedule = "silk"`.
+    pub bandwidth: ByteSize,
     /// Number of threads that search the sorted runs of one get at the same time: 1 to 64. With 1, the caller of the
     /// get searches one run after another. With more, the caller probes the filters, and other threads help to search
     /// the runs whose filters pass the key. All callers of gets share these threads. Multi-gets and scans do not use
@@ -350,6 +357,20 @@ pub struct ThreadOptions {
     /// are busy. The option applies to Linux and to `background = "apart"`. Source: `RocksDB`,
     /// `LowerThreadPoolCPUPriority`.
     pub compaction_nice: u32,
+}
+
+/// The order of compactions and flushes. The option applies to `timed` mode with a compaction thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Schedule {
+    /// A compaction begins when the previous compaction has ended.
+    #[default]
+    InOrder,
+    /// Flushes have the highest priority, then compactions of level 0, then all other compactions. A compaction of
+    /// deeper levels pauses while level 0 is compacted into a level that the deeper compaction does not use. With
+    /// `bandwidth`, compactions also wait while clients use the device. Source: Balmau et al., "SILK" (USENIX ATC
+    /// 2019), section 4.
+    Silk,
 }
 
 /// The threads that run flushes and compactions. The option applies to `timed` mode without inline flushes.
@@ -386,6 +407,8 @@ impl Default for ThreadOptions {
             max_subcompactions: 1,
             inline: InlineWork::None,
             background: BackgroundThreads::Apart,
+            schedule: Schedule::InOrder,
+            bandwidth: ByteSize(0),
             per_lookup: 1,
             level_locks: false,
             compaction_nice: 0,
@@ -493,6 +516,16 @@ impl Options {
         let threads = self.threads.per_lookup;
         if !(1..=64).contains(&threads) {
             return Err(("threads", "per_lookup", format!("must be 1 to 64, not {threads}")));
+        }
+        let ThreadOptions { schedule, bandwidth, background, .. } = self.threads;
+        if schedule == Schedule::Silk && background == BackgroundThreads::Shared {
+            let message =
+                "must be \"in-order\" if background is \"shared\", because \"silk\" needs a flush thread";
+            return Err(("threads", "schedule", message.to_owned()));
+        }
+        if schedule == Schedule::InOrder && bandwidth.0 > 0 {
+            let message = format!("must be 0 B, not {bandwidth}, unless schedule is \"silk\"");
+            return Err(("threads", "bandwidth", message));
         }
         let nice = self.threads.compaction_nice;
         if nice > 19 {

@@ -32,6 +32,9 @@ type KeyRange<'a> = (Option<&'a [u8]>, Option<&'a [u8]>);
 /// The number of entries after which a compaction checks whether the tree is being closed.
 const ENTRIES_BETWEEN_STOP_CHECKS: u64 = 4096;
 
+/// The number of entries after which a compaction checks whether it pauses, if the design has the schedule `silk`.
+const ENTRIES_BETWEEN_PAUSES: u64 = 64;
+
 impl Inner {
     /// Runs the next job of the policy, a read-triggered compaction, or a collection of blob files, in this order of
     /// preference. Returns `false` if no work is due, or if the work stopped early because the tree is being closed.
@@ -121,12 +124,14 @@ impl Inner {
             version.runs.iter().map(given).filter(|input| !input.is_empty()).collect();
         let drops_tombstones = job.reaches_bottom(&version.levels);
         let marks = self.marks_of(&inputs_of_runs, job.level)?;
+        let levels = version.levels.tables().filter(|(_, table)| inputs.contains(&table.0.id()));
         let merge = PartMerge {
             inner: self,
             marks,
             deletes: InputDeletes::new(&inputs_of_runs, drops_tombstones),
             plan: self.plan_of_compaction(version, &inputs_of_runs, job.level)?,
             inputs: inputs_of_runs,
+            top: levels.map(|(place, _)| place.level).fold(job.level, usize::min),
             level: job.level,
             loads: version.loads_with(inputs, job.level, job.run.is_none(), 0),
             drops_tombstones,
@@ -165,6 +170,9 @@ struct PartMerge<'a> {
     /// The marks of single deletes. `None` if the inputs have no marks.
     marks: Option<InputMarks>,
     plan: SeparationPlan,
+    /// The highest level with inputs or output of the compaction.
+    top: usize,
+    /// The level of the output.
     level: usize,
     loads: Vec<LevelLoad>,
     drops_tombstones: bool,
@@ -213,9 +221,11 @@ impl PartMerge<'_> {
     /// level.
     fn counted<T>(&self, work: impl FnOnce() -> T) -> T {
         let counters = self.inner.counters.local();
-        let before = counters.compaction_bytes_read.get();
+        // A preempting compaction on this thread has already counted its own reads.
+        let uncounted = || counters.compaction_bytes_read.get().wrapping_sub(counters.level_bytes_read());
+        let before = uncounted();
         let done = work();
-        counters.level(self.level).bytes_read.add(counters.compaction_bytes_read.get() - before);
+        counters.level(self.level).bytes_read.add(uncounted().wrapping_sub(before));
         done
     }
 
@@ -244,7 +254,7 @@ impl PartMerge<'_> {
         let deletes = self.deletes.kept.between(low, high);
         let mut writer = RunWriter::new(inner, self.level, &self.loads, deletes, &self.plan);
         let mut cuts = self.cuts.iter().peekable();
-        let mut entries = 0u64;
+        let (mut entries, mut pauses) = (0u64, Pauses::new(self));
         while let Some((run, entry, rank)) = merge.current().map(|run| (run, run.cursor.entry(), run.rank)) {
             if high.is_some_and(|high| entry.key >= high) {
                 break;
@@ -270,9 +280,7 @@ impl PartMerge<'_> {
             }
             merge.advance(&inner.counters)?;
             entries += 1;
-            if entries.is_multiple_of(ENTRIES_BETWEEN_STOP_CHECKS)
-                && (inner.signals.is_stopping() || self.given_up.load(Ordering::Relaxed))
-            {
+            if entries & pauses.mask == 0 && pauses.stops(self)? {
                 return Ok(None);
             }
         }
@@ -348,6 +356,37 @@ impl PartMerge<'_> {
             }
         }
         Ok(versions)
+    }
+}
+
+/// The pauses of a part of a compaction.
+struct Pauses {
+    /// The number of entries between two pauses, minus 1. The number is a power of two.
+    mask: u64,
+    /// The bytes that compactions on this thread had read at the end of the last pause.
+    bytes_read: u64,
+}
+
+impl Pauses {
+    fn new(merge: &PartMerge<'_>) -> Self {
+        let entries = match merge.inner.scheduler {
+            Some(_) => ENTRIES_BETWEEN_PAUSES,
+            None => ENTRIES_BETWEEN_STOP_CHECKS,
+        };
+        Self { mask: entries - 1, bytes_read: merge.inner.counters.local().compaction_bytes_read.get() }
+    }
+
+    /// Returns whether the part ends early, because the tree is being closed or another part has stopped. Otherwise,
+    /// the part pauses as the schedule of the design requires.
+    fn stops(&mut self, merge: &PartMerge<'_>) -> Result<bool> {
+        let inner = merge.inner;
+        if let Some(scheduler) = &inner.scheduler {
+            let read = &inner.counters.local().compaction_bytes_read;
+            // A compaction writes about as many bytes as it reads.
+            inner.pause_compaction(scheduler, merge.top, 2 * (read.get() - self.bytes_read))?;
+            self.bytes_read = read.get();
+        }
+        Ok(inner.signals.is_stopping() || merge.given_up.load(Ordering::Relaxed))
     }
 }
 

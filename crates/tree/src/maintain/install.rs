@@ -14,7 +14,7 @@ use crate::inner::Inner;
 use crate::manifest::{RunState, State};
 use crate::memory::Slot;
 use crate::table::Table;
-use crate::version::{TableRef, View, blob_files, references};
+use crate::version::{TableRef, Version, View, blob_files, references};
 
 /// A change of the tree's SSTables.
 pub(super) struct Change<'a> {
@@ -32,11 +32,10 @@ impl Inner {
     /// Records a change in the manifest, and then publishes the change to readers. If the tree no longer uses a file,
     /// the file is removed after its last reader has released it.
     pub(super) fn install(&self, change: &Change<'_>) -> Result<()> {
+        let early = self.early_version(change)?;
         let mut manifest = self.manifest.lock();
         let view = self.view.load_full();
-        let levels = view.version.levels.edit(change.removed, change.place, change.added);
-        let levels = levels
-            .map_err(|error| Error::Failed(format!("cannot add the new tables to the tree: {error}")))?;
+        let levels = edited(&view.version, change)?;
         let state = State {
             levels: run_states(&levels),
             blobs: blob_files(&levels)?,
@@ -56,7 +55,13 @@ impl Inner {
                 self.remove_log(slot.log);
             }
         }
-        let version = Arc::new(view.version.with(levels, self.range_work(), &self.counters));
+        let version = match early {
+            Some((before, version)) if Arc::ptr_eq(&before, &view.version) => version,
+            // Another thread has changed the levels. The indexes of the early version need only a few further reads.
+            Some((_, version)) => version.with(levels, self.range_work(), &self.counters),
+            None => view.version.with(levels, self.range_work(), &self.counters),
+        };
+        let version = Arc::new(version);
         let changed = version.level_locks().map(|locks| locks.exclude(changed_levels(&view, change)));
         // The new view and the notification are published together. A thread that waits in `settle` must see either
         // both or neither.
@@ -102,6 +107,17 @@ impl Inner {
         Ok(())
     }
 
+    /// Returns the current version, and the version after a change if the design has indexes of all sorted runs. The
+    /// construction of the indexes reads keys, so other threads can install their changes meanwhile.
+    fn early_version(&self, change: &Change<'_>) -> Result<Option<(Arc<Version>, Version)>> {
+        let before = Arc::clone(&self.view.load().version);
+        if !before.has_indexes() {
+            return Ok(None);
+        }
+        let version = before.with(edited(&before, change)?, self.range_work(), &self.counters);
+        Ok(Some((before, version)))
+    }
+
     /// Adds the SSTables with replayed writes as the newest run. The WAL files remain until all of them are replayed.
     pub(crate) fn install_replayed(&self, place: OutputRun, added: &[TableRef]) -> Result<()> {
         self.install(&Change { removed: &[], place, added, flushed: None })
@@ -130,6 +146,12 @@ impl Inner {
         let kept = view.memtables().filter(|slot| !Arc::ptr_eq(slot, flushed));
         if self.wal_mode.has_log { kept.map(|slot| slot.log).min() } else { None }
     }
+}
+
+/// Returns the levels of a version after a change.
+fn edited(version: &Version, change: &Change<'_>) -> Result<Levels<TableRef>> {
+    let levels = version.levels.edit(change.removed, change.place, change.added);
+    levels.map_err(|error| Error::Failed(format!("cannot add the new tables to the tree: {error}")))
 }
 
 /// Returns the levels whose SSTables a change of `view` adds or removes.

@@ -10,6 +10,7 @@ mod input_marks;
 mod install;
 mod observe;
 mod obsolete;
+mod preempt;
 mod run_writer;
 mod seek;
 mod separation;
@@ -17,4 +18,5 @@ mod subcompaction;
 mod workers;
 
 pub(crate) use install::run_states;
+pub(crate) use preempt::scheduler;
 pub(crate) use workers::Workers;

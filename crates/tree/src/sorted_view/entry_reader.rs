@@ -60,6 +60,12 @@ impl<'v> EntryReader<'v> {
             (placed, _) => {
                 let in_view = &self.view.runs[run];
                 let (position, direction) = (in_view.position(ordinal), self.direction);
+                if let Some(PlacedCursor { cursor, ordinal: at }) = placed.as_mut()
+                    && cursor.move_within_block(position)?
+                {
+                    *at = ordinal;
+                    return Ok(&placed.as_ref().expect("the cursor was placed").cursor);
+                }
                 let cursor = RunCursor::open_at(&in_view.tables, position, direction, self.reads, counters)?;
                 let placed = placed.insert(PlacedCursor { cursor, ordinal });
                 Ok(&placed.cursor)

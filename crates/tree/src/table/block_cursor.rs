@@ -144,10 +144,16 @@ impl<'t> BlockCursor<'t> {
         }
         self.block = Some(block);
         self.direction = direction;
-        self.next_at = self.layout.entries_start;
-        self.restarts_left = if direction == Direction::Backward { self.layout.restart_count } else { 0 };
-        self.forget();
+        self.rewind();
         Some(())
+    }
+
+    /// Moves before the first entry of the current block in the reading direction.
+    pub(super) fn rewind(&mut self) {
+        self.next_at = self.layout.entries_start;
+        let is_backward = self.direction == Direction::Backward;
+        self.restarts_left = if is_backward { self.layout.restart_count } else { 0 };
+        self.forget();
     }
 
     /// Moves to the next entry. Returns `Some(false)` at the end of the block.

@@ -261,16 +261,36 @@ impl<'t> RunCursor<'t> {
             ahead: VecDeque::new(),
         });
         cursor.enter_block(counters)?;
-        let steps = match direction {
+        cursor.pass_to(position)?;
+        Ok(cursor)
+    }
+
+    /// Moves to an entry of the current block without a read of the block. Returns `false` if the entry is in another
+    /// block.
+    ///
+    /// # Errors
+    /// If the block is corrupt, or has no such entry.
+    pub(crate) fn move_within_block(&mut self, position: EntryPosition) -> Result<bool> {
+        if self.table != Some(position.table) || self.block != position.block {
+            return Ok(false);
+        }
+        self.cursor.rewind();
+        self.pass_to(position)?;
+        Ok(true)
+    }
+
+    /// Moves from the start of the current block to an entry.
+    fn pass_to(&mut self, position: EntryPosition) -> Result<()> {
+        let steps = match self.direction {
             Direction::Forward => position.number + 1,
             Direction::Backward => position.block_entries - position.number,
         };
         for _ in 0..steps {
-            if cursor.cursor.advance() != Some(true) {
-                return Err(cursor.damage());
+            if self.cursor.advance() != Some(true) {
+                return Err(self.damage());
             }
         }
-        Ok(cursor)
+        Ok(())
     }
 
     /// Returns the current entry.

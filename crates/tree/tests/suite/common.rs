@@ -80,6 +80,9 @@ pub(crate) fn all_designs() -> Vec<(String, Design)> {
         "threads = { inline = \"all\" }\nstall = { frozen_memtables = 1, level0_runs = 2 }",
         "threads = { background = \"shared\" }",
         "threads = { compaction_nice = 3 }",
+        "threads = { schedule = \"silk\" }\ncompaction = { kind = \"leveled\", size_ratio = 2 }",
+        "threads = { schedule = \"silk\", bandwidth = \"20MiB\", max_subcompactions = 3 }\n\
+         compaction = { kind = \"leveled-partial\", size_ratio = 2, level0_runs = 2 }\ncache = \"none\"",
         "threads = { per_lookup = 3 }\nbloom = \"none\"\ncache = \"none\"\ncompaction = \"tiered\"",
         "threads = { max_subcompactions = 4 }",
         "threads = { level_locks = true, per_lookup = 2 }\nbloom = \"none\"",

@@ -169,6 +169,15 @@ fn the_switches_are_said_in_toml_and_misspellings_are_refused() {
         ("table = { release = \"later\" }", "table.release"),
         ("threads = { inline = \"flushes\" }", "threads.inline"),
         ("threads = { background = \"pool\" }", "threads.background"),
+        ("threads = { schedule = \"random\" }", "threads.schedule"),
+        (
+            "threads = { schedule = \"silk\", background = \"shared\" }",
+            "threads.schedule: must be \"in-order\" if background is \"shared\"",
+        ),
+        (
+            "threads = { bandwidth = \"1MiB\" }",
+            "threads.bandwidth: must be 0 B, not 1MiB, unless schedule is \"silk\"",
+        ),
         ("threads = { per_lookup = 0 }", "threads.per_lookup: must be 1 to 64, not 0"),
         ("threads = { per_lookup = -1 }", "threads.per_lookup"),
     ] {

@@ -27,6 +27,7 @@ mod observe;
 mod power;
 mod probe;
 mod read_ahead;
+mod schedule;
 mod seek;
 mod single_deletes;
 mod sorted_views;

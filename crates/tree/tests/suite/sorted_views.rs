@@ -82,3 +82,39 @@ fn an_update_reads_less_than_a_construction() {
         assert!(read < table_bytes / 4, "{read} of {table_bytes} bytes");
     }
 }
+
+/// Tests that the construction of a view after a flush reads each block of the tree about once, although the flushed
+/// keys lie between all old keys.
+#[test]
+fn an_update_reads_no_block_many_times() {
+    let text = "compaction = \"none\"\nmemtable = { capacity = \"16KiB\" }\ncache = \"none\"\nsorted_view = \"remix\"";
+    let tree = open(&small_design(text), Mode::Counted, &mapped_memory(), Path::new("/views"));
+    let write = |numbers: std::ops::Range<u64>, step: u64| {
+        for number in numbers {
+            tree.put(format!("key{:05}", number * step % 10_000).as_bytes(), b"value").unwrap();
+        }
+        tree.flush().unwrap();
+    };
+    write(0..2_000, 7919);
+    let before = tree.stats();
+    assert!(before.runs() > 2, "{:?}", before.levels);
+    write(0..200, 7877);
+    let after = tree.stats();
+    let read = after.counts.since(&before.counts).index_bytes_read;
+    assert!(read < 3 * after.table_bytes() / 2, "{read} of {} bytes", after.table_bytes());
+}
+
+/// Tests that the first index of the keys of all runs reads each key once.
+#[test]
+fn an_index_of_keys_reads_each_key_once() {
+    let design = small_design("compaction = \"tiered\"\nculling = \"chucky\"\nbloom = \"none\"");
+    let (storage, path) = (mapped_memory(), Path::new("/index"));
+    let tree = open(&design, Mode::Counted, &storage, path);
+    (0..2_000u64).for_each(|number| tree.put(format!("key{number:05}").as_bytes(), b"value").unwrap());
+    drop(tree);
+    let tree = open(&design, Mode::Counted, &storage, path);
+    let stats = tree.stats();
+    let blocks: u64 = stats.levels.iter().map(|level| level.block_bytes).sum();
+    let read = stats.counts.index_bytes_read;
+    assert!(blocks > 20_000 && read >= blocks && read < blocks + blocks / 4, "{read} of {blocks} bytes");
+}

@@ -19,6 +19,8 @@ pub(crate) enum Promise {
     Tiered { size_ratio: usize },
     /// Level 0 has fewer than T runs. In every other level, fewer than T SSTables overlap at any key.
     Fragments { size_ratio: usize },
+    /// Level 0 has fewer than `level0_runs` runs. Level 1 has fewer than `partition_runs` runs, and is the last level.
+    Partitions { partition_runs: usize, level0_runs: usize },
     /// Every level has fewer than T runs. The largest level i has one run of less than T^(i+1) full memtables.
     LazyLeveled { size_ratio: usize },
     /// Level i has at most K runs with a total size of less than T^(i+1) full memtables. The largest level has at
@@ -64,6 +66,8 @@ impl Promise {
                     runs <= 1 && (bytes as f64) < level1_buffers * capacity(size_ratio, level - 1)
                 }
                 Self::Fragments { size_ratio } if level > 0 => most_overlapping(shape, level) < size_ratio,
+                Self::Partitions { level0_runs, .. } if level == 0 => runs < level0_runs,
+                Self::Partitions { partition_runs, .. } => level == 1 && runs < partition_runs,
                 Self::LazyLeveled { size_ratio } if level == last && level > 0 => {
                     runs == 1 && below(size_ratio as f64, level + 1)
                 }

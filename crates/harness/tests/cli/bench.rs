@@ -65,7 +65,9 @@ impl Bench {
     /// Creates a folder on the file system of the target folder. The system's folder for temporary files can be in
     /// memory, where no bytes reach a device.
     pub(crate) fn on_disk() -> Self {
-        Self { folder: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("there is room for a folder") }
+        Self {
+            folder: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("there is room for a folder"),
+        }
     }
 
     /// Creates a folder that contains the experiment [`SMALL`] in `small.toml`.

@@ -89,7 +89,8 @@ mod tests {
 
     #[test]
     fn the_index_has_every_section_with_its_address() {
-        let page = "<title>A · lsmbench</title><h1 id=\"a\">A</h1>one<h2 id=\"b\">B \"b\"</h2>two";
+        let page =
+            "<head><title>A · lsmbench</title></head><h1 id=\"a\">A</h1>one<h2 id=\"b\">B \"b\"</h2>two";
         let files = [SiteFile::new("docs/a.html", page), SiteFile::new("find.js", "")];
         let [page, index] = &pages(&files)[..] else { panic!("two files") };
         assert!(page.content.contains("<a href=\"docs/a.html\">A</a> <small>docs</small>"));

@@ -50,12 +50,13 @@ pub(crate) fn sections(html: &str) -> Vec<Section> {
     let mut rest = html;
     while let Some((text, tag)) = rest.split_once('<') {
         reader.text(text);
-        let Some((tag, after)) = tag.split_once('>') else { break };
+        let (tag, after) = tag.split_once('>').unwrap_or((tag, ""));
         reader.tag(tag);
         let raw = RAW.iter().find(|raw| tag.split(' ').next() == Some(raw));
         let end = raw.and_then(|raw| after.find(&format!("</{raw}")));
         rest = &after[end.unwrap_or(0)..];
     }
+    reader.text(rest);
     let is_used = |section: &Section| !section.text.is_empty() || !section.anchor.is_empty();
     let mut sections: Vec<Section> = reader.sections.into_iter().map(Section::trimmed).collect();
     let is_only = sections.len() == 1;
@@ -162,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_table_contributes_each_word_once() {
-        let html = "<title>T</title><table><tr><td>rocksdb</td><td>1.5</td></tr><tr><td>rocksdb</td><td>2x</td></tr></table>";
+        let html = "<head><title>T</title></head><table><tr><td>rocksdb</td><td>1.5</td></tr><tr><td>rocksdb</td><td>2x</td></tr></table>";
         assert_eq!(found(html), [["", "T", "rocksdb 2x"].map(str::to_owned)]);
     }
 }

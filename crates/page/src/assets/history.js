@@ -76,10 +76,12 @@ const startHistory = () => {
     const phase = phases.includes(chosen.phase) ? chosen.phase
       : placeOf(ofMetric.find((one) => one.changes.length) || ofMetric[0]);
     const { runs } = experiment;
-    const numbers = runs.map((_, at) => String(at + 1));
-    const newer = numbers.includes(chosen.new) ? chosen.new : numbers[runs.length - 1];
+    // Only the runs of the machine can be compared.
+    const places = distinct(own.flatMap((one) => one.values.map(([run]) => run))).sort((a, b) => a - b);
+    const numbers = places.map((at) => String(at + 1));
+    const newer = numbers.includes(chosen.new) ? chosen.new : numbers[numbers.length - 1];
     const older = numbers.includes(chosen.base) ? chosen.base : numbers[0];
-    const ofRuns = runs.map((run, at) => [String(at + 1), `${at + 1}: ${nameOf(run)}`]);
+    const ofRuns = places.map((at) => [String(at + 1), `${at + 1}: ${nameOf(runs[at])}`]);
     box.controls.replaceChildren(...[
       pick('experiment', 'experiment', names.map((of) => [of, of]), experiment.name),
       pick('machine', 'machine', machines.map((of) => [of, of || 'any (counters)']), machine),

@@ -101,8 +101,8 @@ impl Inner {
         self.remove_new_log(log.number);
     }
 
-    fn remove_new_log(&self, number: u64) {
-        // If this removal fails, the WAL has no records, and the next open removes it.
+    /// Removes a WAL without records. If the removal fails, the next successful opening removes the WAL.
+    pub(crate) fn remove_new_log(&self, number: u64) {
         let _ = self.storage.remove(&log_path(&self.directory, number));
     }
 

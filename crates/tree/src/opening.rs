@@ -206,7 +206,9 @@ impl Inner {
     fn recover(mut self, logs: &[u64], quarantine: bool, mut recovery: Recovery) -> Result<Self> {
         let found = self.manifest.lock().state.clone();
         let replayed = Replay::run(&self, logs, &found, quarantine, &mut recovery);
-        let last = replayed.inspect_err(|_| self.remove_new_log())?;
+        // Each failed opening would otherwise leave another WAL.
+        let new = self.pending.lock().active.log;
+        let last = replayed.inspect_err(|_| self.remove_new_log(new))?;
         // A WAL that the manifest names must survive a power loss. A later WAL becomes durable with the SSTables of
         // the previous memtable. These SSTables are synced before a manifest names the later WAL.
         self.storage.sync_directory(&self.directory)?;
@@ -240,13 +242,6 @@ impl Inner {
             ..manifest.state.clone()
         };
         manifest.record(&*self.storage, state)
-    }
-
-    /// Removes the new WAL, which has no records yet. Otherwise, each failed opening would leave another WAL.
-    fn remove_new_log(&self) {
-        let number = self.pending.lock().active.log;
-        // If this removal fails, the next successful opening removes the WAL.
-        let _ = self.storage.remove(&log_path(&self.directory, number));
     }
 
     /// Removes WAL files. A missing file is not an error.

@@ -73,7 +73,6 @@ pub static CATALOG: Catalog<dyn CompactionPolicy> = Catalog::new(
         multi_level::VARIANT,
         tiered::VARIANT,
         guards::VARIANT,
-        partitioned::VARIANT,
         lazy_leveled::VARIANT,
         fluid::VARIANT,
         moose::VARIANT,
@@ -89,6 +88,7 @@ pub static CATALOG: Catalog<dyn CompactionPolicy> = Catalog::new(
         golden::VARIANT,
         time_window::VARIANT,
         fifo::VARIANT,
+        partitioned::VARIANT,
         external::variant::<Policies>(),
     ],
 );

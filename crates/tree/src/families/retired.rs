@@ -72,7 +72,7 @@ impl Retired {
     ) -> Result<()> {
         self.flushed = flushed;
         let closed_log = self.closed_log();
-        self.record(storage, State { families, closed_log, ..self.manifest.state.clone() })?;
+        self.record(storage, State { closed_log, families, ..self.manifest.state.clone() })?;
         self.release(storage, directory)
     }
 

@@ -2,8 +2,9 @@
 //!
 //! The unit of repetition is a round of trials (a block in identifiers). A single operation is not a repetition,
 //! because all operations of one run share the conditions of the run. For each round, the logarithm of candidate /
-//! baseline is computed. A slowdown of a whole round then has no effect, and the ratios 2 and 1/2 are equally far from
-//! 1. A verdict reports a difference if three conditions hold. The confidence interval excludes "no difference". The
+//! baseline is computed. A slowdown of a whole round then has no effect, and the ratios 2 and 1/2 are equally far from 1.
+//!
+//! A verdict reports a difference if three conditions hold. The confidence interval excludes "no difference". The
 //! difference is significant after the correction for all comparisons of one sweep ([`adjust`]). The median exceeds δ.
 //! Two variants are equivalent if the whole interval is within ±δ (the two one-sided tests of Schuirmann, 1987, at a
 //! stricter level).

@@ -1,6 +1,8 @@
 //! The search over all pages of the site: a page with a list of all pages, and the index that its script reads.
 //!
-//! The index is a script, because browsers do not let a script read files next to a page without a server.
+//! The index is a script, because std::path::Path;
+
+use browsers do not let a script read files next to a page without a server.
 
 use std::fmt::Write as _;
 
@@ -17,7 +19,7 @@ const INDEX: &str = "search-index.js";
 pub(crate) fn pages(files: &[SiteFile]) -> Vec<SiteFile> {
     let pages: Vec<(&str, Vec<Section>)> = files
         .iter()
-        .filter(|file| file.path.ends_with(".html"))
+        .filter(|file| Path::new(&file.path).extension().is_some_and(|end| end == "html"))
         .map(|file| (file.path.as_str(), sections(&file.content)))
         .collect();
     vec![page(&pages), SiteFile::new(INDEX, index(&pages))]

@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
                 self.sections.push(Section { anchor, ..Section::default() });
             }
         } else if name == "section" && !is_end {
-            self.anchor = attribute(tag, "id").unwrap_or_default().to_owned();
+            attribute(tag, "id").unwrap_or_default().clone_into(&mut self.anchor);
         } else if name == "table" {
             self.tables = if is_end { self.tables.saturating_sub(1) } else { self.tables + 1 };
         }

@@ -83,7 +83,7 @@ impl Fluid {
     }
 
     /// Returns the number of data blocks that a lookup of a present key reads, if all entries are looked up equally
-    /// often. The lookup reads the block of its key, and one block per false positive in newer runs. P_i is the
+    /// often. The lookup reads the block of its key, and one block per false positive in newer runs. `P_i` is the
     /// fraction of entries in level i: `Σ P_i · (1 + Σ_{j<i} K_j·fpr + (K_i − 1)/2 · fpr)`.
     pub fn blocks_per_present_get(&self, levels: u32, fpr: f64) -> f64 {
         let runs = |level| if level == levels { self.largest_runs } else { self.upper_runs };

@@ -36,12 +36,12 @@ impl Inner {
     fn take_or_create_log(&self) -> Result<NewLog> {
         let _creating = self.creating_log.lock();
         let number = {
-            let mut shelf = self.shelf.lock();
-            if let Some(next) = shelf.next.pop_front() {
+            let mut shelved = self.shelf.lock();
+            if let Some(next) = shelved.next.pop_front() {
                 return Ok(next);
             }
             let number = self.new_file();
-            shelf.used = number;
+            shelved.used = number;
             number
         };
         let mut log = self.create_log(number)?;

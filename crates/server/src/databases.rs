@@ -18,7 +18,7 @@ pub enum ServedStore {
     /// A store without column families, which is one database.
     Tree(Tree),
     /// A store with column families. The number of a database is the number of its family.
-    Families(Families),
+    Families(Arc<Families>),
 }
 
 impl From<Tree> for ServedStore {
@@ -29,7 +29,7 @@ impl From<Tree> for ServedStore {
 
 impl From<Families> for ServedStore {
     fn from(families: Families) -> Self {
-        Self::Families(families)
+        Self::Families(Arc::new(families))
     }
 }
 
@@ -55,7 +55,6 @@ impl Databases {
                 let names: Vec<String> = families.names().map(str::to_owned).collect();
                 let ids: Vec<FamilyId> =
                     names.iter().filter_map(|name| families.family(name)).map(|family| family.id()).collect();
-                let families = Arc::new(families);
                 let keyspace = |id| Keyspace::new(Space::Family { families: Arc::clone(&families), id });
                 let keyspaces = ids.into_iter().map(keyspace).collect::<Result<_>>()?;
                 Ok(Self { families: names, keyspaces })

@@ -1,10 +1,9 @@
 //! The search over all pages of the site: a page with a list of all pages, and the index that its script reads.
 //!
-//! The index is a script, because std::path::Path;
-
-use browsers do not let a script read files next to a page without a server.
+//! The index is a script, because browsers do not let a script read files next to a page without a server.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use page::escape;
 

@@ -158,7 +158,7 @@ mod tests {
     fn databases() -> Databases {
         let design = "storage = \"memory\"\nfamilies = { index = {}, values = {} }".parse().unwrap();
         let options = OpenOptions::new(Design::default().with(&design).unwrap());
-        Databases::new(ServedStore::Families(Families::open(options, "db").unwrap())).unwrap()
+        Databases::new(Families::open(options, "db").unwrap().into()).unwrap()
     }
 
     fn request(kinds: Vec<OperationKind>) -> Vec<u8> {

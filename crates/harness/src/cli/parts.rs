@@ -62,7 +62,7 @@ pub(crate) struct SubmitArguments {
     /// Container image with lsmbench, for --kubernetes
     #[arg(long, value_name = "IMAGE", default_value = "lsmbench")]
     pub(crate) image: String,
-    /// PersistentVolumeClaim with the experiment, for --kubernetes
+    /// Persistent volume claim with the experiment, for --kubernetes
     #[arg(long, value_name = "CLAIM", default_value = "lsmbench")]
     pub(crate) volume: String,
     /// Path of the program on the nodes [default: this program]

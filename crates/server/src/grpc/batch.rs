@@ -152,7 +152,6 @@ mod tests {
 
     use super::super::messages::BatchRequest;
     use super::*;
-    use crate::databases::ServedStore;
 
     /// A store with two families.
     fn databases() -> Databases {

@@ -91,7 +91,7 @@ fn check(service: Service<'_>, input: &[u8]) -> bool {
                     }
                     // The service skips fields that it does not know.
                     (Some(_), None) => {
-                        assert!(method == "Batch" || method == "Load", "a wrong {method} is valid")
+                        assert!(method == "Batch" || method == "Load", "a wrong {method} is valid");
                     }
                 }
                 model = found;
@@ -232,7 +232,7 @@ mod tests {
                 check(&|method, message| service.call(method, &change(method, message)).ok(), &seed);
             })
         });
-        let panic = panics.filter_map(Result::err).next().expect("the fault is found");
+        let panic = panics.find_map(Result::err).expect("the fault is found");
         let text = panic.downcast_ref::<String>().cloned();
         text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap()
     }

@@ -57,7 +57,7 @@ fn kills_go_on_until_a_commit_is_acknowledged() {
         let first = Moments::new(*seed).next();
         first.is_some_and(|moment| moment.events == 0 && moment.wait < Duration::from_millis(1))
     };
-    let seed = (1..).find(is_early).unwrap().to_string();
+    let seed = (1..10_000).find(is_early).unwrap().to_string();
     let what = ["torture", "kill", "--wal", "buffered", "--kills", "1", "--dir", ".", "--seed", &seed];
     for subject in [["--design", "default"], ["--engine", "lsmbench"]] {
         let answer = bench.run(&[&what[..], &subject].concat()).expect(0);
@@ -66,7 +66,7 @@ fn kills_go_on_until_a_commit_is_acknowledged() {
         assert!(counts[1] > 1 && counts[1] == counts[2] + 1 && counts[3] > 0, "{}", answer.out);
     }
     // With one kill, the summary has the singular.
-    let seed = (1..).find(|seed| Moments::new(*seed).next().is_some_and(|moment| moment.events > 500));
+    let seed = (1..10_000).find(|seed| Moments::new(*seed).next().is_some_and(|moment| moment.events > 500));
     let seed = seed.unwrap().to_string();
     let late = ["torture", "kill", "--design", "default", "--wal", "buffered", "--kills", "1", "--dir", "."];
     let answer = bench.run(&[&late[..], &["--seed", &seed]].concat()).expect(0);

@@ -167,12 +167,12 @@ fn wrong_parts_are_rejected_by_name() {
         }),
         ("the part has the seed 7, but part 1 has the seed ", |_, of| of.seed = 7),
         ("the part ran in timed mode, but part 1 ran in counted mode", |_, of| {
-            "timed".clone_into(&mut of.mode)
+            "timed".clone_into(&mut of.mode);
         }),
         ("the part ran with --quick, but part 1 ran without --quick", |_, of| of.quick = true),
         ("the part has trials.count = 2, but part 1 has trials.count = ", |_, of| of.trials = 2),
         ("the part has another design, workload or override than part 1", |_, of| {
-            "0".clone_into(&mut of.config_hash)
+            "0".clone_into(&mut of.config_hash);
         }),
         ("the part ran with another build of lsmbench", |_, of| of.build.flags = Some("-O9".to_owned())),
         ("the part ran with the program sources 0, but part 1 ran with the program ", |_, of| {

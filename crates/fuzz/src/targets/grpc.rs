@@ -226,7 +226,7 @@ mod tests {
 
     /// Returns the message of the invariant that a service breaks on the corpus.
     fn broken(change: fn(&str, &[u8]) -> Vec<u8>) -> String {
-        let panics = seeds().into_iter().map(|seed| {
+        let mut panics = seeds().into_iter().map(|seed| {
             catch_unwind(|| {
                 let service = service();
                 check(&|method, message| service.call(method, &change(method, message)).ok(), &seed);

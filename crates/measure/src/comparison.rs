@@ -14,7 +14,7 @@ use results::Better;
 use crate::criteria::Criteria;
 use crate::sample::{log_ratio, median_of_sorted};
 use crate::significance::{self, FEWEST_BLOCKS, FEWEST_SESSIONS};
-use crate::verdict::judge;
+use crate::verdict::{WIDEST_EQUIVALENCE, judge};
 use crate::{Doubt, Sample, Verdict, bootstrap};
 
 /// A range of values, such as the confidence interval of a ratio of candidate to baseline.
@@ -250,6 +250,32 @@ impl Comparison {
         }
     }
 
+    /// Returns the reason why the comparison is inconclusive, with the value of δ. `threshold` is the origin of δ, such
+    /// as `noise floor`. Returns `None` for other verdicts.
+    pub fn reason(&self, threshold: &str) -> Option<String> {
+        let doubt = self.doubt?;
+        let Some(interval) = self.interval.filter(|_| doubt == Doubt::TooSmall) else {
+            return Some(doubt.to_string());
+        };
+        let size = format!("{threshold} of {:.1}%", self.delta * 100.0);
+        let is_within = [interval.low, interval.high].iter().all(|end| end.ln().abs() <= self.delta.ln_1p());
+        let limit = match is_within {
+            true => &format!(
+                "{:.1}%, the largest difference that counts as equivalent",
+                WIDEST_EQUIVALENCE * 100.0
+            ),
+            false => "it",
+        };
+        Some(format!(
+            "the difference is smaller than the {size}, but the confidence interval (CI) extends beyond {limit}"
+        ))
+    }
+
+    /// Returns the largest difference with which this comparison is equivalent, as a fraction.
+    pub fn equivalence_limit(&self) -> f64 {
+        self.delta.min(WIDEST_EQUIVALENCE)
+    }
+
     /// Adds the verdict to this comparison. `median` and `interval` are logarithms of the ratio.
     fn judged(self, median: f64, interval: (f64, f64), p_value: f64, better: Better) -> Self {
         let (mut verdict, mut doubt) = judge(median, interval, better, self.delta);
@@ -294,6 +320,23 @@ mod tests {
         assert_eq!(zeros.verdict, Verdict::Equivalent);
         let from_zero = compare_unpaired(&sample(&[0.0; 5]), &sample(&[3.0; 5]), Better::Lower, &criteria);
         assert_eq!(from_zero.verdict, Verdict::Regressed);
+    }
+
+    #[test]
+    fn a_reason_names_the_threshold_and_the_limit_that_the_interval_exceeds() {
+        let reason = |ratios: &[f64], delta| {
+            let base = vec![100.0; ratios.len()];
+            let own: Vec<f64> = ratios.iter().map(|ratio| 100.0 * ratio).collect();
+            let criteria = Criteria { delta, ..Criteria::default() };
+            compare(&sample(&base), &sample(&own), Better::Higher, &criteria).reason("noise floor")
+        };
+        let within = "the difference is smaller than the noise floor of 50.0%, but the confidence interval (CI) \
+                      extends beyond 10.0%, the largest difference that counts as equivalent";
+        assert_eq!(reason(&[1.2, 1.21, 1.19, 1.2, 1.22, 1.18, 1.2], 0.5).as_deref(), Some(within));
+        let beyond = "the difference is smaller than the noise floor of 50.0%, but the confidence interval (CI) \
+                      extends beyond it";
+        assert_eq!(reason(&[1.2, 1.9, 1.1, 1.2, 1.8, 1.1, 1.2, 1.7], 0.5).as_deref(), Some(beyond));
+        assert_eq!(reason(&[2.2, 2.21, 2.19, 2.2, 2.22, 2.18, 2.2], 0.5), None);
     }
 
     #[test]

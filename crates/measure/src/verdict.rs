@@ -7,7 +7,7 @@ use results::Better;
 use crate::significance::{FEWEST_BLOCKS, FEWEST_SESSIONS};
 
 /// The largest difference that may count as equivalent. A difference above 10 % is important even on a noisy machine.
-const WIDEST_EQUIVALENCE: f64 = 0.1;
+pub(crate) const WIDEST_EQUIVALENCE: f64 = 0.1;
 
 /// The verdict of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -106,7 +106,7 @@ impl fmt::Display for Doubt {
             Self::Implausible => f.write_str("a value of one side exceeds a physical or theoretical bound"),
             Self::OnlyOnce => f.write_str("the first batch of trials did not show this change"),
             Self::TooSmall => f.write_str(
-                "the difference is below the threshold, but the confidence interval extends beyond it",
+                "the difference is below the threshold, but the confidence interval (CI) shows no equivalence",
             ),
             Self::OneOfMany { comparisons } => write!(
                 f,

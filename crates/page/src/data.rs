@@ -10,6 +10,7 @@ use verdict::{NO_QUICK_VERDICT, row_sentences};
 use crate::charts_of_cells::{Course, LEVELS, TIMELINE, levels, timelines};
 use crate::groups::{Group, groups, named, title, within};
 use crate::latencies::{Latencies, QUANTILES, latencies};
+use crate::mismatches::{EngineMismatches, mismatches};
 use crate::numbers::{AllNumbers, Matrix, Numbers};
 use crate::opened::Opened;
 use crate::selection::{Selection, judged};
@@ -53,12 +54,15 @@ pub(crate) struct RunData {
     pub(crate) is_counted: bool,
     pub(crate) started: String,
     pub(crate) trials: u64,
-    /// The verdicts of the run as sentences.
+    /// The verdicts of the run as sentences. Without verdicts, the best configuration in each phase.
     pub(crate) conclusions: Vec<String>,
     /// The flame graphs. The page contains them as HTML, so the script does not need them.
     #[serde(skip)]
     pub(crate) flame_graphs: Vec<FlameGraph>,
     pub(crate) warnings: Vec<String>,
+    /// The mismatches and doubts of the engines. The page contains them as HTML, so the script does not need them.
+    #[serde(skip)]
+    pub(crate) mismatches: Vec<EngineMismatches>,
     pub(crate) left_out: Vec<LeftOut>,
     pub(crate) swept: Vec<Swept>,
     /// The indexes of the swept paths that have equal values in all compared configurations.
@@ -212,6 +216,7 @@ impl RunData {
             conclusions: conclusions(opened),
             flame_graphs: flame_graphs(opened),
             warnings: manifest.warnings.clone(),
+            mismatches: mismatches(manifest),
             left_out: manifest.left_out.clone(),
             swept: manifest
                 .swept

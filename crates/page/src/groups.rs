@@ -1,5 +1,7 @@
 //! The groups of configurations that are compared with each other, and the configurations that verdicts name.
 
+use std::collections::BTreeSet;
+
 use results::columns::ENGINE;
 use results::{Column, Manifest, Row, verdicts as v};
 use serde::Serialize;
@@ -12,6 +14,9 @@ pub(crate) struct Group {
     pub(crate) heading: String,
     /// Indexes of the configurations.
     pub(crate) cells: Vec<usize>,
+    /// The names of the configurations within the group: the parts of their labels that differ. Empty if there is only
+    /// one group.
+    pub(crate) names: Vec<String>,
     /// The index of the baseline.
     pub(crate) baseline: usize,
 }
@@ -59,11 +64,32 @@ pub(crate) fn groups(manifest: &Manifest, within: &[usize], verdicts: &[Row]) ->
             parts.map(|(at, of_key)| format!("{} = {of_key}", title(&manifest.swept[*at]))).collect();
         let heading = parts.join(", ");
         let first = verdicts.iter().find(|row| row.get(&v::WITHIN).to_string() == heading);
-        let named = first.and_then(|row| named(manifest, &cells, &row.get(&v::BASELINE).to_string()));
-        let baseline = named.or(cells.first().copied()).unwrap_or_default();
-        Group { heading, cells, baseline }
+        let own = first.and_then(|row| named(manifest, &cells, &row.get(&v::BASELINE).to_string()));
+        let baseline = own.or(cells.first().copied()).unwrap_or_default();
+        let labels = cells.iter().map(|cell| manifest.cells[*cell].label.as_str());
+        let names =
+            if heading.is_empty() { Vec::new() } else { differing_parts(&labels.collect::<Vec<_>>()) };
+        Group { heading, cells, names, baseline }
     };
     keys.into_iter().map(group).filter(|group| !group.cells.is_empty()).collect()
+}
+
+/// Returns the labels without the parts that all labels contain. Returns whole labels if the remaining parts are empty or
+/// not distinct.
+fn differing_parts(labels: &[&str]) -> Vec<String> {
+    let separator = if labels.iter().any(|label| label.contains(" + ")) { " + " } else { ", " };
+    let parts: Vec<Vec<&str>> = labels.iter().map(|label| label.split(separator).collect()).collect();
+    let is_shared = |part: &&str| parts.iter().all(|parts| parts.contains(part));
+    let own = |parts: &Vec<&str>| {
+        let own: Vec<&str> = parts.iter().copied().filter(|part| !is_shared(part)).collect();
+        own.join(separator)
+    };
+    let names: Vec<String> = parts.iter().map(own).collect();
+    let distinct: BTreeSet<&String> = names.iter().filter(|name| !name.is_empty()).collect();
+    match distinct.len() == labels.len() {
+        true => names,
+        false => labels.iter().map(ToString::to_string).collect(),
+    }
 }
 
 /// Returns the configuration among `cells` that a verdict names by its label, by a swept value, or by a part of its
@@ -113,12 +139,26 @@ mod tests {
         let within = within(&manifest, &verdicts);
         assert_eq!(within, [0]);
         let groups = groups(&manifest, &within, &verdicts);
-        let of = |heading: &str, cells: &[usize], baseline| Group {
+        let of = |heading: &str, cells: &[usize], names: &[&str], baseline| Group {
             heading: heading.to_owned(),
             cells: cells.to_vec(),
+            names: names.iter().map(ToString::to_string).collect(),
             baseline,
         };
-        assert_eq!(groups, [of("entries = 1", &[0, 1, 3], 1), of("entries = 2", &[2, 3], 2)]);
+        let expected = [
+            of("entries = 1", &[0, 1, 3], &["1, a", "1, b", "x"], 1),
+            of("entries = 2", &[2, 3], &["2, a", "x"], 2),
+        ];
+        assert_eq!(groups, expected);
+    }
+
+    #[test]
+    fn a_name_has_only_the_parts_that_differ() {
+        let labels = ["lsmbench + order=random + threads=1", "rocksdb + order=random + threads=1"];
+        assert_eq!(differing_parts(&labels), ["lsmbench", "rocksdb"]);
+        assert_eq!(differing_parts(&["1, a", "1, b"]), ["a", "b"]);
+        assert_eq!(differing_parts(&["a + b", "a"]), ["a + b", "a"]);
+        assert_eq!(differing_parts(&["a + b"]), ["a + b"]);
     }
 
     #[test]
@@ -138,6 +178,7 @@ mod tests {
     fn without_verdicts_all_are_compared_with_the_first() {
         let manifest = manifest(&[("a", &["1", "a"]), ("b", &["2", "b"])]);
         let groups = groups(&manifest, &within(&manifest, &[]), &[]);
-        assert_eq!(groups, [Group { heading: String::new(), cells: vec![0, 1], baseline: 0 }]);
+        let whole = Group { heading: String::new(), cells: vec![0, 1], names: Vec::new(), baseline: 0 };
+        assert_eq!(groups, [whole]);
     }
 }

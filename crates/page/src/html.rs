@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
+use results::{Better, Unit};
 use serde::Serialize;
 
 use crate::data::{PageData, RunData};
 use crate::escape::escape;
 use crate::history::HistoryData;
-use crate::rows::{TableRow, rows, unit};
+use crate::rows::{TableRow, better, rows, unit};
 use crate::script::{Contents, script};
 
 /// The style sheet of all pages.
@@ -94,6 +95,7 @@ fn section(run: &RunData, number: usize) -> String {
     text += &warnings(run);
     text += "<div class=\"live\"></div>\n";
     text += &table(run);
+    text += &mismatches(run);
     text + "</article>\n"
 }
 
@@ -168,7 +170,34 @@ fn warnings(run: &RunData) -> String {
     } else {
         format!("{} notes about this run", all.len())
     };
-    format!("<details class=\"notes\"><summary>{count}</summary>\n<ul>\n{items}</ul>\n</details>\n")
+    let has_debug_times = !run.is_counted && run.manifest.build.debug_assertions;
+    let open = if has_debug_times || all.iter().any(|note| is_disturbance(note)) { " open" } else { "" };
+    format!("<details class=\"notes\"{open}><summary>{count}</summary>\n<ul>\n{items}</ul>\n</details>\n")
+}
+
+/// Returns whether a note reports a load by other programs or a debug build, which disturb all times of a run. In merged
+/// results, the name of the machine precedes the note.
+fn is_disturbance(note: &str) -> bool {
+    note.split(": ").any(|part| ["load, ", "build, debug"].iter().any(|start| part.starts_with(start)))
+}
+
+/// Returns the settings of the engines that differ from the design, in a collapsed section.
+fn mismatches(run: &RunData) -> String {
+    if run.mismatches.is_empty() {
+        return String::new();
+    }
+    let count: usize = run.mismatches.iter().map(|of| of.lines.len()).sum();
+    let mut text = format!(
+        "<details class=\"notes mismatches\"><summary>Settings that differ, by engine ({count})</summary>\n<ul>\n"
+    );
+    for of in &run.mismatches {
+        let _ = writeln!(text, "<li><strong>{}</strong>\n<ul>", escape(&of.engine));
+        for line in &of.lines {
+            let _ = writeln!(text, "<li>{}</li>", escape(line));
+        }
+        text += "</ul>\n</li>\n";
+    }
+    text + "</ul>\n</details>\n"
 }
 
 fn table(run: &RunData) -> String {
@@ -180,10 +209,13 @@ fn table(run: &RunData) -> String {
         results::columns::ALL => String::new(),
         operation => format!(" of {operation}"),
     };
-    let all = rows(run, of);
+    let mut all = rows(run, of);
+    for group in all.chunk_by_mut(|one, next| one.heading == next.heading) {
+        best_first(group, better(metric));
+    }
     let mut text = format!(
         "<div class=\"plain\">\n<table>\n<caption>{}{} in phase {}, {}</caption>\n<thead><tr><th scope=\"col\">configuration</th>\
-         <th scope=\"col\">value</th><th scope=\"col\">vs baseline</th><th scope=\"col\">95 % CI</th>\
+         <th scope=\"col\">value{}</th><th scope=\"col\">vs baseline</th><th scope=\"col\">95 % CI</th>\
          <th scope=\"col\">trials</th><th scope=\"col\">verdict</th></tr></thead>\n<tbody>\n",
         escape(&capital(metric.title)),
         escape(&operation),
@@ -191,7 +223,9 @@ fn table(run: &RunData) -> String {
         match metric.better.as_str() {
             "neither" => "neither direction is better".to_owned(),
             better => format!("{better} is better"),
-        }
+        },
+        // The values of other units contain their unit.
+        if unit(metric) == Unit::OperationsPerSecond { " (ops/s)" } else { "" },
     );
     let mut heading = "";
     for row in all.iter().take(MOST_ROWS) {
@@ -208,27 +242,41 @@ fn table(run: &RunData) -> String {
     text + "</div>\n"
 }
 
+/// Sorts the rows of a group by value, best first. Rows without a value are last.
+fn best_first(rows: &mut [TableRow<'_>], better: Better) {
+    let by_value = |one: &TableRow<'_>, next: &TableRow<'_>| match (one.median, next.median, better) {
+        (Some(one), Some(next), Better::Higher) => next.total_cmp(&one),
+        (Some(one), Some(next), Better::Lower) => one.total_cmp(&next),
+        (one, next, _) => next.is_some().cmp(&one.is_some()),
+    };
+    rows.sort_by(by_value);
+}
+
 fn line(row: &TableRow<'_>, run: &RunData) -> String {
     let metric = &run.metrics[run.first.metric];
     let value = row.median.map_or_else(String::new, |median| plot::format_value(median, unit(metric)));
     let (change, interval) = row.change(metric);
     let change = if row.comparison.is_none() { "(baseline)".to_owned() } else { change };
-    let (word, doubt) = (row.verdict_word(), row.doubt());
+    let doubt = row.doubt();
     let doubt = if doubt.is_empty() { String::new() } else { format!(": {doubt}") };
     format!(
-        "<tr class=\"{word}\"><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}{}</td></tr>\n",
-        escape(row.label),
+        "<tr class=\"{}\"><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}{}</td></tr>\n",
+        row.verdict_word(),
+        escape(row.name),
         escape(&value),
         escape(&change),
         if run.is_counted { "exact".to_owned() } else { escape(&interval) },
         row.trials,
-        word,
+        row.verdict_text(),
         escape(&doubt),
     )
 }
 
-/// Returns the text with its first letter in upper case.
+/// Returns the text with its first letter in upper case. A text that starts with a path of an experiment stays as it is.
 fn capital(text: &str) -> String {
+    if text.split(' ').next().is_some_and(|word| word.contains('.')) {
+        return text.to_owned();
+    }
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

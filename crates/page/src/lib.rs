@@ -6,6 +6,7 @@
 //! contains the values of every trial, and computes ratios, confidence intervals and verdicts like [`measure`]. The
 //! page also contains the positions that the bootstrap draws, so its intervals equal the intervals in `verdicts.csv`.
 
+mod best;
 mod charts_of_cells;
 mod compared;
 mod data;
@@ -14,6 +15,7 @@ mod groups;
 mod history;
 mod html;
 mod latencies;
+mod mismatches;
 mod numbers;
 mod opened;
 mod rows;
@@ -25,6 +27,7 @@ use std::path::{Path, PathBuf};
 use results::targets::check_file;
 use types::{Outcome, Problem};
 
+use best::best_sentences;
 use data::{Criteria, PageData, RunData};
 use history::HistoryData;
 use opened::Opened;
@@ -52,7 +55,10 @@ impl Page {
     pub fn of(folders: &[PathBuf]) -> Outcome<Self> {
         let opened: Vec<Opened> =
             folders.iter().map(|folder| Opened::read(folder)).collect::<Outcome<_>>()?;
-        let runs: Vec<RunData> = opened.iter().map(RunData::of).collect();
+        let mut runs: Vec<RunData> = opened.iter().map(RunData::of).collect();
+        for run in runs.iter_mut().filter(|run| run.conclusions.is_empty()) {
+            run.conclusions = best_sentences(run);
+        }
         let data = PageData { criteria: Criteria::default(), draws: data::draws(&runs), runs };
         Ok(Self { opened, data, history: None })
     }

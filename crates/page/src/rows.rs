@@ -1,10 +1,11 @@
 //! The rows of the table that the page shows without its script. Each row compares a configuration with its baseline.
 
-use measure::{Comparison, Criteria, Noise, Sample, adjust, compare, compare_exact};
+use measure::{Comparison, Criteria, Noise, Sample, Verdict, adjust, compare, compare_exact};
 use results::{Better, Unit};
 use verdict::RatioChange;
 
 use crate::data::{MetricData, RunData, VerdictData};
+use crate::numbers::Matrix;
 use crate::selection::Selection;
 
 /// A row of the table: a configuration, and its comparison with the baseline of its group.
@@ -14,12 +15,16 @@ pub(crate) struct TableRow<'a> {
     /// The index of the baseline of the group.
     pub(crate) baseline_cell: usize,
     pub(crate) heading: &'a str,
+    /// The name of the configuration within its group.
+    pub(crate) name: &'a str,
     pub(crate) label: &'a str,
     pub(crate) median: Option<f64>,
     /// The median of the baseline.
     pub(crate) baseline: Option<f64>,
     /// The comparison with the baseline. `None` if the configuration is the baseline.
     pub(crate) comparison: Option<Comparison>,
+    /// The origin of the smallest difference that the comparison reports, such as `noise floor`.
+    threshold: &'static str,
     /// The verdict of the run, if the run judged this row.
     pub(crate) verdict: Option<&'a VerdictData>,
     /// The number of rounds in which the configuration has a value.
@@ -34,11 +39,8 @@ pub(crate) fn rows(run: &RunData, of: Selection) -> Vec<TableRow<'_>> {
     let mut rows = Vec::new();
     for (number, group) in run.groups.iter().enumerate() {
         let baseline = sample(group.baseline);
-        let again = run.noise_of(of).map(|noise| noise.cells[group.baseline].sample("", &run.rounds));
-        let noise = again.and_then(|again| Noise::of(&baseline, &again, &Criteria::default(), 1));
-        let floor = noise.map_or(0.0, |noise| noise.floor);
-        let criteria = Criteria { delta: Criteria::default().delta.max(floor), ..Criteria::default() };
-        for cell in &group.cells {
+        let (criteria, threshold) = criteria(run, of, group.baseline);
+        for (place, cell) in group.cells.iter().enumerate() {
             let (own, is_baseline) = (sample(*cell), *cell == group.baseline);
             let verdict = run
                 .verdicts
@@ -48,10 +50,12 @@ pub(crate) fn rows(run: &RunData, of: Selection) -> Vec<TableRow<'_>> {
                 cell: *cell,
                 baseline_cell: group.baseline,
                 heading: &group.heading,
+                name: group.names.get(place).unwrap_or(&run.cells[*cell].label),
                 label: &run.cells[*cell].label,
                 median: own.median(),
                 baseline: baseline.median(),
                 comparison: (!is_baseline).then(|| compared(run, &baseline, &own, better, &criteria)),
+                threshold,
                 verdict,
                 trials: own.blocks.len(),
             });
@@ -61,7 +65,23 @@ pub(crate) fn rows(run: &RunData, of: Selection) -> Vec<TableRow<'_>> {
     rows
 }
 
-fn compared(
+/// Returns the criteria of comparisons in a group, and the origin of the smallest difference that a verdict reports.
+/// `baseline` is the configuration of the group that has second trials.
+pub(crate) fn criteria(run: &RunData, of: Selection, baseline: usize) -> (Criteria, &'static str) {
+    let sample = |matrix: &Matrix| matrix.cells[baseline].sample("", &run.rounds);
+    let samples = run.matrix(of).map(sample).zip(run.noise_of(of).map(sample));
+    let noise = samples.and_then(|(once, again)| Noise::of(&once, &again, &Criteria::default(), 1));
+    let criteria = Criteria::default();
+    match noise {
+        Some(noise) if noise.floor >= criteria.delta => {
+            (Criteria { delta: noise.floor, ..criteria }, "noise floor")
+        }
+        _ => (criteria, "threshold"),
+    }
+}
+
+/// Compares the values of two configurations.
+pub(crate) fn compared(
     run: &RunData,
     baseline: &Sample,
     own: &Sample,
@@ -103,9 +123,20 @@ impl TableRow<'_> {
         self.verdict.map(|verdict| verdict.verdict.clone()).or(own).unwrap_or_default()
     }
 
+    /// Returns the verdict for the table: its word, or `within the threshold of 2.0%` for an equivalent configuration.
+    pub(crate) fn verdict_text(&self) -> String {
+        let word = self.verdict_word();
+        let Some(comparison) = self.comparison.filter(|_| word == Verdict::Equivalent.name()) else {
+            return word;
+        };
+        let delta = self.verdict.and_then(|verdict| verdict.delta).unwrap_or(comparison.delta);
+        let limit = Comparison { delta, ..comparison }.equivalence_limit();
+        format!("within the threshold of {:.1}%", limit * 100.0)
+    }
+
     /// Returns the reason why the verdict is inconclusive. Empty for other verdicts.
     pub(crate) fn doubt(&self) -> String {
-        let own = || self.comparison.as_ref().and_then(|of| of.doubt).map(|doubt| doubt.to_string());
+        let own = || self.comparison.and_then(|comparison| comparison.reason(self.threshold));
         self.verdict.map_or_else(|| own().unwrap_or_default(), |verdict| verdict.doubt.clone())
     }
 }

@@ -31,8 +31,20 @@ const SIGNS: &str = "{}()[],;:?=<>&|*!%+-";
 const BEFORE_BREAK: &str = ";,{}([:?=&|";
 const AFTER_BREAK: &str = "})],.?:&|";
 
-/// The keyword of a constant, and the space after it.
-const CONSTANT: [char; 6] = ['c', 'o', 'n', 's', 't', ' '];
+/// The keywords of declarations. A constant is a variable that no statement changes, so `let` can declare it, too.
+const DECLARATIONS: [&str; 2] = ["const", "let"];
+
+/// Constants and shorter expressions of equal value.
+const SHORTER: [(&str, &str); 2] = [("true", "!0"), ("false", "!1")];
+
+/// The statements between two brackets, up to the current position.
+#[derive(Clone, Copy, Default)]
+struct Statements {
+    /// Whether the current statement is a declaration.
+    is_declaration: bool,
+    /// Whether the previous statement was a declaration.
+    was_declaration: bool,
+}
 
 /// Returns whether a character can be a part of a name.
 fn is_part_of_name(letter: char) -> bool {
@@ -57,13 +69,15 @@ pub(crate) fn script(contents: Contents) -> String {
 }
 
 /// Shortens a part of the script: removes comment lines, indentation, spaces next to signs, line breaks inside of
-/// statements, and semicolons at the end of blocks. Replaces each `const` with `let`.
+/// statements, semicolons at the end of blocks, and parentheses around a single parameter. Replaces each `const` with
+/// `let`, and joins declarations that follow each other.
 fn bare(part: &str) -> String {
     let lines = part.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with("//"));
     let characters: Vec<char> = lines.flat_map(|line| line.chars().chain(['\n'])).collect();
     let is_one_of = |signs: &str, at: Option<&char>| at.is_some_and(|sign| signs.contains(*sign));
     let is_sign = |at: Option<&char>| is_one_of(SIGNS, at);
     let (mut text, mut at) = (String::new(), 0);
+    let mut levels = vec![Statements::default()];
     while let Some(letter) = characters.get(at) {
         let end = match letter {
             '\'' | '"' | '`' => end_of_text(&characters, at),
@@ -80,10 +94,36 @@ fn bare(part: &str) -> String {
                 at += 1;
                 continue;
             }
-            // A constant is a variable that no statement changes, and its declaration with `let` is shorter.
-            'c' if characters[at..].starts_with(&CONSTANT) && !text.ends_with(is_part_of_name) => {
-                text += "let";
-                at += CONSTANT.len() - 1;
+            '(' if !text.ends_with(is_part_of_name)
+                && let Some(length) = single_parameter(&characters[at..]) =>
+            {
+                text.extend(&characters[at + 1..at + 1 + length]);
+                at += length + 2;
+                continue;
+            }
+            _ if !text.ends_with(is_part_of_name)
+                && let Some(keyword) = DECLARATIONS.iter().find(|word| is_word(&characters[at..], word)) =>
+            {
+                let was_declaration = levels.last().is_some_and(|level| level.was_declaration);
+                at += keyword.len();
+                if was_declaration && text.ends_with(';') {
+                    text.pop();
+                    text.push(',');
+                    at += usize::from(characters.get(at) == Some(&' '));
+                } else {
+                    text += "let";
+                }
+                if let Some(level) = levels.last_mut() {
+                    level.is_declaration = true;
+                }
+                continue;
+            }
+            _ if !text.ends_with(is_part_of_name)
+                && let Some((word, shorter)) =
+                    SHORTER.iter().find(|(word, _)| is_word(&characters[at..], word)) =>
+            {
+                text += shorter;
+                at += word.len();
                 continue;
             }
             ';' if characters[at + 1..].iter().find(|letter| !letter.is_whitespace()) == Some(&'}') => {
@@ -92,10 +132,35 @@ fn bare(part: &str) -> String {
             }
             _ => at + 1,
         };
+        match letter {
+            '(' | '[' | '{' => levels.push(Statements::default()),
+            ')' | ']' | '}' => drop(levels.pop()),
+            ';' => {
+                if let Some(level) = levels.last_mut() {
+                    *level = Statements { is_declaration: false, was_declaration: level.is_declaration };
+                }
+            }
+            _ => {}
+        }
         text.extend(&characters[at..end]);
         at = end;
     }
     text
+}
+
+/// Returns whether the characters begin with a word that no part of a name follows.
+fn is_word(characters: &[char], word: &str) -> bool {
+    let length = word.len();
+    characters.iter().take(length).copied().eq(word.chars())
+        && !characters.get(length).is_some_and(|next| is_part_of_name(*next))
+}
+
+/// Returns the length of the name in parentheses that is the only parameter of an arrow function. The characters begin
+/// with the opening parenthesis.
+fn single_parameter(characters: &[char]) -> Option<usize> {
+    let length = characters.iter().skip(1).take_while(|letter| is_part_of_name(**letter)).count();
+    let is_arrow = characters.get(length + 1..).is_some_and(|rest| rest.starts_with(&[')', ' ', '=', '>']));
+    (length > 0 && is_arrow && characters[1] != '.').then_some(length)
 }
 
 /// Returns the end of the string literal that begins at `at`. The expressions of a template literal, and the string
@@ -166,6 +231,14 @@ mod tests {
             ("f(\n  a,\n  b\n)\n  .c()\nd()\n", "f(a,b).c()\nd()\n"),
             ("if (a) {\n  b();\n}\nc();\n", "if(a){b()}c();"),
             ("'it\\'s, so' , 1\n", "'it\\'s, so',1\n"),
+            ("const a = (b) => b;\nconst [c] = d;\n", "let a=b=>b,[c]=d;"),
+            (
+                "let a = () => { const b = 1; b(); const c = 2; };\nconst d = 3;\n",
+                "let a=()=>{let b=1;b();let c=2},d=3;",
+            ),
+            ("return (a) => (a, b) => true;\n", "return(a)=>(a,b)=>!0;"),
+            ("const isTrue = a.true === trueish;\n", "let isTrue=a.true===trueish;"),
+            ("for (const a of b) c(a);\nconst d = 1;\n", "for(let a of b)c(a);let d=1;"),
         ];
         for (part, expected) in cases {
             assert_eq!(bare(part), expected);

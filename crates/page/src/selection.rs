@@ -1,11 +1,27 @@
-//! The initial selection of a page: the phase, the kind of operation and the metric of the first verdict.
+//! The initial selection of a page: the phase, the kind of operation and the metric by which the run is judged.
 
 use results::columns::ALL;
 use results::{Better, RunMode, columns as c, verdicts as v};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::numbers::AllNumbers;
 use crate::opened::Opened;
+
+/// The section of a resolved experiment that the page reads.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Experiment {
+    verdict: VerdictSpec,
+}
+
+/// The phase, the kind of operation and the metric that decide the verdict of an experiment.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct VerdictSpec {
+    phase: Option<String>,
+    operation: Option<String>,
+    metric: Option<String>,
+}
 
 /// A phase, a kind of operation and a metric, as indexes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -28,8 +44,9 @@ pub(crate) fn judged(opened: &Opened) -> Vec<String> {
 }
 
 impl Selection {
-    /// Returns the selection of the first verdict. Without verdicts, returns the throughput or the write amplification
-    /// of the last phase.
+    /// Returns the selection of the first verdict. Without verdicts, returns the selection of the section `[verdict]` in
+    /// the experiment. If the experiment names none with values, returns the throughput or the write amplification of
+    /// the last phase.
     pub(crate) fn first(opened: &Opened, numbers: &AllNumbers) -> Self {
         let fallback = match opened.manifest.mode == RunMode::Timed.name() {
             true => c::OPS_PER_SECOND.name,
@@ -39,6 +56,15 @@ impl Selection {
             let [phase, operation, metric] =
                 [&v::PHASE, &v::OPERATION, &v::METRIC].map(|of| row.get(of).to_string());
             numbers.selection(&phase, &operation, &metric)
+        });
+        let spec: VerdictSpec =
+            toml::from_str::<Experiment>(&opened.manifest.resolved).unwrap_or_default().verdict;
+        let of_spec = spec.phase.and_then(|phase| {
+            let operation = spec.operation.unwrap_or_else(|| ALL.to_owned());
+            let metric = spec.metric.unwrap_or_else(|| fallback.to_owned());
+            numbers
+                .selection(&phase, &operation, &metric)
+                .or_else(|| numbers.selection(&phase, ALL, fallback))
         });
         let last = numbers.phases.last().map_or("", String::as_str);
         let directed = |selection: &Self| numbers.metrics[selection.metric].better != Better::Neither;
@@ -50,6 +76,7 @@ impl Selection {
             })
         };
         of_verdict
+            .or(of_spec)
             .or_else(|| numbers.selection(last, ALL, fallback))
             .or_else(|| all().find(directed))
             .or_else(|| all().next())

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use lsmbench_page::Page;
 use measure::{Comparison, Criteria, Noise, Sample, adjust, compare};
 use results::{
-    Better, CellInfo, FlameGraphInfo, Folder, MANIFEST_VERSION, Manifest, NodeInfo, Row, RowWriter, Schema,
-    Unit, columns as c, verdicts as v,
+    Better, CellInfo, EngineInfo, FlameGraphInfo, Folder, MANIFEST_VERSION, Manifest, NodeInfo, Row,
+    RowWriter, Schema, Unit, columns as c, verdicts as v,
 };
 use serde_json::Value;
 use verdict::RatioChange;
@@ -24,10 +24,10 @@ fn rate(cell: usize, trial: u64) -> f64 {
     100_000.0 * factor * (1.0 + noise) * (1.0 + trial as f64 / 10.0)
 }
 
-fn row(schema: &Schema, cell: usize, trial: u64, rate: f64) -> Row {
+fn row(schema: &Schema, (cell, phase): (usize, &str), trial: u64, rate: f64) -> Row {
     let mut row = Row::new(schema);
     row.set(&c::EXPERIMENT, "filters").set(&c::CELL, cell as u64).set(&c::LABEL, LABELS[cell]);
-    row.set(&c::TRIAL, trial).set(&c::PHASE, "look").set(&c::OPERATION, "all").set(&c::MODE, "timed");
+    row.set(&c::TRIAL, trial).set(&c::PHASE, phase).set(&c::OPERATION, "all").set(&c::MODE, "timed");
     row.set(&c::SEED, 42_u64).set(&c::OPS_PER_SECOND, rate).set(&c::OPS, 1000_u64);
     row.set_swept("design.bloom", LABELS[cell]).unwrap();
     row
@@ -35,16 +35,25 @@ fn row(schema: &Schema, cell: usize, trial: u64, rate: f64) -> Row {
 
 /// Writes a results folder with four configurations. The last configuration has no value in the last trial.
 fn results(folder: &Path) {
+    results_of(folder, &["look"], 1.004);
+}
+
+/// Writes a results folder with these phases, which have equal values. In the second trials of the baseline, its
+/// throughput has the factor `again`.
+fn results_of(folder: &Path, phases: &[&str], again: f64) {
     std::fs::create_dir_all(folder).unwrap();
     let folder = Folder::new(folder);
     let schema = Schema::runs(&["design.bloom"]).unwrap();
     let mut runs = RowWriter::create(&folder.runs(), &schema).unwrap();
     let mut noise = RowWriter::create(&folder.noise(), &schema).unwrap();
     for trial in 0..TRIALS {
-        let there = (0..LABELS.len()).filter(|cell| (*cell, trial) != (3, TRIALS - 1));
-        let rows: Vec<Row> = there.map(|cell| row(&schema, cell, trial, rate(cell, trial))).collect();
-        runs.append(&rows).unwrap();
-        noise.append(&[row(&schema, 0, trial, rate(0, trial) * 1.004)]).unwrap();
+        for phase in phases {
+            let there = (0..LABELS.len()).filter(|cell| (*cell, trial) != (3, TRIALS - 1));
+            let rows: Vec<Row> =
+                there.map(|cell| row(&schema, (cell, phase), trial, rate(cell, trial))).collect();
+            runs.append(&rows).unwrap();
+            noise.append(&[row(&schema, (0, phase), trial, rate(0, trial) * again)]).unwrap();
+        }
     }
     let cell = |(cell, label): (u64, &&str)| CellInfo {
         cell,
@@ -59,7 +68,7 @@ fn results(folder: &Path) {
         mode: "timed".to_owned(),
         trials: TRIALS,
         swept: vec!["design.bloom".to_owned()],
-        phases: vec!["look".to_owned()],
+        phases: phases.iter().map(ToString::to_string).collect(),
         cells: (0..).zip(&LABELS).map(cell).collect(),
         conclusions: vec!["throughput in phase look: standard is 2.60x faster.".to_owned()],
         runs: Some(runs.seal().unwrap()),
@@ -75,10 +84,28 @@ fn results(folder: &Path) {
 }
 
 fn page() -> String {
+    page_with_noise(1.004)
+}
+
+fn page_with_noise(again: f64) -> String {
     let folder = tempfile::tempdir().unwrap();
     let results_folder = folder.path().join("filters");
-    results(&results_folder);
+    results_of(&results_folder, &["look"], again);
     Page::of(&[results_folder]).unwrap().html()
+}
+
+/// Changes the manifest of results without verdicts, and returns their page.
+fn page_without_verdicts(phases: &[&str], change: impl FnOnce(&mut Manifest)) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("filters");
+    results_of(&path, phases, 1.004);
+    let files = Folder::new(&path);
+    std::fs::remove_file(files.verdicts()).unwrap();
+    let mut manifest = Manifest::read(&files.manifest()).unwrap();
+    manifest.conclusions.clear();
+    change(&mut manifest);
+    manifest.write(&files.manifest()).unwrap();
+    Page::of(&[path]).unwrap().html()
 }
 
 /// Returns the text between `start` and `end`.
@@ -91,13 +118,13 @@ fn data(html: &str) -> Value {
 }
 
 /// Returns the comparisons of all configurations with a baseline, computed with `measure`.
-fn expected(baseline: usize) -> Vec<(usize, Comparison, f64, f64)> {
+fn expected(baseline: usize, again: f64) -> Vec<(usize, Comparison, f64, f64)> {
     let there = |cell: usize, trial: u64| (cell, trial) != (3, TRIALS - 1);
     let sample = |cell: usize| {
         let trials = (0..TRIALS).filter(|trial| there(cell, *trial));
         Sample::new("", trials.map(|trial| (trial, rate(cell, trial))))
     };
-    let again = Sample::new("", (0..TRIALS).map(|trial| (trial, rate(0, trial) * 1.004)));
+    let again = Sample::new("", (0..TRIALS).map(|trial| (trial, rate(0, trial) * again)));
     let floor = Noise::of(&sample(0), &again, &Criteria::default(), 1).unwrap().floor;
     let criteria = Criteria { delta: Criteria::default().delta.max(floor), ..Criteria::default() };
     let others = (0..LABELS.len()).filter(|cell| *cell != baseline);
@@ -223,15 +250,29 @@ fn a_machine_of_merged_parts_has_its_own_ratios() {
 
 #[test]
 fn any_baseline_gives_the_estimates_of_measure() {
+    let Some(verdicts) = compared_with_measure(1.004, "threshold") else { return };
+    for word in ["improved", "regressed"] {
+        assert!(verdicts.iter().any(|verdict| verdict == word), "{verdicts:?}");
+    }
+    // The noise floor hides all differences.
+    let Some(verdicts) = compared_with_measure(3.0, "noise floor") else { return };
+    let reason = "the difference is smaller than the noise floor of 200.0%, but the confidence interval (CI) extends \
+                  beyond 10.0%, the largest difference that counts as equivalent";
+    assert!(verdicts.iter().any(|verdict| verdict == &format!("inconclusive: {reason}")), "{verdicts:?}");
+}
+
+/// Compares the rows that the script computes with those of `measure`, and returns the verdicts with their reasons.
+/// Returns `None` if Node.js is not installed.
+fn compared_with_measure(again: f64, threshold: &str) -> Option<Vec<String>> {
     let program = "const metric = run.metrics[run.first.metric];\n\
          console.log(JSON.stringify([0, 1, 2, 3].map((b) => rows(run.first, b).filter((row) => row.of).map((row) => ({ \
          cell: row.cell, ...row.of, value: lsmbench.value(row.median, metric.unit), \
          change: lsmbench.changeOf(row.of, row.baseMedian, metric) })))));";
-    let Some(of_page) = printed(&page(), program) else { return };
+    let of_page = printed(&page_with_noise(again), program)?;
     let mut verdicts = Vec::new();
     for baseline in 0..LABELS.len() {
         let rows = of_page[baseline].as_array().unwrap();
-        let expected = expected(baseline);
+        let expected = expected(baseline, again);
         assert_eq!(rows.len(), expected.len());
         for (row, (cell, comparison, own, _)) in rows.iter().zip(&expected) {
             let place = format!("cell {cell} against {baseline}: {row} and {comparison:?}");
@@ -257,16 +298,69 @@ fn any_baseline_gives_the_estimates_of_measure() {
             }
             near("p", comparison.p_value.unwrap(), 1e-8);
             assert_eq!(row["verdict"], comparison.verdict.to_string(), "{place}");
-            assert_eq!(
-                row["doubt"],
-                comparison.doubt.map_or_else(String::new, |doubt| doubt.to_string()),
-                "{place}"
-            );
-            verdicts.push(comparison.verdict.to_string());
+            let reason = comparison.reason(threshold);
+            assert_eq!(row["doubt"], reason.clone().unwrap_or_default(), "{place}");
+            let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+            verdicts.push(format!("{}{reason}", comparison.verdict));
         }
     }
-    for word in ["improved", "regressed"] {
-        assert!(verdicts.iter().any(|verdict| verdict == word), "{verdicts:?}");
+    Some(verdicts)
+}
+
+#[test]
+fn without_verdicts_the_page_opens_on_the_judged_phase_and_names_the_best() {
+    let html = page_without_verdicts(&["look", "scan"], |manifest| {
+        manifest.resolved = "[verdict]\nmetric = \"ops_per_second\"\nphase = \"look\"\n".to_owned();
+    });
+    let data = data(&html);
+    let run = &data["runs"][0];
+    assert_eq!(run["phases"][run["first"]["phase"].as_u64().unwrap() as usize], "look");
+    let said = run["conclusions"].as_array().unwrap();
+    let expected = "throughput in phase look: best is standard, which is 2.57x faster than the next, \"none\" (95% CI 2.54x to 2.69x).";
+    assert_eq!((said[0].as_str(), said.len()), (Some(expected), 2), "{said:?}");
+    assert!(html.contains("<li>Throughput in phase look: best is standard"));
+    let of_last = page_without_verdicts(&["look", "scan"], |_| {});
+    assert!(of_last.contains("<caption>Throughput in phase scan, higher is better</caption>"));
+}
+
+#[test]
+fn the_table_is_sorted_best_first_and_names_units_and_thresholds() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("filters");
+    results(&path);
+    let mut verdict = v::read(&Folder::new(&path).verdicts()).unwrap().remove(0);
+    verdict.set(&v::CANDIDATE, LABELS[1]).set(&v::VERDICT, "equivalent").set(&v::DELTA, 0.5);
+    v::write(&Folder::new(&path).verdicts(), &[verdict]).unwrap();
+    let html = Page::of(&[path]).unwrap().html();
+    let table = between(&html, "<table>", "</table>");
+    assert!(table.contains("<th scope=\"col\">value (ops/s)</th>"), "{table}");
+    let names: Vec<&str> = table.split("<th scope=\"row\">").skip(1).collect();
+    let places = ["standard", "none", "xor", "blocked"];
+    assert!(names.iter().zip(places).all(|(name, place)| name.starts_with(place)), "{table}");
+    assert!(table.contains("<td>within the threshold of 10.0%</td>"), "{table}");
+}
+
+#[test]
+fn settings_that_differ_are_folded_and_disturbances_are_not() {
+    let html = page_without_verdicts(&["look"], |manifest| {
+        manifest.warnings = vec!["cores, 2: use more CPUs".to_owned()];
+        manifest.cells[1].engine = Some(EngineInfo {
+            name: "lmdb".to_owned(),
+            mapping: vec!["map: 1 GiB".to_owned(), "not equal: no <filters>".to_owned()],
+            doubts: vec!["an old library".to_owned()],
+            ..EngineInfo::default()
+        });
+    });
+    let fold = "<details class=\"notes mismatches\"><summary>Settings that differ, by engine (2)</summary>\n<ul>\n\
+                <li><strong>lmdb</strong>\n<ul>\n<li>no &lt;filters&gt;</li>\n<li>warning: an old library</li>\n";
+    assert!(html.contains(fold));
+    assert!(html.contains("<details class=\"notes\"><summary>1 note about this run</summary>"));
+    for note in
+        ["load, 9.9 on 2 cores: other programs use the CPUs", "node1: build, debug: build with --release"]
+    {
+        let html = page_without_verdicts(&["look"], |manifest| manifest.warnings = vec![note.to_owned()]);
+        assert!(html.contains("<details class=\"notes\" open><summary>1 note about this run</summary>"));
+        assert!(!html.contains("Settings that differ"));
     }
 }
 

@@ -43,7 +43,7 @@ pub use judge::{
     Gated, LOOKS_ALPHA, Machines, NO_QUICK_VERDICT, PhaseCounters, Verdicts, baselines, first_table,
     judged_phase, noisy_baselines, rows_of_rounds, sentences,
 };
-pub use row_sentences::row_sentences;
+pub use row_sentences::{best_sentence, row_sentences};
 pub use runner::Runner;
 pub use slices::slices_note;
 pub use trial_rows::TrialRows;

@@ -26,20 +26,47 @@ pub fn row_sentences(rows: &[Row]) -> Vec<String> {
     groups.iter().filter_map(|group| paragraph(group)).collect()
 }
 
-/// Returns the paragraph about rows that share their baseline and metric.
-fn paragraph(rows: &[&Row]) -> Option<String> {
-    let first = rows.first()?;
-    let metric = reference::metric(&first.get(&v::METRIC).to_string())?;
-    let text = |of| first.get(of).to_string();
+/// Returns the sentence about the best configuration of a comparison. In `row`, the candidate has the best value, and the
+/// baseline has the next value. Returns `None` if the metric of the row is unknown.
+pub fn best_sentence(row: &Row) -> Option<String> {
+    let (metric, start) = start(row)?;
+    let [best, next] = [&v::CANDIDATE, &v::BASELINE].map(|of| quoted(&row.get(of).to_string()));
+    let next = format!("the next, {next}");
+    let said = outcome(row, metric, &title(row, metric), &next);
+    let is_decided = row.get(&v::VERDICT).to_string() == Verdict::Improved.name();
+    let said = match (is_decided, said.strip_prefix(&format!("{best} "))) {
+        (true, Some(rest)) => format!("best is {best}, which {rest}"),
+        (true, None) => format!("best is {best}"),
+        (false, Some(rest)) => format!("no clear best: {best} against {next}, {rest}"),
+        (false, None) => format!("no clear best: {said}"),
+    };
+    Some(on_one_line(&format!("{start}: {said}.")))
+}
+
+/// Returns the metric of a row, and the start of a sentence: the shared values, the title and the phase.
+fn start(row: &Row) -> Option<(&'static Metric, String)> {
+    let text = |of| row.get(of).to_string();
+    let metric = reference::metric(&text(&v::METRIC))?;
     let within = match text(&v::WITHIN) {
         within if within.is_empty() => within,
         within => format!("{within}: "),
     };
-    let operation = match text(&v::OPERATION) {
-        operation if operation == ALL => String::new(),
-        operation => format!(" of {operation}"),
-    };
-    let (title, baseline) = (format!("{}{operation}", metric.title), quoted(&text(&v::BASELINE)));
+    Some((metric, format!("{within}{} in phase {}", title(row, metric), text(&v::PHASE))))
+}
+
+/// Returns the title of the metric of a row, with the kind of operation.
+fn title(row: &Row, metric: &Metric) -> String {
+    match row.get(&v::OPERATION).to_string() {
+        operation if operation == ALL => metric.title.to_owned(),
+        operation => format!("{} of {operation}", metric.title),
+    }
+}
+
+/// Returns the paragraph about rows that share their baseline and metric.
+fn paragraph(rows: &[&Row]) -> Option<String> {
+    let first = rows.first()?;
+    let (metric, start) = start(first)?;
+    let (title, baseline) = (title(first, metric), quoted(&first.get(&v::BASELINE).to_string()));
     let is_comparable = |row: &&&Row| !row.get(&v::DOUBT).to_string().starts_with(v::NO_RIVAL);
     let comparable: Vec<&&Row> = rows.iter().filter(is_comparable).collect();
     let named: Vec<String> =
@@ -48,7 +75,7 @@ fn paragraph(rows: &[&Row]) -> Option<String> {
         true => format!("no other configuration is comparable with {baseline}"),
         false => format!("{}{}", named.join("; "), and_more(comparable.len() - named.len())),
     };
-    Some(on_one_line(&format!("{within}{title} in phase {}: {said}.", text(&v::PHASE))))
+    Some(on_one_line(&format!("{start}: {said}.")))
 }
 
 /// Formats an outcome: `tiered is 2.28x faster than leveled (95% CI 2.18x to 2.65x)`.
@@ -109,6 +136,19 @@ mod tests {
         row.set(&v::BASELINE, "none").set(&v::CANDIDATE, candidate).set(&v::VERDICT, verdict);
         row.set(&v::RATIO, ratio[0]).set(&v::RATIO_LOW, ratio[1]).set(&v::RATIO_HIGH, ratio[2]);
         row
+    }
+
+    #[test]
+    fn the_best_is_named_with_the_next() {
+        let best = best_sentence(&row("blocked", "improved", [0.25, 0.2, 0.4])).unwrap();
+        let expected = "median service time of get in phase look: best is blocked, which is 4.00x faster than the \
+                        next, \"none\" (95% CI 2.50x to 5.00x).";
+        assert_eq!(best, expected);
+        let mut close = row("blocked", "inconclusive", [0.98, 0.9, 1.1]);
+        close.set(&v::DOUBT, "too wide");
+        let expected = "median service time of get in phase look: no clear best: blocked against the next, \
+                        \"none\", is inconclusive, -2.0% (95% CI -10.0% to +10.0%): too wide.";
+        assert_eq!(best_sentence(&close).unwrap(), expected);
     }
 
     #[test]

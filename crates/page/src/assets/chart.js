@@ -7,12 +7,12 @@ const el = (name, attributes = {}, ...children) => {
   const isSvg = name.startsWith('svg:');
   const element = isSvg ? document.createElementNS(SVG, name.slice(4)) : document.createElement(name);
   for (const [key, of] of Object.entries(attributes)) {
-    if (of === null || of === undefined || of === false) continue;
+    if (of == null || of === false) continue;
     if (key.startsWith('on')) element.addEventListener(key.slice(2), of);
     else if (key === 'text') element.textContent = of;
     else element.setAttribute(key, of === true ? '' : of);
   }
-  element.append(...children.filter((child) => child !== null && child !== undefined));
+  element.append(...children.filter((child) => child != null));
   return element;
 };
 
@@ -83,7 +83,7 @@ const colorOf = (at) => `var(--s${at % 8})`;
 // - x and y: { title, isLog, format, ticks: [[number, text]], keep: [numbers that are in sight] }
 // - band: { axis: 'x' | 'y', low, high, text }, a line at `mark` of the same axis
 // - rules: [{ x, text, title }], vertical lines with a text
-// - isAcross: categories stand on the left, and numbers go across
+// - isAcross: categories stand on the left, and numbers go across; a tick of y with `true` is the heading of a group
 // - off: a set of series that are not shown; onToggle(name)
 // - zoom: [x0, x1, y0, y1] or null; onZoom(zoom)
 // - tip(point): the text of a point; onPick(point)
@@ -95,15 +95,15 @@ const drawChart = (box, spec) => {
   const isNarrow = width < 560;
   const isAcross = spec.isAcross;
   const categories = isAcross ? spec.y.ticks : null;
-  const longest = isAcross ? max(...categories.map(([, text]) => text.length), 4) : 0;
+  const longest = isAcross ? max(...categories.map(([, text, isHeading]) => (isHeading ? 0 : text.length)), 4) : 0;
   const left = isAcross ? min(max(longest * 7 + 18, 70), width * (isNarrow ? 0.42 : 0.36)) : isNarrow ? 66 : 80;
   const height = spec.height || (isAcross ? categories.length * 26 + 64 : isNarrow ? 300 : 380);
   const [top, right, bottom] = [14, 16, 50];
   const zoom = spec.zoom || [];
   const ends = (axis, at, of) => {
-    if (zoom[at] !== undefined && zoom[at] !== null) return [zoom[at], zoom[at + 1]];
+    if (zoom[at] != null) return [zoom[at], zoom[at + 1]];
     if (axis.ends) return axis.ends;
-    return endsOf(of.filter((it) => it !== null && it !== undefined), axis.isLog, axis.keep);
+    return endsOf(of.filter((it) => it != null), axis.isLog, axis.keep);
   };
   const xEnds = ends(spec.x, 0, points.flatMap((of) => (isAcross ? [of.x, of.low, of.high] : [of.x])));
   const yEnds = ends(spec.y, 2, isAcross ? [] : points.flatMap((of) => [of.y, of.low, of.high]));
@@ -132,8 +132,12 @@ const drawChart = (box, spec) => {
     axes.append(el('svg:text', { x: px, y: height - bottom + 17, class: 'tick', 'text-anchor': 'middle', text: shortText }));
   }
   const yTicks = spec.y.ticks || ticksOf(yEnds[0], yEnds[1], spec.y.isLog, 6).map((of) => [of, spec.y.format(of)]);
-  for (const [at, text] of yTicks) {
+  for (const [at, text, isHeading] of yTicks) {
     if (at < min(...yEnds) || at > max(...yEnds)) continue;
+    if (isHeading) {
+      axes.append(el('svg:text', { x: 8, y: y(at) + 6, class: 'axis heading', text: cut(text, width - 16) }));
+      continue;
+    }
     axes.append(el('svg:line', { x1: left, x2: width - right, y1: y(at), y2: y(at), class: 'grid' }));
     const label = el('svg:text', { x: left - 8, y: y(at) + 4, class: 'tick', 'text-anchor': 'end', text: cut(text, left - 10) });
     label.append(el('svg:title', { text }));
@@ -156,7 +160,7 @@ const drawChart = (box, spec) => {
       : { x: left, width: width - left - right, y: y(band.high), height: max(y(band.low) - y(band.high), 1) };
     plot.append(el('svg:rect', { ...area, class: 'band' }, el('svg:title', { text: band.text })));
   }
-  if (mark !== undefined && mark !== null) plot.append(lineAt(mark, isAcross ? 'x' : 'y', 'mark'));
+  if (mark != null) plot.append(lineAt(mark, isAcross ? 'x' : 'y', 'mark'));
   let edge = -Infinity;
   for (const { x: at, text, title } of [...(spec.rules || [])].sort((a, b) => a.x - b.x)) {
     const px = x(at);
@@ -181,7 +185,7 @@ const drawChart = (box, spec) => {
       });
       plot.append(el('svg:path', { d: path.join(''), class: `line${of.isDashed ? ' dashed' : ''}`, style: `stroke:${color}` }));
     }
-    const whiskers = placed.filter(({ point }) => point.low !== null && point.low !== undefined && point.low !== point.high)
+    const whiskers = placed.filter(({ point }) => point.low != null && point.low !== point.high)
       .map(({ point, px, py }) => {
         if (isAcross) return `M${x(point.low).toFixed(1)} ${py.toFixed(1)}H${x(point.high).toFixed(1)}`;
         return `M${px.toFixed(1)} ${y(point.low).toFixed(1)}V${y(point.high).toFixed(1)}`;

@@ -12,11 +12,11 @@ const openDetail = (page, run, state, row, onClose) => {
   const facts = el('dl', { class: 'facts' });
   const fact = (name, text) => text && facts.append(el('div', {}, el('dt', { text: name }), el('dd', { text })));
   run.swept.forEach(({ path }, at) => fact(path, run.cells[row.cell].swept[at]));
-  fact(metric.title, exact(row.median, metric.unit));
+  fact(titled(metric), value(row.median, metric.unit));
   if (row.of && row.of.ratio !== null) {
     const change = changeOf(row.of, row.baseMedian, metric);
-    fact(`against ${labels[1]}`, `${change.short}${change.range ? ` (95 % CI ${change.range})` : ''}, ${row.of.verdict}`);
-    fact('ratio', `${row.of.ratio}${row.of.low === null || run.is_counted ? '' : ` (${row.of.low} to ${row.of.high})`}`);
+    fact(`against ${labels[1]}`, `${change.short}${change.range ? ` (95 % CI ${change.range})` : ''}, ${wordOf(row)}`);
+    fact('ratio', `${digits(row.of.ratio)}${row.of.low === null || run.is_counted ? '' : ` (${digits(row.of.low)} to ${digits(row.of.high)})`}`);
     fact('p', pText(row.of.p));
   }
   if (row.told) fact('differs in', row.told.differs_in);
@@ -58,7 +58,7 @@ const roundsChart = (run, state, row, cells, labels) => {
   return {
     series, height: 220, label: `${metric.title} of ${labels.join(' and ')} in each round`,
     x: { title: 'round', format: (of) => (Number.isInteger(of) ? String(of) : '') },
-    y: { title: metric.title, format: (of) => short(of, metric.unit) },
+    y: { title: titled(metric), format: (of) => short(of, metric.unit) },
     tip: (point) => [point.name, `round ${point.x}: ${exact(point.y, metric.unit)}`],
   };
 };
@@ -102,7 +102,7 @@ const courseCharts = (run, state, cells, labels) => run.timeline_columns.slice(1
     heading: `${column.title[0].toUpperCase()}${column.title.slice(1)} over time`, series, height: 220,
     label: `${column.title} over the time of phase ${run.phases[state.p]}`,
     x: { title: 'time since the phase began', format: (it) => short(it, 's') },
-    y: { title: column.title, format: (it) => short(it, column.unit) },
+    y: { title: titled(column), format: (it) => short(it, column.unit) },
     tip: (point) => [`${point.name}, trial ${point.trial + 1}`, `${short(point.x, 's')}: ${exact(point.y, column.unit)}`],
   }];
 });

@@ -84,14 +84,19 @@ const pValue = (logs) => {
 // The largest difference that still counts as no difference.
 const WIDEST_EQUIVALENCE = 0.1;
 
-// The verdict on the logarithms of a ratio and its interval, and the reason for a doubt.
-const judge = (middle, low, high, better, delta) => {
+const percent = (share) => `${(share * 100).toFixed(1)}%`;
+
+// The verdict on the logarithms of a ratio and its interval, and the reason for a doubt. A threshold has the smallest
+// difference that counts, `delta`, and its origin, `name`.
+const judge = (middle, low, high, better, { delta, name }) => {
   const margin = Math.log1p(delta);
   const equal = Math.log1p(min(delta, WIDEST_EQUIVALENCE));
   if (-equal <= low && high <= equal) return ['equivalent', ''];
   if (!(low > 0 || high < 0)) return ['inconclusive', 'the confidence interval (CI) includes the ratio 1; more trials may narrow the CI'];
-  if (abs(middle) <= margin)
-    return ['inconclusive', 'the difference is below the threshold, but the confidence interval extends beyond it'];
+  if (abs(middle) <= margin) {
+    const limit = max(abs(low), abs(high)) > margin ? 'it' : `${percent(WIDEST_EQUIVALENCE)}, the largest difference that counts as equivalent`;
+    return ['inconclusive', `the difference is smaller than the ${name} of ${percent(delta)}, but the confidence interval (CI) extends beyond ${limit}`];
+  }
   if (better === 'neither') return ['inconclusive', 'the values differ, but neither direction of this metric is better'];
   return [middle > 0 === (better === 'higher') ? 'improved' : 'regressed', ''];
 };
@@ -105,7 +110,7 @@ const tooFew = (n, criteria) => {
 };
 
 // Compares numbers by round; null where a round has none.
-const compareRounds = (base, own, better, delta, page) => {
+const compareRounds = (base, own, better, threshold, page) => {
   const { criteria, draws } = page;
   const logs = [];
   for (let at = 0; at < base.length; at++) {
@@ -124,17 +129,17 @@ const compareRounds = (base, own, better, delta, page) => {
   if (n < criteria.fewest_rounds) return doubtful(n, tooFew(n, criteria), exp(middle));
   const [low, high] = isConstant ? [sorted[0], sorted[0]] : intervalOf(sorted, draws[n], criteria);
   const p = pValue(sorted);
-  let [verdict, doubt] = judge(middle, low, high, better, delta);
+  let [verdict, doubt] = judge(middle, low, high, better, threshold);
   if ((verdict === 'improved' || verdict === 'regressed') && p > 1 - criteria.confidence)
     [verdict, doubt] = ['inconclusive', 'chance alone may cause this difference; more trials may decide'];
   return { verdict, doubt, ratio: exp(middle), low: exp(low), high: exp(high), p, n };
 };
 
 // Compares two exact numbers.
-const compareExact = (base, own, better, delta) => {
+const compareExact = (base, own, better, threshold) => {
   const log = base === null || own === null ? null : logRatio(base, own);
   if (log === null) return doubtful(base === null || own === null ? 0 : 1, 'one side has no value');
-  const [verdict, doubt] = judge(log, log, log, better, delta);
+  const [verdict, doubt] = judge(log, log, log, better, threshold);
   return { verdict, doubt, ratio: exp(log), low: exp(log), high: exp(log), p: null, n: 1 };
 };
 
@@ -153,7 +158,7 @@ const adjust = (comparisons, criteria) => {
 
 // The relative difference that the interval of a baseline against itself reaches; 0 where it is not known.
 const noiseFloor = (base, again, page) => {
-  const of = compareRounds(base, again, 'neither', 0, page);
+  const of = compareRounds(base, again, 'neither', { delta: 0 }, page);
   if (of.low === null || !Number.isFinite(of.low) || of.low <= 0) return 0;
   return Math.expm1(max(abs(Math.log(of.low)), abs(Math.log(of.high))));
 };

@@ -54,7 +54,7 @@ const short = (number, unit) => {
 
 // A number with its unit and exactly three digits.
 const value = (number, unit) => {
-  if (number === null || number === undefined) return '';
+  if (number == null) return '';
   const [name, size] = stepOf(number, unit);
   const scaled = number / size;
   const isWhole = ['count', 'bytes', 'plain'].includes(unit) && Number.isInteger(scaled);
@@ -62,6 +62,9 @@ const value = (number, unit) => {
   const decimals = max(2 - Math.floor(Math.log10(abs(scaled))), 0);
   return withUnit(minus(grouped(scaled.toFixed(decimals))), name);
 };
+
+// The title of a metric, with the unit that its values do not name.
+const titled = ({ title, unit }) => (unit === 'ops/s' ? `${title} (ops/s)` : title);
 
 // A number to the last digit, with its unit.
 const exact = (number, unit) => {

@@ -14,7 +14,7 @@ const variantOf = (run, cell) =>
 
 // The place of the baseline in a group: the chosen configuration, or the one with its swept values.
 const baselineIn = (run, group, chosen) => {
-  if (chosen === null || chosen === undefined || !run.cells[chosen]) return group.baseline;
+  if (chosen == null || !run.cells[chosen]) return group.baseline;
   if (group.cells.includes(chosen)) return chosen;
   const variant = variantOf(run, chosen);
   const same = group.cells.find((cell) => variantOf(run, cell) === variant);
@@ -55,7 +55,7 @@ const resolutionOf = (run, of) => max(0, ...run.verdicts
 // The numbers of a configuration by round, without the rounds of other machines than the chosen one.
 const roundsAt = (run, machine, numbers) => {
   const rounds = roundsOf(numbers, run.rounds);
-  if (machine === null || machine === undefined) return rounds;
+  if (machine == null) return rounds;
   const own = new Set(run.machines[machine].rounds);
   return rounds.map((it, at) => (own.has(at) ? it : null));
 };
@@ -66,7 +66,7 @@ function* computeRows(page, run, of, chosen, keeps) {
   const matrix = findMatrix(run.numbers, of);
   const metric = run.metrics[of.metric];
   const numbersOf = (numbers) => roundsAt(run, of.machine, numbers);
-  const isWhole = of.machine === null || of.machine === undefined;
+  const isWhole = of.machine == null;
   const again = findMatrix(run.noise, of);
   const [resolution, costs] = [resolutionOf(run, of), costsOf(run)];
   const verdicts = new Map(run.verdicts
@@ -84,22 +84,24 @@ function* computeRows(page, run, of, chosen, keeps) {
     const floor = twice && !run.is_counted
       ? noiseFloor(numbersOf(matrix.cells[twice[0]]), numbersOf(twice[1]), page) : 0;
     const delta = max(page.criteria.delta, floor, resolution);
+    const name = floor >= delta ? 'noise floor' : resolution >= delta ? 'precision of the rate search' : 'threshold';
     const baseMedian = base && medianOf(base.filter((it) => it !== null));
-    for (const cell of group.cells) {
+    for (const [place, cell] of group.cells.entries()) {
       order++;
       if (!matrix || !keeps(cell)) continue;
       const rounds = numbersOf(matrix.cells[cell]);
       const present = rounds.filter((it) => it !== null);
       const row = {
         group: number, cell, order, rounds, n: present.length, median: medianOf(present), spread: spreadOf(present),
-        label: run.cells[cell].label, heading: group.heading, baseline, baseMedian, floor,
+        label: run.cells[cell].label, name: group.names[place] || run.cells[cell].label, heading: group.heading, baseline, baseMedian, floor,
         marks: marks.get(cell) || [], isBaseline: cell === baseline, of: null, doubts: [],
       };
       if (base && cell !== baseline) {
-        row.of = run.is_counted ? compareExact(baseMedian, row.median, metric.better, delta)
-          : compareRounds(base, rounds, metric.better, delta, page);
+        row.of = run.is_counted ? compareExact(baseMedian, row.median, metric.better, { delta, name })
+          : compareRounds(base, rounds, metric.better, { delta, name }, page);
         const doubt = row.marks.concat(marks.get(baseline) || []).find((mark) => mark.is_doubt);
         const told = verdicts.get(`${number} ${cell} ${baseline}`);
+        row.limit = min((told && told.delta) || delta, WIDEST_EQUIVALENCE);
         if (told) row.told = told;
         else if (doubt) row.given = ['inconclusive', doubt.text];
         else if (!areAlike(run, of, costs, cell, baseline)) row.given = ['inconclusive', 'no rival: the costs differ'];
@@ -122,7 +124,9 @@ function* computeRows(page, run, of, chosen, keeps) {
   return rows;
 }
 
+// The keys of orders. The order `best` has the best value of each group first.
 const SORTS = {
+  best: (row) => row.median,
   order: (row) => row.order,
   label: (row) => `${row.heading} ${row.label}`,
   value: (row) => row.median,
@@ -134,14 +138,17 @@ const SORTS = {
 };
 
 // The rows in an order; those without a value are last.
-const sortRows = (rows, [key, isDown]) => {
-  const get = SORTS[key] || SORTS.order;
+const sortRows = (rows, [key, isDown], better) => {
+  const isBest = key === 'best';
+  const get = isBest && better === 'neither' ? SORTS.order : SORTS[key];
+  const isFalling = isBest ? better === 'higher' : isDown;
   const compare = (a, b) => {
+    if (isBest && a.group !== b.group) return a.group - b.group;
     const [x, y] = [get(a), get(b)];
-    const [hasX, hasY] = [x !== null && x !== undefined, y !== null && y !== undefined];
+    const [hasX, hasY] = [x != null, y != null];
     if (!hasX || !hasY) return hasY - hasX || a.order - b.order;
     const by = typeof x === 'string' ? x.localeCompare(y, undefined, { numeric: true }) : x - y;
-    return (isDown ? -by : by) || a.order - b.order;
+    return (isFalling ? -by : by) || a.order - b.order;
   };
   return [...rows].sort(compare);
 };

@@ -5,7 +5,7 @@ const ROW_HEIGHT = 34;
 const MOST_BARS = 40;
 const MULTIPLES_FROM = 200;
 const MOST_CHIPS = 9;
-const WORDS = { improved: '▲ better', regressed: '▼ worse', equivalent: '= no difference', inconclusive: '? inconclusive' };
+const WORDS = { improved: '▲ better', regressed: '▼ worse', equivalent: '=', inconclusive: '? inconclusive' };
 const VERDICT_COLORS = { improved: 0, regressed: 1, equivalent: 2, inconclusive: 3, baseline: 4, '': 5 };
 
 let page = null;
@@ -18,11 +18,17 @@ const button = (attributes, ...children) => el('button', { type: 'button', ...at
 
 const runNow = () => page.runs[state.r];
 
+// The verdict of a row in words.
+const wordOf = (row) => (row.of.verdict === 'equivalent' ? `within the threshold of ${percent(row.limit)}` : row.of.verdict);
+
+// Whether the rows of a group are next to each other, below its heading.
+const isGrouped = () => runNow().groups.length > 1 && ['best', 'order'].includes(state.sort[0]);
+
 // The state that a run shows first.
 const firstState = (r) => {
   const { first, cells } = page.runs[r];
   const chart = cells.length > MULTIPLES_FROM && factorsOf(page.runs[r]).length > 1 ? 'factors' : 'list';
-  return { r, p: first.phase, o: first.operation, m: first.metric, b: null, n: null, isAbsolute: false, isLog: false, sort: ['order', false],
+  return { r, p: first.phase, o: first.operation, m: first.metric, b: null, n: null, isAbsolute: false, isLog: false, sort: ['best', false],
     chart, off: new Set(), filters: new Map(), query: '', zoom: null, open: null };
 };
 
@@ -41,7 +47,7 @@ const writeHash = () => {
   put('machine', state.n === null ? '' : run.machines[state.n].name, state.n === null);
   put('scale', 'absolute', !state.isAbsolute);
   put('axis', 'log', !state.isLog);
-  put('sort', state.sort.join(','), state.sort[0] === 'order' && !state.sort[1]);
+  put('sort', state.sort.join(','), state.sort[0] === 'best');
   put('chart', state.chart, state.chart === first.chart);
   put('hide', [...state.off].join('|'), !state.off.size);
   put('find', state.query, !state.query);
@@ -71,8 +77,8 @@ const readHash = () => {
   read.n = place(run.machines.map((machine) => machine.name), of.get('machine'), null);
   read.isAbsolute = of.get('scale') === 'absolute';
   read.isLog = of.get('axis') === 'log';
-  const [key, isDown] = (of.get('sort') || 'order').split(',');
-  read.sort = [SORTS[key] ? key : 'order', isDown === 'true'];
+  const [key, isDown] = (of.get('sort') || 'best').split(',');
+  read.sort = [SORTS[key] ? key : 'best', isDown === 'true'];
   if (chartKinds(run).some(([kind]) => kind === of.get('chart'))) read.chart = of.get('chart');
   read.off = new Set((of.get('hide') || '').split('|').filter(Boolean));
   read.query = of.get('find') || '';
@@ -140,7 +146,7 @@ const show = () => {
 };
 
 const showRows = () => {
-  rows = sortRows(rows, state.sort);
+  rows = sortRows(rows, state.sort, runNow().metrics[state.m].better);
   parts.figure.hidden = false;
   showStatus();
   showTable();
@@ -256,7 +262,7 @@ const baselineNow = () => {
 const showStatus = () => {
   const run = runNow();
   const floor = max(0, ...rows.map((row) => row.floor));
-  const noise = floor > 0 ? ` Noise floor: two trials of the baseline differ by up to ${(floor * 100).toFixed(1)}%.` : '';
+  const noise = floor > 0 ? ` Noise floor: two trials of the baseline differ by up to ${percent(floor)}.` : '';
   const of = `${rows.length} of ${run.groups.reduce((sum, group) => sum + group.cells.length, 0)} configurations`;
   parts.title.textContent = titleNow();
   const where = state.n === null ? '' : ` on ${run.machines[state.n].name}`;
@@ -294,20 +300,21 @@ const lineOf = (row, at) => {
   const metric = run.metrics[state.m];
   const change = row.of ? changeOf(row.of, row.baseMedian, metric) : null;
   const spread = row.spread === null || run.is_counted ? '' : ` ± ${row.spread > 0 && row.spread < 0.005 ? '<1' : (row.spread * 100).toFixed(0)}%`;
-  const name = row.label === 'none' ? '"none"' : row.label;
-  const verdict = row.isBaseline ? 'baseline' : row.of ? WORDS[row.of.verdict] : '';
+  const name = row.name === 'none' ? '"none"' : row.name;
+  const said = row.of && (row.of.verdict === 'equivalent' ? `${WORDS.equivalent} ${wordOf(row)}` : WORDS[row.of.verdict]);
+  const verdict = row.isBaseline ? 'baseline' : said || '';
   const cell = (of, text, ...more) => el('td', { class: of, text }, ...more);
   return el('tr', { 'data-cell': row.cell, 'data-at': at, 'aria-rowindex': at + 2, class: row.isBaseline ? 'is-baseline' : null, style: toneOf(row) },
-    el('th', { scope: 'row' }, row.heading && run.groups.length > 1 ? el('small', { text: row.heading }) : null,
-      button({ class: 'name', title: name, onclick: () => openRow(row), text: name })),
+    el('th', { scope: 'row' }, row.heading && !parts.hasHeadings ? el('small', { text: row.heading }) : null,
+      button({ class: 'name', title: row.label, onclick: () => openRow(row), text: name })),
     cell('number', '', value(row.median, metric.unit), spread ? el('small', { text: spread }) : null),
     cell('number change', change ? `${change.short} ${change.word}` : ''),
     cell('number', run.is_counted && row.of ? 'exact' : change ? change.range : ''),
     cell('number wide', row.of ? pText(row.of.p) : ''),
     cell('number wide', String(row.n)),
     cell('verdict', verdict, row.doubts.length ? el('small', { class: 'doubt', text: row.doubts[0] }) : null),
-    el('td', { class: 'tools' }, row.isBaseline ? null : button({ class: 'chip', title: `Compare all with ${name}`,
-      'aria-label': `Use ${name} as the baseline`, onclick: () => set({ b: row.cell }), text: 'set as baseline' })));
+    el('td', { class: 'tools' }, row.isBaseline ? null : button({ class: 'chip', title: `Compare all with ${row.label}`,
+      'aria-label': `Use ${row.label} as the baseline`, onclick: () => set({ b: row.cell }), text: 'set as baseline' })));
 };
 
 const showTable = () => {
@@ -315,8 +322,12 @@ const showTable = () => {
   parts.scroll.classList.toggle('windowed', isWindowed);
   parts.table.setAttribute('aria-rowcount', rows.length + 1);
   parts.table.classList.toggle('exact', runNow().is_counted);
+  const metric = runNow().metrics[state.m];
+  parts.heads[1].firstChild.textContent = metric.unit === 'ops/s' ? 'value (ops/s)' : 'value';
+  parts.hasHeadings = isGrouped() && !isWindowed;
+  const isBest = state.sort[0] === 'best' && runNow().groups.length === 1 && metric.better !== 'neither';
   for (const head of parts.heads) {
-    const [key, isDown] = state.sort;
+    const [key, isDown] = isBest ? ['value', metric.better === 'higher'] : state.sort;
     const isSorted = head.dataset.key === key;
     head.setAttribute('aria-sort', isSorted ? (isDown ? 'descending' : 'ascending') : 'none');
   }
@@ -336,7 +347,11 @@ const fillTable = () => {
   parts.shown = shown;
   const spacer = (count) => (count > 0 ? el('tr', { class: 'spacer', 'aria-hidden': 'true', style: `height:${count * ROW_HEIGHT}px` }) : null);
   const active = document.activeElement && document.activeElement.closest('tr[data-cell]');
-  const lines = rows.slice(from, to).map((row, at) => lineOf(row, from + at));
+  const lines = rows.slice(from, to).flatMap((row, at) => {
+    const line = lineOf(row, from + at);
+    if (!parts.hasHeadings || (at && rows[at - 1].heading === row.heading)) return [line];
+    return [el('tr', { class: 'group' }, el('th', { scope: 'colgroup', colspan: HEADS.length + 1, text: row.heading })), line];
+  });
   parts.tbody.replaceChildren(...[spacer(from), ...lines, isWindowed ? spacer(rows.length - to) : null].filter(Boolean));
   if (active && parts.scroll.contains(parts.tbody)) {
     const again = parts.tbody.querySelector(`[data-at="${active.dataset.at}"] button`);
@@ -369,7 +384,7 @@ const showChart = () => {
   const placed = rows.map((row, rank) => ({ row, rank, ...pointOf(row) })).filter((of) => of.y !== null && Number.isFinite(of.y));
   const isLog = state.isLog && placed.every((of) => of.y > 0);
   const operation = run.operations[state.o] === 'all' ? '' : ` of ${run.operations[state.o]}`;
-  const title = `${metric.title}${operation}${state.isAbsolute ? '' : `, relative to ${baselineNow()}`} (${betterNow()})`;
+  const title = `${state.isAbsolute ? titled(metric) : metric.title}${operation}${state.isAbsolute ? '' : `, relative to ${baselineNow()}`} (${betterNow()})`;
   const format = (of) => (state.isAbsolute ? short(of, metric.unit) : `${digits(of)}×`);
   const values = { title, isLog, format, keep: state.isAbsolute ? [] : [1] };
   const spec = {
@@ -386,7 +401,9 @@ const showChart = () => {
   const kindOf = (row) => (row.isBaseline ? 'baseline' : row.of ? row.of.verdict : '');
   const byVerdict = (points) => {
     const kinds = Object.keys(VERDICT_COLORS).filter((kind) => points.some((of) => kindOf(of.row) === kind));
-    return kinds.map((kind) => ({ name: kind || 'not compared', color: VERDICT_COLORS[kind],
+    const limits = new Set(points.filter((of) => kindOf(of.row) === 'equivalent').map((of) => of.row.limit));
+    const nameOf = (kind) => (kind === 'equivalent' ? `within the threshold${limits.size === 1 ? ` of ${percent([...limits][0])}` : ''}` : kind);
+    return kinds.map((kind) => ({ name: nameOf(kind) || 'not compared', color: VERDICT_COLORS[kind],
       points: points.filter((of) => kindOf(of.row) === kind) }));
   };
   const [kind, name] = [state.chart.split(':')[0], state.chart.slice(state.chart.indexOf(':') + 1)];
@@ -426,7 +443,7 @@ const showChart = () => {
     const across = run.metrics[other];
     const points = placed.map((of) => ({ ...of, x: matrix && medianOf(roundsAt(run, state.n, matrix.cells[of.row.cell]).filter((it) => it !== null)) }))
       .filter((of) => of.x !== null);
-    spec.x = { title: `${across.title} (${{ neither: 'neither direction is better' }[across.better] || `${across.better} is better`})`,
+    spec.x = { title: `${titled(across)} (${{ neither: 'neither direction is better' }[across.better] || `${across.better} is better`})`,
       isLog: state.isLog && points.every((of) => of.x > 0), format: (of) => short(of, across.unit) };
     spec.series = byVerdict(points);
     if (metric.better !== 'neither' && across.better !== 'neither' && points.length > 1) {
@@ -437,14 +454,20 @@ const showChart = () => {
       caption += ' The line is the Pareto front: for each point on the line, no other point is better in both metrics.';
     }
   } else if (placed.length <= MOST_BARS) {
-    const text = (row) => (row.heading && run.groups.length > 1 ? `${row.heading}: ${row.label}` : row.label);
+    const ticks = [];
+    const points = placed.map((of, at) => {
+      const { name, label, heading } = of.row;
+      if (isGrouped() && (!at || placed[at - 1].row.heading !== heading)) ticks.push([ticks.length, heading, true]);
+      ticks.push([ticks.length, isGrouped() ? name : label]);
+      return { ...of, x: of.y, y: ticks.length - 1 };
+    });
     spec.isAcross = true;
     spec.x = values;
-    spec.y = { ticks: placed.map((of, at) => [at, text(of.row)]), ends: [placed.length - 0.5, -0.5] };
-    spec.series = byVerdict(placed.map((of, at) => ({ ...of, x: of.y, y: at })));
+    spec.y = { ticks, ends: [ticks.length - 0.5, -0.5] };
+    spec.series = byVerdict(points);
   } else {
     // In the order of the experiment, a large sweep shows nothing; in the order of its numbers, it shows how many are better.
-    const isSorted = state.sort[0] !== 'order';
+    const isSorted = !['best', 'order'].includes(state.sort[0]);
     if (!isSorted) spec.x.title = 'rank by number';
     const ranked = isSorted ? placed : [...placed].sort((a, b) => a.y - b.y);
     spec.series = byVerdict(ranked.map((of, rank) => ({ ...of, x: rank + 1 })));
@@ -466,13 +489,13 @@ const showChart = () => {
 const tableTexts = (isExact) => {
   const run = runNow();
   const metric = run.metrics[state.m];
-  const number = (of) => (of === null || of === undefined ? '' : String(of));
+  const number = (of) => (of == null ? '' : String(of));
   if (!isExact) {
-    const head = ['configuration', `${metric.title}`, 'vs baseline', '95 % CI', 'trials', 'verdict'];
+    const head = ['configuration', titled(metric), 'vs baseline', '95 % CI', 'trials', 'verdict'];
     return [head, ...rows.map((row) => {
       const change = row.of ? changeOf(row.of, row.baseMedian, metric) : { short: '(baseline)', range: '', word: '' };
       return [row.heading ? `${row.heading}: ${row.label}` : row.label, value(row.median, metric.unit), `${change.short} ${change.word}`.trim(), change.range, String(row.n),
-        row.of ? [row.of.verdict, ...row.doubts].join(': ') : ''];
+        row.of ? [wordOf(row), ...row.doubts].join(': ') : ''];
     })];
   }
   const head = ['experiment', 'within', 'configuration', ...run.swept.map(({ path }) => path), 'phase', 'operation', 'metric', 'baseline', 'value',
@@ -524,6 +547,9 @@ const download = (name, text) => {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 };
 
+// Whether the best rows are first in the falling order of a column.
+const isBetterDown = (key) => ['value', 'ratio', 'ci'].includes(key) && runNow().metrics[state.m].better === 'higher';
+
 // The parts of the page that need the script.
 const build = () => {
   const chip = (text, onclick, title) => button({ class: 'chip', onclick, title, text });
@@ -536,7 +562,7 @@ const build = () => {
   parts.reset = chip('reset zoom', () => set({ zoom: null }, true));
   parts.figure = el('figure', {}, parts.chart, el('div', { class: 'below' }, parts.caption, parts.reset));
   parts.heads = HEADS.map(([key, text]) => el('th', { scope: 'col', 'data-key': key, class: ['p', 'n'].includes(key) ? 'wide' : null },
-    button({ onclick: () => set({ sort: [key, state.sort[0] === key ? !state.sort[1] : false] }, true), text })));
+    button({ onclick: () => set({ sort: [key, state.sort[0] === key ? !state.sort[1] : isBetterDown(key)] }, true), text })));
   parts.tbody = el('tbody', {});
   parts.table = el('table', { class: 'rows', 'aria-label': 'Configurations' },
     el('thead', {}, el('tr', { 'aria-rowindex': 1 }, ...parts.heads, el('th', { scope: 'col' }, el('span', { class: 'hidden', text: 'baseline' })))), parts.tbody);

@@ -201,7 +201,7 @@ fn reason(doubt: Doubt) -> Option<String> {
         Doubt::TooFewBlocks { .. } => return None,
         Doubt::TooNoisy => "the 95% CI includes the ratio 1".to_owned(),
         Doubt::Chance => "p exceeds 0.05".to_owned(),
-        Doubt::TooSmall => "the 95% CI extends beyond the threshold".to_owned(),
+        Doubt::TooSmall => "the difference is below the threshold".to_owned(),
         Doubt::OneOfMany { comparisons } => {
             format!("p exceeds 0.05 after correction for {}", counted(comparisons, "comparison"))
         }

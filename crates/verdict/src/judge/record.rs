@@ -17,7 +17,7 @@ impl Judged<'_> {
             let differences = self.other_prices(&ranked.name);
             return (Verdict::Inconclusive, Some(format!("{}{differences}", v::NO_RIVAL)));
         }
-        (ranked.comparison.verdict, ranked.comparison.doubt.map(|doubt| doubt.to_string()))
+        (ranked.comparison.verdict, ranked.comparison.reason(self.threshold_name(&ranked.comparison)))
     }
 
     /// Returns one row per candidate, best candidate first.

@@ -267,8 +267,8 @@ impl Judged<'_> {
             )),
             (_, Some(doubt)) => Statement::none(format!("{doubt}.")),
             (Verdict::Equivalent, None) => Statement::verdict(format!(
-                "no candidate beats {baseline}. {closest}, within {}.",
-                percent(comparison.delta)
+                "no candidate beats {baseline}. {closest}, within the threshold of {}.",
+                percent(comparison.equivalence_limit())
             )),
             (_, None) => Statement::verdict(format!("no candidate beats {baseline}. {closest}.")),
         };
@@ -290,13 +290,17 @@ impl Judged<'_> {
 
     /// Returns the smallest relative difference that counts, and its origin, such as `3.1% noise floor`.
     fn threshold(&self, comparison: &Comparison) -> String {
-        let delta = percent(comparison.delta);
+        format!("{} {}", percent(comparison.delta), self.threshold_name(comparison))
+    }
+
+    /// Returns the origin of the smallest relative difference that counts.
+    pub(super) fn threshold_name(&self, comparison: &Comparison) -> &'static str {
         match self.noise {
-            Some(noise) if noise.floor >= comparison.delta => format!("{delta} noise floor"),
+            Some(noise) if noise.floor >= comparison.delta => "noise floor",
             _ if self.resolution > 0.0 && self.resolution >= comparison.delta => {
-                format!("{delta} precision of the rate search")
+                "precision of the rate search"
             }
-            _ => format!("{delta} threshold"),
+            _ => "threshold",
         }
     }
 

@@ -427,7 +427,7 @@ mod tests {
             let tables: usize = fine.levels.iter().map(|level| level.tables).sum();
             assert!(tables >= 500, "{kind}");
         }
-        assert_eq!(by_table, ["leveled-partial", "one-leveling", "golden"]);
+        assert_eq!(by_table, ["leveled-partial", "one-leveling", "golden", "partitioned"]);
     }
 
     #[test]

@@ -211,7 +211,7 @@ fn plans_refuse_what_cannot_be_run() {
     for (first, lines, key, message) in [
         ("", "operations = 1\nmix = \"get\"", "phase.run.keys", "no keys exist to draw from"),
         (load, "operations = 1\nmix = \"put\"\nthreads = 11", "phase.run.threads", "only 10 keys exist"),
-        ("key = \"u64(bytes=2B)\"", "insert = 40_000", "phase.run.insert", "tells 32768 apart"),
+        ("key = \"u64(bytes=2B)\"", "insert = 40_000", "phase.run.insert", "has only 32768 different keys"),
         (
             "key = \"u64(bytes=1B)\"\n[[phase]]\nname = \"load\"\ninsert = 100",
             "operations = 50\nmix = \"insert\"",

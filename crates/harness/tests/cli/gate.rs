@@ -153,7 +153,7 @@ fn two_folders_are_compared_in_every_format() {
     let worse = bench.run(&["compare", "a", "c"]).expect(1).out;
     assert!(worse.starts_with("FAIL  ") && worse.contains(" numbers regressed, "), "{worse}");
     assert!(worse.contains("  fence_bytes  "), "{worse}");
-    let note = "note: small: the experiments of the two sides differ in design.block.size, and this";
+    let note = "note: small: the experiments of the two sides differ in design.block.size, which";
     assert!(worse.contains(note), "{worse}");
     let markdown = bench.run(&["compare", "a", "c", "--format", "markdown"]).expect(1).out;
     assert!(markdown.starts_with("### lsmbench: FAIL: ") && markdown.contains("\n| small: "), "{markdown}");

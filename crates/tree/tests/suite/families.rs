@@ -453,7 +453,7 @@ fn a_store_opens_only_with_its_families() {
         refusal(&fewer)
     );
     assert!(
-        refusal(&small_design("")).contains("the design has no families"),
+        refusal(&small_design("")).contains("the design has no column families"),
         "{}",
         refusal(&small_design(""))
     );

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "column \"ops\" holds a whole number")]
+    #[should_panic(expected = "column \"ops\" must contain a whole number")]
     fn a_value_of_the_wrong_kind_is_a_mistake_in_the_code() {
         Measurements::default().set(&OPS, 0.5);
     }

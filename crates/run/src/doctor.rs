@@ -316,7 +316,7 @@ mod tests {
         let of = |check: &str| findings.iter().find(|finding| finding.check == check).unwrap();
         assert_eq!(of("load").value.as_deref(), Some("7.5 on 2 cores"));
         assert!(of("system").value.as_ref().unwrap().starts_with(&Platform::HERE.to_string()));
-        assert!(of("load").advice.as_ref().unwrap().contains("disturb"));
+        assert!(of("load").advice.as_ref().unwrap().contains("other programs use the CPUs"));
         assert!(of("file system").advice.as_ref().unwrap().contains("memory"));
         assert!(of("cores").advice.is_some());
         // A device without a name has no finding.

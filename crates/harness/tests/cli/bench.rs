@@ -267,6 +267,14 @@ pub(crate) fn of<'a>(rows: &'a [Row], phase: &str, operation: &str) -> Vec<&'a R
     rows.iter().filter(found).collect()
 }
 
+/// Returns the rows of a phase in the order of the configurations. The order in the file is the order in which the
+/// trials ran.
+pub(crate) fn by_cell<'a>(rows: &'a [Row], phase: &str) -> Vec<&'a Row> {
+    let mut rows = of(rows, phase, "all");
+    rows.sort_by_key(|row| row.get(&c::CELL).integer());
+    rows
+}
+
 /// Returns the rows of a phase for all operations together. Checks that each row has at least `least` checked answers
 /// and no wrong answer.
 #[track_caller]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use results::{Folder, Row, Table, columns as c};
 
-use crate::bench::{Bench, count, exact_cells, number, of, text, unwrapped};
+use crate::bench::{Bench, by_cell, count, exact_cells, number, of, text, unwrapped};
 
 /// An experiment with two equal phases of lookups on a store whose blocks all fit into the block cache.
 const LOOKUPS: &str = r#"
@@ -96,14 +96,6 @@ fn cold_caches_need_a_store_that_can_be_opened_again() {
     bench.write("x.toml", LOOKUPS.replace("name       = \"first\"", "name = \"first\"\ncache = \"hot\""));
     let error = bench.run(&["run", "x.toml"]).refusal();
     assert!(error.contains("unknown state of caches \"hot\" Valid: as-is, warm, cold"), "{error}");
-}
-
-/// Returns the rows of a phase in the order of the configurations. The order in the file is the order in which the
-/// trials ran.
-fn by_cell<'a>(rows: &'a [Row], phase: &str) -> Vec<&'a Row> {
-    let mut rows = of(rows, phase, "all");
-    rows.sort_by_key(|row| row.get(&c::CELL).integer());
-    rows
 }
 
 /// An experiment with three threads and a warm-up, in which half of the operations are writes.
@@ -331,7 +323,7 @@ fn free_memory_is_touched_where_time_is_measured() {
     let rows = bench.rows("z");
     assert!(of(&rows, "second", "all").iter().all(|row| number(row, &c::RSS_PEAK_BYTES) < 128e6));
     bench.write("both.toml", format!("{timed}warm_memory = \"8MiB\"\nmemory_limit = \"128MiB\"\n"));
-    assert!(bench.run(&["run", "both.toml"]).refusal().contains("remove one of them"));
+    assert!(bench.run(&["run", "both.toml"]).refusal().contains("remove one of the two keys"));
 }
 
 #[test]

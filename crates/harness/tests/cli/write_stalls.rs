@@ -2,7 +2,7 @@
 
 use results::columns as c;
 
-use crate::bench::{Bench, count, number, of};
+use crate::bench::{Bench, by_cell, count, number, of};
 
 /// An experiment whose load is faster than the flushes, because each flush syncs its files.
 const LOAD: &str = r#"
@@ -92,7 +92,7 @@ fn compactions_may_be_scheduled_by_priority() {
     for row in of(&rows, "read", "all") {
         assert_eq!(count(row, &c::WRONG_ANSWERS), 0);
     }
-    let loads = of(&rows, "load", "all");
+    let loads = by_cell(&rows, "load");
     let [in_order, silk, limited] = loads[..] else { panic!("{} rows", loads.len()) };
     assert!(in_order.get(&c::PREEMPTING_COMPACTIONS).is_empty());
     assert!(!silk.get(&c::PREEMPTING_COMPACTIONS).is_empty());

@@ -80,7 +80,7 @@ fn pipelines_and_transactions_keep_their_database() {
          EXEC -> [OK 3]
          MULTI -> OK
          SET b 2 -> QUEUED
-         SELECT 0 -> !ERR SELECT cannot be part of a transaction; only writes and reads of single names can
+         SELECT 0 -> !ERR SELECT cannot be part of a transaction; a transaction can contain only writes, and reads of given names
          EXEC -> !EXECABORT Transaction discarded because of previous errors.
          GET b -> 1
          SELECT 0 -> OK

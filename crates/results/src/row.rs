@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "column \"ops\" holds a whole number")]
+    #[should_panic(expected = "column \"ops\" must contain a whole number")]
     fn a_cell_of_the_wrong_kind_is_a_mistake_in_the_code() {
         Row::new(&Schema::runs::<&str>(&[]).unwrap()).set(&OPS, 0.5);
     }

@@ -134,7 +134,7 @@ fn damage_is_named_by_file_line_and_column() {
     let line = |n: usize| whole.lines().nth(n - 1).unwrap();
     let number = message(whole.replacen("1000000", "10x", 1).as_bytes());
     assert!(
-        number.ends_with("runs.csv:2: column \"ops\" holds \"10x\", expected a whole number"),
+        number.ends_with("runs.csv:2: column \"ops\" contains \"10x\", expected a whole number"),
         "{number}"
     );
     let short = message(whole.replacen(line(3), "bloom,1,x", 1).as_bytes());

@@ -369,9 +369,9 @@ fn the_last_screen_fits_a_small_terminal() {
         "Also: data blocks read per get: leveled is best.",
         "Outliers (included): tiered in trial 6.",
         "Also: throughput: inconclusive. No candidate beats leveled. Closest: ",
-        "To exclude these waits, use --set verdict.metric=busy_ns.",
+        "Without waits: --set verdict.metric=busy_ns.",
         "CPU time per operation: ",
-        "which waits and noise hide in the times.",
+        "hidden by waits and noise.",
         "p-values: paired t-test, Holm-corrected for 9 comparisons.",
     ] {
         assert!(said.contains(part), "{part}: {answer}");

@@ -45,11 +45,10 @@ impl Judged<'_> {
         let is_told = self.is_of_time() && self.column.name() != c::BUSY_NS.name && most >= LEAST_WAITS;
         let is_apart =
             self.experiment.interleaving == Interleaving::Rounds && self.experiment.component.is_none();
-        let plan = if is_apart { " To reduce noise, use --set trials.plan=slices." } else { "" };
+        let plan = if is_apart { " With less noise: --set trials.plan=slices." } else { "" };
         is_told.then(|| {
             format!(
-                "Threads waited for a CPU up to {} of the time. To exclude these waits, use --set \
-                 verdict.metric=busy_ns.{plan}",
+                "Threads waited for a CPU up to {} of the time. Without waits: --set verdict.metric=busy_ns.{plan}",
                 percent(most)
             )
         })
@@ -100,7 +99,7 @@ fn cpu_change(
     let interval = cpu.interval?;
     let change = |ratio: f64| format!("{:+.1}%", (ratio - 1.0) * 100.0);
     let reason = match wall.verdict {
-        Verdict::Inconclusive => "which waits and noise hide in the times",
+        Verdict::Inconclusive => "hidden by waits and noise",
         _ if cpu.verdict == Verdict::Equivalent => "so the times differ because of waits",
         _ => "so one side also waits more, or uses more threads",
     };

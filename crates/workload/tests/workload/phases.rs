@@ -216,7 +216,7 @@ fn plans_refuse_what_cannot_be_run() {
             "key = \"u64(bytes=1B)\"\n[[phase]]\nname = \"load\"\ninsert = 100",
             "operations = 50\nmix = \"insert\"",
             "phase.run.operations",
-            "tells 128 apart",
+            "has only 128 different keys",
         ),
         (load, "operations = \"5G\"\nmix = \"put\"", "phase.run.operations", "use more threads"),
         (

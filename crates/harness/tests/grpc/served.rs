@@ -17,8 +17,9 @@ pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 pub(crate) struct Place(TempDir);
 
 impl Place {
+    /// Creates a folder on a disk. In memory, a sync takes no time, so writers have no reason to share syncs.
     pub(crate) fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
+        Self(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap())
     }
 
     /// Returns a command that runs the program in this folder.

@@ -1,4 +1,4 @@
-//! Delayed writes of a tree. The tree tells the delay rule when flushes and compactions have made room, and delays
+//! Delayed writes of a tree. The tree informs the delay rule when flushes and compactions have made room, and delays
 //! writers as the rule requires.
 
 use std::time::Duration;

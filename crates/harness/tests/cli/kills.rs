@@ -46,7 +46,7 @@ fn nothing_is_lost_by_kill_9_under_any_design() {
         acknowledged += commits;
     }
     assert!(acknowledged > 20, "only {acknowledged} commits were acknowledged before the kills");
-    assert!(bench.content().is_empty(), "something was left behind");
+    assert!(bench.content().is_empty(), "files are left");
 }
 
 /// A kill while the store opens proves nothing, so the test continues until a process acknowledges a commit.
@@ -71,7 +71,7 @@ fn kills_go_on_until_a_commit_is_acknowledged() {
     let late = ["torture", "kill", "--design", "default", "--wal", "buffered", "--kills", "1", "--dir", "."];
     let answer = bench.run(&[&late[..], &["--seed", &seed]].concat()).expect(0);
     assert!(answer.err.starts_with("1 kill in "), "{}", answer.err);
-    assert!(bench.content().is_empty(), "something was left behind");
+    assert!(bench.content().is_empty(), "files are left");
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn the_tree_keeps_the_durability_that_it_declares_as_an_engine() {
         assert_eq!((counts[1], counts[5]), (2, 0), "{out}");
         assert!(wal == "none" || counts[4] == 0, "{out}");
     }
-    assert!(bench.content().is_empty(), "something was left behind");
+    assert!(bench.content().is_empty(), "files are left");
 }
 
 /// Tests all engines that are installed on this machine and are part of this build. The command skips missing engines
@@ -127,7 +127,7 @@ fn every_engine_that_is_here_keeps_the_durability_that_it_declares() {
         assert_eq!((counts[1], counts[5]), (2, 0), "{}", answer.out);
     }
     assert!(answer.err.contains("skipped: engine resp: "), "{}", answer.err);
-    assert!(bench.content().is_empty(), "something was left behind");
+    assert!(bench.content().is_empty(), "files are left");
 }
 
 #[test]
@@ -153,5 +153,5 @@ fn ctrl_c_ends_it_and_nothing_is_left_behind() {
     wait_for("a store", || bench.path(".").read_dir().unwrap().next().map(|_| ()));
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert!(bench.content().is_empty(), "something was left behind");
+    assert!(bench.content().is_empty(), "files are left");
 }

@@ -286,11 +286,11 @@ fn a_zip_of_which_one_list_is_shortened_names_the_options_that_select_its_config
                \"design.block.size\" = [\"1KiB\", \"2KiB\", \"8KiB\"]\n";
     bench.write("x.toml", swept(zip));
     let error = bench.run(&["describe", "x.toml", "--set", "sweep.design.bloom=[\"standard\"]"]).refusal();
-    let (told, options) =
+    let (problem, options) =
         error.split_once("with the given values, use: ").unwrap_or_else(|| panic!("{error}"));
     let expected = "--set sweep.design.bloom: combine = \"zip\" needs lists of equal length, but \"design.block.size\" \
                     has 3 values; to run only the configurations ";
-    assert_eq!(told.trim_start_matches("error: "), expected);
+    assert_eq!(problem.trim_start_matches("error: "), expected);
     // The options work as they are printed.
     let options: Vec<&str> = options.trim().split('\'').filter(|part| part.contains('=')).collect();
     let options: Vec<&str> = options.into_iter().flat_map(|option| ["--set", option]).collect();

@@ -135,8 +135,8 @@ fn a_setting_that_needs_other_settings_is_a_warning_without_them() {
     let effective = "threads = { compaction_nice = 5 }\nstall = { reserve_wal = true }\nwal = \"buffered\"\n\
                      bloom = \"none\"\nculling = \"chucky\"";
     assert!(!described(effective, "").contains("warning: "));
-    let told = bench.ok(&["describe", "x.toml", "--set", "trials.mode=counted"]);
-    assert!(!told.contains("warning: "), "the command line chooses the mode");
+    let counted = bench.ok(&["describe", "x.toml", "--set", "trials.mode=counted"]);
+    assert!(!counted.contains("warning: "), "the command line chooses the mode");
     // One configuration in which the setting has an effect is enough.
     let sweep = |kinds: &str| format!("[sweep]\n\"design.culling\" = [{kinds}]\n");
     assert!(!described("bloom = \"blocked\"", &sweep("\"binary\", \"chucky\"")).contains("warning: "));

@@ -216,24 +216,24 @@ fn check_pages(
     let at_once = model.scan(Scan { from: Bound::Unbounded, direction, snapshot, limit: usize::MAX });
     for limit in [1, 2, 7] {
         let asked = Scan { from: Bound::Unbounded, direction, snapshot, limit };
-        let anew = scans(table, asked, at_once.len());
+        let restarted = scans(table, asked, at_once.len());
         same(
             || {
                 format!(
                     "invariant 3: a {direction:?} scan at snapshot {snapshot}, restarted after every {limit} entries"
                 )
             },
-            &anew,
+            &restarted,
             &at_once,
         )?;
-        let gone_on = pages(table, asked, at_once.len());
+        let continued = pages(table, asked, at_once.len());
         same(
             || {
                 format!(
                     "invariant 3: a {direction:?} scan at snapshot {snapshot}, continued by {limit} entries at a time"
                 )
             },
-            &gone_on,
+            &continued,
             &at_once,
         )?;
     }

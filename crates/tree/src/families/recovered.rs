@@ -107,9 +107,9 @@ pub(crate) fn read_segment(
         }
         Some(operations)
     })?;
-    let damaged = |offset, what: String| Err(Error::damaged(&wal::log_path(directory, number), offset, what));
+    let corrupt = |offset, what: String| Err(Error::damaged(&wal::log_path(directory, number), offset, what));
     if let (Some(first), Some(previous)) = (content.gap, place.checked_sub(1).map(|place| logs[place])) {
-        return damaged(
+        return corrupt(
             0,
             format!(
                 "the WAL begins with write {first}, but {previous:08}.wal ends with write {after}; the end of that WAL or \
@@ -120,7 +120,7 @@ pub(crate) fn read_segment(
     // Every segment is written completely before the next segment begins.
     if place + 1 < logs.len() && content.has_header && content.dropped_bytes > 0 {
         let offset = content.file_bytes - content.dropped_bytes;
-        return damaged(
+        return corrupt(
             offset,
             "the bytes after the last record are not a record, but a later WAL exists".to_owned(),
         );

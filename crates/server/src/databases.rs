@@ -18,7 +18,7 @@ pub enum ServedStore {
     /// A store without column families, which is one database.
     Tree(Tree),
     /// A store with column families. The number of a database is the number of its family.
-    Families(Arc<Families>),
+    Families(Box<Families>),
 }
 
 impl From<Tree> for ServedStore {
@@ -29,7 +29,7 @@ impl From<Tree> for ServedStore {
 
 impl From<Families> for ServedStore {
     fn from(families: Families) -> Self {
-        Self::Families(Arc::new(families))
+        Self::Families(Box::new(families))
     }
 }
 
@@ -52,6 +52,7 @@ impl Databases {
                 Ok(Self { families: Vec::new(), keyspaces: vec![Keyspace::new(Space::Tree(tree))?] })
             }
             ServedStore::Families(families) => {
+                let families: Arc<Families> = families.into();
                 let names: Vec<String> = families.names().map(str::to_owned).collect();
                 let ids: Vec<FamilyId> =
                     names.iter().filter_map(|name| families.family(name)).map(|family| family.id()).collect();

@@ -93,10 +93,10 @@ pub(crate) fn select(
         Ok(_) if last == 0 => {
             return Err(Failure::error("DB index is out of range; the server has database 0 only"));
         }
-        Ok(_) => {
-            let message = format!("DB index is out of range; the server has the databases 0 to {last}");
-            return Err(Failure::error(message));
-        }
+        // A family can have a number as its name.
+        Ok(_) => databases.of_family(&String::from_utf8_lossy(name)).map_err(|_| {
+            Failure::error(format!("DB index is out of range; the server has the databases 0 to {last}"))
+        })?,
         Err(_) if databases.families().is_empty() || name.is_empty() => {
             return Err(Failure::error("invalid DB index"));
         }

@@ -22,8 +22,8 @@ const FULL_BATCH_BYTES: usize = 1 << 20;
 /// The line `f NAME` selects a column family for the following lines. It has no answer.
 pub(crate) struct TextSession<'s> {
     shared: &'s Shared,
-    /// The number of the selected database.
-    database: usize,
+    /// The number of the selected database. `None` after a selection failed, so that no write goes to another family.
+    database: Option<usize>,
     /// The number of the last line that was executed.
     line: u64,
     /// The number of bytes at the start of the input that were already searched for a line end.
@@ -41,12 +41,12 @@ struct Writes {
 impl<'s> TextSession<'s> {
     pub(crate) fn new(shared: &'s Shared) -> Self {
         shared.number_client();
-        Self { shared, database: 0, line: 0, searched: 0, is_too_long: false }
+        Self { shared, database: Some(0), line: 0, searched: 0, is_too_long: false }
     }
 
-    /// Returns the keys of the selected database.
-    fn space(&self) -> &'s Space {
-        self.shared.databases.keyspace(self.database).space()
+    /// Returns the keys of a database.
+    fn space(&self, database: usize) -> &'s Space {
+        self.shared.databases.keyspace(database).space()
     }
 
     /// Executes one line.
@@ -54,10 +54,8 @@ impl<'s> TextSession<'s> {
         if let Some(family) = selected_family(line) {
             self.commit(writes, output);
             self.shared.counters.requests.add(1);
-            match self.shared.databases.of_family(&family) {
-                Ok(database) => self.database = database,
-                Err(error) => self.fail(self.line, &error, output),
-            }
+            let selected = self.shared.databases.of_family(&family);
+            self.database = selected.map_err(|error| self.fail(self.line, &error, output)).ok();
             return;
         }
         let command = match Command::parse(line) {
@@ -69,17 +67,21 @@ impl<'s> TextSession<'s> {
             }
         };
         self.shared.counters.requests.add(1);
+        let Some(database) = self.database else {
+            return self.fail(self.line, &"no family is selected; select a family with f NAME", output);
+        };
+        let space = self.space(database);
         let added = match &command {
             Command::Put { key, value } => writes.add(self.line, key, Some(value)),
             Command::Delete { key } => writes.add(self.line, key, None),
             Command::SingleDelete { key } => writes.add_single_delete(self.line, key),
             Command::DeleteRange { low, high } => writes.add_range(self.line, low, high),
-            Command::Merge { key, operand } if self.merges() => writes.add_merge(self.line, key, operand),
+            Command::Merge { key, operand } if merges(space) => writes.add_merge(self.line, key, operand),
             _ => {
                 self.commit(writes, output);
                 let limit = self.shared.options.limits.reply_bytes;
                 let answer = |store: &dyn TextStore| answer_command(store, &command, limit, output);
-                if let Err(error) = self.space().as_text_store(answer) {
+                if let Err(error) = space.as_text_store(answer) {
                     self.fail(self.line, &error, output);
                 }
                 return;
@@ -93,20 +95,12 @@ impl<'s> TextSession<'s> {
         }
     }
 
-    /// Returns whether the tree has a merge operator. Without a merge operator, a merge must not be part of a batch,
-    /// because the merge would make the whole batch fail.
-    fn merges(&self) -> bool {
-        self.space().design().options.merge_operator.is_some()
-    }
-
     /// Writes the collected puts and deletes to the tree. If the write fails, appends an error with the line number of
     /// the first put or delete.
     fn commit(&self, writes: &mut Writes, output: &mut Vec<u8>) {
-        if writes.batch.is_empty() {
-            return;
-        }
+        let Some(database) = self.database.filter(|_| !writes.batch.is_empty()) else { return };
         self.shared.counters.batches.add(1);
-        if let Err(error) = self.space().write(&writes.batch) {
+        if let Err(error) = self.space(database).write(&writes.batch) {
             self.fail(writes.first, &error, output);
         }
         writes.batch.clear();
@@ -120,11 +114,20 @@ impl<'s> TextSession<'s> {
     }
 }
 
+/// Returns whether the tree has a merge operator. Without a merge operator, a merge must not be part of a batch, because
+/// the merge would make the whole batch fail.
+fn merges(space: &Space) -> bool {
+    space.design().options.merge_operator.is_some()
+}
+
 /// Returns the name in the line `f NAME`; `None` for any other line.
 fn selected_family(line: &[u8]) -> Option<String> {
     let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-    let (command, name, rest) = (words.next()?, words.next()?, words.next());
-    (command == b"f" && rest.is_none()).then(|| String::from_utf8_lossy(name).into_owned())
+    if words.next()? != b"f" {
+        return None;
+    }
+    let (name, rest) = (words.next()?, words.next());
+    rest.is_none().then(|| String::from_utf8_lossy(name).into_owned())
 }
 
 impl Writes {

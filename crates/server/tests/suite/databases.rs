@@ -101,13 +101,17 @@ fn the_text_language_selects_a_family() {
         b"p a 0\nf index\nm a 1\nm a 2\np b 3\nf values\np a 4\nr a z\nf index\nr a z\nf cold\nr a z\n",
     );
     assert_eq!([socket.line(), socket.line(), socket.line()], ["a:4", "a:12 b:3", "a:0"]);
-    socket.send(b"f indx\ng a\nm a 9\ng a\n");
+    socket.send(b"f indx\np a 7\ng a\nf cold\nm a 9\ng a\n");
     assert_eq!(
         socket.line(),
         "error: line 13: unknown family \"indx\". Valid: \"cold\", \"index\", \"values\""
     );
-    assert_eq!(socket.line(), "0");
-    assert!(socket.line().starts_with("error: line 15: "), "only one family has a merge operator");
+    // A put must not go to the family that was selected before.
+    for line in [14, 15] {
+        let expected = format!("error: line {line}: no family is selected; select a family with f NAME");
+        assert_eq!(socket.line(), expected);
+    }
+    assert!(socket.line().starts_with("error: line 17: "), "only one family has a merge operator");
     assert_eq!(socket.line(), "0");
     // A store without families has no other family.
     let plain = Served::with(|options| options.protocol = Protocol::Dsl);

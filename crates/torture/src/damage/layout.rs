@@ -2,6 +2,7 @@
 //! can therefore target every part of a file, and the tests do not rely on the code under test.
 
 use std::ops::Range;
+use std::path::Path;
 
 /// Directory to which a store or a family moves corrupted files.
 pub(crate) const QUARANTINE: &str = "quarantine";
@@ -43,7 +44,7 @@ impl FileKind {
     pub(crate) fn of(path: &str) -> Self {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         match name.rsplit_once('.') {
-            _ if folder.ends_with(QUARANTINE) => Self::Other,
+            _ if Path::new(folder).ends_with(QUARANTINE) => Self::Other,
             Some((_, "table" | "bin" | "sst")) => Self::Table,
             Some((_, "filter")) => Self::Filter,
             Some((_, "wal")) => Self::Log,

@@ -34,13 +34,18 @@ pub(crate) fn best_sentences(run: &RunData) -> Vec<String> {
     leads.iter().filter_map(|lead| best_sentence(&lead.row(run))).collect()
 }
 
-/// Compares the two best configurations of a group. Returns `None` if fewer than two configurations have values.
+/// Compares the two best configurations of a group. Configurations with doubtful values do not count. Returns `None` if
+/// fewer than two configurations have values.
 fn lead(run: &RunData, of: Selection, number: usize) -> Option<Lead> {
     let (matrix, group) = (run.matrix(of)?, &run.groups[number]);
     let better = better(run.metrics.get(of.metric)?);
     let sample = |cell: usize| matrix.cells[cell].sample("", &run.rounds);
+    let is_doubtful = |cell: &&usize| {
+        run.marks.iter().any(|mark| (mark.cell, mark.phase, mark.is_doubt) == (**cell, of.phase, true))
+    };
+    let cells = group.cells.iter().filter(|cell| !is_doubtful(cell));
     let mut medians: Vec<(usize, f64)> =
-        group.cells.iter().filter_map(|cell| Some((*cell, sample(*cell).median()?))).collect();
+        cells.filter_map(|cell| Some((*cell, sample(*cell).median()?))).collect();
     match better {
         Better::Higher => medians.sort_by(|a, b| b.1.total_cmp(&a.1)),
         Better::Lower => medians.sort_by(|a, b| a.1.total_cmp(&b.1)),

@@ -74,15 +74,17 @@ pub(crate) fn groups(manifest: &Manifest, within: &[usize], verdicts: &[Row]) ->
     keys.into_iter().map(group).filter(|group| !group.cells.is_empty()).collect()
 }
 
+/// The text between two parts of a label.
+const SEPARATOR: &str = " + ";
+
 /// Returns the labels without the parts that all labels contain. Returns whole labels if the remaining parts are empty or
 /// not distinct.
 fn differing_parts(labels: &[&str]) -> Vec<String> {
-    let separator = if labels.iter().any(|label| label.contains(" + ")) { " + " } else { ", " };
-    let parts: Vec<Vec<&str>> = labels.iter().map(|label| label.split(separator).collect()).collect();
+    let parts: Vec<Vec<&str>> = labels.iter().map(|label| label.split(SEPARATOR).collect()).collect();
     let is_shared = |part: &&str| parts.iter().all(|parts| parts.contains(part));
     let own = |parts: &Vec<&str>| {
         let own: Vec<&str> = parts.iter().copied().filter(|part| !is_shared(part)).collect();
-        own.join(separator)
+        own.join(SEPARATOR)
     };
     let names: Vec<String> = parts.iter().map(own).collect();
     let distinct: BTreeSet<&String> = names.iter().filter(|name| !name.is_empty()).collect();
@@ -130,9 +132,9 @@ mod tests {
     #[test]
     fn cells_are_compared_where_they_agree() {
         let manifest = manifest(&[
-            ("1, a", &["1", "a"]),
-            ("1, b", &["1", "b"]),
-            ("2, a", &["2", "a"]),
+            ("1 + a", &["1", "a"]),
+            ("1 + b", &["1", "b"]),
+            ("2 + a", &["2", "a"]),
             ("x", &["", "b"]),
         ]);
         let verdicts = [verdict("entries = 1", "b"), verdict("entries = 2", "a")];
@@ -146,8 +148,8 @@ mod tests {
             baseline,
         };
         let expected = [
-            of("entries = 1", &[0, 1, 3], &["1, a", "1, b", "x"], 1),
-            of("entries = 2", &[2, 3], &["2, a", "x"], 2),
+            of("entries = 1", &[0, 1, 3], &["1 + a", "1 + b", "x"], 1),
+            of("entries = 2", &[2, 3], &["2 + a", "x"], 2),
         ];
         assert_eq!(groups, expected);
     }
@@ -156,7 +158,9 @@ mod tests {
     fn a_name_has_only_the_parts_that_differ() {
         let labels = ["lsmbench + order=random + threads=1", "rocksdb + order=random + threads=1"];
         assert_eq!(differing_parts(&labels), ["lsmbench", "rocksdb"]);
-        assert_eq!(differing_parts(&["1, a", "1, b"]), ["a", "b"]);
+        // A comma separates the parameters of a part.
+        let whole = ["leveled(size_ratio=4, runs=8)", "tiered(size_ratio=4, runs=8)"];
+        assert_eq!(differing_parts(&whole), whole);
         assert_eq!(differing_parts(&["a + b", "a"]), ["a + b", "a"]);
         assert_eq!(differing_parts(&["a + b"]), ["a + b"]);
     }

@@ -274,7 +274,11 @@ fn line(row: &TableRow<'_>, run: &RunData) -> String {
 
 /// Returns the text with its first letter in upper case. A text that starts with a path of an experiment stays as it is.
 fn capital(text: &str) -> String {
-    if text.split(' ').next().is_some_and(|word| word.contains('.')) {
+    let is_path = |word: &str| {
+        // The title `p99.9 service time` is not a path.
+        word.contains('.') && word.split('.').all(|part| part.starts_with(char::is_alphabetic))
+    };
+    if text.split(' ').next().is_some_and(is_path) {
         return text.to_owned();
     }
     let mut letters = text.chars();

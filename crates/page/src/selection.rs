@@ -59,14 +59,14 @@ impl Selection {
         });
         let spec: VerdictSpec =
             toml::from_str::<Experiment>(&opened.manifest.resolved).unwrap_or_default().verdict;
-        let of_spec = spec.phase.and_then(|phase| {
-            let operation = spec.operation.unwrap_or_else(|| ALL.to_owned());
-            let metric = spec.metric.unwrap_or_else(|| fallback.to_owned());
-            numbers
-                .selection(&phase, &operation, &metric)
-                .or_else(|| numbers.selection(&phase, ALL, fallback))
-        });
         let last = numbers.phases.last().map_or("", String::as_str);
+        let phase = spec.phase.as_deref().unwrap_or(last);
+        let operation = spec.operation.as_deref().unwrap_or(ALL);
+        let metric = spec.metric.as_deref().unwrap_or(fallback);
+        let of_spec = || {
+            let named = numbers.selection(phase, operation, metric);
+            named.or_else(|| numbers.selection(phase, ALL, fallback))
+        };
         let directed = |selection: &Self| numbers.metrics[selection.metric].better != Better::Neither;
         let all = || {
             numbers.matrices.iter().map(|of| Self {
@@ -76,7 +76,7 @@ impl Selection {
             })
         };
         of_verdict
-            .or(of_spec)
+            .or_else(of_spec)
             .or_else(|| numbers.selection(last, ALL, fallback))
             .or_else(|| all().find(directed))
             .or_else(|| all().next())

@@ -90,7 +90,7 @@ const colorOf = (at) => `var(--s${at % 8})`;
 // - label: the description for screen readers
 const drawChart = (box, spec) => {
   const width = max(280, Math.round(box.clientWidth || 800));
-  const shown = spec.series.filter((of) => !spec.off || !spec.off.has(of.name));
+  const shown = spec.series.filter((of) => !spec.off || !spec.off.has(of.key || of.name));
   const points = shown.flatMap((of) => of.points);
   const isNarrow = width < 560;
   const isAcross = spec.isAcross;
@@ -217,9 +217,9 @@ const drawChart = (box, spec) => {
 // The names of the series as buttons that turn them on and off.
 const legendOf = (spec) => {
   const entry = (of, at) => {
-    const isOff = spec.off && spec.off.has(of.name);
+    const isOff = spec.off && spec.off.has(of.key || of.name);
     return el('button', { type: 'button', class: 'series', 'aria-pressed': String(!isOff), disabled: !spec.onToggle,
-      onclick: () => spec.onToggle(of.name) },
+      onclick: () => spec.onToggle(of.key || of.name) },
     el('i', { style: `background:${colorOf(of.color ?? at)}` }), of.name);
   };
   const most = 24;

@@ -121,7 +121,9 @@ const startHistory = () => {
   const compareRuns = (own, older, newer) => {
     const at = (one, run) => one.values.filter(([of]) => of === run).map(([, value]) => value)[0];
     const rows = own.map((one) => ({ one, before: at(one, older), after: at(one, newer) }))
-      .filter(({ before, after }) => before !== undefined && after !== undefined);
+      // A changed experiment between the two runs makes their values incomparable.
+      .filter(({ one, before, after }) => before !== undefined && after !== undefined
+        && !one.starts.some((run) => run > min(older, newer) && run <= max(older, newer)));
     const size = ({ before, after }) => (before > 0 && after > 0 ? abs(Math.log(after / before)) : before === after ? 0 : Infinity);
     rows.sort((a, b) => size(b) - size(a));
     const line = ({ one, before, after }) => {

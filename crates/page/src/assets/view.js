@@ -403,7 +403,7 @@ const showChart = () => {
     const kinds = Object.keys(VERDICT_COLORS).filter((kind) => points.some((of) => kindOf(of.row) === kind));
     const limits = new Set(points.filter((of) => kindOf(of.row) === 'equivalent').map((of) => of.row.limit));
     const nameOf = (kind) => (kind === 'equivalent' ? `within the threshold${limits.size === 1 ? ` of ${percent([...limits][0])}` : ''}` : kind);
-    return kinds.map((kind) => ({ name: nameOf(kind) || 'not compared', color: VERDICT_COLORS[kind],
+    return kinds.map((kind) => ({ name: nameOf(kind) || 'not compared', key: kind, color: VERDICT_COLORS[kind],
       points: points.filter((of) => kindOf(of.row) === kind) }));
   };
   const [kind, name] = [state.chart.split(':')[0], state.chart.slice(state.chart.indexOf(':') + 1)];

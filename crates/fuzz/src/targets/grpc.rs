@@ -201,14 +201,18 @@ fn seeds() -> Vec<Vec<u8>> {
     ];
     let operations = kinds.into_iter().map(|kind| Operation { kind: Some(kind) }).collect();
     let batch = BatchRequest { operations }.encode_to_vec();
+    let wrong = vec![Operation { kind: Some(OperationKind::Put(put("indx", "a", "1"))) }];
+    let wrong = BatchRequest { operations: wrong }.encode_to_vec();
     let get = GetRequest { key: "a".into(), family: "values".to_owned() }.encode_to_vec();
     let range = RangeRequest { low: "a".into(), limit: 2, backward: true, ..RangeRequest::default() };
     let range = range.encode_to_vec();
-    let [first, second] = [put("", "a", "1"), put("values", "a", "2")].map(|put| put.encode_to_vec());
+    let puts = [put("", "a", "1"), put("values", "a", "2"), put("", "b", "2")];
+    let [first, second, third] = puts.map(|put| put.encode_to_vec());
     [
-        vec![(0, &first), (0, &second), (1, &get), (5, &range)],
+        vec![(0, &first), (0, &second), (0, &third), (1, &get), (5, &range)],
         vec![(3, &batch), (1, &get), (2, &delete.encode_to_vec()), (5, &range)],
         vec![(4, &batch), (0, &second), (5, &range)],
+        vec![(0, &first), (3, &wrong), (5, &range)],
     ]
     .map(|calls| {
         let encode = |(method, message): (u8, &Vec<u8>)| {
@@ -265,5 +269,20 @@ mod tests {
             _ => message.to_vec(),
         };
         assert!(broken(ascends).contains("Range returns"));
+        let accepts_any_family = |method: &str, message: &[u8]| match method {
+            "Batch" => {
+                let mut batch = BatchRequest::decode(message).unwrap();
+                for operation in &mut batch.operations {
+                    if let Some(OperationKind::Put(put)) = &mut operation.kind
+                        && family(&put.family).is_none()
+                    {
+                        put.family.clear();
+                    }
+                }
+                batch.encode_to_vec()
+            }
+            _ => message.to_vec(),
+        };
+        assert!(broken(accepts_any_family).contains("a wrong Batch is valid"));
     }
 }

@@ -1,7 +1,5 @@
 //! Checks whether a store is steady. The check compares rounds according to [`SteadyRule`].
 
-use std::ops::Range;
-
 use engines::EngineStats;
 use measure::SteadyRule;
 use results::{columns as c, formulas};
@@ -81,11 +79,8 @@ pub(super) fn of_phase(
         return None;
     }
     let nearest = |second: u64| {
-        let at = |sample: &&Sample| ns_since_start(sample).abs_diff(second * 1_000_000_000);
-        samples.iter().min_by_key(at)
-    };
-    let within = |sample: &Sample, range: &Range<u64>| {
-        range.contains(&(ns_since_start(sample).saturating_sub(1) / 1_000_000_000))
+        let distance = |at: &usize| ns_since_start(&samples[*at]).abs_diff(second * 1_000_000_000);
+        (0..samples.len()).min_by_key(distance)
     };
     let rounds: Option<Vec<Round>> = (0..ROUNDS)
         .map(|round| {
@@ -96,9 +91,11 @@ pub(super) fn of_phase(
                 .map(|interval| interval.operations)
                 .sum();
             let (start, end) = (nearest(range.start)?, nearest(range.end)?);
-            let looks: Vec<&EngineStats> =
-                samples.iter().filter(|sample| within(sample, &range)).map(|sample| &sample.stats).collect();
-            Some(Round::of(operations as f64, [&start.stats, &end.stats], &looks))
+            // On a busy machine, a sample can be late or missing. Then the round has the sample nearest to its end.
+            let between: Vec<_> =
+                samples[end.min(start + 1)..=end].iter().map(|sample| &sample.stats).collect();
+            let [start, end] = [start, end].map(|at| &samples[at].stats);
+            Some(Round::of(operations as f64, [start, end], &between))
         })
         .collect();
     unsteady(&rounds?, ROUNDS as usize)
@@ -127,5 +124,22 @@ mod tests {
         rounds[3] = round(101.0, Some(5.0), &[2.0]);
         assert_eq!(unsteady(&rounds, 2), Some(Vec::new()));
         assert_eq!(unsteady(&rounds, 5), Some(vec!["write amplification".to_owned()]));
+    }
+
+    #[test]
+    fn late_samples_change_no_runs() {
+        let clock = measure::Clock::new();
+        let start = clock.now();
+        let mut level = engines::Readings::default();
+        level.gauge(&c::RUNS, 9.0);
+        // The sample of second 2 is late, so there is no sample between the seconds 1 and 2.
+        let samples = [0.0, 1.0, 2.6, 3.2, 4.0, 5.0].map(|second: f64| Sample {
+            at: clock.after(start, (second * 1e9) as u64),
+            stats: EngineStats { levels: vec![level.clone()], ..EngineStats::default() },
+            rss_peak_bytes: None,
+            disk_bytes: None,
+        });
+        let ns_since_start = |sample: &Sample| clock.ns_between(start, sample.at);
+        assert_eq!(of_phase(&[], &samples, 5_000_000_000, ns_since_start), Some(Vec::new()));
     }
 }

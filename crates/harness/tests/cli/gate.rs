@@ -201,7 +201,7 @@ fn synced() -> String {
 
 #[test]
 fn another_build_is_run_in_turn_and_a_slowdown_is_confirmed() {
-    let bench = Bench::new();
+    let bench = Bench::on_disk();
     bench.write("small.toml", synced());
     let program = env!("CARGO_BIN_EXE_lsmbench");
     // A build without waits for the disk: the baseline of a change that adds a wait.

@@ -85,6 +85,7 @@ fn slices_of_all_sides_have_the_same_operations_and_add_up_to_their_rows() {
         }
         assert!(of_slice.values().all(|ops| ops.len() == 2 && ops[0] == ops[1]), "{of_slice:?}");
         assert!(of_slice.len() > 2 * 2 * 16, "each of two phases has 16 slices or more: {}", of_slice.len());
+        let (mut close, mut compared) = (0, 0);
         for row in rows.iter().filter(|row| row.get(&c::OPERATION).text() == Some(c::ALL)) {
             let phase = row.get(&c::PHASE).to_string();
             let Some([ops, ns]) = sums.get(&(number(row, &c::CELL), number(row, &c::TRIAL), phase.clone()))
@@ -92,11 +93,15 @@ fn slices_of_all_sides_have_the_same_operations_and_add_up_to_their_rows() {
                 continue;
             };
             assert_eq!(number(row, &c::OPS), *ops, "{phase}");
-            // The phase ends with its last operation, and its slices with their last batch.
+            // The phase ends with its last operation, and its slices with their last batch. On a busy machine, the
+            // time between these two ends has no bound.
             let seconds = row.get(&c::SECONDS).number().unwrap();
             let of_slices = *ns as f64 / 1e9;
-            assert!(seconds > 0.5 * of_slices && seconds < 1.1 * of_slices, "{phase}: {seconds} {of_slices}");
+            assert!(seconds > 0.0 && seconds < 1.1 * of_slices, "{phase}: {seconds} {of_slices}");
+            close += usize::from(seconds > 0.5 * of_slices);
+            compared += 1;
         }
+        assert!(compared > 0 && 2 * close > compared, "{close} of {compared} phases");
     }
 }
 

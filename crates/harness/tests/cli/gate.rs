@@ -193,7 +193,10 @@ fn two_folders_are_compared_in_every_format() {
 /// Returns a timed experiment whose writes wait for the disk.
 fn synced() -> String {
     SMALL
-        .replace("memtable =", "wal = \"sync\"\nmemtable =")
+        .replace(
+            "memtable =",
+            "wal = \"sync\"\nstorage = { kind = \"simulated\", sync_latency = \"1ms\" }\nmemtable =",
+        )
         .replace("\"none\", \"standard\", \"blocked\"", "\"none\"")
         .replace("\"counted\"", "\"timed\"")
         .replace("3_000", "150")
@@ -201,11 +204,12 @@ fn synced() -> String {
 
 #[test]
 fn another_build_is_run_in_turn_and_a_slowdown_is_confirmed() {
-    let bench = Bench::on_disk();
+    let bench = Bench::new();
     bench.write("small.toml", synced());
     let program = env!("CARGO_BIN_EXE_lsmbench");
-    // A build without waits for the disk: the baseline of a change that adds a wait.
-    let base = bench.write("base", format!("#!/bin/sh\nexec {program} \"$@\" --set 'design.wal=\"none\"'\n"));
+    // A build whose syncs take no time: the baseline of a change that adds a wait.
+    let set = "--set 'design.storage.sync_latency=\"0ns\"'";
+    let base = bench.write("base", format!("#!/bin/sh\nexec {program} \"$@\" {set}\n"));
     fs::set_permissions(&base, fs::Permissions::from_mode(0o755)).unwrap();
     let arguments = |base: &'static str| {
         [

@@ -32,8 +32,8 @@ pub(crate) fn check_order(order: &dyn KeyOrder, a: &[u8], b: &[u8]) -> Result<()
 
 /// Checks that the comparator of a program orders the keys of a store by their bytes.
 ///
-/// The comparator may rely on the format of the program's keys, so the check calls it only with such keys. The check
-/// compares each key with the key that was written before it.
+/// The comparator may rely on the format of the program's keys, so the check calls the comparator only with keys of the
+/// program. The check compares each key with the key that was written last.
 pub(crate) struct CheckedOrder {
     order: Arc<dyn KeyOrder>,
     /// The key that was written last. `None` if the store has no keys yet.

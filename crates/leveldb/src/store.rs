@@ -19,7 +19,8 @@ pub(crate) struct Store {
     tree: Tree,
     /// The check of the program's comparator. `None` if the program has not set a comparator.
     order: Option<CheckedOrder>,
-    /// Whether the store makes each write durable before the write returns, even without a request for a sync.
+    /// Whether the store makes each write durable before the write returns, even if the program does not request a
+    /// sync.
     is_always_synced: bool,
 }
 
@@ -132,7 +133,7 @@ impl Store {
         self.order.as_ref().map_or(Ok(()), |order| order.check_written(keys))
     }
 
-    /// Makes all writes durable, if the program requests a sync and the WAL mode has not already synced the write.
+    /// Makes all writes durable if `sync` is true, unless the WAL mode has already synced the write.
     fn sync_if(&self, sync: bool) -> Result<(), Failure> {
         match sync && !self.is_always_synced {
             true => Ok(self.tree.sync()?),

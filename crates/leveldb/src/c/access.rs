@@ -1,4 +1,4 @@
-//! Writes and gets.
+//! Exported functions that read and write an open store.
 #![allow(unsafe_code)]
 
 use std::ffi::c_char;
@@ -74,7 +74,8 @@ pub unsafe extern "C" fn leveldb_write(
     }
 }
 
-/// Returns a copy of the value of a key, and sets its length. Returns null if the key is absent, and after an error.
+/// Returns a copy of the value of a key, and sets `*vallen` to its length in bytes. Returns null if the key is absent,
+/// and after an error.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).

@@ -1,4 +1,4 @@
-//! Iterators.
+//! Exported functions for iterators.
 #![allow(unsafe_code, non_camel_case_types)]
 
 use std::ffi::c_char;
@@ -28,8 +28,8 @@ unsafe fn with_cursor(iterator: *mut leveldb_iterator_t, change: impl FnOnce(&mu
     });
 }
 
-/// Returns the key or the value of the current entry, and sets `len` to its length. Returns null if there is no current
-/// entry.
+/// Returns a pointer to the key or the value of the current entry, as `part` selects. Sets `*len` to its length in
+/// bytes. Returns null if there is no current entry.
 ///
 /// # Safety
 /// The handle and the length are null or valid.

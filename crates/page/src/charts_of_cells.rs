@@ -17,7 +17,7 @@ pub(crate) const LEVELS: [Metric; 6] =
 /// The maximum number of rows of each file that a page contains.
 const MOST_ROWS: usize = 20_000;
 
-/// The rows of one configuration in one trial and one phase.
+/// The rows of `timeline.csv` or `levels.csv` for one configuration in one trial and one phase.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Course {
     /// Index of the configuration.

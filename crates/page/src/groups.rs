@@ -1,4 +1,5 @@
-//! The groups of configurations that are compared with each other, and the configurations that verdicts name.
+//! Divides configurations into groups that are compared with each other, and finds the configurations that verdicts
+//! name.
 
 use std::collections::BTreeSet;
 

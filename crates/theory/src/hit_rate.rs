@@ -94,8 +94,8 @@ impl Eviction {
         }
     }
 
-    /// Returns the time in which `held` blocks enter the cache. Returns `None` if the cache has room for all requested
-    /// blocks.
+    /// Returns the time t, in requests, after which the cache has been filled with `held` blocks. Returns `None` if the
+    /// cache has room for all requested blocks.
     fn time(self, popularity: &Popularity, held: f64) -> Option<f64> {
         let asked = popularity.sum(|share| f64::from(u8::from(share > 0.0)));
         if held >= asked {

@@ -36,8 +36,8 @@ impl Layer {
 /// The score of a design in one layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DesignScore {
-    /// The value of the objective, with its sign changed if the search maximizes the metric. A smaller value is always
-    /// better.
+    /// The value of the objective. If the search maximizes the metric, the sign of the value is changed, so a smaller
+    /// value is always better.
     pub objective: f64,
     /// The second metric of the Pareto set, for which smaller values are better. `None` if the layer cannot compute the
     /// metric.

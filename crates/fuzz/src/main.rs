@@ -81,7 +81,7 @@ mod plain {
     fn feed(target: &FuzzTarget, files: &[&str]) -> io::Result<()> {
         files.iter().try_for_each(|file| {
             let is_accepted = (target.run)(&fs::read(file)?);
-            let what = if is_accepted { "accepted" } else { "refused" };
+            let what = if is_accepted { "accepted" } else { "rejected" };
             writeln!(io::stdout(), "{file}: {what}; all invariants hold")
         })
     }

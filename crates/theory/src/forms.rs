@@ -135,7 +135,7 @@ pub fn textbook_write_amp(kind: &str, size_ratio: u64, flushes: u64) -> Option<f
     Some(1.0 + buffers as f64 / flushes as f64)
 }
 
-/// Returns the number of nonzero digits of `number` in base `base`, and the sum of the digits.
+/// Writes `number` in base `base`. Returns the number of nonzero digits, and the sum of all digits.
 fn of_digits(mut number: u64, base: u64) -> (u64, u64) {
     let (mut filled, mut sum) = (0, 0);
     while number > 0 {
@@ -242,14 +242,15 @@ fn fluid(flushes: u64, size_ratio: u64, upper_runs: u64, largest_runs: u64) -> u
     (1..=flushes).map(first_level).sum::<u64>() + powers(size_ratio, flushes).map(level).sum::<u64>()
 }
 
-/// Returns the number of buffers that a policy writes if it compacts every `runs` runs into one run.
+/// Returns the number of buffers that the compactions of a policy write. The policy compacts all runs into one run as
+/// soon as the tree has `runs` runs.
 fn merge_all(flushes: u64, runs: u64) -> u64 {
     let merges = if runs > 1 { (flushes - 1) / (runs - 1) } else { 0 };
     (0..merges).map(|merge| runs + (runs - 1) * merge).sum()
 }
 
-/// Returns the number of buffers that a policy writes if it compacts the oldest `max_runs` of `run_threshold` runs into
-/// the next level.
+/// Returns the number of buffers that the compactions of a policy write. As soon as a level has `run_threshold` runs,
+/// the policy compacts the oldest `max_runs` of these runs into one run of the next level.
 fn partial(flushes: u64, run_threshold: u64, max_runs: u64) -> u64 {
     let (mut writes, mut arrivals, mut size) = (0, flushes, 1);
     while arrivals >= run_threshold && max_runs > 1 {

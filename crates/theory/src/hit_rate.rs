@@ -86,7 +86,8 @@ impl Eviction {
         if requests > 0.0 { (1.0 - passed / keys_per_block / requests).max(0.0) } else { 0.0 }
     }
 
-    /// Returns the probability that a block with the fraction `share` of the requests is cached.
+    /// Returns the probability that a block with the fraction `share` of the requests is cached. `time` is the time t,
+    /// in requests, in which the cache is filled once.
     fn held(self, share: f64, time: f64) -> f64 {
         match self {
             Self::Lru => -(-share * time).exp_m1(),

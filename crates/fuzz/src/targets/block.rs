@@ -79,7 +79,7 @@ fn entries(block: &[u8], direction: Direction) -> Option<Vec<Owned>> {
     let mut entries: Vec<Owned> = Vec::new();
     walk(Bytes::copy_from(block), direction, |key, value| {
         entries.push((key.to_vec(), value.map(<[u8]>::to_vec)));
-        assert!(entries.len() <= block.len(), "there are more entries than bytes");
+        assert!(entries.len() <= block.len(), "the scan returned more entries than the block has bytes");
     })?;
     Some(entries)
 }
@@ -89,7 +89,7 @@ fn run(input: &[u8]) -> bool {
         bounded(input.len(), SPARE_BYTES, || {
             let mut count = 0;
             walk(Bytes::copy_from(input), direction, |_, _| count += 1);
-            assert!(count <= input.len(), "there are more entries than bytes");
+            assert!(count <= input.len(), "the scan returned more entries than the block has bytes");
         });
     }
     let Some(forward) = entries(input, Direction::Forward) else { return false };

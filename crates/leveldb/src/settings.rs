@@ -108,7 +108,7 @@ impl Changes {
         }
     }
 
-    /// Sets the component of an axis.
+    /// Replaces the component of an axis with `value`.
     fn choose(&mut self, axis: &str, value: Value) {
         self.0.insert(axis.to_owned(), value);
     }

@@ -20,9 +20,9 @@ const MOST_ROWS: usize = 20_000;
 /// The rows of `timeline.csv` or `levels.csv` for one configuration in one trial and one phase.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Course {
-    /// Index of the configuration.
+    /// The index of the configuration in the data of the page.
     pub(crate) cell: usize,
-    /// Index of the phase.
+    /// The index of the phase in the data of the page.
     pub(crate) phase: usize,
     /// The number of the trial.
     pub(crate) trial: u64,

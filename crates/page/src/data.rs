@@ -28,7 +28,7 @@ pub(crate) struct PageData {
     pub(crate) runs: Vec<RunData>,
 }
 
-/// The criteria for verdicts.
+/// The statistical criteria with which the script computes verdicts.
 #[derive(Serialize)]
 pub(crate) struct Criteria {
     delta: f64,
@@ -109,7 +109,7 @@ pub(crate) struct Swept {
 #[derive(Serialize)]
 pub(crate) struct MachineData {
     pub(crate) name: String,
-    /// The indexes of the rounds that ran on the machine.
+    /// The indexes, in the list of rounds, of the rounds that ran on the machine.
     pub(crate) rounds: Vec<usize>,
 }
 
@@ -119,7 +119,7 @@ pub(crate) struct MetricData {
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
     pub(crate) unit: &'static str,
-    /// The better direction: `higher`, `lower` or `neither`.
+    /// Whether higher or lower values are better: `higher`, `lower` or `neither`.
     pub(crate) better: String,
     pub(crate) definition: &'static str,
 }
@@ -133,7 +133,8 @@ pub(crate) struct CellData {
     pub(crate) has_wrong_answers: bool,
 }
 
-/// A row of `verdicts.csv`, with indexes instead of names.
+/// A row of `verdicts.csv`. The row has the indexes of its group, phase, operation, metric and configurations instead
+/// of their names.
 #[derive(Clone, Serialize)]
 pub(crate) struct VerdictData {
     pub(crate) group: usize,

@@ -13,12 +13,12 @@ pub(crate) struct Group {
     /// The swept values that all configurations of the group share, such as `entries = 1000`. Empty if there is only
     /// one group.
     pub(crate) heading: String,
-    /// Indexes of the configurations.
+    /// The indexes of the configurations in the manifest.
     pub(crate) cells: Vec<usize>,
     /// The names of the configurations within the group: the parts of their labels that differ. Empty if there is only
     /// one group.
     pub(crate) names: Vec<String>,
-    /// The index of the baseline.
+    /// The index of the configuration that is the baseline of the group.
     pub(crate) baseline: usize,
 }
 

@@ -36,13 +36,13 @@ const HIDDEN: [Metric; 3] = [c::WRONG_ANSWERS, c::CHECKED_ANSWERS, c::DROPPED_AN
 /// The values of one metric for one phase and one kind of operation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Matrix {
-    /// Index of the phase in the list of phases.
+    /// The index of the phase in [`AllNumbers::phases`].
     pub(crate) phase: usize,
-    /// Index of the kind of operation.
+    /// The index of the kind of operation in [`AllNumbers::operations`].
     pub(crate) operation: usize,
-    /// Index of the metric.
+    /// The index of the metric in [`AllNumbers::metrics`].
     pub(crate) metric: usize,
-    /// The values of each configuration.
+    /// The values of each configuration, in the order of the manifest.
     pub(crate) cells: Vec<Numbers>,
 }
 
@@ -64,7 +64,8 @@ pub(crate) struct AllNumbers {
     pub(crate) phases: Vec<String>,
     pub(crate) operations: Vec<String>,
     pub(crate) metrics: Vec<&'static Metric>,
-    /// The numbers of the rounds.
+    /// The numbers of the rounds, in ascending order, as in the column `trial`. The values of a configuration are in
+    /// the same order.
     pub(crate) rounds: Vec<u64>,
     pub(crate) matrices: Vec<Matrix>,
     /// The values of the second trials of baselines.

@@ -80,7 +80,8 @@ pub(crate) fn criteria(run: &RunData, of: Selection, baseline: usize) -> (Criter
     }
 }
 
-/// Compares the values of two configurations.
+/// Compares the values `own` of a configuration with the values `baseline`. In counted mode, compares the medians as
+/// exact values. Otherwise, compares the values of each round as pairs.
 pub(crate) fn compared(
     run: &RunData,
     baseline: &Sample,
@@ -102,7 +103,7 @@ pub(crate) fn better(metric: &MetricData) -> Better {
     }
 }
 
-/// Returns the unit of the column with this name.
+/// Returns the unit of a metric. Returns the plain unit if no column has the name of the metric.
 pub(crate) fn unit(metric: &MetricData) -> Unit {
     results::reference::metric(metric.name).map_or(Unit::Plain, |metric| metric.unit)
 }

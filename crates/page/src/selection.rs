@@ -23,7 +23,7 @@ struct VerdictSpec {
     metric: Option<String>,
 }
 
-/// A phase, a kind of operation and a metric, as indexes.
+/// A phase, a kind of operation and a metric, as indexes in the lists of the page data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Selection {
     pub(crate) phase: usize,

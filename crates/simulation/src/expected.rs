@@ -45,7 +45,7 @@ pub(crate) struct ExpectedTree<'a> {
     written: (f64, f64, f64),
     is_ordered: bool,
     may_drop: bool,
-    /// Whether the policy observes operations.
+    /// Whether the compaction policy observes operations.
     observes_operations: bool,
     /// The writes to the active memtable.
     pending: FlushedWrites,
@@ -158,7 +158,7 @@ impl<'a> ExpectedTree<'a> {
         (adds - share * self.classes.iter().map(distinct).sum::<f64>()).max(0.0)
     }
 
-    /// Simulates a phase.
+    /// Simulates all operations of a phase. Does nothing for a phase that cannot be simulated.
     pub(crate) fn phase(&mut self, phase: &Phase) -> Outcome<()> {
         match &phase.work {
             Work::Load(load) => self.load(load, operations(phase)),
@@ -350,7 +350,7 @@ impl<'a> ExpectedTree<'a> {
     }
 }
 
-/// The expected cost of a lookup.
+/// The expected numbers of blocks, filter probes and sorted runs of a lookup.
 #[derive(Clone, Copy, Default)]
 struct LookupCosts {
     blocks: f64,

@@ -42,7 +42,7 @@ pub struct Contribution {
     pub experiments: usize,
     /// The faults of the folder. The repository accepts only folders without faults.
     pub faults: Vec<String>,
-    /// Notes that are not faults.
+    /// Remarks about the folder that are no faults.
     pub notes: Vec<String>,
 }
 
@@ -53,7 +53,7 @@ pub struct Standard<'a> {
     pub experiments: &'a [KnownExperiment],
     /// The current version of the program.
     pub version: &'a str,
-    /// The variants of all catalogs.
+    /// The variants of all catalogs, with their crates and versions.
     pub components: &'a [ComponentInfo],
     /// The label of the configuration with which the site compares engines.
     pub baseline: &'a str,
@@ -139,7 +139,7 @@ impl Examined<'_> {
         self.faults.push(format!("{}: {key}: {problem}", self.path.display()));
     }
 
-    /// Finds all faults of the folder.
+    /// Runs all checks of the folder, and records its faults.
     fn examine(&mut self) {
         self.files();
         self.experiment();

@@ -12,7 +12,7 @@ use crate::file::SiteFile;
 use crate::frame::{SEARCH, framed};
 use crate::sections::{Section, sections};
 
-/// The file with the index.
+/// The script file that contains the index.
 const INDEX: &str = "search-index.js";
 
 /// Returns the page of the search and its index. `files` are all other files of the site.

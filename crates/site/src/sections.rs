@@ -25,7 +25,7 @@ const HEADINGS: [&str; 4] = ["h1", "h2", "h3", "h4"];
 /// Elements inside of a line. The words on both sides of their tags can be parts of one word.
 const INLINE: [&str; 7] = ["a", "b", "code", "em", "i", "span", "strong"];
 
-/// The parser of a page.
+/// The state of the parser that splits a page into sections.
 #[derive(Default)]
 struct Reader<'a> {
     sections: Vec<Section>,
@@ -33,7 +33,7 @@ struct Reader<'a> {
     /// `None` if the parser skips nothing.
     skipped: Option<(&'a str, usize)>,
     is_in_heading: bool,
-    /// The number of open tables.
+    /// The number of table elements that enclose the current position.
     tables: usize,
     /// The words of tables in the current section.
     known: HashSet<String>,

@@ -19,9 +19,9 @@ const GETS: usize = 500;
 /// The cost of entries in file bytes, memory and device time. Each cost consists of a part per SSTable and a part per
 /// charged byte.
 ///
-/// A charged byte is one of [`TableShape::bytes`](compaction::TableShape::bytes). Both parts are measured on two sample
-/// SSTables of the design on a simulated device. One sample has 2,000 entries of the workload, and the other sample has
-/// 14,000 entries.
+/// The charged bytes of an SSTable are the bytes that [`TableShape::bytes`](compaction::TableShape::bytes) counts:
+/// keys, values and a fixed overhead per entry. Both parts are measured on two sample SSTables of the design on a
+/// simulated device. One sample has 2,000 entries of the workload, and the other sample has 14,000 entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Costs {
     /// The size of an SSTable file, in bytes.

@@ -71,7 +71,7 @@ impl Chunk {
         Some((&self.bytes[start..key_end], &self.bytes[key_end..value_end]))
     }
 
-    /// Returns the number of entries that the chunk after this chunk should have.
+    /// Returns the maximum number of entries of the next chunk, which follows this chunk.
     fn next_len(&self) -> usize {
         match self.bytes.len() {
             MOST_BYTES.. => 1,

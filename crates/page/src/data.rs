@@ -15,7 +15,8 @@ use crate::numbers::{AllNumbers, Matrix, Numbers};
 use crate::opened::Opened;
 use crate::selection::{Selection, judged};
 
-/// The maximum number of configurations for which a page contains the operation streams of the manifest.
+/// The maximum number of configurations that the manifest on a page may contain. A manifest with more configurations is
+/// shown without them.
 const MOST_STREAMS: usize = 100;
 
 /// All data that a page shows.

@@ -128,7 +128,7 @@ impl HistoryData {
         text + &self.runs() + &self.plain() + "</article>\n"
     }
 
-    /// All runs of each experiment with their commits, oldest run first.
+    /// Returns a collapsed table of all runs of each experiment with their commits, oldest run first.
     fn runs(&self) -> String {
         let mut text = "<details class=\"notes\" id=\"all-runs\">\n<summary>All runs with their commits</summary>\n\
                         <div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">experiment</th><th scope=\"col\">run</th>\

@@ -277,7 +277,8 @@ fn line(row: &TableRow<'_>, run: &RunData) -> String {
     )
 }
 
-/// Returns the text with its first letter in upper case. A text that starts with a path of an experiment stays as it is.
+/// Returns the text with its first letter in upper case. A text that starts with the path of a setting, such as
+/// `design.bloom`, stays unchanged.
 fn capital(text: &str) -> String {
     let is_path = |word: &str| {
         // The title `p99.9 service time` is not a path.

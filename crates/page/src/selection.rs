@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::numbers::AllNumbers;
 use crate::opened::Opened;
 
-/// The section of a resolved experiment that the page reads.
+/// The part of a resolved experiment that the page reads: the section `[verdict]`.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Experiment {

@@ -77,7 +77,8 @@ impl<'a> SimulatedTree<'a> {
         Ok(state.simulator.compact_all()?)
     }
 
-    /// Returns the counters and sizes so far.
+    /// Returns the counters of all operations so far and the current sizes of the tree, in the form of the statistics
+    /// of an engine.
     pub fn stats(&self) -> EngineStats {
         let state = self.state.lock();
         readings(&state.simulator.report(), &state.counts, &self.costs)

@@ -1,5 +1,5 @@
-//! The check of the results that a contributor measured on a machine: schema, completeness, plausibility, and versions
-//! of the program and components.
+//! Checks the results that a contributor measured on a machine: their schema, completeness and plausibility, and the
+//! versions of the program and its components.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! The documents of the repository as pages: the folder `docs`, and all Markdown files that they link to.
+//! Converts the documents of the repository to pages. The documents are the folder `docs`, and all Markdown files to
+//! which these documents link.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};

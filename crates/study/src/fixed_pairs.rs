@@ -99,7 +99,7 @@ const HEADER_BYTES: usize = 2;
 /// Bytes of a "btree-page" for each entry, in addition to its key and value: a slot and two lengths.
 const PAGE_BYTES_PER_PAIR: usize = 10;
 
-/// The format of fixed-size pairs, with the format for blocks of other entries.
+/// The block format of fixed-size pairs. `others` is the format of blocks with entries that cannot be pairs.
 pub(crate) struct FixedPairs {
     form: Form,
     others: Box<dyn BlockFormat>,

@@ -29,7 +29,8 @@ pub enum Eviction {
 }
 
 impl Eviction {
-    /// Returns the eviction policy of a cache in the catalog. Returns `None` if there is no closed form.
+    /// Returns the eviction policy of a cache in the catalog. Returns `None` if the policy of the cache has no closed
+    /// form.
     pub fn of(cache: &Choice) -> Option<Self> {
         match cache.kind() {
             "lru" | "string-lru" => Some(Self::Lru),

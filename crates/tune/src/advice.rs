@@ -1,4 +1,4 @@
-//! The result of a search: the best design, the Pareto set, and the reasons.
+//! The result of a search: the best design, the Pareto set, and a text that explains the choice of the best design.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The confirmation: a run that compares the best design of a search with the designs that it must beat.
+//! Executes the confirmation: a run that compares the best design of a search with the designs that it must beat.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The factors of a design space: the parts of a design in which the candidates differ.
+//! Finds the factors of a design space: the parts of a design in which the candidates differ.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

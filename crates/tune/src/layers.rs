@@ -39,7 +39,8 @@ struct Search<'a> {
     candidates: Vec<Candidate>,
     /// Whether theory and simulation can evaluate all candidates, because all of them use the engine `lsmbench`.
     has_models: bool,
-    /// The sampled costs, by the part of a design that determines its SSTables.
+    /// The costs that were measured on sample SSTables. The key is the part of a design that determines its SSTables,
+    /// as TOML.
     costs: HashMap<String, Costs>,
     /// The duration of each layer.
     times: Vec<(&'static str, Duration)>,
@@ -160,7 +161,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Returns the costs of a design. The costs are sampled once for all designs with equal SSTables.
+    /// Returns the costs of a design. The costs are measured only once for all designs with equal SSTables.
     fn costs_of(&mut self, design: &Design) -> Outcome<Costs> {
         let mut key = design.to_toml();
         OUTSIDE_OF_TABLES.iter().for_each(|axis| drop(key.remove(*axis)));

@@ -101,7 +101,7 @@ class Workload:
         self.keys = self.copy_trace(options.trace) if keys is None else keys
         self.text = f'question = "Which design for {name}?"\n{key}\n'
         self.phases = LOAD.format(keys=self.keys, value=value) + RUN.format(operations=operations, value=value) + mix
-        # The objectives depend on the experiment and on the program, so other ones do not use them.
+        # Another experiment or program gives other objectives, so the objectives are not reused for it.
         version = subprocess.run([self.program, "--version"], capture_output=True, text=True, check=True).stdout
         self.file = self.folder / "finished.jsonl"
         self.head = json.dumps([version, self.experiment([("leveled", 2, 2, "1KiB")])])
@@ -115,7 +115,7 @@ class Workload:
         return len(set(struct.unpack(f">{len(accesses) // 4}I", accesses)))
 
     def read_finished(self):
-        """The objective and the seconds of each design that an earlier comparison has run."""
+        """Returns the objective and the seconds of each design that an earlier comparison has run."""
         lines = self.file.read_text().splitlines() if self.file.exists() else []
         if not lines or lines[0] != self.head:
             self.file.write_text(self.head + "\n")
@@ -123,11 +123,11 @@ class Workload:
         return {tuple(point): (value, seconds) for point, value, seconds in map(json.loads, lines[1:])}
 
     def capacity(self, bits):
-        """The capacity of each of two memtables: half of the memory that the filters leave."""
+        """Returns the capacity of a memtable: half of the memory that the filters leave, because a tree has two."""
         return (self.memory - self.keys * bits // 8) // 2
 
     def experiment(self, points, end=""):
-        """An experiment with these designs."""
+        """Returns an experiment whose configurations are these designs."""
         sweep = {
             "design.compaction": [f"{policy}(size_ratio={ratio})" for policy, ratio, _, _ in points],
             "design.bloom": [f"standard(bits_per_key={bits})" for _, _, bits, _ in points],
@@ -174,16 +174,16 @@ class Budget:
         self.workload, self.runs, self.seen = workload, runs, {}
 
     def is_spent(self):
-        """Whether no run is left."""
+        """Returns whether the search has used all its runs."""
         return len(self.seen) >= self.runs
 
     def value(self, point):
-        """The objective of a design."""
+        """Returns the objective of a design. Runs the design if it has not run yet."""
         self.seen[point] = self.workload.run([point])[0]
         return self.seen[point]
 
     def seconds(self):
-        """The seconds of the runs."""
+        """Returns the total seconds of the runs of this search."""
         return sum(self.workload.finished[point][1] for point in self.seen)
 
 
@@ -240,7 +240,7 @@ SEARCHES = {"optuna": optuna_search, "smac": smac_search, "random": random_searc
 
 
 def advised(workload, runs):
-    """The best objective that `lsmbench tune` finds with this number of counted runs, and the seconds of the search."""
+    """Returns the best objective that `lsmbench tune` finds with this number of counted runs, and its seconds."""
     points = list(itertools.product(*AXES.values()))
     end = f'[tune]\nminimise = "{OBJECTIVE} in run"\ncount = {runs}\nconfirm = false\n'
     out, seconds = workload.lsmbench("tune", workload.experiment(points, end))
@@ -253,7 +253,7 @@ def advised(workload, runs):
 
 
 def interval(values):
-    """The median with its 95 % confidence interval by ranks, or with the range of fewer than six values."""
+    """Returns the median, and its 95 % confidence interval by ranks, or the range of fewer than six values."""
     values = sorted(values)
     cut = 0
     # The largest number of values on each side for which the interval keeps 95 %.
@@ -291,7 +291,7 @@ def compare(workload, tuners, options):
 
 
 def arguments():
-    """The command line."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--lsmbench", default="lsmbench")
     parser.add_argument("--work", type=Path, default=Path("compare-tuners"))

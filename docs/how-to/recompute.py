@@ -24,7 +24,7 @@ FEWEST_TRIALS = 6
 
 
 def arguments():
-    """The command line."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("results", type=Path)
     parser.add_argument("--metric")
@@ -41,13 +41,13 @@ def fail(message):
 
 
 def load(folder, name):
-    """A CSV file of the folder. An empty field was not measured, and is NaN."""
+    """Reads a CSV file of the folder. An empty field was not measured, and becomes NaN."""
     # pandas would read labels such as "None" and "null" as missing values.
     return pd.read_csv(folder / name, keep_default_na=False, na_values=[""])
 
 
 def select(verdicts, options):
-    """The row of verdicts.csv that the options select."""
+    """Returns the row of verdicts.csv that the options select."""
     for column in ["metric", "candidate", "within"]:
         wanted = getattr(options, column)
         if wanted is not None:
@@ -58,7 +58,7 @@ def select(verdicts, options):
 
 
 def judged_rows(runs, verdict):
-    """The rows of runs.csv that the verdict is about: phase, operation, and the swept values in `within`."""
+    """Selects the rows of runs.csv of the verdict, by phase, operation, and the swept values in `within`."""
     rows = runs[(runs["phase"] == verdict["phase"]) & (runs["operation"] == verdict["operation"])]
     within = verdict["within"]
     for part in [] if pd.isna(within) else within.split(", "):
@@ -69,7 +69,7 @@ def judged_rows(runs, verdict):
 
 
 def values_of(rows, name, metric):
-    """The metric of one configuration by trial."""
+    """Returns the metric of one configuration, by trial."""
     labels = rows["label"].unique()
     # Within a group the name leaves out the parameters that all configurations have in common.
     label = name if name in labels else next(label for label in labels if label.split("(")[0] == name)
@@ -77,7 +77,7 @@ def values_of(rows, name, metric):
 
 
 def interval(logs):
-    """The percentile bootstrap of the median over rounds, as logarithms."""
+    """Returns the confidence interval of the median over rounds, as logarithms, by a percentile bootstrap."""
     if np.ptp(logs) == 0 and len(logs) > 1:
         return logs[0], logs[0]  # Counters are exact.
     if len(logs) < FEWEST_TRIALS:
@@ -90,7 +90,7 @@ def interval(logs):
 
 
 def recompute(runs, verdict):
-    """The ratio candidate / baseline and its interval, from the rows of runs.csv."""
+    """Returns the ratio candidate / baseline and its interval, from the rows of runs.csv."""
     rows = judged_rows(runs, verdict)
     baseline = values_of(rows, verdict["baseline"], verdict["metric"])
     candidate = values_of(rows, verdict["candidate"], verdict["metric"])
@@ -104,7 +104,7 @@ def recompute(runs, verdict):
 
 
 def draw(runs, verdict, file):
-    """The metric of each configuration: a point per trial, a line at the median."""
+    """Draws the metric of each configuration: a point per trial, and a line at the median."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -4,7 +4,7 @@ use toml::{Table, Value};
 
 use crate::{Catalog, Choice, ChoiceError, Limit, Origin};
 
-/// The functions of a catalog that do not depend on the component type, such as names, summaries and choices.
+/// A catalog of an axis, without the functions that depend on the component type.
 pub trait Axis: Sync {
     /// Returns the name of the axis in TOML.
     fn name(&self) -> &'static str;

@@ -17,9 +17,9 @@ pub(crate) fn parse(text: &str) -> Result<(String, Table), String> {
     let inner = rest.strip_suffix(')').ok_or_else(|| format!("\"{text}\" lacks the closing parenthesis"))?;
     let mut params = Table::new();
     for part in split_top_level(inner).into_iter().filter(|part| !part.trim().is_empty()) {
-        let (key, value) = part
-            .split_once('=')
-            .ok_or_else(|| format!("\"{}\" in \"{text}\" must be parameter=value", part.trim()))?;
+        let (key, value) = part.split_once('=').ok_or_else(|| {
+            format!("the part \"{}\" of \"{text}\" must have the form parameter=value", part.trim())
+        })?;
         params.insert(key.trim().to_owned(), parse_value(value.trim()));
     }
     Ok((kind.trim().to_owned(), params))

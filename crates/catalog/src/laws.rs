@@ -9,8 +9,8 @@ use toml::{Table, Value};
 
 use crate::{Catalog, Variant, label};
 
-/// An invariant: its name, and the function that checks it. The function returns an error with a description if the
-/// invariant is violated.
+/// An invariant: its name, and the function that checks it. If the invariant is violated, the function returns a
+/// description of the violation as an error.
 pub type Invariant<S> = (&'static str, fn(&S) -> Result<(), String>);
 
 /// Returns whether tests must run all their cases. This is true if the environment variable `LSMBENCH_NIGHTLY` is set,
@@ -19,8 +19,8 @@ pub fn is_nightly() -> bool {
     std::env::var_os("LSMBENCH_NIGHTLY").is_some()
 }
 
-/// Returns whether a test with many cases runs case `number`. In a [nightly run], all cases run. Otherwise, one in
-/// `every` cases runs.
+/// Returns whether a test with many cases should run the case with this number. In a [nightly run], all cases run.
+/// Otherwise, one in `every` cases runs.
 ///
 /// [nightly run]: is_nightly
 pub fn is_sampled(number: usize, every: usize) -> bool {
@@ -178,7 +178,7 @@ fn check_choice<T: ?Sized>(axis: &'static str, variant: &Variant<T>) -> Result<(
         ));
     }
     if variant.choose(axis, choice.params().clone(), &[]).as_ref() != Ok(&choice) {
-        return Err("the TOML of the default parameters is parsed as other parameters".to_owned());
+        return Err("the TOML of the default parameters does not parse to the default parameters".to_owned());
     }
     let misspelt = Table::from_iter([("no_such_parameter".to_owned(), Value::Integer(1))]);
     match variant.choose(axis, misspelt, &[]) {

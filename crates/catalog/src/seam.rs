@@ -1,4 +1,4 @@
-//! Calls with which a run measures the interface cost of a component in another language or process.
+//! Pairs of calls with which a run measures the interface cost of a component in another language or process.
 
 /// Calls of a component through an interface to another language or process, and the same calls without the interface.
 /// The difference between the two times is the interface cost.

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 pub struct TuneSpec {
     /// Metric to minimize: a column of `runs.csv`, `memory` or `io_per_op`, such as `"p99_ns of get in lookup"`. If the
     /// text names no operation or no phase, lsmbench uses the operation or the phase of the verdict. `memory` is the
-    /// sum of two memtables, filters, fence pointers and the capacity of the cache. `io_per_op` is the number of blocks
-    /// read and written per operation.
+    /// memory budget of the design. Without a budget, `memory` is the size of two memtables, the filters and the fence
+    /// pointers, plus the capacity of the cache. `io_per_op` is the number of blocks read and written per operation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minimise: Option<String>,
     /// Metric to maximize. Replaces `minimise`.

@@ -1,5 +1,5 @@
-//! The allocator of every program that links this crate: the system allocator, which also counts the bytes of each
-//! thread.
+//! An allocator that counts the bytes that each thread holds. The allocator calls the system allocator. Every program
+//! that links this crate uses the counting allocator.
 //!
 //! With this allocator, a target checks that the memory for an input stays within its limit. The counts are per thread,
 //! so that concurrent targets do not count each other's bytes.
@@ -22,7 +22,8 @@ thread_local! {
     static MOST: Cell<isize> = const { Cell::new(0) };
 }
 
-/// Runs `work`. Returns its result, and the peak of the bytes that this thread has allocated during `work`.
+/// Runs `work`. Returns its result, and the largest number of bytes that this thread held at one time during `work`.
+/// Memory that the thread held before `work` does not count.
 pub(crate) fn most_held<R>(work: impl FnOnce() -> R) -> (R, usize) {
     let before = HELD.get();
     MOST.set(before);

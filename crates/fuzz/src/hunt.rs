@@ -1,5 +1,5 @@
-//! Searches for a violated invariant without a fuzzer. A hunt runs a target on its corpus and on seeded mutations of
-//! the corpus.
+//! Searches for inputs that violate an invariant, without libFuzzer. A search runs a target on its corpus and on seeded
+//! mutations of the corpus.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -34,7 +34,7 @@ pub struct Failure {
     pub message: String,
 }
 
-/// The numbers of inputs of a search that found no failure.
+/// The counts of inputs in a search that found no failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fed {
     /// The number of all inputs.
@@ -45,7 +45,8 @@ pub struct Fed {
     pub accepted_changes: usize,
 }
 
-/// A message from the thread that runs a target to the thread that watches the timeout.
+/// A message between the two threads of a search. The thread that runs the target sends the message to the thread that
+/// watches the timeout.
 enum News {
     /// The thread now runs the target on this input.
     Feeds(Vec<u8>),
@@ -54,8 +55,8 @@ enum News {
 }
 
 impl Hunt {
-    /// Runs `target` on its corpus, on earlier findings, and on seeded mutations of both. Returns the number of all
-    /// inputs, and the number of accepted inputs.
+    /// Runs `target` on its corpus, on earlier findings, and on seeded mutations of both. Returns how many inputs the
+    /// target received and accepted.
     ///
     /// # Errors
     /// Returns the first input that violates an invariant or does not terminate. If an input does not terminate, its
@@ -81,9 +82,11 @@ impl Hunt {
                 }
                 Ok(News::Ended(ended)) => return ended,
                 Err(RecvTimeoutError::Timeout) => {
-                    format!("the target did not end within {:?}", self.patience)
+                    format!("the target did not finish the input within {:?}", self.patience)
                 }
-                Err(RecvTimeoutError::Disconnected) => "a panic while the corpus is built".to_owned(),
+                Err(RecvTimeoutError::Disconnected) => {
+                    "the target panicked before its first input, while it built its corpus".to_owned()
+                }
             };
             return Err(Failure { input: fed, message });
         }

@@ -1,10 +1,10 @@
-//! Hostile inputs for every reader of external bytes or text, and the invariants that must hold for every input.
+//! Fuzz targets for every reader of external bytes or text.
 //!
 //! A [`FuzzTarget`] is one reader of untrusted input. A target has a corpus of valid inputs, which the encoders create.
 //! A target also has a function that passes one input to the reader, and panics if an invariant is violated. All
-//! targets check the following invariants: The reader does not panic. Its memory and its time are limited. An accepted
-//! input is valid, and is equal after it is written and read again. The docstring of each target lists its additional
-//! invariants.
+//! targets check the following invariants: The reader does not panic. Its memory and its time stay within limits. An
+//! accepted input is valid. If the accepted data is written and read again, the data is unchanged. The docstring of
+//! each target lists its additional invariants.
 //!
 //! A target runs in two ways. In an ordinary test with a stable toolchain, it runs on its corpus, on earlier findings,
 //! and on seeded mutations of both ([`Hunt`]). Under libFuzzer, it runs on inputs that reach new code (`just fuzz`).

@@ -1,6 +1,6 @@
-//! The program that runs the fuzz targets. With coverage (`just fuzz`), it is a libFuzzer program for the target that
-//! the environment variable `FUZZ` names. In a normal build, it lists the targets, writes their corpora, and runs
-//! targets on files.
+//! The program that runs the fuzz targets. In a build with coverage (`just fuzz`), the program is a libFuzzer program,
+//! and the environment variable `FUZZ` names its target. In a normal build, the program lists the targets, writes their
+//! corpora, and runs targets on files.
 #![cfg_attr(fuzzing, no_main)]
 
 #[cfg(fuzzing)]
@@ -13,7 +13,8 @@ mod guided {
     static TARGET: LazyLock<&FuzzTarget> = LazyLock::new(|| {
         let name = std::env::var("FUZZ").unwrap_or_default();
         let target = TARGETS.iter().find(|target| target.name == name);
-        target.unwrap_or_else(|| panic!("FUZZ={name} names no target"))
+        target
+            .unwrap_or_else(|| panic!("the environment variable FUZZ=\"{name}\" does not name a fuzz target"))
     });
 
     libfuzzer_sys::fuzz_target!(|input: &[u8]| {
@@ -67,7 +68,8 @@ mod plain {
         TARGETS.iter().try_for_each(|target| writeln!(io::stdout(), "{}: {}", target.name, target.about))
     }
 
-    /// Writes the initial corpus for a fuzzer, with one file per input.
+    /// Writes the initial corpus of a target to a folder, with one file per input. The corpus includes the inputs of
+    /// earlier findings.
     fn write_corpus(target: &FuzzTarget, folder: &Path) -> io::Result<()> {
         fs::create_dir_all(folder)?;
         for (number, input) in (target.seeds)().iter().enumerate() {
@@ -79,7 +81,7 @@ mod plain {
     fn feed(target: &FuzzTarget, files: &[&str]) -> io::Result<()> {
         files.iter().try_for_each(|file| {
             let is_accepted = (target.run)(&fs::read(file)?);
-            let what = if is_accepted { "accepted" } else { "refused" };
+            let what = if is_accepted { "accepted" } else { "rejected" };
             writeln!(io::stdout(), "{file}: {what}; all invariants hold")
         })
     }

@@ -1,4 +1,4 @@
-//! Inputs that have violated an invariant in the past. Each input is one file, which is named after the fault.
+//! Inputs that have violated an invariant in the past. Each input is one file, and the file name describes the bug.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ pub fn regressions(target: &str) -> Vec<(String, Vec<u8>)> {
     let Ok(files) = fs::read_dir(&folder) else { return Vec::new() };
     let mut inputs: Vec<(String, Vec<u8>)> = files
         .map(|file| {
-            let path = file.expect("the folder of regressions can be listed").path();
+            let path = file.expect("the files in the folder of regressions can be listed").path();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             (name, fs::read(&path).expect("a regression can be read"))
         })

@@ -11,7 +11,7 @@ pub struct FuzzTarget {
     pub form: InputForm,
     /// Returns the seed corpus: valid inputs that the encoders create.
     pub seeds: fn() -> Vec<Vec<u8>>,
-    /// Passes one input to the reader. Returns whether the reader accepted the input.
+    /// Passes one input to the reader, and checks the invariants. Returns whether the reader accepted the input.
     ///
     /// # Panics
     /// Panics if an invariant is violated.

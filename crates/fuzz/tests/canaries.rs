@@ -66,7 +66,7 @@ fn memory_that_a_length_asks_for_is_found() {
             true
         })
     });
-    assert!(found(&target).contains("bytes were allocated at once"));
+    assert!(found(&target).contains("bytes of memory at once"));
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn a_loop_without_end_is_found() {
         }
         true
     });
-    assert!(found(&target).contains("did not end"));
+    assert!(found(&target).contains("did not finish"));
 }
 
 #[test]

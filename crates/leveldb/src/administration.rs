@@ -1,4 +1,4 @@
-//! Calls on a store that is not open: remove a store, and repair a store.
+//! Removes or repairs a store. The store must not be open.
 
 use std::fs;
 use std::io;
@@ -12,8 +12,8 @@ use crate::design::design_of;
 use crate::failure::Failure;
 use crate::settings::Settings;
 
-/// Removes a store, and also its directory if the directory has no other files. If the store does not exist, the call
-/// succeeds.
+/// Removes the files of a store. Also removes the directory of the store if no other file is left in it. If the store
+/// does not exist, the call succeeds.
 pub(crate) fn destroy(settings: &Settings, directory: &Path) -> Result<(), Failure> {
     tree::destroy(&storage_of(&design_of(settings)?)?, directory)?;
     // A directory that is missing or that has other files stays as it is.

@@ -1,4 +1,5 @@
-//! An iterator that can change its direction. Each scan of a tree moves in only one direction.
+//! An iterator that can move forward and backward. A scan of a tree has only one direction, so the iterator opens a new
+//! scan when its direction changes.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use crate::key_order::{KeyOrder, check_order};
 /// The maximum number of entries that a cursor reads as one chunk.
 const MOST_ENTRIES: usize = 64;
 
-/// The size of a chunk in bytes. If a chunk is larger, the cursor reads the next entries one at a time.
+/// A number of bytes. If a chunk has this size or is larger, the next chunk contains only one entry.
 const MOST_BYTES: usize = 64 << 10;
 
 self_cell! {
@@ -37,8 +38,7 @@ pub(crate) struct Cursor {
     /// The open scan and its direction. `None` before the first seek and after an error.
     scan: Option<(Scan, Direction)>,
     chunk: Chunk,
-    /// The index of the current entry in the chunk. If the chunk has no entry with this index, there is no current
-    /// entry.
+    /// The index of the current entry in `chunk`. If this index is not valid in `chunk`, there is no current entry.
     at: usize,
     /// The first error since the last seek.
     failure: Option<Failure>,
@@ -71,7 +71,7 @@ impl Chunk {
         Some((&self.bytes[start..key_end], &self.bytes[key_end..value_end]))
     }
 
-    /// Returns the number of entries in the next chunk.
+    /// Returns the maximum number of entries of the next chunk, which follows this chunk.
     fn next_len(&self) -> usize {
         match self.bytes.len() {
             MOST_BYTES.. => 1,
@@ -170,8 +170,8 @@ impl Cursor {
         }
     }
 
-    /// Compares the previous key with the current key, using the comparator of the program. If the comparator orders
-    /// these keys differently from their bytes, records an error, and the cursor then has no current entry.
+    /// Compares the previous key with the current key, using the comparator of the program. If the order by the
+    /// comparator differs from the order of bytes, records an error, and the cursor then has no current entry.
     fn check_move(&mut self, previous: &[u8]) {
         let (Some(order), Some((key, _))) = (&self.order, self.entry()) else { return };
         if let Err(failure) = check_order(&**order, previous, key) {

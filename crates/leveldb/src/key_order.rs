@@ -32,8 +32,8 @@ pub(crate) fn check_order(order: &dyn KeyOrder, a: &[u8], b: &[u8]) -> Result<()
 
 /// Checks that the comparator of a program orders the keys of a store by their bytes.
 ///
-/// The comparator may rely on the format of the program's keys, so the check calls it only with such keys. The check
-/// compares each key with the key that was written before it.
+/// The comparator may rely on the format of the program's keys, so the check calls the comparator only with keys of the
+/// program. The check compares each key with the key that was written last.
 pub(crate) struct CheckedOrder {
     order: Arc<dyn KeyOrder>,
     /// The key that was written last. `None` if the store has no keys yet.
@@ -51,7 +51,8 @@ impl CheckedOrder {
         &self.order
     }
 
-    /// Checks the key of a read.
+    /// Compares the key of a read with the key that was written last. Returns an error if the comparator does not order
+    /// both keys by their bytes.
     pub(crate) fn check_read(&self, key: &[u8]) -> Result<(), Failure> {
         match &*self.last.lock() {
             Some(last) => check_order(&*self.order, last, key),
@@ -59,7 +60,8 @@ impl CheckedOrder {
         }
     }
 
-    /// Checks the keys of a write, before the store writes them.
+    /// Compares each key of a write with the key before it, before the store writes the keys. Returns an error if the
+    /// comparator does not order two of these keys by their bytes.
     pub(crate) fn check_written<'k>(&self, keys: impl Iterator<Item = &'k [u8]>) -> Result<(), Failure> {
         let mut last = self.last.lock();
         for key in keys {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use tree::{LevelStats, Tree};
 
-/// The start of the property name for the number of SSTables in a level.
+/// The start of the name of a property that is the number of SSTables in a level. The number of the level follows.
 const FILES_AT_LEVEL: &str = "leveldb.num-files-at-level";
 
 /// The smallest number of levels for which properties exist, as in LevelDB.
@@ -32,8 +32,9 @@ fn files_at_level(tree: &Tree, level: &str) -> Option<String> {
     (level < levels.len().max(LEVELS)).then(|| levels.get(level).map_or(0, |level| level.tables).to_string())
 }
 
-/// Returns a table with one line per level and the columns of LevelDB: SSTables, size in MiB, seconds of compactions,
-/// MiB read and MiB written. A tree records only the total time of all compactions, which is in the last line.
+/// Returns a table with one line per level. The columns are those of LevelDB: SSTables, size in MiB, seconds of
+/// compactions, MiB read and MiB written. The last line contains the time of all compactions, because a tree does not
+/// record times per level.
 fn level_table(tree: &Tree) -> String {
     let stats = tree.stats();
     let mut text = "Level SSTables Size(MiB) Time(s) Read(MiB) Written(MiB)\n".to_owned();

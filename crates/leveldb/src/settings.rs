@@ -95,7 +95,7 @@ impl Settings {
     }
 }
 
-/// Keys of a design with new values.
+/// The keys of a design that options replace, with their new values.
 struct Changes(Table);
 
 impl Changes {
@@ -108,14 +108,15 @@ impl Changes {
         }
     }
 
-    /// Sets the component of an axis.
+    /// Replaces the component of an axis with `value`.
     fn choose(&mut self, axis: &str, value: Value) {
         self.0.insert(axis.to_owned(), value);
     }
 }
 
-/// Returns the component of an axis, with `value` as its parameter. If the variant of the design has this parameter,
-/// the variant stays. Otherwise, the variant is `kind`, which LevelDB uses. Without a value, the variant is `none`.
+/// Returns the new component of an axis, in which `value` is the value of `parameter`. If the variant in the design has
+/// this parameter, the component keeps the variant. Otherwise, the component has the variant `kind`. If `value` is
+/// `None`, returns the variant `none`.
 fn variant(design: &Design, axis: &str, (kind, parameter): (&str, &str), value: Option<Value>) -> Value {
     let Some(value) = value else { return Value::from("none") };
     let mut table = Table::from_iter([(parameter.to_owned(), value)]);
@@ -125,7 +126,7 @@ fn variant(design: &Design, axis: &str, (kind, parameter): (&str, &str), value: 
     Value::Table(table)
 }
 
-/// Returns the codec for a number from LevelDB's headers.
+/// Returns the name of the codec that has this number in `leveldb/c.h`.
 fn codec(number: i32) -> Result<&'static str, Failure> {
     match number {
         0 => Ok("none"),

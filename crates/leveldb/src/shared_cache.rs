@@ -1,4 +1,4 @@
-//! The cache of a cache handle. Several stores of a program may share the cache.
+//! The cache behind a handle of type `leveldb_cache_t`. Several stores of a program may share the cache.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,7 +7,8 @@ use tree::Design;
 
 use crate::failure::Failure;
 
-/// A cache with the capacity that the program has set, and with the variant of the first store's design.
+/// A cache with the capacity that the program has set. The design of the first store that uses the cache determines its
+/// variant.
 pub(crate) struct SharedCache {
     /// The capacity in bytes.
     pub(crate) capacity: usize,

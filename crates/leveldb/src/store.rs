@@ -19,12 +19,14 @@ pub(crate) struct Store {
     tree: Tree,
     /// The check of the program's comparator. `None` if the program has not set a comparator.
     order: Option<CheckedOrder>,
-    /// Whether the store makes each write durable before the write returns, even without a request for a sync.
+    /// Whether the store makes each write durable before the write returns, even if the program does not request a
+    /// sync.
     is_always_synced: bool,
 }
 
 impl Store {
-    /// Opens the store in a directory.
+    /// Opens the store in a directory, with the options of the program. Creates a missing store only with the option
+    /// `create_if_missing`.
     pub(crate) fn open(settings: &Settings, directory: &Path) -> Result<Self, Failure> {
         let design = design_of(settings)?;
         let is_always_synced = syncs_each_write(&design)?;
@@ -58,21 +60,21 @@ impl Store {
         Ok(Self { tree, order, is_always_synced })
     }
 
-    /// Sets the value of a key.
+    /// Sets the value of a key. If `sync` is true, the write is durable when the call returns.
     pub(crate) fn put(&self, key: &[u8], value: &[u8], sync: bool) -> Result<(), Failure> {
         self.check_written(std::iter::once(key))?;
         self.tree.put(key, value)?;
         self.sync_if(sync)
     }
 
-    /// Deletes a key.
+    /// Deletes a key. If `sync` is true, the write is durable when the call returns.
     pub(crate) fn delete(&self, key: &[u8], sync: bool) -> Result<(), Failure> {
         self.check_written(std::iter::once(key))?;
         self.tree.delete(key)?;
         self.sync_if(sync)
     }
 
-    /// Applies a batch atomically.
+    /// Applies a batch atomically. If `sync` is true, the batch is durable when the call returns.
     pub(crate) fn write(&self, batch: &WriteBatch, sync: bool) -> Result<(), Failure> {
         self.check_written(batch.entries().map(|entry| entry.key))?;
         self.tree.write(batch)?;
@@ -132,7 +134,7 @@ impl Store {
         self.order.as_ref().map_or(Ok(()), |order| order.check_written(keys))
     }
 
-    /// Makes all writes durable, if the program requests a sync and the WAL mode has not already synced the write.
+    /// Makes all writes durable if `sync` is true, unless the WAL mode has already synced the write.
     fn sync_if(&self, sync: bool) -> Result<(), Failure> {
         match sync && !self.is_always_synced {
             true => Ok(self.tree.sync()?),

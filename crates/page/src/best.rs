@@ -8,13 +8,13 @@ use crate::data::RunData;
 use crate::rows::{better, compared, criteria};
 use crate::selection::Selection;
 
-/// The best configuration of a group, compared with the next.
+/// The best configuration of a group, compared with the second-best configuration.
 struct Lead {
     of: Selection,
     group: usize,
     best: usize,
     next: usize,
-    /// The median of the next configuration.
+    /// The median of the second-best configuration.
     baseline: f64,
     comparison: Comparison,
     threshold: &'static str,
@@ -22,7 +22,7 @@ struct Lead {
 
 /// Returns a sentence for each group and each phase: first for the phase that the page shows first, and then for the
 /// other phases. A sentence compares the two configurations with the best medians. Returns no sentence if neither
-/// direction of the metric is better.
+/// higher nor lower values of the metric are better.
 pub(crate) fn best_sentences(run: &RunData) -> Vec<String> {
     let first = run.first.phase;
     let others = (0..run.phases.len()).filter(|phase| *phase != first);
@@ -34,8 +34,8 @@ pub(crate) fn best_sentences(run: &RunData) -> Vec<String> {
     leads.iter().filter_map(|lead| best_sentence(&lead.row(run))).collect()
 }
 
-/// Compares the two best configurations of a group. Configurations with doubtful values do not count. Returns `None` if
-/// fewer than two configurations have values.
+/// Compares the two best configurations of a group. Ignores configurations with doubtful values. Returns `None` if
+/// fewer than two configurations remain, or if neither higher nor lower values of the metric are better.
 fn lead(run: &RunData, of: Selection, number: usize) -> Option<Lead> {
     let (matrix, group) = (run.matrix(of)?, &run.groups[number]);
     let better = better(run.metrics.get(of.metric)?);

@@ -1,4 +1,4 @@
-//! The data for the details of configurations: the timelines of trials, and the levels of trees.
+//! Collects the data for the details of configurations: the timelines of trials, and the levels of trees.
 
 use results::columns::{ALL, OPERATION, PHASE, SECOND, TRIAL};
 use results::levels::{BYTES_WRITTEN, LEVEL, TABLES};
@@ -17,12 +17,12 @@ pub(crate) const LEVELS: [Metric; 6] =
 /// The maximum number of rows of each file that a page contains.
 const MOST_ROWS: usize = 20_000;
 
-/// The rows of one configuration in one trial and one phase.
+/// The rows of `timeline.csv` or `levels.csv` for one configuration in one trial and one phase.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Course {
-    /// Index of the configuration.
+    /// The index of the configuration in the data of the page.
     pub(crate) cell: usize,
-    /// Index of the phase.
+    /// The index of the phase in the data of the page.
     pub(crate) phase: usize,
     /// The number of the trial.
     pub(crate) trial: u64,
@@ -30,12 +30,13 @@ pub(crate) struct Course {
     pub(crate) rows: Vec<Vec<Option<f64>>>,
 }
 
-/// Returns the timelines of all trials of a run. If all trials have too many rows, returns only the first trial.
+/// Returns the timelines of all trials of a run. If these timelines have more than 20,000 rows, returns only the
+/// timelines of the first trial of each configuration, with at most 20,000 rows in total.
 pub(crate) fn timelines(opened: &Opened, phases: &[String]) -> Vec<Course> {
     opened.timeline.as_ref().map_or_else(Vec::new, |table| courses(opened, phases, table, &TIMELINE))
 }
 
-/// Returns the levels of the trees of a run.
+/// Returns the levels of the trees in the first trial of each configuration.
 pub(crate) fn levels(opened: &Opened, phases: &[String]) -> Vec<Course> {
     let first = |table: &Table| table.filter(|row| row.get(&TRIAL).integer() == Some(0));
     opened.levels.as_ref().map_or_else(Vec::new, |table| courses(opened, phases, &first(table), &LEVELS))

@@ -1,4 +1,4 @@
-//! The comparisons in a results folder as texts, for tables that contain many experiments.
+//! Formats the comparisons of a results folder as texts, for tables that contain many experiments.
 
 use std::collections::BTreeMap;
 

@@ -15,20 +15,21 @@ use crate::numbers::{AllNumbers, Matrix, Numbers};
 use crate::opened::Opened;
 use crate::selection::{Selection, judged};
 
-/// The maximum number of configurations for which a page contains the operation streams of the manifest.
+/// The maximum number of configurations that the manifest on a page may contain. A manifest with more configurations is
+/// shown without them.
 const MOST_STREAMS: usize = 100;
 
 /// All data that a page shows.
 #[derive(Serialize)]
 pub(crate) struct PageData {
     pub(crate) criteria: Criteria,
-    /// By the number of rounds, the medians of the bootstrap's resamples: the positions of the two middle values in the
-    /// sorted sample, and the number of resamples with this median.
+    /// The medians of the resamples of the bootstrap, for each number of rounds. Each median has the positions of the
+    /// two middle values in the sorted sample, and the number of resamples with this median.
     pub(crate) draws: BTreeMap<usize, Vec<[usize; 3]>>,
     pub(crate) runs: Vec<RunData>,
 }
 
-/// The criteria for verdicts.
+/// The statistical criteria with which the script computes verdicts.
 #[derive(Serialize)]
 pub(crate) struct Criteria {
     delta: f64,
@@ -60,7 +61,8 @@ pub(crate) struct RunData {
     #[serde(skip)]
     pub(crate) flame_graphs: Vec<FlameGraph>,
     pub(crate) warnings: Vec<String>,
-    /// The mismatches and doubts of the engines. The page contains them as HTML, so the script does not need them.
+    /// The mismatches of the engines, and the reasons to doubt their times. The page contains them as HTML, so the
+    /// script does not need them.
     #[serde(skip)]
     pub(crate) mismatches: Vec<EngineMismatches>,
     pub(crate) left_out: Vec<LeftOut>,
@@ -108,7 +110,7 @@ pub(crate) struct Swept {
 #[derive(Serialize)]
 pub(crate) struct MachineData {
     pub(crate) name: String,
-    /// The indexes of the rounds that ran on the machine.
+    /// The indexes, in the list of rounds, of the rounds that ran on the machine.
     pub(crate) rounds: Vec<usize>,
 }
 
@@ -118,7 +120,7 @@ pub(crate) struct MetricData {
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
     pub(crate) unit: &'static str,
-    /// The better direction: `higher`, `lower` or `neither`.
+    /// Whether higher or lower values are better: `higher`, `lower` or `neither`.
     pub(crate) better: String,
     pub(crate) definition: &'static str,
 }
@@ -132,7 +134,8 @@ pub(crate) struct CellData {
     pub(crate) has_wrong_answers: bool,
 }
 
-/// A row of `verdicts.csv`, with indexes instead of names.
+/// A row of `verdicts.csv`. The row has the indexes of its group, phase, operation, metric and configurations instead
+/// of their names.
 #[derive(Clone, Serialize)]
 pub(crate) struct VerdictData {
     pub(crate) group: usize,
@@ -158,7 +161,7 @@ pub(crate) struct Mark {
     pub(crate) cell: usize,
     pub(crate) phase: usize,
     pub(crate) text: String,
-    /// Whether a value with this note cannot have a verdict.
+    /// Whether the note excludes the value from verdicts.
     pub(crate) is_doubt: bool,
 }
 
@@ -277,8 +280,8 @@ fn machines(manifest: &Manifest, rounds: &[u64]) -> Vec<MachineData> {
         .collect()
 }
 
-/// Returns the verdict sentences from the manifest. If the manifest has no sentences, creates them from the rows of
-/// `verdicts.csv`.
+/// Returns the verdicts as sentences. The sentences come from the manifest, or from the rows of `verdicts.csv` if the
+/// manifest has no sentences. For a run with `--quick`, returns one sentence that explains why the run has no verdicts.
 fn conclusions(opened: &Opened) -> Vec<String> {
     if opened.manifest.quick {
         return vec![format!("No verdict: {NO_QUICK_VERDICT}")];
@@ -299,7 +302,8 @@ fn cells(opened: &Opened) -> Vec<CellData> {
     opened.manifest.cells.iter().map(cell).collect()
 }
 
-/// Returns the manifest without its conclusions, and without configurations if there are too many.
+/// Returns the manifest without its conclusions. If the manifest has more than 100 configurations, the result has no
+/// configurations either.
 fn shortened(manifest: &Manifest) -> Manifest {
     let mut manifest = manifest.clone();
     manifest.conclusions.clear();
@@ -342,7 +346,7 @@ fn verdicts(opened: &Opened, numbers: &AllNumbers, groups: &[Group]) -> Vec<Verd
     opened.verdicts.iter().filter_map(verdict).collect()
 }
 
-/// Returns notes about values that exceed a bound, and about trials that were not steady.
+/// Returns notes about implausible values, and about trials in which the store was not steady.
 fn marks(opened: &Opened, phases: &[String]) -> Vec<Mark> {
     let mut marks: BTreeMap<(usize, usize, bool), (String, BTreeSet<u64>)> = BTreeMap::new();
     for row in opened.runs.rows() {
@@ -366,8 +370,8 @@ fn marks(opened: &Opened, phases: &[String]) -> Vec<Mark> {
     marks.into_iter().map(mark).collect()
 }
 
-/// Returns the medians of the bootstrap's resamples. Each key is a number of rounds in which two configurations of a
-/// run both have values.
+/// Returns the medians of the resamples of the bootstrap, by the number of rounds. The result has each number of rounds
+/// in which two configurations of a run both have values, if this number is sufficient for a verdict.
 pub(crate) fn draws(runs: &[RunData]) -> BTreeMap<usize, Vec<[usize; 3]>> {
     let criteria = measure::Criteria::default();
     let mut counts = BTreeSet::new();

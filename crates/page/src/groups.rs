@@ -1,4 +1,5 @@
-//! The groups of configurations that are compared with each other, and the configurations that verdicts name.
+//! Divides configurations into groups that are compared with each other, and finds the configurations that verdicts
+//! name.
 
 use std::collections::BTreeSet;
 
@@ -12,17 +13,18 @@ pub(crate) struct Group {
     /// The swept values that all configurations of the group share, such as `entries = 1000`. Empty if there is only
     /// one group.
     pub(crate) heading: String,
-    /// Indexes of the configurations.
+    /// The indexes of the configurations in the manifest.
     pub(crate) cells: Vec<usize>,
     /// The names of the configurations within the group: the parts of their labels that differ. Empty if there is only
     /// one group.
     pub(crate) names: Vec<String>,
-    /// The index of the baseline.
+    /// The index of the configuration that is the baseline of the group.
     pub(crate) baseline: usize,
 }
 
-/// Returns the positions of the swept paths that have equal values in all compared configurations, according to the
-/// first verdict. Without verdicts, engines are compared at equal values of all other paths.
+/// Returns the indexes of the swept paths whose values divide the configurations into groups. The column `within` of
+/// the first verdict names these paths. Without verdicts, a run that sweeps engines has groups of equal values of all
+/// other paths, and any other run has only one group.
 pub(crate) fn within(manifest: &Manifest, verdicts: &[Row]) -> Vec<usize> {
     let Some(within) = verdicts.first().map(|row| row.get(&v::WITHIN).to_string()) else {
         let others = manifest.swept.iter().enumerate().filter(|(_, path)| path.as_str() != ENGINE);
@@ -39,8 +41,8 @@ pub(crate) fn title(path: &str) -> String {
     Column::Swept(path.to_owned()).title().to_owned()
 }
 
-/// Returns the groups of configurations of a run. If a configuration has no value for a shared path, it belongs to
-/// every group that has its other values.
+/// Returns the groups of configurations of a run. The configurations of a group have equal values of the paths
+/// `within`. A configuration without a value of such a path belongs to each group with which its other values agree.
 pub(crate) fn groups(manifest: &Manifest, within: &[usize], verdicts: &[Row]) -> Vec<Group> {
     let value = |cell: usize, at: usize| manifest.cells[cell].swept.get(at).map_or("", String::as_str);
     let mut keys: Vec<Vec<&str>> = Vec::new();
@@ -94,8 +96,8 @@ fn differing_parts(labels: &[&str]) -> Vec<String> {
     }
 }
 
-/// Returns the configuration among `cells` that a verdict names by its label, by a swept value, or by a part of its
-/// label.
+/// Returns the first configuration among `cells` that has `name` as its label. If there is none, returns the first one
+/// that has `name` as a swept value, or else as a part of its label. Returns `None` if no configuration has this name.
 pub(crate) fn named(manifest: &Manifest, cells: &[usize], name: &str) -> Option<usize> {
     let find = |is_it: &dyn Fn(&usize) -> bool| cells.iter().find(|cell| is_it(cell)).copied();
     let label = |cell: usize| manifest.cells[cell].label.as_str();

@@ -1,5 +1,5 @@
-//! The history of metrics on a page: the runs of each experiment, the values of each series, and the change points with
-//! their commits.
+//! The history part of a page: the runs of each experiment, the values of each series, and the change points with their
+//! commits.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -45,8 +45,8 @@ struct PastRun {
 #[derive(Serialize)]
 struct SeriesData {
     label: String,
-    /// The number of the series among the series with an equal name, from 1. A changed experiment file starts another
-    /// series.
+    /// The number of the series among all series with the same name, starting at 1. Each change of the experiment file
+    /// starts another series.
     version: usize,
     phase: String,
     operation: String,
@@ -57,7 +57,8 @@ struct SeriesData {
     /// The values, each with the index of its run.
     values: Vec<(usize, f64)>,
     changes: Vec<ChangePoint>,
-    /// The levels between change points: the index of the first run, the index of the last run, and the median.
+    /// The parts of the series between change points. Each part has the index of its first run, the index of its last
+    /// run, and the median of its values.
     levels: Vec<(usize, usize, f64)>,
 }
 
@@ -127,7 +128,7 @@ impl HistoryData {
         text + &self.runs() + &self.plain() + "</article>\n"
     }
 
-    /// All runs of each experiment with their commits, oldest run first.
+    /// Returns a collapsed table of all runs of each experiment with their commits, oldest run first.
     fn runs(&self) -> String {
         let mut text = "<details class=\"notes\" id=\"all-runs\">\n<summary>All runs with their commits</summary>\n\
                         <div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">experiment</th><th scope=\"col\">run</th>\

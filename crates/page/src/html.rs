@@ -126,7 +126,8 @@ fn conclusions(run: &RunData) -> String {
     let items: Vec<String> = run.conclusions.iter().map(item).collect();
     match items.len() {
         0 if run.cells.len() > 1 => {
-            "<p>The results have no verdict in words. The table compares the configurations.</p>\n".to_owned()
+            "<p>The results contain no text of a verdict. To compare the configurations, see the table.</p>\n"
+                .to_owned()
         }
         0 => "<p>No verdict: nothing was compared.</p>\n".to_owned(),
         count if count > MOST_CONCLUSIONS => {
@@ -237,7 +238,11 @@ fn table(run: &RunData) -> String {
     }
     text += "</tbody>\n</table>\n";
     if all.len() > MOST_ROWS {
-        let _ = writeln!(text, "<p>{MOST_ROWS} of {} rows; the script of the page shows all.</p>", all.len());
+        let _ = writeln!(
+            text,
+            "<p>The table shows {MOST_ROWS} of {} rows. To see all rows, allow scripts.</p>",
+            all.len()
+        );
     }
     text + "</div>\n"
 }
@@ -272,7 +277,8 @@ fn line(row: &TableRow<'_>, run: &RunData) -> String {
     )
 }
 
-/// Returns the text with its first letter in upper case. A text that starts with a path of an experiment stays as it is.
+/// Returns the text with its first letter in upper case. A text that starts with the path of a setting, such as
+/// `design.bloom`, stays unchanged.
 fn capital(text: &str) -> String {
     let is_path = |word: &str| {
         // The title `p99.9 service time` is not a path.

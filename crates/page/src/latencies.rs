@@ -62,7 +62,8 @@ pub(crate) fn latencies(opened: &Opened, phases: &[String], rounds: &[u64]) -> V
     found
 }
 
-/// Merges two latency logs. Skips histograms with other bounds, which another version has written.
+/// Adds the histograms of `other` to `log`. Skips a histogram whose bounds differ from the bounds in `log`, because
+/// another version has written it.
 fn joined(mut log: LatencyLog, other: &LatencyLog) -> LatencyLog {
     for (tag, histogram) in &mut log.histograms {
         if let Some(more) = other.get(tag) {

@@ -1,8 +1,9 @@
-//! The settings of engines that differ from the settings of the design, and the doubts about engines.
+//! Finds the settings of engines that differ from the settings of the design, and the reasons to doubt the times of
+//! engines.
 
 use results::{Manifest, UNEQUAL};
 
-/// The lines about an engine.
+/// The lines about one engine.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct EngineMismatches {
     pub(crate) engine: String,

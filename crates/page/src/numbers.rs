@@ -30,19 +30,19 @@ const MAIN: [Metric; 14] = [
     c::RSS_PEAK_BYTES,
 ];
 
-/// Metrics that the page omits, because they only mark rows or are equal to other metrics.
+/// Metrics that the page omits, because they only count answers that lsmbench has checked.
 const HIDDEN: [Metric; 3] = [c::WRONG_ANSWERS, c::CHECKED_ANSWERS, c::DROPPED_ANSWERS];
 
 /// The values of one metric for one phase and one kind of operation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Matrix {
-    /// Index of the phase in the list of phases.
+    /// The index of the phase in [`AllNumbers::phases`].
     pub(crate) phase: usize,
-    /// Index of the kind of operation.
+    /// The index of the kind of operation in [`AllNumbers::operations`].
     pub(crate) operation: usize,
-    /// Index of the metric.
+    /// The index of the metric in [`AllNumbers::metrics`].
     pub(crate) metric: usize,
-    /// The values of each configuration.
+    /// The values of each configuration, in the order of the manifest.
     pub(crate) cells: Vec<Numbers>,
 }
 
@@ -64,7 +64,8 @@ pub(crate) struct AllNumbers {
     pub(crate) phases: Vec<String>,
     pub(crate) operations: Vec<String>,
     pub(crate) metrics: Vec<&'static Metric>,
-    /// The numbers of the rounds.
+    /// The numbers of the rounds, in ascending order, as in the column `trial`. The values of a configuration are in
+    /// the same order.
     pub(crate) rounds: Vec<u64>,
     pub(crate) matrices: Vec<Matrix>,
     /// The values of the second trials of baselines.
@@ -77,7 +78,7 @@ pub(crate) struct AllNumbers {
 type Placed<'a> = BTreeMap<(usize, usize), Vec<(usize, usize, &'a Row)>>;
 
 impl Numbers {
-    /// Creates the most compact form of the values of all rounds.
+    /// Converts the values of all rounds to the most compact form that represents them.
     fn of(rounds: Vec<Option<f64>>) -> Self {
         match rounds.first() {
             _ if rounds.iter().all(Option::is_none) => Self::None,
@@ -157,7 +158,8 @@ impl AllNumbers {
         placed
     }
 
-    /// Returns the values of a metric, whose index is the next free index. Omits phases without a value.
+    /// Returns the values of a metric, by phase and kind of operation. The metric gets the next free index. Omits
+    /// phases without a value.
     fn matrices_of(&self, metric: &Metric, placed: &Placed<'_>, cells: usize) -> Vec<Matrix> {
         let place = self.metrics.len();
         let matrices = placed.iter().filter_map(|((phase, operation), rows)| {
@@ -182,8 +184,8 @@ impl AllNumbers {
     }
 }
 
-/// Returns the metrics with numeric values in their order: the metrics of verdicts, the main metrics, other metrics
-/// with a better direction, and all other metrics.
+/// Returns the metrics with numeric values, in the order in which a page includes them: the metrics of verdicts, the
+/// main metrics, other metrics for which higher or lower values are better, and all other metrics.
 fn in_order(judged: &[String]) -> Vec<&'static Metric> {
     let rank = |metric: &Metric| {
         let judged = judged.iter().position(|name| name == metric.name);
@@ -198,7 +200,8 @@ fn in_order(judged: &[String]) -> Vec<&'static Metric> {
     metrics
 }
 
-/// Returns the number of ranks that are reserved for metrics of verdicts. No experiment judges more metrics.
+/// Returns the rank of the first main metric. The lower ranks are reserved for metrics of verdicts, of which no
+/// experiment has more.
 fn judged_ranks() -> usize {
     METRICS.len()
 }

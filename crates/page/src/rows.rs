@@ -23,7 +23,7 @@ pub(crate) struct TableRow<'a> {
     pub(crate) baseline: Option<f64>,
     /// The comparison with the baseline. `None` if the configuration is the baseline.
     pub(crate) comparison: Option<Comparison>,
-    /// The origin of the smallest difference that the comparison reports, such as `noise floor`.
+    /// The name of the threshold below which the comparison ignores a difference: `noise floor` or `threshold`.
     threshold: &'static str,
     /// The verdict of the run, if the run judged this row.
     pub(crate) verdict: Option<&'a VerdictData>,
@@ -65,8 +65,8 @@ pub(crate) fn rows(run: &RunData, of: Selection) -> Vec<TableRow<'_>> {
     rows
 }
 
-/// Returns the criteria of comparisons in a group, and the origin of the smallest difference that a verdict reports.
-/// `baseline` is the configuration of the group that has second trials.
+/// Returns the criteria of comparisons in a group, and the name of the threshold below which a verdict ignores a
+/// difference. `baseline` is the configuration of the group that has second trials (A/A runs).
 pub(crate) fn criteria(run: &RunData, of: Selection, baseline: usize) -> (Criteria, &'static str) {
     let sample = |matrix: &Matrix| matrix.cells[baseline].sample("", &run.rounds);
     let samples = run.matrix(of).map(sample).zip(run.noise_of(of).map(sample));
@@ -80,7 +80,8 @@ pub(crate) fn criteria(run: &RunData, of: Selection, baseline: usize) -> (Criter
     }
 }
 
-/// Compares the values of two configurations.
+/// Compares the values `own` of a configuration with the values `baseline`. In counted mode, compares the medians as
+/// exact values. Otherwise, compares the values of each round as pairs.
 pub(crate) fn compared(
     run: &RunData,
     baseline: &Sample,
@@ -102,7 +103,7 @@ pub(crate) fn better(metric: &MetricData) -> Better {
     }
 }
 
-/// Returns the unit of the column with this name.
+/// Returns the unit of a metric. Returns the plain unit if no column has the name of the metric.
 pub(crate) fn unit(metric: &MetricData) -> Unit {
     results::reference::metric(metric.name).map_or(Unit::Plain, |metric| metric.unit)
 }

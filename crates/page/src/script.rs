@@ -37,7 +37,7 @@ const DECLARATIONS: [&str; 2] = ["const", "let"];
 /// Constants and shorter expressions of equal value.
 const SHORTER: [(&str, &str); 2] = [("true", "!0"), ("false", "!1")];
 
-/// The statements between two brackets, up to the current position.
+/// The part of the statements between two brackets that the function has already read.
 #[derive(Clone, Copy, Default)]
 struct Statements {
     /// Whether the current statement is a declaration.

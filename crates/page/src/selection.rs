@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::numbers::AllNumbers;
 use crate::opened::Opened;
 
-/// The section of a resolved experiment that the page reads.
+/// The part of a resolved experiment that the page reads: the section `[verdict]`.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Experiment {
@@ -23,7 +23,7 @@ struct VerdictSpec {
     metric: Option<String>,
 }
 
-/// A phase, a kind of operation and a metric, as indexes.
+/// A phase, a kind of operation and a metric, as indexes in the lists of the page data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Selection {
     pub(crate) phase: usize,
@@ -44,9 +44,10 @@ pub(crate) fn judged(opened: &Opened) -> Vec<String> {
 }
 
 impl Selection {
-    /// Returns the selection of the first verdict. Without verdicts, returns the selection of the section `[verdict]` in
-    /// the experiment. If the experiment names none with values, returns the throughput or the write amplification of
-    /// the last phase.
+    /// Returns the selection of the first verdict. Without verdicts, returns the selection that the section `[verdict]`
+    /// of the experiment names. If this selection has no values, returns the throughput (in `timed` mode) or the write
+    /// amplification (in `counted` mode) of the last phase. If this selection has no values either, returns any
+    /// selection with values.
     pub(crate) fn first(opened: &Opened, numbers: &AllNumbers) -> Self {
         let fallback = match opened.manifest.mode == RunMode::Timed.name() {
             true => c::OPS_PER_SECOND.name,
@@ -85,7 +86,7 @@ impl Selection {
 }
 
 impl AllNumbers {
-    /// Returns the selection with these names. Returns `None` if it has no values.
+    /// Returns the selection with these names. Returns `None` if a name is unknown, or if the selection has no values.
     fn selection(&self, phase: &str, operation: &str, metric: &str) -> Option<Selection> {
         let selection = Selection {
             phase: self.phases.iter().position(|of| of == phase)?,

@@ -1,5 +1,4 @@
-//! The cost of entries in file bytes, filter bytes and device time. The costs are measured on sample SSTables of the
-//! design.
+//! Measures the cost of entries in file bytes, filter bytes and device time on sample SSTables of a design.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,8 +19,9 @@ const GETS: usize = 500;
 /// The cost of entries in file bytes, memory and device time. Each cost consists of a part per SSTable and a part per
 /// charged byte.
 ///
-/// A charged byte is one of [`TableShape::bytes`](compaction::TableShape::bytes). The parts come from two sampled
-/// SSTables of the design on a modeled device: one with 2,000 and one with 14,000 entries of the workload.
+/// The charged bytes of an SSTable are the bytes that [`TableShape::bytes`](compaction::TableShape::bytes) counts:
+/// keys, values and a fixed overhead per entry. Both parts are measured on two sample SSTables of the design on a
+/// simulated device. One sample has 2,000 entries of the workload, and the other sample has 14,000 entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Costs {
     /// The size of an SSTable file, in bytes.
@@ -86,7 +86,7 @@ impl Costs {
         let storage = storage.map_err(|error| Problem::new(format!("--device {device}: {error}")))?;
         let wrong = |error: tree::Error| {
             Problem::new(format!(
-                "cannot build the small tree from which the simulation takes its costs: {error}"
+                "cannot build the sample SSTables on which the simulation measures its costs: {error}"
             ))
         };
         let options = OpenOptions::new(design).mode(Mode::Counted).identity(0).storage(Arc::from(storage));
@@ -181,7 +181,7 @@ fn sampled(design: &Design) -> Outcome<Design> {
     base.memtable_entries = None;
     let mut design = base.with(&changes).map_err(|error| {
         Problem::new(format!(
-            "cannot build the small tree from which the simulation takes its costs: {error}"
+            "cannot build the sample SSTables on which the simulation measures its costs: {error}"
         ))
     })?;
     design.memtable_capacity = ByteSize(1 << 40);

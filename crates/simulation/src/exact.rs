@@ -77,7 +77,8 @@ impl<'a> SimulatedTree<'a> {
         Ok(state.simulator.compact_all()?)
     }
 
-    /// Returns the counters and sizes so far.
+    /// Returns the counters of all operations so far and the current sizes of the tree, in the form of the statistics
+    /// of an engine.
     pub fn stats(&self) -> EngineStats {
         let state = self.state.lock();
         readings(&state.simulator.report(), &state.counts, &self.costs)
@@ -126,8 +127,8 @@ impl State<'_> {
         self.simulator.flush_with(user_bytes, |contents, first_table| contents.add(entries, first_table))
     }
 
-    /// Lets the policy pick a compaction after reads. The caller sets `is_time` after the same numbers of reads as in a
-    /// tree.
+    /// If `is_time` is true, lets the policy pick a compaction after reads. The caller passes true after the same
+    /// numbers of reads after which a tree lets its policy pick a compaction.
     fn pick_after_reads(&mut self, is_time: bool) -> Result<(), SimulationError> {
         if !is_time {
             return Ok(());
@@ -136,7 +137,8 @@ impl State<'_> {
         self.simulator.pick_after_reads()
     }
 
-    /// Returns whether a key has a value, and counts the work of this get.
+    /// Executes a get. Returns whether the key has a value, and adds the filter probes and block searches of the get to
+    /// the counts.
     fn get(&mut self, key: &[u8]) -> bool {
         self.counts.gets += 1;
         if let Some(value) = self.memtable.get(key) {

@@ -41,11 +41,11 @@ pub(crate) struct ExpectedTree<'a> {
     /// The fraction of the key space that loads in key order have already filled.
     passed: f64,
     all_keys: f64,
-    /// The numbers of added keys, of writes to random keys, and of deletes so far.
+    /// The numbers of added keys, of writes to random keys, and of deletes so far, in this order.
     written: (f64, f64, f64),
     is_ordered: bool,
     may_drop: bool,
-    /// Whether the policy observes operations.
+    /// Whether the compaction policy observes operations.
     observes_operations: bool,
     /// The writes to the active memtable.
     pending: FlushedWrites,
@@ -53,7 +53,7 @@ pub(crate) struct ExpectedTree<'a> {
     pending_bytes: (f64, f64),
 }
 
-/// The operations of a phase, as mean numbers per operation.
+/// The mean numbers of keys, writes and reads per operation of a phase. A batch is one operation.
 #[derive(Clone, Copy, Default)]
 struct PerOperation {
     adds: f64,
@@ -158,7 +158,7 @@ impl<'a> ExpectedTree<'a> {
         (adds - share * self.classes.iter().map(distinct).sum::<f64>()).max(0.0)
     }
 
-    /// Simulates a phase.
+    /// Simulates all operations of a phase. Does nothing for a phase that cannot be simulated.
     pub(crate) fn phase(&mut self, phase: &Phase) -> Outcome<()> {
         match &phase.work {
             Work::Load(load) => self.load(load, operations(phase)),
@@ -237,8 +237,8 @@ impl<'a> ExpectedTree<'a> {
         Ok(())
     }
 
-    /// Simulates the writes of `operations` operations, one flush at a time. `within` returns the part of the key space
-    /// that the phase fills between two fractions of these operations.
+    /// Simulates the writes of `operations` operations, one flush at a time. `within(a, b)` returns the part of the key
+    /// space that the phase fills with its operations from the fraction `a` to the fraction `b`.
     fn write(
         &mut self,
         rates: PerOperation,
@@ -278,7 +278,8 @@ impl<'a> ExpectedTree<'a> {
         self.pending.adds + self.pending.draws
     }
 
-    /// Adds operations to the active memtable.
+    /// Adds the writes of operations to the active memtable. `within` is the part of the key space that these
+    /// operations fill.
     fn add(&mut self, rates: PerOperation, operations: f64, within: (f64, f64)) {
         let pending = &mut self.pending;
         let (adds, draws) = (operations * rates.adds, operations * rates.draws);
@@ -335,7 +336,7 @@ impl<'a> ExpectedTree<'a> {
         costs
     }
 
-    /// Returns the fraction of the reads that request a key of each class.
+    /// Returns, for each class, the fraction of the reads that request a key of the class.
     fn read_shares(&self, mixed: &Mixed) -> Vec<f64> {
         let choice = key_distribution(mixed).map(catalog::Choice::label);
         let all: f64 = self.classes.iter().map(|class| class.keys).sum();
@@ -349,7 +350,7 @@ impl<'a> ExpectedTree<'a> {
     }
 }
 
-/// The expected cost of a lookup.
+/// The expected numbers of blocks, filter probes and sorted runs of a lookup.
 #[derive(Clone, Copy, Default)]
 struct LookupCosts {
     blocks: f64,

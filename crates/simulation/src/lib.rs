@@ -6,8 +6,8 @@
 //! * [`Picture::Expected`]: key ranges with expected numbers of entries, for trees of any size. Skewed overwrites and
 //!   deletes are classes of keys that are written equally often.
 //!
-//! The bytes of files and filters and the device time come from a sample: an SSTable of the design that is built with
-//! real entries (see [`Costs`]).
+//! The sizes of files and filters, and the device time, are measured on two sample SSTables of the design with real
+//! entries (see [`Costs`]).
 
 mod costs;
 mod exact;

@@ -54,7 +54,7 @@ pub struct Rates {
     pub writes: f64,
     /// The number of keys that lookups request.
     pub gets: f64,
-    /// The fraction of the lookups whose keys never existed.
+    /// The fraction of the lookups that request keys that never existed.
     pub absent: f64,
     /// Number of scans.
     pub scans: f64,

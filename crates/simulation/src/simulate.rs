@@ -21,7 +21,7 @@ use crate::phases::{operations, scaled};
 /// The largest number of operations for which [`Picture::Automatic`] selects the exact model.
 pub const MOST_EXACT_WRITES: f64 = 3e6;
 
-/// The number of operations from which the sample SSTables are built.
+/// The maximum number of operations of the workload from which the sample SSTables are built.
 const SAMPLED_OPERATIONS: f64 = 40_000.0;
 
 /// The model (picture) of the tree that a simulation uses.
@@ -182,7 +182,7 @@ fn problem(error: workload::TargetError) -> Problem {
     Problem::new(error.to_string())
 }
 
-/// The numbers of operations of a phase and of their answers.
+/// The number of operations of a phase, and the numbers of lookups that found or did not find a value.
 #[derive(Clone, Copy, Debug, Default)]
 struct Totals {
     operations: u64,

@@ -1,4 +1,5 @@
-//! The page of components: the variants of each axis, with the comparisons in which they took part.
+//! The page "Components": the variants of each axis, with the verdicts on the comparisons in which each variant was the
+//! candidate.
 
 use std::fmt::Write as _;
 
@@ -21,7 +22,7 @@ const MOST_EVIDENCE: usize = 4;
 /// Returns the page of components.
 pub(crate) fn page(sources: &SiteSources<'_>, kept: &Kept) -> SiteFile {
     let mut body = "<header>\n<h1>Components</h1>\n<p class=\"facts\">An axis is one part of an LSM-tree with interchangeable \
-                    variants. Each variant has the verdicts on the kept results in which it was compared. \
+                    variants. The table of each axis contains the verdicts on its variants in all results of the repository. \
                     <a href=\"docs/results/components.html\">Tables of all variants without a tree</a></p>\n</header>\n\
                     <nav class=\"axes-list\" aria-label=\"Axes\">"
         .to_owned();
@@ -68,14 +69,15 @@ fn line(axis: &str, variant: &VariantInfo, kept: &Kept) -> String {
     )
 }
 
-/// Returns whether the candidate of a comparison has a variant on an axis that the experiment sweeps.
+/// Returns whether the experiment sweeps `axis`, and the candidate of the comparison has the variant `kind` on this
+/// axis.
 fn has_variant(evidence: &Evidence, axis: &str, kind: &str) -> bool {
     is_of((&evidence.compared.swept, &evidence.compared.candidate), axis, kind)
 }
 
-/// Returns whether a candidate has a variant on a swept axis. `swept` has the swept paths with
-/// the values of the candidate, and `label` is the label of the candidate. Several axes have variants of the same name,
-/// such as `none`.
+/// Returns whether `axis` is swept, and a candidate has the variant `kind` on this axis. `swept` has the swept paths
+/// with the values of the candidate, and `label` is the label of the candidate. The name of a variant is not
+/// sufficient, because several axes have variants of the same name, such as `none`.
 fn is_of((swept, label): (&[(String, String)], &str), axis: &str, kind: &str) -> bool {
     // A swept value or a part of a label, such as `blocked(bits_per_key=12)`.
     let is_kind = |text: &str| text.split('(').next() == Some(kind);

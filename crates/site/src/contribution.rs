@@ -1,5 +1,5 @@
-//! The check of the results that a contributor measured on a machine: schema, completeness, plausibility, and versions
-//! of the program and components.
+//! Checks the results that a contributor measured on a machine: their schema, completeness and plausibility, and the
+//! versions of the program and its components.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ const MOST_BYTES: u64 = 4 << 20;
 /// The files that a results folder may contain.
 const FILES: [&str; 3] = ["manifest.json", "runs.csv", "noise.csv"];
 
-/// The advice for a results folder that `lsmbench engines --keep` has not written.
+/// The remedy for a results folder that is not an unchanged copy by `lsmbench engines --keep`.
 const COPY: &str = "copy the results with: lsmbench engines RESULTS --keep results/machines/NAME";
 
 /// An experiment of the repository that a contribution may repeat.
@@ -42,7 +42,7 @@ pub struct Contribution {
     pub experiments: usize,
     /// The faults of the folder. The repository accepts only folders without faults.
     pub faults: Vec<String>,
-    /// Notes that are not faults.
+    /// Remarks about the folder that are no faults.
     pub notes: Vec<String>,
 }
 
@@ -53,7 +53,7 @@ pub struct Standard<'a> {
     pub experiments: &'a [KnownExperiment],
     /// The current version of the program.
     pub version: &'a str,
-    /// The variants of all catalogs.
+    /// The variants of all catalogs, with their crates and versions.
     pub components: &'a [ComponentInfo],
     /// The label of the configuration with which the site compares engines.
     pub baseline: &'a str,
@@ -67,10 +67,10 @@ struct Examined<'a> {
     faults: Vec<String>,
 }
 
-/// Checks the folder of a contributed machine.
+/// Checks the folder with the results that a contributor measured on a machine. Returns the faults of the folder.
 ///
 /// # Errors
-/// The folder does not exist or cannot be read.
+/// The folder does not exist, cannot be read, or is the results folder of a single experiment.
 pub fn check(root: &Path, standard: &Standard<'_>) -> Outcome<Contribution> {
     if !root.is_dir() {
         return Err(Problem::at(root, None, "there is no such folder; name the folder of a machine"));
@@ -102,7 +102,9 @@ pub fn check(root: &Path, standard: &Standard<'_>) -> Outcome<Contribution> {
                 examined.examine();
                 if examined.manifest.components.is_empty() && examined.faults.is_empty() {
                     let why = "an earlier version of lsmbench copied the results";
-                    found.notes.push(format!("{place}: components: the manifest lists none, because {why}"));
+                    found.notes.push(format!(
+                        "{place}: components: the manifest lists no components, because {why}"
+                    ));
                 }
                 found.faults.append(&mut examined.faults);
                 manifests.push((place, examined.manifest));
@@ -122,7 +124,9 @@ fn other_machine(manifests: &[(String, Manifest)]) -> Option<String> {
     let key = |manifest: &Manifest| (manifest.machine.cpu.clone(), manifest.machine.cores);
     let (first, one) = manifests.first()?;
     let (other, _) = manifests.iter().find(|(_, manifest)| key(manifest) != key(one))?;
-    Some(format!("{other}: machine: the CPU or its cores differ from {first}; use one folder per machine"))
+    Some(format!(
+        "{other}: machine: the CPU model or the number of cores differs from {first}; use one folder per machine"
+    ))
 }
 
 fn unexpected(path: &Path) -> String {
@@ -135,7 +139,7 @@ impl Examined<'_> {
         self.faults.push(format!("{}: {key}: {problem}", self.path.display()));
     }
 
-    /// Finds all faults of the folder.
+    /// Runs all checks of the folder, and records its faults.
     fn examine(&mut self) {
         self.files();
         self.experiment();
@@ -148,7 +152,8 @@ impl Examined<'_> {
         }
     }
 
-    /// Checks the files: no unexpected files, no large files, and rows that match their seals.
+    /// Checks that the folder has no unexpected files, that its files are small enough, and that the rows match their
+    /// checksum.
     fn files(&mut self) {
         let folder = Folder::new(&self.path);
         let mut bytes = 0;
@@ -159,7 +164,10 @@ impl Examined<'_> {
             }
         }
         if bytes > MOST_BYTES {
-            self.fault("size", &format!("{bytes} bytes are more than {MOST_BYTES}; {COPY}"));
+            self.fault(
+                "size",
+                &format!("the files have {bytes} bytes; the limit is {MOST_BYTES} bytes; {COPY}"),
+            );
         }
         // A seal covers the rows of the run. A line after these rows has no seal.
         let length = folder.runs().metadata().map_or(0, |data| data.len());
@@ -182,7 +190,10 @@ impl Examined<'_> {
         if name != folder_name(&self.path) {
             self.fault(
                 "experiment",
-                &format!("the name is \"{name}\", but not the name of the folder; rename the folder"),
+                &format!(
+                    "the manifest contains the name \"{name}\", but the folder has another name; rename the folder to \
+                     \"{name}\""
+                ),
             );
             return;
         }
@@ -196,7 +207,10 @@ impl Examined<'_> {
             let phases = expected.phases.join(", ");
             self.fault(
                 "phases",
-                &format!("the experiment has other phases; run the experiment file with the phases {phases}"),
+                &format!(
+                    "the experiment has other phases than the experiment file of the repository; run the file, which \
+                     has the phases {phases}"
+                ),
             );
         }
         if self.manifest.seed != expected.seed {
@@ -228,7 +242,8 @@ impl Examined<'_> {
         }
     }
 
-    /// Checks the versions of the program, the components and the engines.
+    /// Checks that the program is a release build of a commit, and that the versions of the program, the components and
+    /// the engines are as required.
     fn program(&mut self) {
         let build = self.manifest.build.clone();
         let version = self.standard.version;
@@ -300,7 +315,10 @@ impl Examined<'_> {
             let label = cell.label.clone();
             self.fault(
                 "runs.csv",
-                &format!("{label} gave wrong answers; remove the engine, and report the answers as a bug"),
+                &format!(
+                    "{label} returned wrong answers; remove the engine from the experiment, and report the answers as \
+                     a bug"
+                ),
             );
         }
         let cores = self.manifest.machine.cores.unwrap_or(1);
@@ -312,13 +330,14 @@ impl Examined<'_> {
         }
     }
 
-    /// Returns a text about the first missing part: a configuration, trial or phase without a row, or the baseline.
+    /// Returns a text about the first missing part of the results: the baseline, or a phase of a configuration and a
+    /// trial that has no row. Returns `None` if nothing is missing.
     fn missing(&self, table: &Table) -> Option<String> {
         let baseline = self.standard.baseline;
         let is_baseline = |label: &str| label.split(" + ").next() == Some(baseline);
         if !self.manifest.cells.iter().any(|cell| is_baseline(&cell.label)) {
             return Some(format!(
-                "there is no configuration \"{baseline}\"; include it in the sweep of engines"
+                "no configuration has the engine \"{baseline}\"; include this engine in the sweep"
             ));
         }
         let key = |row: &results::Row| {

@@ -1,4 +1,5 @@
-//! The documents of the repository as pages: the folder `docs`, and all Markdown files that they link to.
+//! Converts the documents of the repository to pages. The documents are the folder `docs`, and all Markdown files to
+//! which these documents link.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -70,7 +71,7 @@ fn page(sources: &SiteSources<'_>, document: &Path, text: &str, summary: &str) -
     framed(&path, "docs/index.html", &rendered.title, &body)
 }
 
-/// Returns the style sheet that shows the charts in dark colors on a dark page.
+/// Returns the style element with which browsers in dark mode show the charts in dark colors.
 pub(crate) fn night(charts: &[String]) -> String {
     match plot::night(charts.iter().map(String::as_str), ".charts") {
         rules if rules.is_empty() => rules,
@@ -116,8 +117,8 @@ fn split(link: &str) -> (&str, &str) {
     link.split_once('#').unwrap_or((link, ""))
 }
 
-/// Returns the path of a linked file, relative to the root of the repository. Returns `None` for a file outside of the
-/// repository.
+/// Returns the path of the file to which `link` in `document` leads, relative to the root of the repository. Returns
+/// `None` for a file outside of the repository.
 fn resolved(document: &Path, link: &str) -> Option<PathBuf> {
     let mut path = document.parent()?.to_owned();
     for part in Path::new(link).components() {

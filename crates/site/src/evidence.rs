@@ -7,7 +7,7 @@ use results::Manifest;
 pub(crate) struct Evidence {
     pub(crate) compared: ComparedConfiguration,
     pub(crate) experiment: String,
-    /// A description of the machine for readers.
+    /// The CPU and the number of cores of the machine, such as `AMD EPYC, 2 cores`.
     pub(crate) machine: String,
     /// The address of the page with the comparison, from the root of the site.
     pub(crate) page: String,
@@ -39,12 +39,12 @@ impl Evidence {
         }
     }
 
-    /// Returns the memory of the candidate, formatted for readers.
+    /// Returns the memory of the candidate as text, such as `1.5 MiB`. Empty if the memory is unknown.
     pub(crate) fn memory(&self) -> String {
         self.compared.memory_bytes.map_or_else(String::new, bytes_text)
     }
 
-    /// Returns the reason of the verdict. If the run used reduced sizes, the text says so.
+    /// Returns the reason of the verdict. For a run with reduced sizes, the text ends with `reduced size`.
     pub(crate) fn reason(&self) -> String {
         let note = if self.is_quick { "reduced size" } else { "" };
         [self.compared.reason.as_str(), note]
@@ -65,7 +65,7 @@ impl Evidence {
         quoted(&self.compared.baseline)
     }
 
-    /// Returns the sign and the word for the verdict of the comparison.
+    /// Returns the symbol and the word for the verdict of the comparison, such as `▲ better`.
     pub(crate) fn verdict(&self) -> &'static str {
         match self.compared.verdict.as_str() {
             "improved" => "▲ better",
@@ -81,7 +81,7 @@ impl Evidence {
     }
 }
 
-/// Returns a description of the machine in a manifest, for readers.
+/// Returns the CPU and the number of cores of the machine in a manifest, such as `AMD EPYC, 2 cores`.
 pub(crate) fn machine_of(manifest: &Manifest) -> String {
     let cores = manifest.machine.cores.map_or_else(String::new, |cores| format!(", {cores} cores"));
     format!("{}{cores}", manifest.machine.cpu.as_deref().unwrap_or("unknown CPU"))

@@ -16,7 +16,7 @@ const NO_HISTORY: &str = "<header>\n<h1>History</h1>\n</header>\n<p>The reposito
     <code>lsmbench history results/history.csv --add RESULTS</code> adds the results of a run to the history. A change point needs about \
     nine runs of an experiment.</p>\n";
 
-/// Returns the interactive pages.
+/// Returns the interactive pages of all machines and all kept experiments, and the history page.
 pub(crate) fn pages(kept: &Kept) -> Outcome<Vec<SiteFile>> {
     let mut files = Vec::new();
     for machine in &kept.machines {

@@ -1,4 +1,4 @@
-//! The frame of all pages: the HTML head, the links to the parts of the site, and the shared files.
+//! Generates the parts that all pages share: the HTML head, the links to the parts of the site, and the shared files.
 
 use page::{SiteFrame, escape};
 
@@ -94,7 +94,8 @@ pub(crate) fn interactive(path: &str, part: &str, links: &str, script: &str) -> 
     }
 }
 
-/// Returns a page about published systems, with links to the site before its own links.
+/// Returns the page `page` about published systems. Links to the home page and the search of the site precede the links
+/// of the page.
 pub(crate) fn system(page: &SiteFile) -> SiteFile {
     let link = format!("<nav><a href=\"../index.html\">lsmbench</a> <a href=\"../{SEARCH}\">Search</a> ");
     SiteFile::new(format!("systems/{}", page.path), page.content.replacen("<nav>", &link, 1))

@@ -1,4 +1,4 @@
-//! The first page: questions about LSM-trees that engineers debate, and their verdicts.
+//! The home page: questions about LSM-trees that engineers debate, with the verdicts that answer them.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::sources::SiteSources;
 /// The address of the page.
 const PATH: &str = "index.html";
 
-/// The document with the questions, their verdicts and charts.
+/// The document that contains the questions of the home page with their verdicts and charts.
 const GALLERY: &str = "docs/gallery.md";
 
 /// The document with the answers of the shipped experiments. Its first table lists the questions.
@@ -38,15 +38,16 @@ struct Question<'a> {
     chart: &'a str,
 }
 
-/// Returns the first page.
+/// Returns the home page.
 ///
 /// # Errors
 /// A document cannot be read.
 pub(crate) fn page(sources: &SiteSources<'_>, kept: &Kept) -> Outcome<SiteFile> {
     let mut body = format!(
-        "<header>\n<h1>Which LSM-tree design is faster, by how much, and why?</h1>\n<p class=\"question\">lsmbench assembles LSM-trees from \
-         interchangeable components and compares them with statistics. This site shows all {} comparisons that its repository keeps. \
-         Each ratio has a 95 % confidence interval and a reason.</p>\n</header>\n",
+        "<header>\n<h1>Which LSM-tree design is faster, by how much, and why?</h1>\n<p class=\"question\">lsmbench \
+         assembles LSM-trees from interchangeable components and compares them with statistics. This site shows all {} \
+         comparisons that its repository keeps. Each ratio of a timed run has a 95 % confidence \
+         interval.</p>\n</header>\n",
         kept.evidence.len()
     );
     body += &doors(sources);
@@ -74,8 +75,9 @@ pub(crate) fn page(sources: &SiteSources<'_>, kept: &Kept) -> Outcome<SiteFile> 
     }
     let _ = write!(
         body,
-        "<h2>Answers of the shipped experiments</h2>\n<p class=\"facts\">Each question leads to its answer. The experiments ran in \
-         <code>counted</code> or <code>timed</code> mode.</p>\n<details>\n<summary>All questions</summary>\n{}</details>\n",
+        "<h2>Answers of the shipped experiments</h2>\n<p class=\"facts\">Each question leads to its answer. The last \
+         column of the table contains the mode of the experiment.</p>\n<details>\n<summary>All \
+         questions</summary>\n{}</details>\n",
         first_table(sources.root, ANSWERS)?
     );
     body += &explored(kept);
@@ -134,8 +136,8 @@ fn card(sources: &SiteSources<'_>, question: &Question<'_>, charts: &mut Vec<Str
     format!("<section class=\"card\">\n<h3>{}</h3>\n{answer}{figure}</section>\n", escape(question.text))
 }
 
-/// Returns the table of the experiments that ran with reduced sizes. Each row has the question of an experiment and its
-/// strongest verdicts.
+/// Returns the table of the experiments that ran with reduced sizes. Each row has the question of an experiment, and
+/// its verdicts with the largest differences.
 fn explored(kept: &Kept) -> String {
     let mut text = "<h2>Questions of published systems</h2>\n<p class=\"facts\">These experiments repeat the figures of five published \
                     systems at reduced size, so their verdicts hold only for small data. \

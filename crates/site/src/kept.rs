@@ -10,7 +10,7 @@ use crate::evidence::{Evidence, machine_of};
 use crate::machine::{Machine, folder_name, folders, results_folders};
 use crate::sources::SiteSources;
 
-/// A results folder for which the site has a page.
+/// A results folder that has its own interactive page on the site.
 pub(crate) struct Explored {
     /// The address of the page, from the root of the site.
     pub(crate) address: String,

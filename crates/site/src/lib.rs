@@ -1,5 +1,5 @@
-//! A static site of everything that a repository keeps: verdicts, comparisons of engines by machine, components,
-//! published systems, history and documents, with a search over all pages.
+//! Generates a static site from all results and documents in a repository. The site has verdicts, comparisons of
+//! engines by machine, components, published systems, a history and documents, with a search over all pages.
 //!
 //! The site works without a network, and its tables are readable without a script. All pages share one style and few
 //! scripts. On disk, a machine is a folder with one results folder per experiment. [`check`] checks such a folder

@@ -55,7 +55,7 @@ impl Machine {
         format!("{}; lsmbench {version}; measured {days}", parts.join(", "))
     }
 
-    /// Returns the first line of each warning that occurs in all experiments.
+    /// Returns each warning that the manifests of all experiments contain.
     pub(crate) fn warnings(&self) -> Vec<&str> {
         let is_shared =
             |warning: &&String| self.manifests.iter().all(|manifest| manifest.warnings.contains(warning));

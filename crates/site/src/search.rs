@@ -1,4 +1,5 @@
-//! The search over all pages of the site: a page with a list of all pages, and the index that its script reads.
+//! The search over all pages of the site. The search consists of a page with a list of all pages, and an index that the
+//! script of this page reads.
 //!
 //! The index is a script, because browsers do not let a script read files next to a page without a server.
 
@@ -11,7 +12,7 @@ use crate::file::SiteFile;
 use crate::frame::{SEARCH, framed};
 use crate::sections::{Section, sections};
 
-/// The file with the index.
+/// The script file that contains the index.
 const INDEX: &str = "search-index.js";
 
 /// Returns the page of the search and its index. `files` are all other files of the site.

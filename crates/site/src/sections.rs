@@ -1,4 +1,4 @@
-//! The sections of a page for the search: the text below each heading, without tags.
+//! Splits a page into sections for the search. A section is the text below a heading, without tags.
 
 use std::collections::HashSet;
 
@@ -25,14 +25,15 @@ const HEADINGS: [&str; 4] = ["h1", "h2", "h3", "h4"];
 /// Elements inside of a line. The words on both sides of their tags can be parts of one word.
 const INLINE: [&str; 7] = ["a", "b", "code", "em", "i", "span", "strong"];
 
-/// The parser of a page.
+/// The state of the parser that splits a page into sections.
 #[derive(Default)]
 struct Reader<'a> {
     sections: Vec<Section>,
-    /// The element whose content is skipped, with the number of open elements of this name.
+    /// The element whose content the parser skips, and the number of open elements with the name of this element.
+    /// `None` if the parser skips nothing.
     skipped: Option<(&'a str, usize)>,
     is_in_heading: bool,
-    /// The number of open tables.
+    /// The number of table elements that enclose the current position.
     tables: usize,
     /// The words of tables in the current section.
     known: HashSet<String>,

@@ -22,7 +22,7 @@ pub struct SiteSources<'a> {
 }
 
 impl SiteSources<'_> {
-    /// Returns the folder with the comparisons of engines on the first machine.
+    /// Returns the folder with the engine comparisons that `just peers` keeps.
     pub(crate) fn peers(&self) -> PathBuf {
         self.root.join("results/peers")
     }

@@ -1,4 +1,5 @@
-//! The adaptive fence of cs265: two layouts of one SSTable, of which the recent searches select one.
+//! The adaptive fence of cs265. The fence keeps two layouts of its SSTable, and the recent searches determine which
+//! layout the next searches use.
 //!
 //! Source: section 2.3.2 of the document ("based on data size and access patterns"), and section 4.4.5 ("maintains both
 //! layout strategies"). A large SSTable always uses the layout "eytzinger". A smaller SSTable uses "eytzinger" if many

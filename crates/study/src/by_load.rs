@@ -6,8 +6,8 @@
 //! of time in which the busiest disk has requests, and the share of memory that is not available. The loads are
 //! measured while blocks are compressed, once per `period` blocks.
 //!
-//! Measured loads differ from run to run, so counted runs leave the variant out. With fixed `loads`, the choice and all
-//! counters are deterministic. A block always records its codec, so every block can be read under any load.
+//! Measured loads differ from run to run, so counted runs skip the variant. With fixed `loads`, the selection of codecs
+//! and all counters are deterministic. A block always records its codec, so every block can be read under any load.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -82,7 +82,7 @@ enum Source {
     Measured,
 }
 
-/// The goal of a codec. The number of a goal is the index of its codec in the selector.
+/// The goal for which a codec is selected. The number of a goal is the index of its codec in [`ByLoad::codecs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Goal {
     Speed,

@@ -44,8 +44,8 @@ pub(crate) struct Form {
 const PAIRS: Form = Form { code: 3, entries: Entries::Pairs, tombstone: None };
 
 impl Form {
-    /// Returns the last byte of a block without a footer. No footer ends with this byte, because it would be the high
-    /// byte of the length of an index of 8 MiB or more.
+    /// Returns the last byte of a block that has no footer. This byte is at least 0x80. The last byte of a footer is
+    /// the high byte of the length of the index, which is below 0x80 for every index of less than 8 MiB.
     fn mark(self) -> u8 {
         0x80 | self.code
     }
@@ -61,13 +61,14 @@ impl Form {
         }
     }
 
-    /// Returns the sizes of an entry as a pair. Returns `None` if the entry cannot be a pair.
+    /// Returns the lengths of the key and the value that a pair stores for an entry. Returns `None` if the entry cannot
+    /// be a pair.
     fn sizes(self, entry: &Entry<'_>) -> Option<[u8; HEADER_BYTES]> {
         let sizes = [entry.key.len(), self.stored_value(entry)?.len()].map(|len| u8::try_from(len).ok());
         Some([sizes[0].filter(|key| *key > 0)?, sizes[1]?])
     }
 
-    /// Returns the entry of a pair.
+    /// Returns the entry that a pair of key and value stores.
     fn entry<'a>(self, (key, value): (&'a [u8], &'a [u8])) -> Entry<'a> {
         let is_tombstone = self.tombstone.is_some_and(|tombstone| value == tombstone);
         Entry { key, value: (!is_tombstone).then_some(value) }
@@ -98,7 +99,7 @@ const HEADER_BYTES: usize = 2;
 /// Bytes of a "btree-page" for each entry, in addition to its key and value: a slot and two lengths.
 const PAGE_BYTES_PER_PAIR: usize = 10;
 
-/// The format of fixed-size pairs, with the format for blocks of other entries.
+/// The block format of fixed-size pairs. `others` is the format of blocks with entries that cannot be pairs.
 pub(crate) struct FixedPairs {
     form: Form,
     others: Box<dyn BlockFormat>,
@@ -153,7 +154,7 @@ struct Writer {
     is_indexed: bool,
     /// The key and value sizes shared by all entries of the block.
     sizes: [u8; HEADER_BYTES],
-    /// The encoded entries, while all entries of the block have these sizes.
+    /// The encoded pairs. Empty if `has_others` is true.
     pairs: Vec<u8>,
     /// The writer for all entries of the block, if one entry has another size.
     others: Box<dyn EntryWriter>,

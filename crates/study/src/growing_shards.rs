@@ -1,5 +1,5 @@
-//! The sharded memtable of cs265 whose shards are added while it fills. A consistent-hash ring with virtual nodes finds
-//! the shard of a key, and a new shard takes over the keys of its part of the ring.
+//! The sharded memtable of cs265. The memtable adds shards while it fills. A consistent-hash ring with virtual nodes
+//! finds the shard of a key, and a new shard takes over the keys of its part of the ring.
 //!
 //! Source: section 2.2.1 of the document, which prints the ring as an ordered map and promises that only K/n of K
 //! keys move if n shards become n + 1. cs265 does not say when a memtable adds a shard. This memtable adds a shard
@@ -92,7 +92,7 @@ impl MemtablePolicy for Params {
 struct Ring(BTreeMap<u128, usize>);
 
 impl Ring {
-    /// Adds the points of a shard.
+    /// Adds `virtual_nodes` points of a shard to the ring.
     fn add(&mut self, shard: usize, virtual_nodes: u32) {
         for node in 0..virtual_nodes {
             let name = [&b"ring"[..], &(shard as u64).to_le_bytes(), &node.to_le_bytes()].concat();
@@ -159,7 +159,7 @@ fn visible(versions: &[Version], snapshot: SequenceNumber) -> Option<&Version> {
     versions.get(newer.checked_sub(1)?)
 }
 
-/// The ring and the shards, which change together.
+/// The ring and the shards. Adding a shard changes both.
 #[derive(Default)]
 struct Shards {
     ring: Ring,
@@ -190,7 +190,7 @@ impl Shards {
     }
 }
 
-/// The memtable.
+/// A memtable whose number of shards grows.
 struct GrowingShards {
     params: Params,
     shards: RwLock<Shards>,
@@ -216,7 +216,7 @@ impl GrowingShards {
         table
     }
 
-    /// Sets the number of entries above which the memtable with `shards` shards grows.
+    /// Sets the number of versions above which the memtable adds a shard. `shards` is the current number of shards.
     fn set_limit(&self, shards: usize) {
         let limit = match shards < self.params.most_shards as usize {
             true => (self.params.entries_per_shard.0 as usize).saturating_mul(shards),

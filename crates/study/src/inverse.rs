@@ -1,4 +1,4 @@
-//! The inverse of Monkey's filter allocation: a larger run gets more bits per key.
+//! A filter allocation that is the inverse of Monkey's allocation: a larger run gets more bits per key.
 //!
 //! Two of the source documents describe this allocation. byron 1.2(C) calls larger levels with more bits per key
 //! "Monkey-inspired", and cs265 5.3.2 gives more bits to the levels that it calls lower. The variant measures the cost:

@@ -1,4 +1,5 @@
-//! Variants that the five source documents describe and that no current engine would choose.
+//! Variants that only the documents about the five published systems describe. No current engine would choose these
+//! variants.
 //!
 //! The report on published systems needs these variants to test each claim on the component that the document
 //! describes. The variants are registered from outside, like the components of any other crate. The program

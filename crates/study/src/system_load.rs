@@ -1,4 +1,4 @@
-//! The load of the machine: its CPUs, its disks and its memory.
+//! Measures the load of the machine: its CPUs, its disks and its memory.
 
 /// Shares from 0 (idle) to 1 (fully used).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,9 +28,9 @@ mod linux {
     /// The counters of the kernel at one point in time.
     #[derive(Clone, Debug)]
     pub(crate) struct Snapshot {
-        /// The number of clock ticks in which CPUs had work, summed over all CPUs.
+        /// The number of clock ticks in which CPUs were not idle, summed over all CPUs.
         busy_ticks: u64,
-        /// The ticks of all CPUs together.
+        /// The number of all clock ticks, summed over all CPUs.
         ticks: u64,
         cpus: u64,
         /// The milliseconds in which a disk had requests, by the numbers of the disk.

@@ -49,9 +49,9 @@ impl Fluid {
         if levels == 0 { 0.0 } else { self.upper_runs * f64::from(levels - 1) + self.largest_runs }
     }
 
-    /// Returns the lower and the upper end of the textbook's write amplification for L levels, including the flush. A
-    /// level of K runs costs (T − 1)/(K + 1) in Dostoevsky and (T − 1 + K)/(2K) in Endure. The formulas are valid if T
-    /// is not small.
+    /// Returns a lower and an upper estimate of the write amplification for L levels, including the flush. The
+    /// estimates come from two papers. A level of K runs costs (T − 1)/(K + 1) in Dostoevsky and (T − 1 + K)/(2K) in
+    /// Endure. The formulas are valid if T is not small.
     pub fn write_amp(&self, levels: u32) -> (f64, f64) {
         let sum = |level: fn(f64, f64) -> f64| {
             let upper = f64::from(levels.saturating_sub(1)) * level(self.size_ratio, self.upper_runs);

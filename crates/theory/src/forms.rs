@@ -95,8 +95,8 @@ pub fn levels_and_runs(policy: &Choice, flushes: u64) -> Option<(u64, u64)> {
     })
 }
 
-/// Returns an upper bound of the stored bytes per live byte, if every level is full and keys are overwritten. Runs that
-/// wait in level 0 do not count. Returns `None` for a policy to which the textbook assigns no T, K and Z.
+/// Returns an upper bound of the stored bytes per live byte, if every level is full and keys are overwritten. The bound
+/// does not include runs that wait in level 0. Returns `None` for a policy to which the textbook assigns no T, K and Z.
 pub fn most_space_amp(policy: &Choice) -> Option<f64> {
     let ratio = number(policy, "size_ratio");
     let tree = match policy.kind() {
@@ -115,9 +115,9 @@ pub fn most_space_amp(policy: &Choice) -> Option<f64> {
     Some(tree.most_space_amp())
 }
 
-/// Returns the write amplification of a textbook policy with size ratio T after `flushes` flushes of distinct keys.
-/// Flushes count, but the WAL does not. Level 0 of `l0-tiered` collects T runs. Returns `None` for any other policy,
-/// for T below 2, and for 0 flushes.
+/// Returns the write amplification of a textbook policy with size ratio T after `flushes` flushes of distinct keys. The
+/// result includes the bytes of flushes, but not the bytes of the WAL. For `l0-tiered`, level 0 collects T runs.
+/// Returns `None` for any other policy, for T below 2, and for 0 flushes.
 pub fn textbook_write_amp(kind: &str, size_ratio: u64, flushes: u64) -> Option<f64> {
     if size_ratio < 2 || flushes == 0 {
         return None;
@@ -135,7 +135,7 @@ pub fn textbook_write_amp(kind: &str, size_ratio: u64, flushes: u64) -> Option<f
     Some(1.0 + buffers as f64 / flushes as f64)
 }
 
-/// Returns the number of nonzero digits of `number` in base `base`, and the sum of the digits.
+/// Writes `number` in base `base`. Returns the number of nonzero digits, and the sum of all digits.
 fn of_digits(mut number: u64, base: u64) -> (u64, u64) {
     let (mut filled, mut sum) = (0, 0);
     while number > 0 {
@@ -146,19 +146,22 @@ fn of_digits(mut number: u64, base: u64) -> (u64, u64) {
     (filled, sum)
 }
 
-/// Returns the value of a policy's parameter as a number. Returns `None` if there is no such number.
+/// Returns the value of the parameter `name` of a policy as a number. Returns `None` if the policy has no such
+/// parameter, or if the value is not a number.
 fn number(policy: &Choice, name: &str) -> Option<f64> {
     let value = policy.params().get(name)?;
     value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64))
 }
 
-/// Returns the value of a policy's parameter as a count of at least 1. Returns `None` if there is no such count.
+/// Returns the value of the parameter `name` of a policy as a count. Returns `None` if the policy has no such
+/// parameter, or if the value is not an integer of at least 1.
 fn count(policy: &Choice, name: &str) -> Option<u64> {
     let value = policy.params().get(name)?.as_integer()?;
     u64::try_from(value).ok().filter(|count| *count > 0)
 }
 
-/// Returns the capacity of level 1 in buffers: the parameter of the policy, or T if there is no such parameter.
+/// Returns the capacity of level 1 in buffers. This is the parameter `level1_memtables` of the policy, or T if the
+/// parameter is missing or 0.
 fn level1_buffers(policy: &Choice, ratio: f64) -> f64 {
     count(policy, "level1_memtables").map_or(ratio, |memtables| memtables as f64)
 }
@@ -194,8 +197,9 @@ fn leveled(flushes: u64, size_ratio: f64, level0_runs: u64, mut capacity: f64) -
     (writes, filled, flushes % level0_runs)
 }
 
-/// Returns the number of buffers that the compactions of a multi-level policy write. In contrast to [`leveled`], the
-/// last arrival of each cycle moves through the level without a write.
+/// Returns the number of buffers that the compactions of a multi-level policy write. In a leveled tree, the arrival
+/// that fills a level is first merged into the level, and then compacted into the next level. A multi-level policy
+/// writes this arrival only to the next level.
 fn multi_level(flushes: u64, size_ratio: f64, level0_runs: u64) -> u64 {
     let (mut writes, mut arrival, mut capacity) = (0, level0_runs, size_ratio);
     let mut moved_first = u64::from(level0_runs == 1);
@@ -211,8 +215,8 @@ fn multi_level(flushes: u64, size_ratio: f64, level0_runs: u64) -> u64 {
     writes
 }
 
-/// Returns the number of buffers that lazy leveling writes to one level. `level` is the size in buffers of the data
-/// that arrive in this level at a time.
+/// Returns the number of buffers that lazy leveling writes to one level. `level` is the number of buffers that arrive
+/// in this level at a time.
 fn lazy_leveled(flushes: u64, size_ratio: u64, level: u64) -> u64 {
     let arrivals = flushes / level;
     let as_largest = arrivals.min(size_ratio);
@@ -238,14 +242,15 @@ fn fluid(flushes: u64, size_ratio: u64, upper_runs: u64, largest_runs: u64) -> u
     (1..=flushes).map(first_level).sum::<u64>() + powers(size_ratio, flushes).map(level).sum::<u64>()
 }
 
-/// Returns the number of buffers that a policy writes if it compacts every `runs` runs into one run.
+/// Returns the number of buffers that the compactions of a policy write. The policy compacts all runs into one run as
+/// soon as the tree has `runs` runs.
 fn merge_all(flushes: u64, runs: u64) -> u64 {
     let merges = if runs > 1 { (flushes - 1) / (runs - 1) } else { 0 };
     (0..merges).map(|merge| runs + (runs - 1) * merge).sum()
 }
 
-/// Returns the number of buffers that a policy writes if it compacts the oldest `max_runs` of `run_threshold` runs into
-/// the next level.
+/// Returns the number of buffers that the compactions of a policy write. As soon as a level has `run_threshold` runs,
+/// the policy compacts the oldest `max_runs` of these runs into one run of the next level.
 fn partial(flushes: u64, run_threshold: u64, max_runs: u64) -> u64 {
     let (mut writes, mut arrivals, mut size) = (0, flushes, 1);
     while arrivals >= run_threshold && max_runs > 1 {

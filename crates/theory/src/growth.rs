@@ -29,15 +29,15 @@ pub enum GrowthError {
     Simulation(#[from] SimulationError),
 }
 
-/// Returns whether the closed forms of a policy are valid for a load. No key may be written twice. If the policy
-/// compacts single SSTables, each run must be one SSTable.
+/// Returns whether the closed forms of a policy are valid for a load. This is true if the load writes no key twice. For
+/// a policy that compacts single SSTables, each run must also be one SSTable.
 pub fn has_form(policy: &Choice, load: SimulatedLoad, flushes: u64) -> bool {
     let is_whole = load.entries_per_table >= load.writes_per_flush.saturating_mul(flushes);
     load.distinct_keys.is_none() && (is_whole || !picks_tables(policy))
 }
 
-/// Returns the state of a tree with `policy` after `flushes` flushes, of which there must be at least 1. The load
-/// determines whether keys are distinct, or are drawn from a number of keys.
+/// Returns the state of a tree with `policy` after `flushes` flushes, of which there must be at least 1. In the load,
+/// either all written keys are distinct, or each key is drawn at random from a given number of keys.
 ///
 /// # Errors
 /// The choice is not a compaction policy, or the load is empty.
@@ -55,8 +55,8 @@ pub fn growth(policy: &Choice, load: SimulatedLoad, flushes: u64) -> Result<Grow
     Ok(Growth { write_amp: written / report.flush_bytes as f64, levels, runs: report.runs() as u64 })
 }
 
-/// Returns the mean number of sorted runs of a tree with `policy` over a range of flushes. The function counts the runs
-/// after all due compactions, before the flush after each number of flushes in `flushes`.
+/// Returns the mean number of sorted runs of a tree with `policy` over a range of flushes. For each number of flushes
+/// in the range, the function counts the runs after all due compactions. The result is the mean of these counts.
 ///
 /// # Errors
 /// The choice is not a compaction policy, or the load is empty.

@@ -29,7 +29,8 @@ pub enum Eviction {
 }
 
 impl Eviction {
-    /// Returns the eviction policy of a cache in the catalog. Returns `None` if there is no closed form.
+    /// Returns the eviction policy of a cache in the catalog. Returns `None` if the policy of the cache has no closed
+    /// form.
     pub fn of(cache: &Choice) -> Option<Self> {
         match cache.kind() {
             "lru" | "string-lru" => Some(Self::Lru),
@@ -86,7 +87,8 @@ impl Eviction {
         if requests > 0.0 { (1.0 - passed / keys_per_block / requests).max(0.0) } else { 0.0 }
     }
 
-    /// Returns the probability that a block with the fraction `share` of the requests is cached.
+    /// Returns the probability that a block with the fraction `share` of the requests is cached. `time` is the time t,
+    /// in requests, in which the cache is filled once.
     fn held(self, share: f64, time: f64) -> f64 {
         match self {
             Self::Lru => -(-share * time).exp_m1(),
@@ -94,8 +96,8 @@ impl Eviction {
         }
     }
 
-    /// Returns the time in which `held` blocks enter the cache. Returns `None` if the cache has room for all requested
-    /// blocks.
+    /// Returns the time t, in requests, after which the cache has been filled with `held` blocks. Returns `None` if the
+    /// cache has room for all requested blocks.
     fn time(self, popularity: &Popularity, held: f64) -> Option<f64> {
         let asked = popularity.sum(|share| f64::from(u8::from(share > 0.0)));
         if held >= asked {

@@ -70,7 +70,9 @@ pub(crate) fn binomial_runs(flushes: u64, runs: u64) -> u64 {
     count
 }
 
-/// Returns the weight and the size of the oldest run after `flushes` flushes. Returns `None` for 0 flushes.
+/// Returns the oldest run after `flushes` flushes, if at most `rank` runs may exist. The result is the weight w and the
+/// size C(w − 1 + rank, rank) of the run in buffers, for the largest size that is at most `flushes`. Returns `None` for
+/// 0 flushes.
 fn oldest_run(flushes: u64, rank: u64) -> Option<(u64, u64)> {
     if rank == 1 {
         return (flushes > 0).then_some((flushes, flushes));

@@ -21,7 +21,7 @@ pub struct MemorySplit {
     /// For each use, the saving per byte that one more share of the budget would bring. At the optimum, these savings
     /// differ by less than the effect of one share.
     pub marginals: Vec<f64>,
-    /// The total cost.
+    /// The sum of the costs of all uses.
     pub cost: f64,
 }
 

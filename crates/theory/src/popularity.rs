@@ -8,7 +8,7 @@ const HEAD: u64 = 64;
 /// The divisor that determines the size of later classes: a class that starts at rank `first` has `first / GROWTH`
 /// ranks.
 const GROWTH: u64 = 16;
-/// Maximum number of keys that are assigned to blocks individually.
+/// The maximum number of keys that the module assigns to blocks one by one.
 const MOST_DEALT: u64 = 1 << 22;
 /// The relative difference in popularity below which two blocks belong to the same class.
 const ALIKE: f64 = 1e-3;
@@ -68,7 +68,8 @@ impl Popularity {
     }
 
     /// Returns the popularity of the blocks that contain these keys, with `keys_per_block` keys in each block.
-    /// Scattered keys are assigned to blocks at random with a fixed seed. Returns `None` for more than 4 million keys.
+    /// Scattered keys are assigned to blocks at random with a fixed seed. Returns `None` for more than 4,194,304 keys,
+    /// unless all keys are equally popular or each block has at most one key.
     pub fn of_blocks(&self, keys_per_block: f64, standing: PopularKeyOrder) -> Option<Self> {
         let keys = self.len();
         if keys_per_block <= 1.0 {

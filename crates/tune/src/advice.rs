@@ -1,4 +1,4 @@
-//! The result of a search: the best design, the Pareto set, and the reasons.
+//! The result of a search: the best design, the Pareto set, and a text that explains the choice of the best design.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -17,10 +17,11 @@ use crate::confirmation::Confirmation;
 use crate::goal::Objectives;
 use crate::space::Space;
 
-/// The fraction of a limit from which the advice calls the limit nearly reached.
+/// If a value is at least this fraction of its limit, the advice reports that the value is close to the limit.
 const BINDS: f64 = 0.9;
 
-/// The largest drift that the search tries, as in the experiments of Endure.
+/// The largest drift of the mix for which the advice tests the best design, as a Kullback-Leibler divergence. The
+/// experiments of Endure use the same largest drift.
 const MOST_DRIFT: f64 = 4.0;
 
 /// The maximum number of designs that the advice lists after the best design.
@@ -143,17 +144,18 @@ impl Advice {
                 true => {
                     writeln!(
                         text,
-                        "  This design stays the best up to a drift of {drift:.2} (KL divergence of the mix)."
+                        "  This design stays the best if the mix drifts by a KL divergence of at most {drift:.2}."
                     )
                 }
                 false => writeln!(
                     text,
-                    "  This design stays the best at every drift up to {MOST_DRIFT} (KL divergence of the mix)."
+                    "  This design stays the best if the mix drifts by a KL divergence of at most {MOST_DRIFT}, the \
+                     largest drift tried."
                 ),
             };
         }
         if let Some(label) = &self.textbook {
-            let _ = writeln!(text, "  The cost formulas of textbooks advise {label}.");
+            let _ = writeln!(text, "  Textbook formulas recommend {label}.");
         }
         for sentence in self.confirmed.iter().flat_map(|run| &run.verdicts) {
             let _ = writeln!(text, "  {sentence}");
@@ -170,16 +172,16 @@ impl Advice {
         format_value(objectives.sign(objective), objectives.goal.metric.unit())
     }
 
-    /// Appends the limits with the values of the best design. Marks the limits that this design nearly reaches.
+    /// Appends each limit with the value of the best design, and whether the design meets the limit.
     fn limits(&self, text: &mut String) {
         let Some(score) = self.design().score(self.layer) else { return };
         for (limit, value) in self.objectives.limits.iter().zip(&score.limited) {
             let Some(value) = value else {
                 let _ = writeln!(
                     text,
-                    "  limit {}: not checked, because this layer cannot compute the \
-                     metric",
-                    limit.text
+                    "  limit {}: not checked, because the layer \"{}\" cannot compute the metric",
+                    limit.text,
+                    self.layer.name()
                 );
                 continue;
             };
@@ -194,14 +196,15 @@ impl Advice {
         }
     }
 
-    /// Appends the designs that come after the best design, with their difference from it.
+    /// Appends the next best designs, with the difference of their objective from the objective of the best design in
+    /// percent.
     fn others(&self, text: &mut String) {
         let Some(own) = self.design().score(self.layer) else { return };
         let best = ranked(&self.candidates, self.layer);
         for at in best.into_iter().filter(|at| *at != self.winner).take(LISTED) {
             let Some(score) = self.candidates[at].score(self.layer) else { continue };
             let more = (score.objective - own.objective) / own.objective.abs().max(f64::MIN_POSITIVE) * 100.0;
-            let beyond = if score.excess > 0.0 { ", beyond a limit" } else { "" };
+            let beyond = if score.excess > 0.0 { ", exceeds a limit" } else { "" };
             let label = &self.candidates[at].label;
             let _ = writeln!(
                 text,
@@ -211,8 +214,9 @@ impl Advice {
         }
     }
 
-    /// Returns the largest drift for which the best design still has the lowest robust cost. Returns `None` if the
-    /// costs per operation are unknown.
+    /// Returns the largest drift, from the drift of the search on, for which the best design still has the lowest
+    /// robust cost. Returns `None` if the costs per operation are unknown, or if the best design is not the best at the
+    /// drift of the search.
     fn best_until(&self) -> Option<f64> {
         let of = |at: usize| self.candidates[at].score(self.layer)?.costs.as_ref();
         of(self.winner)?;

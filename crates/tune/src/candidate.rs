@@ -36,8 +36,8 @@ impl Layer {
 /// The score of a design in one layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DesignScore {
-    /// The value of the objective, with its sign changed if the search maximizes the metric. A smaller value is always
-    /// better.
+    /// The value of the objective. If the search maximizes the metric, the sign of the value is changed, so a smaller
+    /// value is always better.
     pub objective: f64,
     /// The second metric of the Pareto set, for which smaller values are better. `None` if the layer cannot compute the
     /// metric.
@@ -146,8 +146,8 @@ pub(crate) fn pareto(candidates: &[Candidate], layer: Layer) -> Vec<usize> {
         .collect()
 }
 
-/// Returns the indexes of at most `most` candidates for the next layer. Up to half of them are designs of the Pareto
-/// set, and the others are the best remaining designs.
+/// Returns the indexes of at most `most` candidates for the next layer. Half of them, rounded up, have the best scores.
+/// The other half are further designs of the Pareto set, and then the best remaining designs.
 pub(crate) fn survivors(candidates: &[Candidate], layer: Layer, most: usize) -> Vec<usize> {
     let best = ranked(candidates, layer);
     let mut kept: Vec<usize> = best.iter().copied().take(most.div_ceil(2)).collect();

@@ -11,8 +11,8 @@ use workload::Workload;
 /// The largest number of simulated flushes for a policy without a closed formula.
 const MOST_FLUSHES: u64 = 2_000;
 
-/// Returns the row of each phase. The writes and runs come from the growth of the tree. The lookups and scans come from
-/// the shape of the tree.
+/// Returns the row of each phase. The written bytes and the number of runs come from the closed forms for the growth of
+/// a tree. The blocks that gets and scans read are computed from the mean number of runs during the phase.
 ///
 /// # Errors
 /// The policy cannot be simulated.

@@ -1,4 +1,4 @@
-//! The confirmation: a run that compares the best design of a search with the designs that it must beat.
+//! Executes the confirmation: a run that compares the best design of a search with the designs that it must beat.
 
 use std::path::Path;
 
@@ -26,7 +26,8 @@ pub struct Confirmation {
     pub designs: Vec<(String, DesignScore)>,
 }
 
-/// The designs that the best design must beat, with their labels. The first design is the baseline.
+/// The inputs of a confirmation run. `designs` contains the designs that the best design must beat, with their labels.
+/// The first of these designs is the baseline.
 pub(crate) struct Rivals<'a> {
     pub(crate) settings: &'a Settings<'a>,
     pub(crate) workload: &'a Workload,
@@ -65,8 +66,8 @@ pub(crate) fn engines_to_beat(
 }
 
 impl Rivals<'_> {
-    /// Runs the rivals and the winner. Returns `None` if every rival equals the winner, or if the user interrupted the
-    /// run.
+    /// Runs the rivals and the best design `winner` as one experiment. Returns `None` if every rival equals `winner`,
+    /// or if the user interrupted the run.
     ///
     /// # Errors
     /// The run fails.
@@ -111,8 +112,8 @@ impl Rivals<'_> {
         Ok(Some(Confirmation { verdicts, designs: designs.collect() }))
     }
 
-    /// Returns the table `[verdict]` of the run. If the objective is not a column, the verdict uses a column on which
-    /// the objective depends.
+    /// Returns the table `[verdict]` of the run. If the objective is not a column, the verdict uses `write_amp` for a
+    /// phase with writes, and `blocks_per_get` for any other phase.
     fn verdict(&self) -> Table {
         let goal = &self.objectives.goal;
         let phase = self.workload.phases.iter().find(|phase| phase.name == goal.phase);

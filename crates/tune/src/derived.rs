@@ -1,4 +1,5 @@
-//! Experiments with some candidates of the search as their configurations, for the layers that run designs.
+//! Writes experiments whose configurations are some candidates of the search. The layers that run designs execute these
+//! experiments.
 
 use std::path::{Path, PathBuf};
 
@@ -101,8 +102,9 @@ fn with_own_keys(mut design: Table) -> Table {
     design
 }
 
-/// Returns a sweep over engines and designs. The sweep contains each path in which they differ, with one value per
-/// design. Returns an empty table if all engines and designs are equal.
+/// Returns a `[sweep]` table whose configurations are the given engines and designs, in this order. The table contains
+/// each path in which they differ, with one value per design. Returns an empty table if all engines and designs are
+/// equal.
 fn zipped(setups: &[EngineDesign], designs: &[Table]) -> Table {
     let flat: Vec<Vec<(String, Value)>> = designs.iter().map(paths).collect();
     // A plain value comes before lists of tables.

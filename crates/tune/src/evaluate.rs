@@ -77,7 +77,8 @@ fn number(goal: &Goal, drift: f64, design: &Design, workload: &Workload, value: 
     }
 }
 
-/// Returns the total size of two memtables, the filters, the fence pointers and the capacity of the cache, in bytes.
+/// Returns the memory of a design in bytes. This is the memory budget of the design, if it has one. Otherwise, it is
+/// the total size of two memtables, the filters and the fence pointers, plus the capacity of the cache.
 fn memory(design: &Design, phase: &str, value: &Lookup<'_>) -> f64 {
     if let Some(budget) = design.options.memory {
         return budget.0 as f64;
@@ -87,8 +88,9 @@ fn memory(design: &Design, phase: &str, value: &Lookup<'_>) -> f64 {
     2.0 * design.memtable_capacity.0 as f64 + cache as f64 + of(&c::FILTER_BYTES) + of(&c::FENCE_BYTES)
 }
 
-/// Returns the fractions of writes, gets and scans in a phase, and the number of blocks that each of these operations
-/// reads and writes.
+/// Returns the fractions of writes, gets and scans in a phase, and the number of blocks that one operation of each kind
+/// reads and writes. Omits kinds of operations that the phase does not have. Returns `None` if the layer cannot compute
+/// a cost.
 fn costs(
     phase: &Phase,
     design: &Design,
@@ -122,7 +124,8 @@ fn costs(
     (!costs.is_empty()).then_some((weights, costs))
 }
 
-/// Returns the fractions of writes, gets and scans among the operations of a phase, and the mean length of a scan.
+/// Returns the numbers of written entries, gets and scans per operation of a phase, and the mean length of a scan in
+/// entries. Returns `None` for steps, replays and phases with roles.
 fn shares(phase: &Phase) -> Option<([f64; 3], f64)> {
     let length = match &phase.work {
         Work::Load(_) => 0.0,

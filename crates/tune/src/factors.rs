@@ -1,4 +1,4 @@
-//! The factors of a design space: the parts of a design in which the candidates differ.
+//! Finds the factors of a design space: the parts of a design in which the candidates differ.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -53,8 +53,8 @@ pub(crate) fn factors(designs: &[&Design]) -> Vec<Factor> {
     factors
 }
 
-/// Returns the factor for the parameters of an axis, which contains the parameters in which designs with the same
-/// variant differ. Returns `None` if there are no such parameters.
+/// Returns the factor for the parameters of an axis. The factor contains the parameters in which designs with the same
+/// variant differ. Returns `None` if no parameter differs.
 fn parameters(axis: &str, choices: &[&Table]) -> Option<Factor> {
     let mut first: HashMap<(&str, &str), &Value> = HashMap::new();
     let mut names: BTreeSet<&str> = BTreeSet::new();

@@ -1,5 +1,5 @@
-//! The chart of the Pareto set: the measured designs with the interval of their trials, and the predictions of the
-//! earlier layers.
+//! Draws the chart of the Pareto set: the measured designs with the interval of their trials, and the predictions of
+//! the earlier layers.
 
 use std::path::Path;
 

@@ -13,7 +13,8 @@ use crate::candidate::Layer;
 pub enum GoalMetric {
     /// The metric is a column of `runs.csv`.
     Column(&'static Metric),
-    /// The total size of two memtables, the filters, the fence pointers and the capacity of the cache, in bytes.
+    /// The memory budget of the design, in bytes. Without a budget, the total size of two memtables, the filters and
+    /// the fence pointers, plus the capacity of the cache.
     Memory,
     /// The number of blocks that are read and written per operation of the phase. Each kind of operation is weighted by
     /// its fraction.
@@ -55,8 +56,9 @@ pub struct Objectives {
     pub also: Goal,
     /// The limits that a design must meet.
     pub limits: Vec<Constraint>,
-    /// The largest drift of the operation mix for which the search judges the objective by its worst value, as
-    /// Kullback-Leibler divergence. The drift is 0 if the search does not consider drift.
+    /// The largest Kullback-Leibler divergence from the mix of the phase that the search allows. The search judges the
+    /// objective by its worst value over all mixes within this divergence. With 0, the search considers only the mix of
+    /// the phase.
     pub drift: f64,
 }
 
@@ -133,7 +135,7 @@ impl Goal {
 }
 
 impl Goal {
-    /// Returns whether only the models of the engine `lsmbench` can compute the metric.
+    /// Returns whether the metric is defined only for the engine `lsmbench`, and not a column of `runs.csv`.
     fn is_modelled(&self) -> bool {
         !matches!(self.metric, GoalMetric::Column(_))
     }
@@ -168,8 +170,8 @@ impl Objectives {
     /// Reads the objectives of an experiment.
     ///
     /// # Errors
-    /// A metric, operation, phase or limit is unknown. The objective is missing, or there are two objectives. A metric
-    /// that only the models of the engine `lsmbench` can compute is used with another engine.
+    /// A metric, operation, phase or limit is unknown. The objective is missing, or there are two objectives. The
+    /// metric `memory` or `io_per_op`, which only the engine `lsmbench` has, is used with another engine.
     pub fn read(experiment: &Experiment, spec: &TuneSpec) -> Outcome<Self> {
         let phases = experiment.task.phases();
         let judged = experiment.facts().phase.unwrap_or_else(|| phases.last().cloned().unwrap_or_default());
@@ -194,10 +196,10 @@ impl Objectives {
         let is_wrong =
             |better: Better| matches!(goal.metric, GoalMetric::Column(metric) if metric.better == better);
         if is_wrong(if is_maximised { Better::Lower } else { Better::Higher }) {
-            let other = if is_maximised { "minimise" } else { "maximise" };
+            let (other, better) = if is_maximised { ("minimise", "smaller") } else { ("maximise", "larger") };
             return Err(at(
                 key,
-                format!("for {}, the other direction is better; use tune.{other}", goal.metric.name()),
+                format!("{better} values of {} are better; use tune.{other}", goal.metric.name()),
             ));
         }
         let has_models = has_models(experiment);
@@ -231,7 +233,8 @@ impl Objectives {
         Ok(Self { goal, is_maximised, also, limits, drift })
     }
 
-    /// Returns the objectives for a layer. In a layer that measures no time, the device time replaces a measured time.
+    /// Returns the objectives for a layer. If the objective is a time and the layer measures no time, the device time
+    /// per operation replaces the objective.
     pub(crate) fn of(&self, layer: Layer) -> Self {
         let mut objectives = self.clone();
         if layer != Layer::Measured && objectives.goal.metric.is_timed() {

@@ -24,11 +24,11 @@ use crate::goal::{Objectives, has_models};
 use crate::settings::Settings;
 use crate::textbook::textbook;
 
-/// The number of trials in each round of the race. The race measures the best designs in timed runs. After each round,
+/// The number of trials in the first round of the timed runs. Round n has n times as many trials. After each round,
 /// only the better half of the designs continues.
 const RACE_TRIALS: u64 = 2;
 
-/// The axes that affect neither the bytes nor the costs of a single SSTable.
+/// The axes that affect neither the size of a single SSTable nor the costs of its entries.
 const OUTSIDE_OF_TABLES: [&str; 6] = ["compaction", "memtable", "cache", "wal", "storage", "allocation"];
 
 /// The state of a search.
@@ -39,7 +39,8 @@ struct Search<'a> {
     candidates: Vec<Candidate>,
     /// Whether theory and simulation can evaluate all candidates, because all of them use the engine `lsmbench`.
     has_models: bool,
-    /// The sampled costs, by the part of a design that determines its SSTables.
+    /// The costs that were measured on sample SSTables. The key is the part of a design that determines its SSTables,
+    /// as TOML.
     costs: HashMap<String, Costs>,
     /// The duration of each layer.
     times: Vec<(&'static str, Duration)>,
@@ -122,8 +123,8 @@ impl Search<'_> {
         Ok(if is_done { Layer::Measured } else { Layer::Counted })
     }
 
-    /// Measures all candidates in a race. Other engines than `lsmbench` have no models that could exclude candidates in
-    /// advance.
+    /// Measures all candidates in timed rounds. The function is for engines other than `lsmbench`, because these
+    /// engines have no models that could exclude candidates in advance.
     fn race_all(&mut self) -> Outcome<Layer> {
         let begun = Instant::now();
         self.race((0..self.candidates.len()).collect())?;
@@ -160,7 +161,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Returns the costs of a design. The costs are sampled once for all designs with equal SSTables.
+    /// Returns the costs of a design. The costs are measured only once for all designs with equal SSTables.
     fn costs_of(&mut self, design: &Design) -> Outcome<Costs> {
         let mut key = design.to_toml();
         OUTSIDE_OF_TABLES.iter().for_each(|axis| drop(key.remove(*axis)));
@@ -199,7 +200,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Runs the candidates `chosen` in counted mode. Returns whether all of them ran.
+    /// Runs the candidates `chosen` in counted mode. Returns `false` if the user interrupted the run.
     fn counted(&mut self, chosen: &[usize]) -> Outcome<bool> {
         let mut trials = Table::new();
         trials.insert("mode".to_owned(), Value::from("counted"));
@@ -209,12 +210,12 @@ impl Search<'_> {
         Ok(is_done)
     }
 
-    /// Measures the candidates `chosen`, then the better half of them, and so on, until two candidates remain. Returns
-    /// `false` if the user interrupted the search.
+    /// Measures the candidates `chosen` in timed rounds. After each round, only the better half continues. The last
+    /// round has two or three candidates. Returns `false` if the user interrupted the search.
     fn race(&mut self, mut chosen: Vec<usize>) -> Outcome<bool> {
         let mut round = 1;
         while chosen.len() > 1 {
-            (self.settings.run.console.line)(&format!("race, round {round}: {} designs", chosen.len()));
+            (self.settings.run.console.line)(&format!("timed runs, round {round}: {} designs", chosen.len()));
             let mut trials = Table::new();
             trials.insert("mode".to_owned(), Value::from("timed"));
             trials.insert("count".to_owned(), Value::from((RACE_TRIALS * round).cast_signed()));
@@ -233,7 +234,8 @@ impl Search<'_> {
         Ok(true)
     }
 
-    /// Runs the candidates `chosen` as a separate experiment.
+    /// Runs the candidates `chosen` as the experiment `name`. Returns its rows, and whether the run ended without an
+    /// interruption.
     fn run(&self, name: &str, chosen: &[usize], trials: Table) -> Outcome<(Vec<Row>, bool)> {
         let setups: Vec<EngineDesign> = chosen.iter().map(|at| self.candidates[*at].setup.clone()).collect();
         let derived = Derived {
@@ -264,7 +266,8 @@ impl Search<'_> {
         Ok((rows.rows().to_vec(), ending != Ending::Interrupted))
     }
 
-    /// Sets the scores of candidates in a layer, as medians over their trials.
+    /// Sets the scores of the candidates `chosen` in a layer. The configuration number i in `rows` is the candidate
+    /// `chosen[i]`.
     fn set_rows(&mut self, chosen: &[usize], layer: Layer, rows: &[Row]) {
         let objectives = self.objectives.of(layer);
         for (cell, at) in chosen.iter().enumerate() {
@@ -283,7 +286,8 @@ impl Search<'_> {
             .find(|of| !ranked(&self.candidates, *of).is_empty())
             .ok_or_else(|| {
                 Problem::new(format!(
-                    "no layer can compute the objective {}",
+                    "no layer of the search can compute the objective {}; choose another column for tune.minimise or \
+                     tune.maximise",
                     self.objectives.goal.metric.name()
                 ))
             })?;

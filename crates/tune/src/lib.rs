@@ -1,8 +1,8 @@
 //! Searches for the best design among the designs of an experiment, and confirms the result with a run.
 //!
 //! 1. **Theory** ranks all configurations of the sweep.
-//! 2. **Simulation** counts the operations of the best of these configurations, without data.
-//! 3. **Counted runs** count the operations of the best simulated configurations, with data.
+//! 2. **Simulation** computes the counters of the best of these configurations, without data.
+//! 3. **Counted runs** measure the counters of the best simulated configurations, with data.
 //! 4. **Timed runs** measure the best counted configurations in rounds, if the objective is a time.
 //! 5. **Confirmation** compares the best design with the default design and a textbook design, and prints a verdict.
 //!

@@ -1,4 +1,5 @@
-//! Heat maps of the design space. A field shows the best objective for a pair of values of two factors.
+//! Draws heat maps of the design space. Each field shows the best objective among the designs that have a given value
+//! of each of two factors.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -93,8 +94,8 @@ impl Space<'_> {
         }
     }
 
-    /// Returns the best design that meets the limits for each pair of values, as the index of the candidate and its
-    /// score.
+    /// For each pair of values of two factors, returns the best design that has both values and meets the limits. A
+    /// design is the index of its candidate, with its score in `layer`.
     fn best<'b>(
         &'b self,
         layer: Layer,

@@ -1,4 +1,5 @@
-//! The design that textbook formulas recommend: the best of three compaction policies according to closed formulas.
+//! Finds the design that textbook formulas recommend. The formulas compare three compaction policies with several size
+//! ratios.
 
 use experiment::Experiment;
 use theory::KLsm;
@@ -12,7 +13,7 @@ const RATIOS: [u32; 5] = [2, 4, 6, 8, 10];
 /// The number of filter bits per entry that the papers on Monkey and Dostoevsky assume.
 const BITS: f64 = 10.0;
 
-/// The size of a workload, and the number of its operations by the kinds that the closed formulas distinguish.
+/// The number of keys of a workload, and the numbers of its writes, lookups and scans.
 struct Mix {
     writes: f64,
     absent: f64,
@@ -22,7 +23,7 @@ struct Mix {
 }
 
 /// Returns the base design of an experiment with the policy and the size ratio that closed formulas recommend for its
-/// workload. Returns `None` if the workload has no operations.
+/// workload. Returns `None` if the workload adds no keys or has no operations.
 pub(crate) fn textbook(
     experiment: &Experiment,
     workload: &Workload,

@@ -1,4 +1,4 @@
-//! Data blocks of every format.
+//! Fuzz target for data blocks of every block format.
 
 use tree::block::{BlockBuilder, CATALOG, find, walk};
 use tree::{BlockIndex, BlockOptions};
@@ -8,9 +8,10 @@ use super::input::SPARE_BYTES;
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// A data block, which is scanned and searched. Invariants: a scan ends, and returns no more entries than the block has
-/// bytes. If the keys ascend and the backward scan is the reverse of the forward scan, a search finds the same value as
-/// the scan, or none. If ascending entries are encoded again in any format, scans and searches return them unchanged.
+/// The fuzz target for a data block, which the target scans and searches. Invariants: a scan ends, and returns at most
+/// as many entries as the block has bytes. If the keys ascend and the backward scan is the reverse of the forward scan,
+/// a search finds the same value as the scan, or none. If ascending entries are encoded again in any format, scans and
+/// searches return them unchanged.
 pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "block",
     about: "a data block, scanned in both directions and searched",
@@ -22,15 +23,16 @@ pub(super) const TARGET: FuzzTarget = FuzzTarget {
 /// An entry with owned bytes, as a scan returns it.
 type Owned = (Vec<u8>, Option<Vec<u8>>);
 
-/// Half the number of bytes in the tail of a block. The lower half of the tail's first byte is the kind of the index. A
-/// block without a tail has no index. If this byte has another value, the target does not check the index.
+/// The distance in bytes from the end of a block to the byte whose lower four bits are the kind of the block index. If
+/// these bits are not the number of [`BlockIndex::None`], the target does not check the results of searches.
 const KINDS_BYTES: usize = 4;
 
 fn hashed(key: &[u8]) -> HashedKey<'_> {
     HashedKey { bytes: key, hash: tree_hash(key) }
 }
 
-/// Returns a hash that is sufficient for tests.
+/// Returns a simple hash of a key. The hash needs no quality, because the target only needs equal hashes for equal
+/// keys.
 fn tree_hash(key: &[u8]) -> KeyHash {
     KeyHash(key.iter().fold(7u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x9e37_79b9_7f4a_7c15)))
 }
@@ -60,7 +62,7 @@ fn seeds() -> Vec<Vec<u8>> {
     blocks
 }
 
-/// Returns blocks that contain the entries, one block per format.
+/// Encodes the entries as one block in each block format.
 fn lay_out(entries: &[Owned], options: &BlockOptions) -> Vec<Vec<u8>> {
     let formats = CATALOG.all().map(|choice| CATALOG.build(&choice).expect("defaults build"));
     let block = |format: Box<dyn tree::block::BlockFormat>| {
@@ -77,7 +79,7 @@ fn entries(block: &[u8], direction: Direction) -> Option<Vec<Owned>> {
     let mut entries: Vec<Owned> = Vec::new();
     walk(Bytes::copy_from(block), direction, |key, value| {
         entries.push((key.to_vec(), value.map(<[u8]>::to_vec)));
-        assert!(entries.len() <= block.len(), "there are more entries than bytes");
+        assert!(entries.len() <= block.len(), "the scan returned more entries than the block has bytes");
     })?;
     Some(entries)
 }
@@ -87,7 +89,7 @@ fn run(input: &[u8]) -> bool {
         bounded(input.len(), SPARE_BYTES, || {
             let mut count = 0;
             walk(Bytes::copy_from(input), direction, |_, _| count += 1);
-            assert!(count <= input.len(), "there are more entries than bytes");
+            assert!(count <= input.len(), "the scan returned more entries than the block has bytes");
         });
     }
     let Some(forward) = entries(input, Direction::Forward) else { return false };
@@ -118,9 +120,15 @@ fn check_found(block: &[u8], found: &tree::block::Found, value: Option<&[u8]>) {
         // Wrong bounds misdirect a search, and so does a prefix that is written out although the previous key shares
         // it.
         Found::Absent => {}
-        Found::Tombstone => assert_eq!(value, None, "the lookup of a value returned a tombstone"),
+        Found::Tombstone => {
+            assert_eq!(value, None, "the lookup returned a tombstone, but the scan returned a value");
+        }
         Found::Value(range) => {
-            assert_eq!(Some(&block[range.clone()]), value, "the lookup returned another value");
+            assert_eq!(
+                Some(&block[range.clone()]),
+                value,
+                "the lookup and the scan returned different values"
+            );
         }
     }
 }
@@ -137,16 +145,21 @@ fn check_relaid(forward: &[Owned]) {
         assert_eq!(
             entries(&block, Direction::Forward).as_deref(),
             Some(forward),
-            "the block is different after it is encoded again"
+            "a forward scan of the encoded block does not return the encoded entries"
         );
         let mut backward = entries(&block, Direction::Backward).expect("an encoded block can be scanned");
         backward.reverse();
-        assert_eq!(backward, forward, "a backward scan returns other entries than a forward scan");
+        assert_eq!(
+            backward, forward,
+            "a backward scan of the encoded block does not return the encoded entries"
+        );
         for (key, value) in forward {
             match find(&block, hashed(key)) {
                 Some(tree::block::Found::Value(range)) => assert_eq!(Some(&block[range]), value.as_deref()),
                 Some(tree::block::Found::Tombstone) => assert_eq!(*value, None),
-                other => panic!("the lookup of an encoded key returned {other:?}"),
+                other => {
+                    panic!("the lookup of a key in the encoded block returned {other:?} instead of its value")
+                }
             }
         }
     }

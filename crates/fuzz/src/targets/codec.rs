@@ -1,4 +1,4 @@
-//! Compressed blocks of every codec, with and without dictionaries.
+//! Fuzz targets for compressed blocks of every codec, with and without dictionaries.
 
 use std::sync::LazyLock;
 
@@ -9,8 +9,8 @@ use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// A compressed block as input. An input consists of a tag, two bytes of length, and the stored bytes. Invariants:
-/// decoding is deterministic. If any codec compresses any bytes, decompression returns the same bytes.
+/// The fuzz target for a compressed block. An input consists of a tag, two bytes of length, and the stored bytes.
+/// Invariants: decoding is deterministic. If any codec compresses any bytes, decompression returns the same bytes.
 pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "codec",
     about: "a compressed block of any codec",
@@ -19,11 +19,11 @@ pub(super) const TARGET: FuzzTarget = FuzzTarget {
     run: run_codec,
 };
 
-/// A block that was compressed with dictionaries as input. An input consists of two bytes of length, dictionaries of
-/// that length, a tag, two bytes of length, and the stored bytes.
+/// The fuzz target for a block that was compressed with dictionaries. An input consists of the length of the
+/// dictionaries (two bytes), the dictionaries, a tag, the length of the block (two bytes), and the stored bytes.
 pub(super) const DICTIONARIES: FuzzTarget = FuzzTarget {
     name: "dictionaries",
-    about: "the dictionaries of a table, and a block compressed with one",
+    about: "the dictionaries of an SSTable, and a block that was compressed with one of these dictionaries",
     form: InputForm::Bytes,
     seeds: dictionary_seeds,
     run: run_dictionaries,
@@ -35,7 +35,8 @@ static CODECS: LazyLock<Vec<(String, Box<dyn Compression>)>> = LazyLock::new(|| 
     CATALOG.all().map(build).collect()
 });
 
-/// Returns blocks as in a tree: rows of text, numbers, and incompressible bytes.
+/// Returns uncompressed blocks with contents that are typical for a tree: rows of text, numbers, and incompressible
+/// bytes.
 fn blocks() -> Vec<Vec<u8>> {
     let rows: Vec<u8> =
         (0..120u32).flat_map(|i| format!("user{:06} name-{} true;", i * 3, i % 7).into_bytes()).collect();
@@ -71,7 +72,7 @@ fn dictionary_seeds() -> Vec<Vec<u8>> {
         let samples: Vec<Vec<u8>> = (0..64).flat_map(|_| blocks().into_iter().take(1)).collect();
         let samples: Vec<&[u8]> = samples.iter().map(Vec::as_slice).collect();
         let mut dictionaries = Dictionaries::default();
-        let learnt = codec.learn(0, &samples, &mut dictionaries).expect("the codec learns from samples");
+        let learnt = codec.learn(0, &samples, &mut dictionaries).expect("the samples train the codec");
         let encoded = dictionaries.encode();
         for block in blocks() {
             let mut stored = Vec::new();
@@ -88,10 +89,10 @@ fn run_codec(input: &[u8]) -> bool {
     for (label, codec) in CODECS.iter() {
         let mut stored = Vec::new();
         let tag = codec.compress(0, input, &mut stored);
-        assert!(stored.len() <= input.len(), "{label} increased the length of a block");
+        assert!(stored.len() <= input.len(), "{label}: the compressed block is longer than the block");
         let mut back = vec![0; input.len()];
         let decoded = decompress(tag, &stored, &mut back);
-        assert!(decoded.is_ok() && back == input, "{label} does not restore its input");
+        assert!(decoded.is_ok() && back == input, "{label}: decompression does not restore the block");
     }
     decoded
 }
@@ -115,8 +116,12 @@ fn decode_framed(framed: &[u8], decode: impl Fn(u8, &[u8], &mut [u8]) -> bool) -
     let (mut first, mut second) = (vec![0; len], vec![0xff; len]);
     bounded(framed.len() + len, SPARE_BYTES, || {
         let decoded = decode(tag as u8, stored, &mut first);
-        assert_eq!(decoded, decode(tag as u8, stored, &mut second), "the second decoding has another result");
-        assert!(!decoded || first == second, "the second decoding returned other bytes");
+        assert_eq!(
+            decoded,
+            decode(tag as u8, stored, &mut second),
+            "one of two decodings of the same input failed"
+        );
+        assert!(!decoded || first == second, "two decodings of the same input returned different bytes");
         decoded
     })
 }

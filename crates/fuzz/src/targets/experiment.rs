@@ -1,4 +1,4 @@
-//! Experiment and design files, and the messages between a run and its trials.
+//! Fuzz targets for experiment files, design files, and the messages between a run and its trials.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ use super::workload::in_file;
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// An experiment file as input, which is resolved and described, but does not run. Invariant: the resolved file
-/// resolves to itself.
+/// The fuzz target for an experiment file. The target resolves and describes the experiment, but does not run it.
+/// Invariant: if the resolved file is resolved again, it is unchanged.
 pub(super) const EXPERIMENT: FuzzTarget = FuzzTarget {
     name: "experiment",
     about: "an experiment file, as `lsmbench describe` reads it",
@@ -20,7 +20,7 @@ pub(super) const EXPERIMENT: FuzzTarget = FuzzTarget {
     run: run_experiment,
 };
 
-/// A design file as input. Invariant: the resolved design resolves to itself.
+/// The fuzz target for a design file. Invariant: if the resolved design is resolved again, it is unchanged.
 pub(super) const DESIGN: FuzzTarget = FuzzTarget {
     name: "design",
     about: "a design file",
@@ -29,20 +29,21 @@ pub(super) const DESIGN: FuzzTarget = FuzzTarget {
     run: run_design,
 };
 
-/// A message line between the process of a run and the process of a trial. Invariant: an accepted message is equal
-/// after it is written and read again.
+/// The fuzz target for a message line between the process of a run and the process of a trial. Invariant: if an
+/// accepted message is written and read again, it is unchanged.
 pub(super) const MESSAGE: FuzzTarget = FuzzTarget {
     name: "message",
-    about: "a task or a report between a run and the process of a trial",
+    about: "a task of a run for the process of a trial, or a report of this process",
     form: InputForm::Text,
     seeds: message_seeds,
     run: run_message,
 };
 
-/// The maximum memory for the plan of any workload: the catalogs, and a pool of random bytes for each kind of value.
+/// The constant part of the memory limit for an experiment, in bytes. Plans of workloads need this memory for the
+/// catalogs, and for a pool of random bytes for each kind of value.
 const PLAN_BYTES: usize = 512 << 20;
 
-/// Returns the paths of the files in a folder of shipped configurations.
+/// Returns the paths of the files in a folder of the repository, such as `configs`, sorted by name.
 fn shipped(folder: &str) -> impl Iterator<Item = PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
     let files =
@@ -68,8 +69,10 @@ fn run_experiment(input: &[u8]) -> bool {
     };
     let Ok(resolved) = read(input) else { return false };
     let again = read(resolved.as_bytes());
-    let again = again.unwrap_or_else(|error| panic!("the resolved experiment is rejected: {error}"));
-    assert_eq!(body(&again), body(&resolved), "the resolved experiment differs from the experiment");
+    let again = again.unwrap_or_else(|error| {
+        panic!("the experiment was accepted, but its resolved form was rejected: {error}")
+    });
+    assert_eq!(body(&again), body(&resolved), "the resolved experiment changed when it was resolved again");
     true
 }
 
@@ -78,7 +81,8 @@ fn body(description: &str) -> &str {
     description.find("\nquestion").map_or(description, |at| &description[at..])
 }
 
-/// Returns the shipped designs in resolved form, and also the unchanged designs that extend no other file.
+/// Returns the shipped designs in resolved form. For a design that extends no other file, also returns its unchanged
+/// file.
 fn design_seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     let folders = ["configs/designs", "configs/designs/strategies", "configs/designs/values"];
@@ -103,7 +107,7 @@ fn run_design(input: &[u8]) -> bool {
     };
     let Ok(resolved) = read(input) else { return false };
     let again = read(as_file(&resolved).as_bytes());
-    assert_eq!(again.as_deref(), Ok(&*resolved), "the resolved design differs from the design");
+    assert_eq!(again.as_deref(), Ok(&*resolved), "the resolved design changed when it was resolved again");
     true
 }
 

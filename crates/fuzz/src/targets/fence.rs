@@ -1,4 +1,4 @@
-//! Stored fences of every variant.
+//! Fuzz target for the stored bytes of fences of every variant.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -10,9 +10,9 @@ use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// A stored fence, which is opened and searched. The first byte of an input selects the variant, and the next two bytes
-/// are the number of blocks. Invariants: a search returns a block of the SSTable. Batches give the same results as
-/// single searches. A search reads a limited number of pages.
+/// The fuzz target for a stored fence, which the target opens and searches. The first byte of an input selects the
+/// variant, and the next two bytes are the number of blocks. Invariants: a search returns a block of the SSTable.
+/// Batches give the same results as single searches. A search reads a limited number of pages.
 pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "fence",
     about: "the stored bytes of a fence of any variant, opened and searched",
@@ -21,7 +21,8 @@ pub(super) const TARGET: FuzzTarget = FuzzTarget {
     run,
 };
 
-/// The maximum number of reads of one search, which is a binary search over blocks or a search in a tree of pages.
+/// The maximum number of reads of one search or of one batch of three searches. A search is a binary search over
+/// blocks, or a search in a tree of pages.
 const MOST_READS: u32 = 200;
 
 /// An SSTable that consists of a fence, and of blocks whose first keys are numbers.
@@ -34,7 +35,7 @@ struct View<'a> {
 impl View<'_> {
     fn count(&self) {
         self.reads.set(self.reads.get() + 1);
-        assert!(self.reads.get() <= MOST_READS, "one search made more than {MOST_READS} reads");
+        assert!(self.reads.get() <= MOST_READS, "a search made more than {MOST_READS} reads");
     }
 }
 
@@ -50,7 +51,10 @@ impl TableView for View<'_> {
     fn read_stored(&self, range: Range<u64>) -> Result<Bytes, TableReadError> {
         self.count();
         let range = usize::try_from(range.start)?..usize::try_from(range.end)?;
-        self.stored.get(range).map(Bytes::copy_from).ok_or_else(|| "outside of the stored bytes".into())
+        self.stored
+            .get(range)
+            .map(Bytes::copy_from)
+            .ok_or_else(|| "the range is outside of the stored bytes of the fence".into())
     }
 
     fn page(&self, range: Range<u64>) -> Result<Bytes, TableReadError> {
@@ -61,7 +65,7 @@ impl TableView for View<'_> {
         self.count();
         match block < self.blocks {
             true => Ok(Bytes::copy_from(&separator(block))),
-            false => Err("there is no such block".into()),
+            false => Err("the SSTable has no block with this number".into()),
         }
     }
 }
@@ -133,7 +137,11 @@ fn check(fence: &dyn Fence, view: &View<'_>) {
     let ask = |answer: Result<u32, fence::FenceError>| {
         view.reads.set(0);
         if let Ok(block) = &answer {
-            assert!(*block < view.blocks, "block {block} of {}", view.blocks);
+            assert!(
+                *block < view.blocks,
+                "a search returned block {block}, but the SSTable has {} blocks",
+                view.blocks
+            );
         }
         answer.ok()
     };
@@ -151,7 +159,7 @@ fn check(fence: &dyn Fence, view: &View<'_>) {
     }
     for (single, several) in single.iter().zip(several) {
         if let Some(block) = several {
-            assert_eq!(*single, Some(block), "a batch gives other results than single searches");
+            assert_eq!(*single, Some(block), "a batch and a single search returned different blocks");
         }
     }
 }

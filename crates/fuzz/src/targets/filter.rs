@@ -1,4 +1,4 @@
-//! Stored filters of every variant.
+//! Fuzz target for the stored bytes of filters of every variant.
 
 use std::ops::Bound;
 
@@ -9,9 +9,10 @@ use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// A stored filter, which is opened and probed. The first byte of an input selects the variant. Invariants: an opened
-/// filter answers every probe, with the same answer each time and in batches. Its false-positive rate is between 0 and
-/// 1. Its memory is at most the number of stored bytes plus a constant.
+/// The fuzz target for a stored filter, which the target opens and probes. The first byte of an input selects the
+/// variant. Invariants: an opened filter answers every probe, with the same answer each time and in batches. Its
+/// false-positive rate is between 0 and
+/// 1. Its memory is at most 64 bytes per byte of input, plus 4,096 bytes.
 pub(super) const TARGET: FuzzTarget = FuzzTarget {
     name: "filter",
     about: "the stored bytes of a filter of any variant, opened and probed",
@@ -20,7 +21,7 @@ pub(super) const TARGET: FuzzTarget = FuzzTarget {
     run,
 };
 
-/// The number of probes of each filter that opens.
+/// The number of hashes with which the target probes each opened filter, in addition to hashes at limits.
 const QUESTIONS: u64 = 40;
 
 fn policies() -> Vec<Box<dyn FilterPolicy>> {
@@ -59,10 +60,10 @@ fn run(input: &[u8]) -> bool {
     bounded(input.len(), SPARE_BYTES, || {
         let Ok(filter) = policy.open(stored.clone()) else { return false };
         check(&*filter, input.len());
-        let again = policy.open(stored.clone()).expect("an opened filter opens again");
+        let again = policy.open(stored.clone()).expect("bytes that opened as a filter open again");
         for number in 0..QUESTIONS {
             let same = filter.may_contain(hash(number)) == again.may_contain(hash(number));
-            assert!(same, "a second filter from the same bytes gives other answers");
+            assert!(same, "two filters opened from the same bytes gave different answers");
         }
         true
     })
@@ -70,10 +71,11 @@ fn run(input: &[u8]) -> bool {
 
 fn check(filter: &dyn Filter, bytes: usize) {
     let rate = filter.expected_fpr();
-    assert!((0.0..=1.0).contains(&rate), "the false-positive rate is {rate}");
+    assert!((0.0..=1.0).contains(&rate), "the expected false-positive rate is {rate}, not between 0 and 1");
     assert!(
         filter.memory_bytes() <= 64 * bytes + 4096,
-        "the filter takes too much memory: {} bytes",
+        "an input of {bytes} bytes opened as a filter with {} bytes of memory; the limit is 64 bytes per byte plus \
+         4096",
         filter.memory_bytes()
     );
     let edges = [KeyHash(0), KeyHash(u64::MAX), KeyHash(1 << 63)];
@@ -87,7 +89,7 @@ fn check(filter: &dyn Filter, bytes: usize) {
         assert_eq!(
             filter.may_contain_key(*question),
             *answer,
-            "a batch gives other answers than single probes"
+            "a batch of keys and single probes gave different answers"
         );
     }
     filter.may_contain_batch(&hashes, &mut answers);
@@ -95,7 +97,7 @@ fn check(filter: &dyn Filter, bytes: usize) {
         assert_eq!(
             filter.may_contain(*hash),
             *answer,
-            "a batch of hashes gives other answers than single probes"
+            "a batch of hashes and single probes gave different answers"
         );
     }
     for pair in keys.windows(2) {

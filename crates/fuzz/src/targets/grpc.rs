@@ -1,4 +1,4 @@
-//! The calls of gRPC clients.
+//! Fuzz target for the calls of gRPC clients.
 
 use std::collections::BTreeMap;
 
@@ -14,9 +14,10 @@ use tree::{Design, Families, Mode, OpenOptions};
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// Calls of the gRPC service on a store with two column families. An input is a list of calls: one byte for the method,
-/// two bytes for the length, and the request. Invariants: a valid call has the effect that the proto describes, in its
-/// family only; a failed call changes nothing; the entries of a range are complete and in order.
+/// The fuzz target for calls of the gRPC service on a store with two column families. An input is a list of calls: one
+/// byte for the method, two bytes for the length, and the request. Invariants: a valid call has the effect that the
+/// file `lsmbench.proto` describes, in its family only. A failed call changes nothing. The entries of a range are
+/// complete and in order.
 pub(super) const GRPC: FuzzTarget = FuzzTarget {
     name: "grpc",
     about: "calls of the gRPC service on a store with column families",
@@ -25,10 +26,10 @@ pub(super) const GRPC: FuzzTarget = FuzzTarget {
     run,
 };
 
-/// The methods, in the order of their numbers in an input.
+/// The methods of the service. The index of a method is its number in an input.
 const METHODS: [&str; 6] = ["Put", "Get", "Delete", "Batch", "Load", "Range"];
 
-/// The families of the store. The first family is also the family of calls without a name.
+/// The families of the store. Calls without the name of a family use the first family.
 const FAMILIES: [&str; 2] = ["index", "values"];
 
 /// Maximum number of executed calls of an input.
@@ -37,7 +38,8 @@ const MOST_CALLS: usize = 64;
 /// The constant memory of a store: its memtables, its cache and the buffers of its SSTables.
 const STORE_BYTES: usize = 16 << 20;
 
-/// A service: executes a method on an encoded request, and returns the encoded responses. `None` is an error.
+/// A function that executes a method on an encoded request, and returns the encoded responses. Returns `None` if the
+/// call fails.
 type Service<'s> = &'s dyn Fn(&str, &[u8]) -> Option<Vec<Vec<u8>>>;
 
 /// The expected content of each family.
@@ -50,7 +52,7 @@ fn run(input: &[u8]) -> bool {
     })
 }
 
-/// The service on a new store in memory. Small memtables cause flushes.
+/// Returns the service on a new store in memory. The memtables are small, so that calls cause flushes.
 fn service() -> LocalService {
     let design = "storage = \"memory\"\nmemtable = { capacity = \"4KiB\" }\ncache = { capacity = \"16KiB\" }\n\
                   families = { index = {}, values = {} }";
@@ -71,7 +73,8 @@ fn calls(mut input: &[u8]) -> Vec<(&'static str, &[u8])> {
     calls
 }
 
-/// Executes the calls of an input, and compares the service with the model. Returns whether a call wrote.
+/// Executes the calls of an input, and compares the service with the model. Returns whether at least one write
+/// succeeded.
 fn check(service: Service<'_>, input: &[u8]) -> bool {
     let (mut model, mut has_written) = (Model::default(), false);
     for (method, message) in calls(input) {
@@ -84,16 +87,24 @@ fn check(service: Service<'_>, input: &[u8]) -> bool {
                 let expected = written(&model, method, message);
                 let found = content(service);
                 match (answer, expected) {
-                    (None, None) => assert!(found == model, "a failed {method} changes the store"),
-                    (None, Some(_)) => panic!("a valid {method} fails"),
+                    (None, None) => {
+                        assert!(found == model, "a call of {method} failed, but changed the store");
+                    }
+                    (None, Some(_)) => panic!("a call of {method} with a valid request failed"),
                     (Some(_), Some(expected)) => {
-                        assert!(found == expected, "{method} has another effect than the proto describes");
+                        assert!(
+                            found == expected,
+                            "the store after a call of {method} differs from the model"
+                        );
                     }
                     // The service skips all fields of a batch except the operations, even if a field is corrupt.
                     (Some(_), None) => {
                         let is_batch = method == "Batch" || method == "Load";
                         let is_corrupt = BatchRequest::decode(message).is_err();
-                        assert!(is_batch && is_corrupt, "a wrong {method} is valid");
+                        assert!(
+                            is_batch && is_corrupt,
+                            "a call of {method} with an invalid request succeeded"
+                        );
                     }
                 }
                 model = found;
@@ -103,12 +114,12 @@ fn check(service: Service<'_>, input: &[u8]) -> bool {
     has_written
 }
 
-/// Returns the number of the family with a name.
+/// Returns the index of the family `name` in [`FAMILIES`]. Returns `None` if the family does not exist.
 fn family(name: &str) -> Option<usize> {
     if name.is_empty() { Some(0) } else { FAMILIES.iter().position(|family| *family == name) }
 }
 
-/// Returns the expected content after a write; `None` for a wrong request.
+/// Returns the expected content of the store after a write. Returns `None` if the request is invalid.
 fn written(model: &Model, method: &str, message: &[u8]) -> Option<Model> {
     let kinds: Vec<OperationKind> = match method {
         "Put" => vec![OperationKind::Put(PutRequest::decode(message).ok()?)],
@@ -175,7 +186,7 @@ fn entries(responses: &[Vec<u8>]) -> Vec<(Vec<u8>, Vec<u8>)> {
     responses.iter().flat_map(decode).map(|Entry { key, value }| (key.to_vec(), value.to_vec())).collect()
 }
 
-/// Reads the content of the store by ranges.
+/// Returns the content of each family, which the function reads with `Range`.
 fn content(service: Service<'_>) -> Model {
     FAMILIES.map(|family| {
         let request = RangeRequest { family: family.to_owned(), ..RangeRequest::default() };
@@ -251,7 +262,7 @@ mod tests {
             }
             _ => message.to_vec(),
         };
-        assert!(broken(ignores_families).contains("Put has another effect"));
+        assert!(broken(ignores_families).contains("after a call of Put differs"));
         let drops_last = |method: &str, message: &[u8]| match method {
             "Batch" => {
                 let mut batch = BatchRequest::decode(message).unwrap();
@@ -261,7 +272,7 @@ mod tests {
             }
             _ => message.to_vec(),
         };
-        assert!(broken(drops_last).contains("Batch has another effect"));
+        assert!(broken(drops_last).contains("after a call of Batch differs"));
         let ascends = |method: &str, message: &[u8]| match method {
             "Range" => {
                 RangeRequest { backward: false, ..RangeRequest::decode(message).unwrap() }.encode_to_vec()
@@ -283,6 +294,6 @@ mod tests {
             }
             _ => message.to_vec(),
         };
-        assert!(broken(accepts_any_family).contains("a wrong Batch is valid"));
+        assert!(broken(accepts_any_family).contains("a call of Batch with an invalid request succeeded"));
     }
 }

@@ -17,8 +17,8 @@ use std::sync::LazyLock;
 
 use crate::target::FuzzTarget;
 
-/// All targets. The parts of a store's files come first, from the innermost part to whole files. All other inputs
-/// follow.
+/// All fuzz targets. The first targets read parts of a store's files, then whole files of a store. The targets for all
+/// other inputs follow.
 pub static TARGETS: LazyLock<Vec<FuzzTarget>> = LazyLock::new(|| {
     // A catalog accepts additions until its first lookup, and every target looks up a variant.
     study::register().expect("the catalogs are open");

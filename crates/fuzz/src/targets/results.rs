@@ -1,4 +1,4 @@
-//! The files of a results folder.
+//! Fuzz targets for the files of a results folder.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use super::workload::in_file;
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// The file `runs.csv` as input. Invariant: the rows of an accepted table are equal after they are written and read
-/// again.
+/// The fuzz target for the file `runs.csv`. Invariant: if the rows of an accepted file are written and read again, they
+/// are unchanged.
 pub(super) const ROWS: FuzzTarget = FuzzTarget {
     name: "rows",
     about: "the rows of runs.csv",
@@ -20,7 +20,8 @@ pub(super) const ROWS: FuzzTarget = FuzzTarget {
     run: run_rows,
 };
 
-/// The file `manifest.json` as input. Invariant: an accepted manifest is equal after it is written and read again.
+/// The fuzz target for the file `manifest.json`. Invariant: if an accepted manifest is written and read again, it is
+/// unchanged.
 pub(super) const MANIFEST: FuzzTarget = FuzzTarget {
     name: "results-manifest",
     about: "a manifest.json",
@@ -29,7 +30,7 @@ pub(super) const MANIFEST: FuzzTarget = FuzzTarget {
     run: run_manifest,
 };
 
-/// A latency log as input. Invariant: an accepted log is equal after it is written and read again.
+/// The fuzz target for a latency log. Invariant: if an accepted log is written and read again, it is unchanged.
 pub(super) const LATENCIES: FuzzTarget = FuzzTarget {
     name: "latencies",
     about: "a log of HDR histograms",
@@ -96,10 +97,10 @@ fn run_rows(input: &[u8]) -> bool {
     let read_input = bounded(input.len(), SPARE_BYTES, || read(input));
     let Ok(table) = read_input else { return false };
     let again = read(&written(table.schema(), table.rows())).expect("written files are readable");
-    assert!(again.torn().is_none(), "a whole table is torn");
+    assert!(again.torn().is_none(), "a file that was just written has an incomplete last line");
     let cells =
         |table: &Table| table.rows().iter().map(|row| row.cells().to_vec()).collect::<Vec<Vec<Value>>>();
-    assert_eq!(cells(&again), cells(&table), "the rows that were read back differ");
+    assert_eq!(cells(&again), cells(&table), "the rows changed when they were written and read again");
     true
 }
 
@@ -129,7 +130,7 @@ fn run_manifest(input: &[u8]) -> bool {
     assert_eq!(
         again.expect("written files are readable"),
         manifest,
-        "the file is different after it is written and read again"
+        "the manifest changed when it was written and read again"
     );
     true
 }
@@ -167,6 +168,6 @@ fn check_log(input: &[u8]) -> bool {
         return false;
     };
     let again = read(&logged(&log)).expect("written files are readable");
-    assert!(again.histograms == log.histograms, "the file is different after it is written and read again");
+    assert!(again.histograms == log.histograms, "the latency log changed when it was written and read again");
     true
 }

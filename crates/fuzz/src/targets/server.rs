@@ -1,4 +1,4 @@
-//! The requests of a server's clients as inputs.
+//! Fuzz target for the requests of Redis clients.
 
 use server::resp::{Pipeline, ProtocolError, RequestLimits};
 
@@ -6,13 +6,13 @@ use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// Requests in the Redis protocol. The first byte of an input selects how the bytes are split on arrival. Invariants:
-/// the requests and the error do not depend on this split. Every request is within the limits. A length without the
-/// announced bytes takes no memory.
+/// The fuzz target for requests in the Redis protocol. The first byte of an input, plus 1, is the size of the pieces in
+/// which the other bytes arrive. Invariants: the requests and the error do not depend on this size. Every request is
+/// within the limits. If a request announces a length, the parser allocates no memory for bytes that have not arrived.
 pub(super) const RESP: FuzzTarget =
     FuzzTarget { name: "resp", about: "requests of the Redis protocol", form: InputForm::Text, seeds, run };
 
-/// Limits that a short input can reach.
+/// Limits that are so low that a short input can exceed them.
 const LIMITS: RequestLimits =
     RequestLimits { requests: 5, arguments: 6, argument_bytes: 1000, request_bytes: 2000 };
 
@@ -33,7 +33,7 @@ fn run(input: &[u8]) -> bool {
         let in_pieces = read(bytes, piece_bytes + 1);
         assert!(
             (&at_once, &error) == (&in_pieces.0, &in_pieces.1),
-            "input in several pieces gives other requests"
+            "the requests or the error depend on the pieces in which the input arrives"
         );
         error.is_none() && !at_once.is_empty()
     })

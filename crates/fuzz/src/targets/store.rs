@@ -1,4 +1,5 @@
-//! Complete stores in which the fuzz input replaces one file, as after corruption of this file.
+//! Fuzz targets for the files of a store. The fuzz input replaces one file of a complete store, like a corruption of
+//! this file.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -9,19 +10,19 @@ use tree::{Design, Error, Mode, OpenOptions, Tree, reseal, verify};
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// An SSTable of any design, or an SSTable whose values are in a blob file. Invariants of all targets with stores: a
-/// store opens or reports the corruption. Each later call returns a result or an error. If `verify` finds no
-/// corruption, scans return ascending keys, are equal in both directions, and agree with gets. Quarantine and further
-/// use also terminate.
+/// The fuzz target for an SSTable of any design, including an SSTable whose values are in a blob file. All targets of
+/// this module have the same invariants: a store opens or reports the corruption. Each later call returns a result or
+/// an error. If `verify` finds no corruption, scans return ascending keys, are equal in both directions, and agree with
+/// gets. Quarantine and further use also terminate.
 pub(super) const TABLE: FuzzTarget = FuzzTarget {
     name: "table",
-    about: "a table file in a store that is verified, opened, read and written to",
+    about: "an SSTable in a store that is verified, opened, read and written to",
     form: InputForm::Bytes,
     seeds: table_seeds,
     run: |input| feed(&[&TABLE_HOST, &APART_HOST], input, |bytes, host| reseal::table(bytes, host.seal)),
 };
 
-/// A blob file, which contains the values of a store.
+/// The fuzz target for a blob file, which contains the values of a store.
 pub(super) const BLOB: FuzzTarget = FuzzTarget {
     name: "blob",
     about: "a blob file in a store that is verified, opened, read and written to",
@@ -30,7 +31,7 @@ pub(super) const BLOB: FuzzTarget = FuzzTarget {
     run: |input| feed(&[&BLOB_HOST], input, |bytes, host| reseal::blob(bytes, host.seal)),
 };
 
-/// A write-ahead log (WAL) of a store that syncs its writes, or of a store that does not.
+/// The fuzz target for the write-ahead log (WAL) of a store. One store syncs its writes, and another store does not.
 pub(super) const LOG: FuzzTarget = FuzzTarget {
     name: "log",
     about: "a write-ahead log in a store that is verified, opened, read and written to",
@@ -39,7 +40,7 @@ pub(super) const LOG: FuzzTarget = FuzzTarget {
     run: |input| feed(&LOG_HOSTS.each_ref(), input, |bytes, host| reseal::log(bytes, host.seal)),
 };
 
-/// A manifest as input.
+/// The fuzz target for the manifest of a store.
 pub(super) const MANIFEST: FuzzTarget = FuzzTarget {
     name: "manifest",
     about: "a manifest in a store that is verified, opened, read and written to",
@@ -64,7 +65,7 @@ const SMALL: &str = r#"
     wal = "buffered"
 "#;
 
-/// Designs with different SSTables, in addition to one design per variant of [`TABLE_AXES`].
+/// Designs whose SSTables have different contents. One design for each variant of [`TABLE_AXES`] is added to this list.
 const TABLE_DESIGNS: [&str; 11] = [
     "block = { index = \"hash\" }",
     "block = { index = \"fingerprint\" }",
@@ -84,7 +85,8 @@ const TABLE_AXES: [&str; 5] = ["bloom", "fence", "format", "compression", "hash"
 
 static TABLE_HOST: LazyLock<Host> = LazyLock::new(|| Host::with_table("", ".table"));
 
-/// A design option with which the values of most keys are in a blob file: the values of keys with two digits.
+/// A design option that stores the values of most keys in a blob file. The threshold of 21 bytes selects the values of
+/// keys with at least two digits.
 const VALUES_APART: &str = "values = { kind = \"blob-files\", threshold = 21 }";
 
 static APART_HOST: LazyLock<Host> = LazyLock::new(|| Host::with_table(VALUES_APART, ".table"));
@@ -234,14 +236,18 @@ fn table_seeds() -> Vec<Vec<u8>> {
     let designs = variants.chain(TABLE_DESIGNS.map(str::to_owned));
     let table = |design: String| {
         let host = Host::with_table(&design, ".table");
-        assert_eq!(host.name(), TABLE_HOST.name(), "{design} numbers its files differently");
+        assert_eq!(
+            host.name(),
+            TABLE_HOST.name(),
+            "the SSTable of the design {design} has a different file number"
+        );
         host.content().to_vec()
     };
     designs.map(table).chain([APART_HOST.content().to_vec()]).collect()
 }
 
-/// Runs a check of every store with the input, and again with corrected checksums. `reseal` corrects the checksums for
-/// a host. Returns whether any store accepts the input.
+/// Checks each store with the input, first unchanged and then with corrected checksums. `reseal` corrects the checksums
+/// in an input for a store. Returns whether any store accepts the input.
 fn feed(hosts: &[&LazyLock<Host>], input: &[u8], reseal: impl Fn(&mut [u8], &Host)) -> bool {
     let mut is_taken = false;
     for host in hosts {
@@ -255,7 +261,7 @@ fn feed(hosts: &[&LazyLock<Host>], input: &[u8], reseal: impl Fn(&mut [u8], &Hos
     is_taken
 }
 
-/// Opens and uses a store that contains the input. Returns whether the store has no fault.
+/// Opens and uses a store that contains the input. Returns whether `verify` finds no corruption in the store.
 fn check(host: &Host, input: &[u8]) -> bool {
     bounded(input.len(), STORE_BYTES, || {
         let storage = host.storage(input);
@@ -280,7 +286,7 @@ fn live(tree: &Tree, is_clean: bool) {
     let backward = scan(tree, true);
     for number in (0..60).step_by(7) {
         let got = tree.get(&key(number));
-        assert!(!is_clean || got.is_ok(), "verify finds no corruption, but a get fails");
+        assert!(!is_clean || got.is_ok(), "`verify` finds no corruption, but a get returns an error");
     }
     if is_clean {
         let (forward, mut backward) = (
@@ -289,10 +295,10 @@ fn live(tree: &Tree, is_clean: bool) {
         );
         backward.reverse();
         assert!(forward.windows(2).all(|pair| pair[0].0 < pair[1].0), "the keys are not in ascending order");
-        assert!(forward == backward, "forward and backward scans differ");
+        assert!(forward == backward, "forward and backward scans return different entries");
         for (key, value) in &forward {
             let got = tree.get(key).expect("a verified store answers gets");
-            assert_eq!(got.as_ref(), Some(value), "a get and a scan differ");
+            assert_eq!(got.as_ref(), Some(value), "a get and a scan return different values of a key");
         }
     }
     let goes_on = tree.put(b"one more", b"value").and_then(|()| tree.flush()).and_then(|()| tree.compact());

@@ -1,4 +1,4 @@
-//! The texts and traces from which workloads are read, as inputs.
+//! Fuzz targets for the texts and traces from which lsmbench reads workloads.
 
 use std::cell::RefCell;
 use std::fs;
@@ -13,9 +13,9 @@ use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
 use crate::target::{FuzzTarget, InputForm};
 
-/// Lines of the text language (DSL) as input. Invariants: a printed command is equal after it is parsed again. An error
-/// names its column and the number of its line. Reading continues after an error, and each line causes at most one
-/// error.
+/// The fuzz target for lines of the text language (DSL). Invariants: if a command is printed and parsed again, it is
+/// unchanged. An error names its line and its column. Reading continues after an error, and each line causes at most
+/// one error.
 pub(super) const DSL: FuzzTarget = FuzzTarget {
     name: "dsl",
     about: "operations as lines of text",
@@ -24,8 +24,8 @@ pub(super) const DSL: FuzzTarget = FuzzTarget {
     run: run_dsl,
 };
 
-/// A raw trace as input. The first byte of an input selects the format. Invariants: the key numbers are equal after
-/// they are written and read again, and every access names its key.
+/// The fuzz target for a raw trace. The first byte of an input selects the width and the byte order of the numbers.
+/// Invariants: the key numbers are unchanged after they are written and read again, and each access has a key.
 pub(super) const TRACE: FuzzTarget = FuzzTarget {
     name: "trace",
     about: "a trace of numbers of fixed width",
@@ -34,7 +34,7 @@ pub(super) const TRACE: FuzzTarget = FuzzTarget {
     run: |input| run_trace(input, false),
 };
 
-/// A raw trace in an `.xz` file.
+/// The fuzz target for a raw trace in an `.xz` file.
 pub(super) const COMPRESSED_TRACE: FuzzTarget = FuzzTarget {
     name: "xz-trace",
     about: "a compressed trace of numbers of fixed width",
@@ -45,9 +45,9 @@ pub(super) const COMPRESSED_TRACE: FuzzTarget = FuzzTarget {
     run: |input| run_trace(input, true),
 };
 
-/// A trace in any format except raw numbers. The first byte of an input selects the reader, or the recognition of the
-/// format. Invariants: reading ends with an error that names its position, or returns equal records each time. If a
-/// format is recognized, the reader of this format accepts the file.
+/// The fuzz target for a trace in any format except raw numbers. The first byte of an input selects the trace format,
+/// or the detection of the format. Invariants: each reading of the trace returns the same records, or ends with an
+/// error that names its position. If lsmbench detects a format, the reader of this format accepts the file.
 pub(super) const TRACE_FORMATS: FuzzTarget = FuzzTarget {
     name: "trace-formats",
     about: "a trace of recorded operations in any format",
@@ -56,7 +56,8 @@ pub(super) const TRACE_FORMATS: FuzzTarget = FuzzTarget {
     run: run_format,
 };
 
-/// The initial memory of an `.xz` reader: its dictionary and its output buffer.
+/// The constant part of the memory limit for an `.xz` file, in bytes. The decompressor needs this memory for its
+/// dictionary and its output buffer.
 const DECOMPRESSOR_BYTES: usize = 512 << 20;
 
 fn dsl_seeds() -> Vec<Vec<u8>> {
@@ -76,16 +77,19 @@ fn run_dsl(input: &[u8]) -> bool {
                     let printed = command.to_string();
                     assert!(
                         printed.is_ascii() && !printed.contains('\n'),
-                        "the command is printed as {printed:?}"
+                        "the printed command {printed:?} is not one line of ASCII"
                     );
                     assert_eq!(
                         Command::parse(printed.as_bytes()),
                         Ok(Some(command)),
-                        "the command is different after it is printed and parsed again"
+                        "the command changed when it was printed and parsed again"
                     );
                 }
                 Err(ReadError::Syntax { line, error }) => {
-                    assert!(line <= lines && error.column >= 1, "line {line} of {lines}, {error}");
+                    assert!(
+                        line <= lines && error.column >= 1,
+                        "the position of an error is invalid: line {line} of {lines}, {error}"
+                    );
                 }
                 Err(error) => panic!("text in memory cannot be read: {error}"),
             }
@@ -133,7 +137,7 @@ fn run_trace(input: &[u8], is_packed: bool) -> bool {
             if !is_packed {
                 assert!(
                     written(&numbers, width, endian) == content,
-                    "the numbers differ from the numbers in the file"
+                    "the decoded numbers, encoded again, differ from the bytes of the file"
                 );
             }
             let (recording, accesses) = Recording::read(&[&trace], base)
@@ -141,17 +145,17 @@ fn run_trace(input: &[u8], is_packed: bool) -> bool {
                 .expect("there is a trace");
             assert!(
                 recording.numbers().is_sorted_by(|a, b| a < b),
-                "the second reading numbers the keys in another order"
+                "the second reading did not sort the key numbers"
             );
             let named = accesses[0].iter().map(|access| recording.numbers()[*access as usize]);
-            assert!(named.eq(numbers), "the second reading of an access returns another key");
+            assert!(named.eq(numbers), "the two readings of the trace return different keys for an access");
             true
         })
     })
 }
 
-/// Returns traces that the readers accept, in the order of the catalog. The first byte of each trace selects the
-/// reader.
+/// Returns one or more traces for each trace format, in the order of the catalog. The first byte of each trace selects
+/// the format.
 fn format_seeds() -> Vec<Vec<u8>> {
     let header =
         b"feedcafedeadbeef\tTrace Version: 0.2\tRocksDB Version: 7.8\tFormat: Timestamp OpType Payload\n";

@@ -245,7 +245,7 @@ fn a_contribution_without_faults_is_accepted() {
     let answer = check(&bench).expect(0);
     assert_eq!(answer.out, format!("{MACHINE}: 2 experiments, no faults\n"));
     assert!(
-        answer.err.contains("note: machine-1/sync: components: the manifest lists none"),
+        answer.err.contains("note: machine-1/sync: components: the manifest lists no components"),
         "{}",
         answer.err
     );
@@ -270,7 +270,7 @@ fn a_contribution_without_faults_is_accepted() {
 fn each_fault_of_a_contribution_has_one_error() {
     type Fault = fn(&Bench);
     let faults: [(&str, Fault); 23] = [
-        ("the name is \"asynch\", but not the name of the folder", |bench| {
+        ("the manifest contains the name \"asynch\"", |bench| {
             change(bench, |of| "asynch".clone_into(&mut of.experiment));
         }),
         ("phases: the experiment has other phases", |bench| change(bench, |of| drop(of.phases.pop()))),
@@ -301,7 +301,9 @@ fn each_fault_of_a_contribution_has_one_error() {
         ("contains a path of the machine; copy the results with", |bench| {
             change(bench, |of| of.warnings.push("no /opt/private/librocksdb.so".to_owned()));
         }),
-        ("machine: the CPU or its cores differ", |bench| change(bench, |of| of.machine.cores = Some(64))),
+        ("machine: the CPU model or the number of cores differs", |bench| {
+            change(bench, |of| of.machine.cores = Some(64))
+        }),
         ("manifest.json: the checksum does not match", |bench| {
             let path = bench.path(MACHINE).join("sync/manifest.json");
             fs::write(&path, fs::read_to_string(&path).unwrap().replacen("timed", "timid", 1)).unwrap();
@@ -323,10 +325,10 @@ fn each_fault_of_a_contribution_has_one_error() {
             let kept = text.lines().enumerate().filter(|(at, _)| *at != all);
             seal(bench, &kept.fold(String::new(), |text, (_, line)| text + line + "\n"));
         }),
-        ("gave wrong answers; remove the engine", |bench| change_row(bench, "wrong_answers", "3")),
+        ("returned wrong answers; remove the engine", |bench| change_row(bench, "wrong_answers", "3")),
         ("but ops / seconds is", |bench| change_row(bench, "ops_per_second", "1e7")),
         ("p50_ns is", |bench| change_row(bench, "p50_ns", "1000000000000")),
-        ("but 2 cores have", |bench| change_row(bench, "cpu_seconds", "99999")),
+        ("but 2 cores can use at most", |bench| change_row(bench, "cpu_seconds", "99999")),
     ];
     for (saying, fault) in faults {
         let bench = contribution();

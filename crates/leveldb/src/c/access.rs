@@ -1,4 +1,4 @@
-//! Writes and gets.
+//! Exported functions that read and write an open store.
 #![allow(unsafe_code)]
 
 use std::ffi::c_char;
@@ -10,7 +10,7 @@ use super::memory::{bytes, copy_of_bytes};
 use super::seam::{object, report};
 use super::store::leveldb_t;
 
-/// Sets the value of a key.
+/// Sets the value of a key. With the option `sync`, the write is durable when the call returns.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -33,7 +33,7 @@ pub unsafe extern "C" fn leveldb_put(
     }
 }
 
-/// Deletes a key.
+/// Deletes a key. With the option `sync`, the write is durable when the call returns.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -54,7 +54,8 @@ pub unsafe extern "C" fn leveldb_delete(
     }
 }
 
-/// Applies all operations of a batch atomically.
+/// Applies all operations of a batch atomically. With the option `sync`, the batch is durable when the call returns.
+/// Reports the error of an operation that could not be added to the batch.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -74,7 +75,8 @@ pub unsafe extern "C" fn leveldb_write(
     }
 }
 
-/// Returns a copy of the value of a key, and sets its length. Returns null if the key is absent, and after an error.
+/// Returns a copy of the value of a key, and sets `*vallen` to its length in bytes. Returns null if the key is absent,
+/// and after an error.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).

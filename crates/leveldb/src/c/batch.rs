@@ -1,4 +1,4 @@
-//! Write batches.
+//! Exported functions for write batches.
 #![allow(unsafe_code, non_camel_case_types)]
 
 use std::ffi::{c_char, c_void};
@@ -32,7 +32,7 @@ impl leveldb_writebatch_t {
         }
     }
 
-    /// Calls `change` with the operations of the batch, and records the first error.
+    /// Calls `change` with the operations of the batch. Records the error if it is the first error of the batch.
     fn change(&mut self, change: impl FnOnce(&mut WriteBatch) -> Result<(), Failure>) {
         if let Err(failure) = change(&mut self.operations) {
             self.failure.get_or_insert(failure);

@@ -1,4 +1,4 @@
-//! The options of a single read or write.
+//! Exported functions for the options of a read or a write.
 #![allow(unsafe_code, non_camel_case_types)]
 
 use std::ptr::null;
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn leveldb_readoptions_destroy(options: *mut leveldb_reado
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leveldb_readoptions_set_verify_checksums(_: *mut leveldb_readoptions_t, _: u8) {}
 
-/// Has no effect, because the cache of the design decides which blocks it keeps.
+/// Has no effect, because the cache variant of the design decides which blocks the cache keeps.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).

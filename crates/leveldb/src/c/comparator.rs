@@ -1,4 +1,4 @@
-//! Comparators: functions of a program that define an order of keys.
+//! Exported functions for comparators. A comparator is a function of the program that defines an order of keys.
 #![allow(unsafe_code, non_camel_case_types)]
 
 use std::cmp::Ordering;

@@ -1,4 +1,4 @@
-//! Environments. The design determines the storage, so the default environment is the only one.
+//! Exported functions for environments. Only the default environment exists, because the design determines the storage.
 #![allow(unsafe_code, non_camel_case_types)]
 
 use std::ffi::c_char;

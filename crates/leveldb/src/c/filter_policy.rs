@@ -1,4 +1,4 @@
-//! Filter policies.
+//! Exported functions for filter policies.
 #![allow(unsafe_code, non_camel_case_types)]
 
 use std::ffi::{c_char, c_int, c_void};
@@ -31,7 +31,7 @@ impl Drop for leveldb_filterpolicy_t {
 }
 
 /// Creates a filter policy from functions of a program. A store with such a policy still uses the filter of its design,
-/// and never calls these functions. A tree passes only hashes to filters, and no keys.
+/// and never calls these functions. The reason is that a tree passes hashes instead of keys to filters.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -47,7 +47,8 @@ pub unsafe extern "C" fn leveldb_filterpolicy_create(
 }
 
 /// Creates a filter policy with a number of bits per key. If the filter of the design has the parameter `bits_per_key`,
-/// this parameter gets the number. Otherwise, a standard Bloom filter replaces the filter of the design.
+/// the number becomes the value of this parameter. Otherwise, a standard Bloom filter replaces the filter of the
+/// design.
 #[unsafe(no_mangle)]
 pub extern "C" fn leveldb_filterpolicy_create_bloom(bits_per_key: c_int) -> *mut leveldb_filterpolicy_t {
     let choice = FilterChoice::Bloom(bits_per_key);

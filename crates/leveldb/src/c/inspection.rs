@@ -1,4 +1,4 @@
-//! Properties and sizes of a store, and compactions that the program requests.
+//! Exported functions that return properties and sizes of a store, or compact a key range.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_char, c_int};
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn leveldb_approximate_sizes(
 }
 
 /// Flushes recent writes, and compacts the SSTables from `start_key` to `limit_key` (both inclusive). A null pointer
-/// means no bound. This function cannot report an error, so the next write reports it.
+/// means no bound. This function cannot report an error. If it fails, the next write reports the error.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).

@@ -1,4 +1,4 @@
-//! Iterators.
+//! Exported functions for iterators.
 #![allow(unsafe_code, non_camel_case_types)]
 
 use std::ffi::c_char;
@@ -28,8 +28,8 @@ unsafe fn with_cursor(iterator: *mut leveldb_iterator_t, change: impl FnOnce(&mu
     });
 }
 
-/// Returns the key or the value of the current entry, and sets `len` to its length. Returns null if there is no current
-/// entry.
+/// Returns a pointer to the key or the value of the current entry, as `part` selects. Sets `*len` to its length in
+/// bytes. Returns null if there is no current entry.
 ///
 /// # Safety
 /// The handle and the length are null or valid.
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn leveldb_iter_valid(iterator: *const leveldb_iterator_t)
     u8::from(unsafe { iterator.as_ref() }.is_some_and(|iterator| iterator.0.entry().is_some()))
 }
 
-/// Moves to the first entry.
+/// Moves to the first entry. If the store is empty, the iterator has no current entry.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -96,7 +96,7 @@ pub unsafe extern "C" fn leveldb_iter_seek_to_first(iterator: *mut leveldb_itera
     unsafe { with_cursor(iterator, Cursor::seek_to_first) };
 }
 
-/// Moves to the last entry.
+/// Moves to the last entry. If the store is empty, the iterator has no current entry.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn leveldb_iter_seek_to_last(iterator: *mut leveldb_iterat
     unsafe { with_cursor(iterator, Cursor::seek_to_last) };
 }
 
-/// Moves to the first entry whose key is at least `key`.
+/// Moves to the first entry whose key is at least `key`. If there is no such entry, the iterator has no current entry.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn leveldb_iter_seek(
     }
 }
 
-/// Moves to the next entry.
+/// Moves to the next entry. After the last entry, the iterator has no current entry.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).
@@ -135,7 +135,7 @@ pub unsafe extern "C" fn leveldb_iter_next(iterator: *mut leveldb_iterator_t) {
     unsafe { with_cursor(iterator, |cursor| cursor.step(Direction::Forward)) };
 }
 
-/// Moves to the previous entry.
+/// Moves to the previous entry. Before the first entry, the iterator has no current entry.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).

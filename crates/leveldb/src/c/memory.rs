@@ -1,4 +1,4 @@
-//! Memory that crosses the C interface: bytes of the program, and copies that the program must free.
+//! Conversions of memory at the C interface: bytes that the program passes, and copies that the program must free.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_char, c_int, c_void};

@@ -1,4 +1,4 @@
-//! The options of a store.
+//! Exported functions for the options of a store.
 #![allow(unsafe_code, non_camel_case_types)]
 
 use std::ffi::{c_int, c_void};
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn leveldb_options_set_filter_policy(
     }
 }
 
-/// Sets the cache; null for a cache according to the design.
+/// Sets the cache. With null, the store builds the cache that the design describes.
 ///
 /// # Safety
 /// See [the rules of the interface](crate#safety).

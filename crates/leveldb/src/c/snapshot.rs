@@ -1,4 +1,4 @@
-//! Snapshots.
+//! Exported functions for snapshots.
 #![allow(unsafe_code, non_camel_case_types)]
 
 use std::ptr::null;

@@ -1,4 +1,4 @@
-//! Opens, closes, removes and repairs stores.
+//! Exported functions that open, close, remove and repair stores.
 #![allow(unsafe_code, non_camel_case_types)]
 
 use std::ffi::{CStr, OsStr, c_char};

@@ -210,15 +210,13 @@ impl EngineTables {
             None => String::new(),
             // Pages of the program and of its libraries are also read from disk.
             Some(most) if most < 1.0 => {
-                "Less than a byte per operation was read from storage, because the page cache held all blocks that no \
-                 cache of an engine held.\n\n"
+                "Less than one byte per operation was read from storage, because each block was in a cache of the \
+                 engine or in the page cache.\n\n"
                     .to_owned()
             }
             Some(_) => self.by_threads(|threads, columns| {
                 let corner = format!("bytes read from storage per operation, {}", in_threads(threads));
-                self.table(&corner, columns, |line, heading| {
-                    self.median_of(line, heading, read, Unit::Bytes)
-                })
+                self.table(&corner, columns, |line, heading| self.median_of(line, heading, read, Unit::Bytes))
             }),
         };
         text += &self.by_threads(|threads, columns| {

@@ -71,7 +71,8 @@ const PHASE: &[KeyEntry] = &[
     KeyEntry::new(
         "mix",
         "name of an operation kind, or a table of weights by kind",
-        "Share of each kind of operation in the phase. The weights are relative, so they need not sum to 1.",
+        "Share of each kind of operation in the phase. Weights such as 3 and 1 can have any sum. Shares \
+         between 0 and 1 must sum to 1.",
     ),
     KeyEntry::new(
         "keys",
@@ -306,7 +307,7 @@ const RATE: &[KeyEntry] = &[
 const REPLAY: &[KeyEntry] = &[
     KeyEntry::new(
         "kind",
-        "name of a trace reader",
+        "name of a trace format",
         "Format of the file. Without `kind`, lsmbench recognizes the format by the content of the file.",
     ),
     KeyEntry::new(

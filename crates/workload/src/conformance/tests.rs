@@ -255,8 +255,10 @@ fn canary_formats_are_caught() {
         let subject = formats::Subject(Arc::new(format));
         names.iter().all(|name| check_of(formats::INVARIANTS, name)(&subject).is_ok())
     }
-    let [bytes, order] = ["different keys have different bytes", "the order of keys is the announced order"];
-    let [absent, sums] = ["absent keys are between present keys", "sums of key numbers are correct"];
+    let [bytes, order] =
+        ["different keys have different bytes", "ordered states whether keys sort by their numbers"];
+    let [absent, sums] =
+        ["absent keys are between present keys", "append_above adds the span to the number of the key"];
     assert!(!is_kept(WrongFormat(format("u64"), |id: KeyId| KeyId::present(id.index())), &[bytes]));
     let far = |id: KeyId| if id.is_absent() { KeyId::present(id.index() + (1 << 40)) } else { id };
     let above = || WrongFormat(format("u64"), far);

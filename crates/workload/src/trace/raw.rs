@@ -98,7 +98,8 @@ impl TraceRecords for Numbers {
             RecordError::Byte { .. } => RecordError::Byte {
                 offset,
                 message: format!(
-                    "the length of the file is not a multiple of {width}, the bytes per key; set width"
+                    "the file length is not a multiple of width = {width} bytes; set width to the size of one \
+                     integer"
                 ),
             },
             error => error,

@@ -188,7 +188,7 @@ mod tests {
                 "did you mean \"threads\"?",
             ),
             (one("mix = { gte = 1 }\noperations = 9"), "role.a.mix.gte", "did you mean \"get\"?"),
-            (one("operations = 9"), "role.a.mix", "operations need a mix"),
+            (one("operations = 9"), "role.a.mix", "operations needs a mix"),
             (
                 one("mix = { put = 1 }\noperations = 9\nvalue = { bytes = 9 }"),
                 "role.a.value",

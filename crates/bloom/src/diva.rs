@@ -101,7 +101,13 @@ impl FilterPolicy for Diva {
         if head.keys == 0 && words.len() == 0 {
             return Ok(Box::new(NoKeys));
         }
-        let corrupt = || CorruptFilter("the stored key infixes do not match the header".to_owned());
+        let corrupt = || {
+            CorruptFilter(
+                "the samples, the digits or the key infixes of the stored filter are incomplete, or do not \
+                 match the header"
+                    .to_owned(),
+            )
+        };
         let [cells, len, different, length] = [(); 4].map(|()| words.next().unwrap_or_default());
         let alphabet = Alphabet::decode(&mut words).ok_or_else(corrupt)?;
         let samples = Samples::decode(&mut words).ok_or_else(corrupt)?;
@@ -194,7 +200,8 @@ impl Samples {
         (self.ends.len() as u64 - 1).max(1)
     }
 
-    /// Returns the segment of a key. The key is not below the first sample and not above the last sample.
+    /// Returns the index of the segment of a key. The key is not below the first sample and not above the last
+    /// sample.
     fn segment(&self, key: &[u8]) -> usize {
         let (mut start, mut end) = (0, self.segments() as usize);
         while end - start > 1 {
@@ -255,7 +262,7 @@ struct Place {
     number: u64,
     /// The difference between the numbers of the second sample and of the first sample.
     most: u64,
-    /// The difference between the numbers of two neighboring keys.
+    /// The difference between the numbers of two neighboring possible keys.
     unit: u64,
 }
 

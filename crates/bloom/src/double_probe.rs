@@ -144,7 +144,7 @@ impl FilterPolicy for DoubleProbe {
                 places.zip(&mut words).for_each(|(to, from)| *to = from);
                 if (0..blocks.len()).any(|index| blocks[index].partner(index) >= blocks.len()) {
                     return Err(CorruptFilter(
-                        "a block has a partner number outside of the filter".to_owned(),
+                        "the partner number of a block exceeds the number of blocks".to_owned(),
                     ));
                 }
                 Ok(Box::new(BlocksFilter { blocks, pairs: head.probes, keys: head.keys }))

@@ -176,7 +176,7 @@ impl Filter for DynamicFilter {
         self.parts.iter().rev().any(|part| part.bits.may_contain(hash, part.probes))
     }
 
-    /// Prefetches only the newest part, because all earlier parts together are half as large.
+    /// Prefetches memory of the newest part only, because the newest part has the most keys.
     fn prefetch(&self, hash: KeyHash) {
         if let Some(part) = self.parts.last() {
             part.bits.prefetch(hash);

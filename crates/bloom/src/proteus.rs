@@ -132,7 +132,13 @@ impl FilterPolicy for Proteus {
         if head.keys == 0 && words.len() == 0 {
             return Ok(Box::new(NoKeys));
         }
-        let corrupt = || CorruptFilter("the stored key prefixes do not match the header".to_owned());
+        let corrupt = || {
+            CorruptFilter(
+                "the lengths of the prefixes, the key mapping or the set of prefixes in the stored filter are \
+                 corrupt, or do not match the header"
+                    .to_owned(),
+            )
+        };
         let filter = ProteusFilter::decode(&mut words, head.probes).ok_or_else(corrupt)?;
         Ok(Box::new(ByNumber(filter)))
     }

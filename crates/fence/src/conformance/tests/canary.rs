@@ -46,9 +46,9 @@ impl Fault {
         (Self::CountsItsBuilds, "the stored bytes depend only on the input"),
         (Self::ReadsAllBlocks, "a search reads at most as many blocks as a binary search"),
         (Self::HidesMemory, "memory is reported"),
-        (Self::AcceptsCutBytes, "corruption is an error or a block of the table"),
-        (Self::PanicsOnCutBytes, "corruption is an error or a block of the table"),
-        (Self::LeavesTheTable, "corruption is an error or a block of the table"),
+        (Self::AcceptsCutBytes, "with corrupt bytes, a search returns an error or a block of the SSTable"),
+        (Self::PanicsOnCutBytes, "with corrupt bytes, a search returns an error or a block of the SSTable"),
+        (Self::LeavesTheTable, "with corrupt bytes, a search returns an error or a block of the SSTable"),
     ];
 }
 

@@ -26,8 +26,9 @@ pub trait FilterPolicy: Send + Sync {
         None
     }
 
-    /// Returns the bits per key that the parameters of this variant set for a large SSTable. An allocation may move
-    /// filter memory from one level to another level. Returns `None` if the variant ignores allocations.
+    /// Returns the bits per key that the parameters of this variant set for a large SSTable. An allocation
+    /// distributes this number over the levels of the tree, as an average budget. Returns `None` if the variant
+    /// ignores allocations.
     fn bits_per_key(&self) -> Option<f64> {
         None
     }
@@ -79,8 +80,8 @@ impl<'a> FilterInput<'a> {
 /// Invariants:
 /// 1. A lookup by hash or by key never reports an added key absent.
 /// 2. Answers depend only on the stored bytes, the arguments, and the false positives that were reported before.
-/// 3. The fraction of absent keys that are reported present is [`expected_fpr`](Self::expected_fpr). The fraction may
-///    differ by the sampling error, and by a small factor that the documentation of the variant explains.
+/// 3. The fraction of absent keys that are reported present is [`expected_fpr`](Self::expected_fpr), up to the
+///    sampling error and a small factor that the documentation of the variant explains.
 /// 4. A range with a key that was added is never reported empty.
 pub trait Filter: Send + Sync {
     /// Whether a key with this hash may be in the SSTable. If the answer is false, the key is certainly absent. A

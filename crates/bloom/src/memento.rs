@@ -38,7 +38,7 @@ use crate::universe::Universe;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Memento>(
     "memento",
-    "a range filter of key prefixes with their last bits; bounded false-positive rate, few memory accesses",
+    "a range filter that stores a hashed prefix and the last bits of each key; bounded false-positive rate",
     "# Fingerprint length in bits, 1 to 20. A longer fingerprint lowers the false-positive rate. An\n\
      # allocation such as \"monkey\" can replace the fingerprint length, to meet its memory budget.\n\
      fingerprint_bits = 7\n\

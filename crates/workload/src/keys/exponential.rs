@@ -11,7 +11,7 @@ use crate::random::Random;
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Exponential>(
     "exponential",
     "an exponential distribution over the age of keys, so that newer keys are accessed more often",
-    "# Percentage of the accesses that go to the newest keys, whose share is `frac`.
+    "# Percentage of all accesses that go to the newest keys. `frac` is the share of these newest keys.
 percentile = 95.0
 # Share of the keys, counted from the newest key, that receive `percentile` percent of the accesses.
 frac = 0.8571428571

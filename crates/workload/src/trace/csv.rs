@@ -38,8 +38,8 @@ pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::new::<Csv>(
      size = 6\n\
      # Whether the text \\xHH in a key stands for one byte.\n\
      escapes = true\n\
-     # Size of a block, for block traces. The key is then an offset, the size is a length, and each row\n\
-     # is one operation per block.\n\
+     # Size of a block in a block trace; 0B for other traces. In a block trace, the key is an offset, the\n\
+     # size is a length, and a row gives one operation for each block of the request.\n\
      block = \"0B\"\n\
      # Unit of the offset, such as the size of a sector.\n\
      unit = \"1B\"\n\

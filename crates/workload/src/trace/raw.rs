@@ -9,7 +9,7 @@ use super::record::{TraceOperation, TraceRecord};
 
 pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::new::<Raw>(
     "raw",
-    "integers of equal width, one after the other",
+    "fixed-width integers without separators; each integer is the key of one access",
     "# Size of each integer in bytes. Valid values: 1, 2, 4, 8.\n\
      width = 4\n\
      # Byte order of the integers. \"big\" stores the most significant byte first, and \"little\" stores the\n\

@@ -336,7 +336,10 @@ impl OpenLayer {
         let mut next = || words.next().ok_or_else(|| corrupt("the bytes end inside of a layer"));
         let (rows, seed, spanned, buckets) = (next()?, next()?, f64::from_bits(next()?), next()?);
         if !(0.0..=1.0).contains(&spanned) {
-            return Err(corrupt("the stored fraction of always-reported absent keys is not between 0 and 1"));
+            return Err(corrupt(
+                "the stored fraction of absent keys whose equations depend on stored keys is not between 0 \
+                 and 1",
+            ));
         }
         if rows == 0 || !rows.is_multiple_of(WIDTH as u64) || rows > MOST_ROWS {
             return Err(corrupt(

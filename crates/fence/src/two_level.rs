@@ -37,7 +37,7 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<TwoLevel>(
 const TAG: stored::Tag = *b"f2lv";
 const FOOTER_BYTES: u64 = 16;
 
-/// Bytes per page in the upper part of the fence, in addition to the first separator of the page.
+/// Number of bytes that a page takes in the top of the stored fence, in addition to the first separator of the page.
 const TOP_BYTES: usize = 12;
 
 /// A policy that builds partitioned fences.

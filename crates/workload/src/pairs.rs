@@ -28,7 +28,7 @@ pub enum PairsError {
     Read {
         /// The path of the file.
         path: PathBuf,
-        /// The error of the kernel.
+        /// The I/O error.
         source: io::Error,
     },
     /// A line of the file is not a pair.

@@ -47,7 +47,7 @@ fn budgets_are_kept(allocation: &Subject) -> Result<(), String> {
         let spent = (0..levels.len()).map(bits).sum::<f64>() / entries;
         ensure(!allocation.0.keeps_budget() || (spent / base - 1.0).abs() < 1e-9, || {
             format!(
-                "keeps_budget returns true, but the levels use {spent} bits per key on average instead of the \
+                "`keeps_budget` returns true, but the levels use {spent} bits per key on average instead of the \
                  budget of {base}"
             )
         })

@@ -32,11 +32,11 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("the filter of an empty SSTable has no keys", an_empty_table_has_no_keys),
     ("no range with a key is reported as empty", no_range_with_a_key_is_empty),
     (
-        "answers_ranges states whether the filter can report a range as empty",
+        "`answers_ranges` returns whether the filter can report a range as empty",
         ranges_are_answered_where_it_says_so,
     ),
     ("the memory of the filter is the memory that the allocation sets", the_allocation_is_spent),
-    ("memory_bytes is close to the stored size", memory_is_told),
+    ("`memory_bytes` is close to the stored size", memory_is_told),
     ("corruption is an error or a wrong answer", corruption_is_an_error_or_a_wrong_answer),
 ];
 
@@ -162,10 +162,12 @@ fn what_grows_is_what_is_built(subject: &Subject) -> Result<(), String> {
         let built = subject.policy.build(&input);
         hashes.iter().rev().for_each(|hash| grown.insert(*hash));
         if grown.finish() != built {
-            return Err(format!("after {count} calls of insert, finish returns other bytes than build"));
+            return Err(format!(
+                "after {count} calls of `insert`, `finish` returns other bytes than `build`"
+            ));
         }
         let together = subject.policy.grow(&input).ok_or(
-            "a second call of grow with equal input returns None, although the first call returned a filter \
+            "a second call of `grow` with equal input returns None, although the first call returned a filter \
              builder",
         )?;
         std::thread::scope(|scope| {
@@ -176,7 +178,7 @@ fn what_grows_is_what_is_built(subject: &Subject) -> Result<(), String> {
         });
         if together.finish() != built {
             return Err(format!(
-                "after insert_batch of {count} keys in several threads, finish returns other bytes than build"
+                "after `insert_batch` of {count} keys in several threads, `finish` returns other bytes than `build`"
             ));
         }
     }
@@ -194,19 +196,19 @@ fn a_batch_answers_as_single_probes_do(subject: &Subject) -> Result<(), String> 
             filter.may_contain_batch(probes, &mut answers);
             let same = probes.iter().zip(&answers).all(|(hash, answer)| filter.may_contain(*hash) == *answer);
             ensure(same, || {
-                format!("for {count} hashes, may_contain_batch gives other answers than may_contain")
+                format!("for {count} hashes, `may_contain_batch` gives other answers than `may_contain`")
             })?;
             may_contain_all(&*filter, probes, &mut answers);
             let same =
                 probes.iter().zip(&answers).all(|(hash, answer)| may_contain(&*filter, *hash) == *answer);
             ensure(same, || {
-                format!("for {count} keys, may_contain_keys gives other answers than may_contain_key")
+                format!("for {count} keys, `may_contain_keys` gives other answers than `may_contain_key`")
             })?;
         }
     }
     let short = catch_unwind(AssertUnwindSafe(|| filter.may_contain_batch(&probes, &mut [false])));
     ensure(short.is_err(), || {
-        "may_contain_batch does not panic if the list of answers is shorter than the list of hashes"
+        "`may_contain_batch` does not panic if the list of answers is shorter than the list of hashes"
             .to_owned()
     })
 }
@@ -229,7 +231,7 @@ fn reported_false_positives_lose_no_key(subject: &Subject) -> Result<(), String>
     may_contain_all(&*filter, &absent, &mut answers);
     let same = absent.iter().zip(&answers).all(|(hash, answer)| may_contain(&*filter, *hash) == *answer);
     ensure(same, || {
-        "after reports of false positives, may_contain_keys gives other answers than may_contain_key"
+        "after reports of false positives, `may_contain_keys` gives other answers than `may_contain_key`"
             .to_owned()
     })
 }
@@ -275,7 +277,7 @@ fn within(tolerance: f64, expected: f64, measured: f64, probes: usize) -> Result
     let sampling = 4.0 * (expected * (1.0 - expected).max(0.0) / probes as f64).sqrt();
     ensure((measured - expected).abs() <= tolerance * expected + sampling, || {
         format!(
-            "the measured false-positive rate is {measured:.6}, but expected_fpr returns {expected:.6}; the \
+            "the measured false-positive rate is {measured:.6}, but `expected_fpr` returns {expected:.6}; the \
              difference is larger than the tolerance of {:.0} % plus the sampling error",
             100.0 * tolerance
         )
@@ -366,7 +368,7 @@ fn ranges_are_answered_where_it_says_so(subject: &Subject) -> Result<(), String>
     let (empty, answers) = (empty.count(), filter.answers_ranges());
     ensure(if answers { empty > 0 } else { empty == 0 }, || {
         format!(
-            "the filter reports {empty} of 1000 ranges without keys as empty, but answers_ranges returns \
+            "the filter reports {empty} of 1000 ranges without keys as empty, but `answers_ranges` returns \
              {answers}"
         )
     })
@@ -379,7 +381,8 @@ fn ranges_are_answered_where_it_says_so(subject: &Subject) -> Result<(), String>
 fn the_allocation_is_spent(subject: &Subject) -> Result<(), String> {
     let Some(own) = subject.policy.bits_per_key() else {
         return ensure(!subject.spends_bits, || {
-            "the policy has the parameter bits_per_key, but its function bits_per_key returns None".to_owned()
+            "the policy has the parameter `bits_per_key`, but its method `bits_per_key` returns `None`"
+                .to_owned()
         });
     };
     let hashes = random_hashes(100_000, 10);
@@ -387,7 +390,7 @@ fn the_allocation_is_spent(subject: &Subject) -> Result<(), String> {
     let (spent, asked) = (bits(None), bits(Some(own)));
     ensure((spent / own - 1.0).abs() <= 0.07 && (asked / own - 1.0).abs() <= 0.15, || {
         format!(
-            "bits_per_key returns {own}, but the filter takes {spent} bits per key without an allocation, and \
+            "`bits_per_key` returns {own}, but the filter takes {spent} bits per key without an allocation, and \
              {asked} with an allocation of {own}; the maximum differences are 7 % and 15 %"
         )
     })?;
@@ -412,11 +415,11 @@ fn memory_is_told(subject: &Subject) -> Result<(), String> {
     let stored = subject.policy.build(&Keys::of(&hashes).input(None));
     let memory = build(subject, &hashes, None).memory_bytes();
     if subject.oracle {
-        return ensure(memory == 0, || format!("memory_bytes of an ideal bound is {memory}; it must be 0"));
+        return ensure(memory == 0, || format!("`memory_bytes` of an ideal bound is {memory}; it must be 0"));
     }
     ensure(stored.len().abs_diff(memory) <= stored.len() / 10 + 64, || {
         format!(
-            "memory_bytes is {memory}, but the stored filter has {} bytes; the maximum difference is 10 % + \
+            "`memory_bytes` is {memory}, but the stored filter has {} bytes; the maximum difference is 10 % + \
              64 bytes",
             stored.len()
         )

@@ -16,7 +16,7 @@ pub(crate) struct Subject {
 
 /// All invariants, by name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
-    ("seek and find return the right block", seek_and_find_answer_rightly),
+    ("`seek` and `find` return the right block", seek_and_find_answer_rightly),
     ("a batch gives the same answers as single searches", a_batch_answers_like_its_keys_alone),
     ("colliding hashes do not change answers", colliding_hashes_change_nothing),
     ("the stored bytes depend only on the input", what_is_stored_depends_on_the_input_alone),
@@ -61,7 +61,7 @@ pub(crate) fn check_answers(
             let found = fence.find(table.hashed(key), table).map_err(|error| error.to_string())?;
             ensure(found as usize == block, || {
                 format!(
-                    "find returned block {found} for key {}, but block {block} contains the key",
+                    "`find` returned block {found} for key {}, but block {block} contains the key",
                     show(key)
                 )
             })?;
@@ -97,7 +97,7 @@ fn check_seek(fence: &dyn Fence, table: &Table, key: &[u8], may_be_later: bool) 
     let blocks = &table.blocks;
     ensure(block < blocks.len(), || {
         format!(
-            "seek of key {} returned block {block}, but there are only {} blocks",
+            "`seek` of key {} returned block {block}, but there are only {} blocks",
             show(key),
             blocks.len()
         )
@@ -106,7 +106,7 @@ fn check_seek(fence: &dyn Fence, table: &Table, key: &[u8], may_be_later: bool) 
     let behind = block + 1 == blocks.len() || blocks[block + 1][0].as_slice() > key;
     ensure(before && behind, || {
         format!(
-            "seek of key {} returned block {block}, but an earlier block has keys at or above this key, or a \
+            "`seek` of key {} returned block {block}, but an earlier block has keys at or above this key, or a \
              later block has keys at or below this key",
             show(key)
         )
@@ -114,7 +114,7 @@ fn check_seek(fence: &dyn Fence, table: &Table, key: &[u8], may_be_later: bool) 
     let at_or_below = blocks.partition_point(|keys| keys[0].as_slice() <= key).saturating_sub(1);
     ensure(table.cut != Cut::FirstKeys || may_be_later || block == at_or_below, || {
         format!(
-            "seek of key {} returned block {block}, but block {at_or_below} is the last block whose first key \
+            "`seek` of key {} returned block {block}, but block {at_or_below} is the last block whose first key \
              is at or below this key",
             show(key)
         )
@@ -160,7 +160,7 @@ fn check_batch(fence: &dyn Fence, table: &Table, keys: &[HashedKey<'_>]) -> Resu
         let alone = fence.find(*key, table).map_err(|error| error.to_string())?;
         ensure(block == alone, || {
             format!(
-                "for key {}, find_batch returned block {block}, but find returned block {alone}",
+                "for key {}, `find_batch` returned block {block}, but `find` returned block {alone}",
                 show(key.bytes)
             )
         })
@@ -183,7 +183,7 @@ fn what_is_stored_depends_on_the_input_alone(subject: &Subject) -> Result<(), St
     ensure(same, || "two builds from equal input return different bytes".to_owned())?;
     let alignment = subject.policy.alignment();
     ensure(alignment.is_power_of_two(), || {
-        format!("alignment returns {alignment}, which is not a power of two")
+        format!("`alignment` returns {alignment}, which is not a power of two")
     })
 }
 
@@ -201,7 +201,7 @@ fn a_search_reads_no_more_than_a_binary_search(subject: &Subject) -> Result<(), 
             let reads = table.reads.get();
             ensure(reads <= most, || {
                 format!(
-                    "seek read {reads} pages or blocks in an SSTable of {keys} blocks; the maximum is {most}"
+                    "`seek` read {reads} pages or blocks in an SSTable of {keys} blocks; the maximum is {most}"
                 )
             })?;
         }
@@ -221,15 +221,15 @@ fn memory_is_told(subject: &Subject) -> Result<(), String> {
     // A fence may keep three separators' worth of memory per block: both ends and an offset, or two layouts.
     let most = 3 * table.separators().memory_bytes() + 1024;
     ensure(memory <= most, || {
-        format!("memory_bytes is {memory} for {} blocks; the maximum is {most}", table.blocks.len())
+        format!("`memory_bytes` is {memory} for {} blocks; the maximum is {most}", table.blocks.len())
     })?;
     if subject.oracle {
-        return ensure(memory == 0, || format!("memory_bytes of an ideal bound is {memory}; it must be 0"));
+        return ensure(memory == 0, || format!("`memory_bytes` of an ideal bound is {memory}; it must be 0"));
     }
     // An exact fence needs at least four bytes per block, to distinguish each block from the next block.
     let least = if table.reads.get() == 0 { 4 * table.blocks.len() } else { 0 };
     ensure(memory >= least, || {
-        format!("memory_bytes is {memory} for {} blocks; the minimum is {least}", table.blocks.len())
+        format!("`memory_bytes` is {memory} for {} blocks; the minimum is {least}", table.blocks.len())
     })
 }
 
@@ -281,14 +281,14 @@ fn opens_and_answers(policy: &dyn FencePolicy, table: &Table, probes: &[Vec<u8>]
     if fence.find_batch(&keys, &mut blocks, table).is_ok() {
         let most = blocks.iter().max().copied().unwrap_or(0);
         ensure((most as usize) < table.blocks.len(), || {
-            format!("find_batch of a corrupt fence returned block {most}, but the SSTable has fewer blocks")
+            format!("`find_batch` of a corrupt fence returned block {most}, but the SSTable has fewer blocks")
         })?;
     }
     for key in probes {
         for block in [fence.seek(key, table), fence.find(table.hashed(key), table)].into_iter().flatten() {
             ensure((block as usize) < table.blocks.len(), || {
                 format!(
-                    "seek or find of a corrupt fence returned block {block}, but the SSTable has fewer blocks"
+                    "`seek` or `find` of a corrupt fence returned block {block}, but the SSTable has fewer blocks"
                 )
             })?;
         }

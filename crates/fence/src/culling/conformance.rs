@@ -92,7 +92,7 @@ fn keys_are_in_their_file(culling: &Subject) -> Result<(), String> {
             ensure(found == expected, || {
                 let name = |file: Option<usize>| file.map_or("no file".to_owned(), |file| format!("file {file}"));
                 format!(
-                    "for the key {key:?} and the key ranges {files:?}, file_for returns {}, but {} contains the \
+                    "for the key {key:?} and the key ranges {files:?}, `file_for` returns {}, but {} contains the \
                      key",
                     name(found),
                     name(expected)
@@ -137,7 +137,7 @@ fn check_range(
     let found = index.overlapping(low, high);
     ensure(found.clone().eq(expected.iter().copied()) && found.end <= files.len(), || {
         format!(
-            "for the range from {low:?} to {high:?} and the key ranges {files:?}, overlapping returns the \
+            "for the range from {low:?} to {high:?} and the key ranges {files:?}, `overlapping` returns the \
              files {found:?}, but the files {expected:?} overlap the range"
         )
     })
@@ -167,7 +167,7 @@ fn keys_are_in_all_their_files(culling: &Subject) -> Result<(), String> {
         files.push(added);
         let Some(next) = next.or_else(|| culling.0.key_index(&files)) else {
             return Err(
-                "key_index returns an index for a tree without files, but None for a tree with files"
+                "`key_index` returns an index for a tree without files, but `None` for a tree with files"
                     .to_owned(),
             );
         };
@@ -192,5 +192,5 @@ fn check_key_index(index: &dyn KeyIndex, files: &[FileKeys]) -> Result<(), Strin
             })?;
         }
     }
-    ensure(index.memory_bytes() > 0, || "memory_bytes of the key index is 0; it must be above 0".to_owned())
+    ensure(index.memory_bytes() > 0, || "`memory_bytes` of the key index is 0; it must be above 0".to_owned())
 }

@@ -7,15 +7,15 @@ use catalog::laws::Invariant;
 
 use crate::{KeyFormat, KeyId};
 
-/// A key format that is ready to encode keys.
+/// The key format under test.
 pub(crate) struct Subject(pub(crate) Arc<dyn KeyFormat>);
 
 /// All invariants of key formats, each with its name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("different keys have different bytes", keys_differ),
-    ("ordered states whether keys sort by their numbers", order_is_as_announced),
+    ("`ordered` returns whether keys sort by their numbers", order_is_as_announced),
     ("absent keys are between present keys", absent_keys_lie_between),
-    ("append_above adds the span to the number of the key", sums_are_right),
+    ("`append_above` adds the span to the number of the key", sums_are_right),
 ];
 
 /// Returns the sampled keys: the first keys, and the last keys that the format can distinguish.
@@ -41,7 +41,7 @@ fn keys_differ(Subject(format): &Subject) -> Result<(), String> {
             let key = key(format, id);
             if key.is_empty() || key.len() > format.max_bytes() {
                 return Err(format!(
-                    "key {id:?} has {} bytes; a key must have from 1 to max_bytes = {} bytes",
+                    "key {id:?} has {} bytes; a key must have from 1 to `max_bytes` = {} bytes",
                     key.len(),
                     format.max_bytes()
                 ));
@@ -63,7 +63,7 @@ fn order_is_as_announced(Subject(format): &Subject) -> Result<(), String> {
         Ok(())
     } else {
         let sort = if format.ordered() { "do not sort" } else { "sort" };
-        Err(format!("ordered returns {}, but the sampled keys {sort} by their numbers", format.ordered()))
+        Err(format!("`ordered` returns {}, but the sampled keys {sort} by their numbers", format.ordered()))
     }
 }
 
@@ -105,7 +105,7 @@ fn sums_are_right(Subject(format): &Subject) -> Result<(), String> {
         let spans = [0, 1, 2, 255, 256, 70_000, u32::MAX].map(above);
         if spans[0] != own || !is_next || !spans.is_sorted() || spans[1] <= own {
             return Err(format!(
-                "key {index}, {own:?}: for the spans 0, 1, 2, 255, 256, 70000 and {}, append_above writes \
+                "key {index}, {own:?}: for the spans 0, 1, 2, 255, 256, 70000 and {}, `append_above` writes \
                  {spans:?}; these keys must begin with the key itself, must ascend, and must contain the next \
                  present key for span 2 if the format is ordered",
                 u32::MAX

@@ -87,9 +87,10 @@ fn keeps_its_share(Subject(distribution): &Subject) -> Result<(), String> {
         }
         let several = distribution.shares(KEYS, &[1, hottest]).and_then(|mut shares| shares.pop());
         if several.is_none_or(|several| (several - announced).abs() > 1e-9) {
+            let several = several.map_or("missing".to_owned(), |share| share.to_string());
             return Err(format!(
-                "for the {hottest} hottest of {KEYS} keys, share returns {announced}, but the last element of \
-                 shares is {several:?}"
+                "for the {hottest} hottest of {KEYS} keys, `share` returns {announced}, but the last element \
+                 of `shares` is {several}"
             ));
         }
     }
@@ -120,7 +121,7 @@ fn stands_where_it_says(Subject(distribution): &Subject) -> Result<(), String> {
         Ok(())
     } else {
         Err(format!(
-            "standing returns {standing:?}, but the indexes of the {HOTTEST} hottest of {KEYS} keys span \
+            "`standing` returns {standing:?}, but the indexes of the {HOTTEST} hottest of {KEYS} keys span \
              {span} keys, and whether keys are drawn in sequence is {in_turn}"
         ))
     }

@@ -259,9 +259,9 @@ fn canary_formats_are_caught() {
         names.iter().all(|name| check_of(formats::INVARIANTS, name)(&subject).is_ok())
     }
     let [bytes, order] =
-        ["different keys have different bytes", "ordered states whether keys sort by their numbers"];
+        ["different keys have different bytes", "`ordered` returns whether keys sort by their numbers"];
     let [absent, sums] =
-        ["absent keys are between present keys", "append_above adds the span to the number of the key"];
+        ["absent keys are between present keys", "`append_above` adds the span to the number of the key"];
     assert!(!is_kept(WrongFormat(format("u64"), |id: KeyId| KeyId::present(id.index())), &[bytes]));
     let far = |id: KeyId| if id.is_absent() { KeyId::present(id.index() + (1 << 40)) } else { id };
     let above = || WrongFormat(format("u64"), far);

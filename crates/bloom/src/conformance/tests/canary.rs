@@ -60,11 +60,14 @@ impl Fault {
         (Self::SaturatesWhenSmall, "small filters have about the expected false-positive rate"),
         (Self::SeesKeysInNothing, "the filter of an empty SSTable has no keys"),
         (Self::LosesARange, "no range with a key is reported as empty"),
-        (Self::AnswersRangesUnasked, "answers_ranges states whether the filter can report a range as empty"),
-        (Self::AnswersNoRange, "answers_ranges states whether the filter can report a range as empty"),
+        (
+            Self::AnswersRangesUnasked,
+            "`answers_ranges` returns whether the filter can report a range as empty",
+        ),
+        (Self::AnswersNoRange, "`answers_ranges` returns whether the filter can report a range as empty"),
         (Self::LosesKeysByName, "every added key is reported as present"),
         (Self::IgnoresItsAllocation, "the memory of the filter is the memory that the allocation sets"),
-        (Self::HidesMemory, "memory_bytes is close to the stored size"),
+        (Self::HidesMemory, "`memory_bytes` is close to the stored size"),
         (Self::AcceptsCutBytes, "corruption is an error or a wrong answer"),
         (Self::PanicsOnCutBytes, "corruption is an error or a wrong answer"),
     ];

@@ -38,9 +38,9 @@ pub(crate) enum Fault {
 impl Fault {
     /// Every fault, with the name of the invariant whose check must detect the fault.
     pub(crate) const ALL: [(Self, &'static str); 11] = [
-        (Self::OffByOne, "seek and find return the right block"),
-        (Self::TrustsHeads, "seek and find return the right block"),
-        (Self::WrapsRound, "seek and find return the right block"),
+        (Self::OffByOne, "`seek` and `find` return the right block"),
+        (Self::TrustsHeads, "`seek` and `find` return the right block"),
+        (Self::WrapsRound, "`seek` and `find` return the right block"),
         (Self::MixesBatches, "a batch gives the same answers as single searches"),
         (Self::TrustsHashes, "colliding hashes do not change answers"),
         (Self::CountsItsBuilds, "the stored bytes depend only on the input"),

@@ -173,8 +173,8 @@ impl Step<'_> {
     }
 }
 
-/// Generates the executed operations of a thread again and passes each operation with its recorded answer to `visit`.
-/// Returns the keys and versions used so far.
+/// Generates the executed operations of a thread again. Calls `visit` with each operation and the recorded digest of
+/// its answer, if any. Returns the extent of the thread after these operations.
 fn walk(mut stream: Stream, record: &AnswerDigests, mut visit: impl FnMut(&Step<'_>)) -> Extent {
     let mut batch = Batch::default();
     let mut answers = record.digests.iter().copied();

@@ -30,7 +30,7 @@ use crate::workload::{Workload, path};
 /// Reason why a workload cannot be planned.
 #[derive(Debug, Error)]
 pub enum PlanError {
-    /// A setting of the workload is impossible. The error names the key of the setting.
+    /// A setting of the workload is invalid. The error names the TOML key of the setting.
     #[error(transparent)]
     Choice(#[from] ChoiceError),
     /// A trace cannot be replayed.
@@ -195,8 +195,8 @@ impl Builder<'_> {
             }
         };
         if mixed.range.span > 0 && !self.format.has_numbers() {
-            let message =
-                "span is above 0, but keys are not numbers; use the key format \"u64\" or \"decimal\"";
+            let message = "span is above 0, but the keys of this key format are not numbers; use the key \
+                           format \"u64\" or \"decimal\"";
             return Err(ChoiceError::at("range.span", message));
         }
         if mixed.has(Kind::DeleteRange) && !(self.format.has_numbers() && self.format.ordered()) {

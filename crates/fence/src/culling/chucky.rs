@@ -38,7 +38,7 @@ const BUCKET_ENTRIES: u64 = 4;
 /// The largest share of used entries. Above this share, cuckoo hashing with buckets of four entries often fails.
 const MOST_LOAD: f64 = 0.95;
 
-/// The number of keys for which a new filter is sized, divided by the number of its keys.
+/// The capacity of a new filter in keys, divided by the number of keys that the filter has at first.
 const ROOM: f64 = 1.25;
 
 /// The smallest number of buckets.

@@ -64,7 +64,8 @@ fn repeats_in_pieces(Subject(distribution): &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that the drawn shares of the most popular keys equal the announced shares.
+/// Checks that the drawn shares of the most popular keys differ by at most 0.015 from the shares that
+/// [`share`](KeyDistribution::share) returns, and that [`shares`](KeyDistribution::shares) returns equal values.
 fn keeps_its_share(Subject(distribution): &Subject) -> Result<(), String> {
     const KEYS: u64 = 500;
     const DRAWS: usize = 500_000;

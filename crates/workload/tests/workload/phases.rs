@@ -223,7 +223,7 @@ fn plans_refuse_what_cannot_be_run() {
             "key = \"user\"\n[[phase]]\nname = \"load\"\ninsert = 10",
             "operations = 1\nmix = \"range\"\nrange.span = 5",
             "phase.run.range.span",
-            "keys are not numbers",
+            "are not numbers",
         ),
         (load, "replay = { kind = \"raw\", file = \"none\" }", "trace", "check the path"),
         (load, "replay = { kind = \"text\", file = \"none\" }", "phase.run.replay.file", "there is no file"),

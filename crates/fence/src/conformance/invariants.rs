@@ -21,7 +21,7 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("colliding hashes do not change answers", colliding_hashes_change_nothing),
     ("the stored bytes depend only on the input", what_is_stored_depends_on_the_input_alone),
     ("a search reads at most as many blocks as a binary search", a_search_reads_no_more_than_a_binary_search),
-    ("memory is reported", memory_is_told),
+    ("the reported memory is plausible", memory_is_told),
     (
         "with corrupt bytes, a search returns an error or a block of the SSTable",
         corruption_is_an_error_or_a_block_of_the_table,

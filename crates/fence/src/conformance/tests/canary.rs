@@ -45,7 +45,7 @@ impl Fault {
         (Self::TrustsHashes, "colliding hashes do not change answers"),
         (Self::CountsItsBuilds, "the stored bytes depend only on the input"),
         (Self::ReadsAllBlocks, "a search reads at most as many blocks as a binary search"),
-        (Self::HidesMemory, "memory is reported"),
+        (Self::HidesMemory, "the reported memory is plausible"),
         (Self::AcceptsCutBytes, "with corrupt bytes, a search returns an error or a block of the SSTable"),
         (Self::PanicsOnCutBytes, "with corrupt bytes, a search returns an error or a block of the SSTable"),
         (Self::LeavesTheTable, "with corrupt bytes, a search returns an error or a block of the SSTable"),

@@ -20,8 +20,8 @@
 //!
 //! Source: Eslami, Dayan, "Diva: Dynamic Range Filter for Var-Length Keys and Queries" (VLDB 2025). The filter of the
 //! paper accepts new keys, and its infixes are bits of the keys. This filter is built once from all keys, and
-//! computes the numbers of keys with `alphabet.rs`. Keys of decimal digits therefore give numbers without gaps, like
-//! binary keys. A code of single characters, as in Zhang et al., "Order-Preserving Key Compression for In-Memory
+//! computes the numbers of keys with `alphabet.rs`. Keys of decimal digits therefore give contiguous numbers, as
+//! binary keys do. A code of single characters, as in Zhang et al., "Order-Preserving Key Compression for In-Memory
 //! Search Trees" (SIGMOD 2020), has one set of digits for all positions.
 //!
 //! The filter takes `bits_per_key` / 8 bytes per key, including the samples. A lookup or range makes a binary search

@@ -314,7 +314,7 @@ const REPLAY: &[KeyEntry] = &[
     ),
     KeyEntry::new(
         "file",
-        "path, relative to the file that names it",
+        "path, relative to the folder of the file that contains this key",
         "File to replay. lsmbench recognizes compression by gzip, xz or zstd.",
     ),
     KeyEntry::new(

@@ -47,7 +47,7 @@ impl StoreStep {
     const NAMES: [&'static str; 7] =
         ["flush", "compact", "settle", "reopen", "checkpoint", "drop_caches", "sleep"];
 
-    /// Returns the name of the step in TOML. Results use the same name as the operation of the step.
+    /// Returns the name of the step in TOML. Results contain this name as the operation of the step.
     pub fn name(self) -> &'static str {
         match self {
             Self::Flush => "flush",

@@ -42,8 +42,8 @@ pub fn check(variant: &'static Variant<dyn Culling>) -> Result<(), String> {
 /// The files of a run, each with its smallest and its largest key.
 type Files = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// Returns runs for the checks. The runs have no file, one file, files of a single key, adjacent files without gaps,
-/// or many files.
+/// Returns runs for the checks. The runs have no file, one file, files of a single key, files with adjacent key
+/// ranges, or many files.
 fn runs() -> Vec<Files> {
     let file = |low: &[u8], high: &[u8]| (low.to_vec(), high.to_vec());
     let many = (0..40u8).map(|i| (vec![b'a', 5 * i], vec![b'a', 5 * i + 3])).collect();

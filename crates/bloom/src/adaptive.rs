@@ -1,13 +1,13 @@
 //! An adaptive Bloom filter. The filter remembers each key that was a false positive. Later lookups of a remembered
 //! key answer "absent".
 //!
-//! A Bloom filter without adaptation repeats its errors: each lookup of a false positive reads the same data block in
-//! vain. In a skewed workload, a few false positives that are looked up often cost more than all other absent keys.
-//! After a lookup has read a block without finding its key, the tree reports the key to the filter
-//! ([`Filter::report_false_positive`]). The filter keeps all bytes of the key, so a key of the SSTable is never
-//! reported absent. The memory for remembered keys is part of the filter's memory budget. The hash of a key selects
-//! two slots for remembered keys. If both slots are taken, the key is not remembered. Frequent keys tend to be
-//! reported first, but keys that are no longer looked up keep their slots.
+//! A Bloom filter without adaptation repeats its errors: each lookup of the same false positive reads a data block
+//! that does not contain the key. In a skewed workload, a few false positives that are looked up often cost more than
+//! all other absent keys. After a lookup has read a block without finding its key, the tree reports the key to the
+//! filter ([`Filter::report_false_positive`]). The filter keeps all bytes of the key, so a key of the SSTable is
+//! never reported absent. The memory for remembered keys is part of the filter's memory budget. The hash of a key
+//! selects two slots for remembered keys. If both slots are taken, the key is not remembered. Frequent keys tend to
+//! be reported first, but keys that are no longer looked up keep their slots.
 //!
 //! For the first lookup of an absent key, the false-positive rate is the rate of a textbook Bloom filter. The Bloom
 //! filter itself gets the part of the memory budget that remembered keys do not take. Source: Bender, Farach-Colton,
@@ -51,7 +51,8 @@ const TAG: [u8; 4] = *b"adap";
 /// The largest share of the memory budget that remembered keys may take.
 const MOST_SHARE: f64 = 0.5;
 
-/// The memory of a remembered key together with its slot, in bytes. Longer keys are not remembered.
+/// The memory of a slot and the bytes of its remembered key together, in bytes. Keys that do not fit into this memory
+/// are not remembered.
 const PLACE_BYTES: usize = 64;
 const MOST_KEY_BYTES: usize = PLACE_BYTES - size_of::<OnceLock<Box<[u8]>>>();
 
@@ -138,7 +139,7 @@ struct AdaptiveFilter {
 }
 
 impl AdaptiveFilter {
-    /// Returns the two slots in which a key may be remembered.
+    /// Returns the two slots in which a key may be remembered. Returns no slot if the filter has no memory for slots.
     fn places(&self, hash: KeyHash) -> impl Iterator<Item = &OnceLock<Box<[u8]>>> {
         let places = if self.remembered.is_empty() { 0..0 } else { 0..2 };
         places.map(move |which| &self.remembered[reduce(mix(hash.0, which), self.remembered.len())])
@@ -160,7 +161,7 @@ impl Filter for AdaptiveFilter {
     }
 
     fn may_contain_keys(&self, keys: &[HashedKey<'_>], answers: &mut [bool]) {
-        assert_eq!(keys.len(), answers.len(), "one answer per probe");
+        assert_eq!(keys.len(), answers.len(), "keys and answers must have equal lengths");
         let hashes: Vec<KeyHash> = keys.iter().map(|key| key.hash).collect();
         self.may_contain_batch(&hashes, answers);
         for (key, answer) in keys.iter().zip(answers) {

@@ -1,10 +1,10 @@
-//! Maps the bytes of a key to a number. The digits of a byte position are the byte values that occur at this position
-//! in the keys.
+//! Maps keys to numbers with mixed radix. Each byte of a key is a digit of the number. The possible digits at a byte
+//! position are the byte values that occur at this position in the keys.
 //!
-//! The numbers have the same order as the keys. If the keys consist of few byte values, such as decimal digits, their
-//! numbers have no gaps. A position where all keys have the same byte adds nothing to the number. Each of the first
-//! positions after the common prefix of all keys has its own set of digits. All later positions share one set of
-//! digits.
+//! The numbers have the same order as the keys. If the keys consist of few byte values, such as decimal digits, the
+//! numbers of successive keys are contiguous. A position where all keys have the same byte adds nothing to the
+//! number. Each of the first positions after the common prefix of all keys has its own set of digits. All later
+//! positions share one set of digits.
 
 use types::{KeyList, common_prefix};
 
@@ -27,7 +27,7 @@ pub(crate) struct Alphabet {
     positions: Vec<Digits>,
 }
 
-/// The byte values that occur at a position.
+/// The possible digits of a position: the byte values that occur at this position in the keys.
 #[derive(Clone, Copy, Default)]
 struct Digits {
     /// A bit for each byte value. The bit is set if the byte value occurs at the position.
@@ -123,8 +123,8 @@ impl Alphabet {
         number
     }
 
-    /// Returns the difference between the numbers of two neighboring keys of `length` bytes. Returns `None` if the
-    /// bytes of such a key do not all fit into one number.
+    /// Returns the difference between the numbers of two neighboring possible keys of `length` bytes. Returns `None`
+    /// if the bytes of such a key do not all fit into one number.
     pub(crate) fn unit(&self, start: usize, length: usize) -> Option<u64> {
         let end = start + self.positions(start).count();
         let counts = || (length.max(start)..end).map(|at| self.digits(at).count());

@@ -7,17 +7,18 @@ use types::{HashedKey, KeyHash};
 /// line-fill buffers of a CPU core.
 pub(crate) const GROUP: usize = 32;
 
-/// Probes keys one by one. Filters that use the keys themselves, instead of hashes, call this function.
+/// Probes keys one by one, and writes the answer for `keys[i]` to `answers[i]`. Filters that use the keys themselves
+/// instead of their hashes call this function.
 ///
 /// # Panics
-/// The slices differ in length.
+/// Panics if the slices differ in length.
 #[inline]
 pub(crate) fn one_by_one(
     keys: &[HashedKey<'_>],
     answers: &mut [bool],
     probe: impl Fn(HashedKey<'_>) -> bool,
 ) {
-    assert_eq!(keys.len(), answers.len(), "one answer per probe");
+    assert_eq!(keys.len(), answers.len(), "probes and answers must have equal lengths");
     answers.iter_mut().zip(keys).for_each(|(answer, key)| *answer = probe(*key));
 }
 
@@ -25,7 +26,7 @@ pub(crate) fn one_by_one(
 /// group.
 ///
 /// # Panics
-/// The slices differ in length.
+/// Panics if the slices differ in length.
 #[inline(always)]
 pub(crate) fn in_groups(
     hashes: &[KeyHash],
@@ -33,7 +34,7 @@ pub(crate) fn in_groups(
     prefetch: impl Fn(KeyHash),
     probe: impl Fn(KeyHash) -> bool,
 ) {
-    assert_eq!(hashes.len(), answers.len(), "one answer per probe");
+    assert_eq!(hashes.len(), answers.len(), "probes and answers must have equal lengths");
     for (hashes, answers) in hashes.chunks(GROUP).zip(answers.chunks_mut(GROUP)) {
         for hash in hashes {
             prefetch(*hash);

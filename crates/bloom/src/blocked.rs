@@ -36,8 +36,8 @@ const TAG: [u8; 4] = *b"blm2";
 const LINE_BITS: u64 = 512;
 const LINE_WORDS: usize = 8;
 
-/// The multipliers of the derived hashes. Derived hash i is the low half of the hash times multiplier i, which is the
-/// i-th power of this number.
+/// The multipliers of the derived hashes. Derived hash i is the low half of the hash times multiplier i. Multiplier i
+/// is the i-th power of `0x93d7_65dd`.
 const POWERS: Powers = Powers::of(0x93d7_65dd);
 
 /// Builds blocked Bloom filters.

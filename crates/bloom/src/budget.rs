@@ -28,7 +28,7 @@ impl<const DEFAULT: u32> Default for BudgetParams<DEFAULT> {
     }
 }
 
-/// A number of bits per key within the valid range.
+/// The parameter `bits_per_key` after its validation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget(f64);
 
@@ -36,7 +36,7 @@ impl Budget {
     /// Checks the parameter `bits_per_key`. Fractions are valid.
     ///
     /// # Errors
-    /// `bits_per_key` is NaN, or is outside of the range 0.001 to 64.
+    /// Returns an error if `bits_per_key` is NaN, or is outside of the range 0.001 to 64.
     pub(crate) fn from_param(bits_per_key: f64) -> Result<Self, String> {
         if BITS_PER_KEY.contains(&bits_per_key) {
             Ok(Self(bits_per_key))

@@ -10,8 +10,8 @@ use crate::packed::MOST_WIDTH;
 /// The smallest memory, in bits per key, for which a sorted set has a lower false-positive rate than a bit array.
 const SPARSE_FROM: f64 = 4.0;
 
-/// The encoding number of a bit array in the header of a stored filter. The encoding number of a sorted set is the
-/// number of low bits plus one.
+/// The number that identifies the encoding as a bit array in the header of a stored filter. For a sorted set, this
+/// number is the number of low bits plus one.
 const DENSE: u32 = 0;
 
 /// Chooses the number of possible codes and the encoding, so that a set of `keys` codes fits into `bits` bits of

@@ -17,12 +17,12 @@ use catalog::{Variant, laws};
 
 use crate::{ALLOCATIONS, Allocation, CATALOG, FilterPolicy};
 
-/// Checks a filter with its default parameters against all invariants of the axis. For example, the filter reports no
-/// added key absent, and the false-positive rate is as expected. A check takes some seconds in a build without
+/// Checks a filter with its default parameters against all invariants of the axis. For example, the filter reports
+/// every added key present, and the false-positive rate is as expected. A check takes some seconds in a build without
 /// optimization.
 ///
 /// # Errors
-/// One line per broken invariant, in the form `kind: "invariant": violation`.
+/// Returns one line per broken invariant, in the form `kind: "invariant": violation`.
 pub fn check(variant: &'static Variant<dyn FilterPolicy>) -> Result<(), String> {
     let subject = |policy| invariants::Subject {
         policy,

@@ -1,11 +1,11 @@
-//! The cuckoo filter. A short tag of every key is stored in one of two buckets of four slots.
+//! The cuckoo filter. A fingerprint of every key is stored in one of two buckets of four slots.
 //!
-//! The second bucket is computed from the first bucket and the tag, so tags can move without their keys. In general,
-//! a cuckoo filter supports the removal of keys, and a Bloom filter does not. This filter is built once, and 95 % of
-//! its slots are filled. Source: Fan, Andersen, Kaminsky & Mitzenmacher, "Cuckoo filter: practically better than
-//! Bloom" (2014). The number of buckets does not have to be a power of two. The tag determines a constant c. The
-//! second bucket is c minus the first bucket, modulo the number of buckets. The same formula computes the second
-//! bucket from the first bucket, and the first bucket from the second bucket.
+//! The second bucket is computed from the first bucket and the fingerprint, so fingerprints can move without their
+//! keys. In general, a cuckoo filter supports the removal of keys, and a Bloom filter does not. This filter is built
+//! once, and 95 % of its slots are filled. Source: Fan, Andersen, Kaminsky & Mitzenmacher, "Cuckoo filter:
+//! practically better than Bloom" (2014). The number of buckets does not have to be a power of two. The fingerprint
+//! determines a constant c. The second bucket is c minus the first bucket, modulo the number of buckets. The same
+//! formula computes the second bucket from the first bucket, and the first bucket from the second bucket.
 //!
 //! The filter takes `fingerprint_bits` / 8 / 0.95 bytes per key. A probe makes two memory accesses, which overlap.
 //! The false-positive rate is about 8 · 0.95 / 2^`fingerprint_bits`.
@@ -33,11 +33,11 @@ const TAG: [u8; 4] = *b"cuck";
 const BUCKET: usize = 4;
 const LOAD: f64 = 0.95;
 
-/// The smallest width of a tag in bits. Narrower tags have too few values to fill two buckets.
+/// The smallest width of a fingerprint in bits. Narrower fingerprints have too few values to fill two buckets.
 const LEAST_WIDTH: u32 = 6;
 
-/// The largest number of tags that are moved to insert one key. If no slot is free after these moves, the table
-/// counts as full.
+/// The largest number of fingerprints that are moved to insert one key. If no slot is free after these moves, the
+/// table counts as full.
 const MOST_MOVES: u64 = 500;
 
 /// Builds cuckoo filters.
@@ -71,7 +71,7 @@ impl Build<dyn FilterPolicy> for Cuckoo {
 }
 
 impl FilterPolicy for Cuckoo {
-    /// Builds the table, and increases the number of buckets until every tag fits.
+    /// Builds the table, and increases the number of buckets until every fingerprint fits.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let width = match input.bits_per_key {
             Some(bits) => Budget::width(bits * LOAD).clamp(LEAST_WIDTH, MOST_WIDTH),
@@ -114,23 +114,23 @@ impl FilterPolicy for Cuckoo {
 
 /// A cuckoo filter in memory.
 struct Table {
-    /// The tags of all buckets, in the order of the buckets. The value 0 is an empty slot.
+    /// The fingerprints of all buckets, in the order of the buckets. The value 0 is an empty slot.
     tags: Packed,
     buckets: usize,
-    /// The number of stored tags. If two keys have equal tags and equal buckets, the filter stores their tag only
-    /// once.
+    /// The number of stored fingerprints. If two keys have equal fingerprints and equal buckets, the filter stores
+    /// their fingerprint only once.
     stored: u64,
 }
 
 impl Table {
-    /// Returns the first bucket and the tag of a key. The tag is not 0.
+    /// Returns the first bucket and the fingerprint of a key. The fingerprint is not 0.
     #[inline]
     fn home(&self, mixed: u64) -> (usize, u64) {
         let tag = mixed & self.tags.mask();
         (reduce(mixed, self.buckets), tag.max(1))
     }
 
-    /// Returns the other bucket that `tag` can be in. `bucket` is one of the two buckets of the tag.
+    /// Returns the other bucket of the fingerprint `tag`. `bucket` is one of the two buckets of the fingerprint.
     #[inline]
     fn other(&self, bucket: usize, tag: u64) -> usize {
         let place = reduce(mix(tag, 1), self.buckets);
@@ -142,20 +142,21 @@ impl Table {
         bucket * BUCKET..(bucket + 1) * BUCKET
     }
 
-    /// Returns the index of a tag in the table. Returns `None` if the bucket does not have the tag.
+    /// Returns the index, in the table, of the fingerprint `tag` in a bucket. Returns `None` if the bucket does not
+    /// have the fingerprint.
     #[inline]
     fn find(&self, bucket: usize, tag: u64) -> Option<usize> {
         Self::places(bucket).find(|place| self.tags.get(*place) == tag)
     }
 
-    /// Whether the bucket has the tag. The test of the four slots has no branches.
+    /// Whether the bucket has the fingerprint `tag`. The test of the four slots has no branches.
     #[inline]
     fn has(&self, bucket: usize, tag: u64) -> bool {
         Self::places(bucket).fold(false, |has, place| has | (self.tags.get(place) == tag))
     }
 
-    /// Inserts the tag of a key into one of its buckets, and moves other tags if needed. Returns `false` if the table
-    /// is full.
+    /// Inserts the fingerprint of a key into one of its buckets, and moves other fingerprints if needed. Returns
+    /// `false` if the table is full.
     fn insert(&mut self, mixed: u64) -> bool {
         let (mut bucket, mut tag) = self.home(mixed);
         let other = self.other(bucket, tag);
@@ -197,9 +198,9 @@ impl Filter for Table {
         }
     }
 
-    /// Returns the expected false-positive rate. The tags in a bucket differ from each other, so the rate is a sum
-    /// over the slots. The rate of one slot is the load times the probability that two tags are equal. A tag of 0 is
-    /// replaced by 1. The two buckets of a key are equal with probability 1 / buckets.
+    /// Returns the expected false-positive rate. The fingerprints in a bucket differ from each other, so the rate is
+    /// a sum over the slots. The rate of one slot is the load times the probability that two fingerprints are equal.
+    /// A fingerprint of 0 is replaced by 1. The two buckets of a key are equal with probability 1 / buckets.
     fn expected_fpr(&self) -> f64 {
         let tags = 2f64.powf(self.tags.width().into());
         let equal = (tags + 2.0) / (tags * tags);

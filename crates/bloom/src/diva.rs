@@ -20,8 +20,8 @@
 //!
 //! Source: Eslami, Dayan, "Diva: Dynamic Range Filter for Var-Length Keys and Queries" (VLDB 2025). The filter of the
 //! paper accepts new keys, and its infixes are bits of the keys. This filter is built once from all keys, and
-//! computes the numbers of keys with `alphabet.rs`. Keys of decimal digits therefore give numbers without gaps, like
-//! binary keys. A code of single characters, as in Zhang et al., "Order-Preserving Key Compression for In-Memory
+//! computes the numbers of keys with `alphabet.rs`. Keys of decimal digits therefore give contiguous numbers, as
+//! binary keys do. A code of single characters, as in Zhang et al., "Order-Preserving Key Compression for In-Memory
 //! Search Trees" (SIGMOD 2020), has one set of digits for all positions.
 //!
 //! The filter takes `bits_per_key` / 8 bytes per key, including the samples. A lookup or range makes a binary search
@@ -101,7 +101,13 @@ impl FilterPolicy for Diva {
         if head.keys == 0 && words.len() == 0 {
             return Ok(Box::new(NoKeys));
         }
-        let corrupt = || CorruptFilter("the stored key infixes do not match the header".to_owned());
+        let corrupt = || {
+            CorruptFilter(
+                "the samples, the digits or the key infixes of the stored filter are incomplete, or do not \
+                 match the header"
+                    .to_owned(),
+            )
+        };
         let [cells, len, different, length] = [(); 4].map(|()| words.next().unwrap_or_default());
         let alphabet = Alphabet::decode(&mut words).ok_or_else(corrupt)?;
         let samples = Samples::decode(&mut words).ok_or_else(corrupt)?;
@@ -194,7 +200,8 @@ impl Samples {
         (self.ends.len() as u64 - 1).max(1)
     }
 
-    /// Returns the segment of a key. The key is not below the first sample and not above the last sample.
+    /// Returns the index of the segment of a key. The key is not below the first sample and not above the last
+    /// sample.
     fn segment(&self, key: &[u8]) -> usize {
         let (mut start, mut end) = (0, self.segments() as usize);
         while end - start > 1 {
@@ -255,7 +262,7 @@ struct Place {
     number: u64,
     /// The difference between the numbers of the second sample and of the first sample.
     most: u64,
-    /// The difference between the numbers of two neighboring keys.
+    /// The difference between the numbers of two neighboring possible keys.
     unit: u64,
 }
 

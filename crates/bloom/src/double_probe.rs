@@ -2,21 +2,21 @@
 //! two layouts.
 //!
 //! **`words`**: every double probe sets two bits in one 64-bit word. The word can be anywhere in the array. The hash
-//! selects the first word. The hash rotated by 21 bits selects the next word, and so on. Source: cs265 2.3.3 and
-//! 3.3.1, after `DynamicBloom` of `RocksDB`. A lookup makes up to `double_probes` memory accesses, and about 1.3 for
-//! an absent key. Two bits in one word are not independent, so the false-positive rate is higher than with
-//! `standard`.
+//! selects the first word. The hash rotated by 21 bits selects the next word, and so on. Source: the document cs265,
+//! sections 2.3.3 and 3.3.1, after `DynamicBloom` of `RocksDB`. A lookup makes up to `double_probes` memory accesses,
+//! and about 1.3 for an absent key. Two bits in one word are not independent, so the false-positive rate is higher
+//! than with `standard`.
 //!
 //! **`blocks`**: one half of a key's bits is in a block of 512 bits, and the other half is in the partner of this
 //! block. The first seven bits of a block identify its partner. The construction chooses partners within batches of
 //! 128 blocks. The block with the most keys becomes the partner of the block with the fewest keys, and so on. Every
 //! pair of blocks therefore has about the same number of keys. Blocked filters without this balance have a higher
 //! false-positive rate. Source: the paired Bloom filter of `SpeedB`
-//! (<https://docs.speedb.io/speedb-features/paired-bloom-filter>), whose name cs265 uses. A probe makes one or two
-//! memory accesses, and the second access can start only after the first access.
+//! (<https://docs.speedb.io/speedb-features/paired-bloom-filter>), whose name the document cs265 uses. A probe makes
+//! one or two memory accesses, and the second access can start only after the first access.
 //!
 //! Both layouts need at least as much memory as the lower bound for all Bloom filters. A false-positive rate of 1 %
-//! needs 9.6 bits per key, although cs265 4.3.4 states 7.8 bits.
+//! needs 9.6 bits per key, although section 4.3.4 of the document cs265 states 7.8 bits.
 //!
 //! The filter takes `bits_per_key` / 8 bytes per key.
 
@@ -144,7 +144,7 @@ impl FilterPolicy for DoubleProbe {
                 places.zip(&mut words).for_each(|(to, from)| *to = from);
                 if (0..blocks.len()).any(|index| blocks[index].partner(index) >= blocks.len()) {
                     return Err(CorruptFilter(
-                        "a block has a partner number outside of the filter".to_owned(),
+                        "the partner number of a block exceeds the number of blocks".to_owned(),
                     ));
                 }
                 Ok(Box::new(BlocksFilter { blocks, pairs: head.probes, keys: head.keys }))
@@ -187,8 +187,8 @@ fn word_probes(hash: KeyHash, pairs: u32, count: usize) -> impl Iterator<Item = 
     })
 }
 
-/// The rule for the bits of a key in the layout `words`. The field is the number of words, and the key sets two bits
-/// in each word.
+/// The rule that selects the bits of a key in the layout `words`. The field is the number of words per key, and the
+/// key sets two bits in each of these words.
 struct DoubleProbes(u32);
 
 impl Places for DoubleProbes {
@@ -210,7 +210,7 @@ impl Filter for WordsFilter {
         word_probes(hash, self.pairs, self.words.len()).all(|(word, mask)| self.words[word] & mask == mask)
     }
 
-    /// Prefetches the words of the first two double probes, as cs265 does.
+    /// Prefetches the words of the first two double probes, as in the document cs265.
     fn prefetch(&self, hash: KeyHash) {
         word_probes(hash, self.pairs.min(2), self.words.len())
             .for_each(|(word, _)| prefetch(&self.words, word));

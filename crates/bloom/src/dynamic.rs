@@ -3,8 +3,9 @@
 //!
 //! The number of keys need not be known in advance. However, a probe may test every part, and the last part can have
 //! unused space. The rates of the parts form a geometric progression, so the sum of the rates never exceeds the
-//! target. Sources: cs265 3.3.2, for a list of filters that grows when a target rate is exceeded; Almeida, Baquero,
-//! Preguiça & Hutchison, "Scalable Bloom filters" (2007), for the sizes and rates of the parts.
+//! target. Sources: the document cs265, section 3.3.2, for a list of filters that grows when a target rate is
+//! exceeded; Almeida, Baquero, Preguiça & Hutchison, "Scalable Bloom filters" (2007), for the sizes and rates of the
+//! parts.
 //!
 //! The filter takes 1.8 to 3.5 bytes per key for a rate of 1 % and a growth factor of 2. A probe of an absent key
 //! makes about two memory accesses per part. The number of parts grows with the logarithm of the number of keys.
@@ -176,7 +177,7 @@ impl Filter for DynamicFilter {
         self.parts.iter().rev().any(|part| part.bits.may_contain(hash, part.probes))
     }
 
-    /// Prefetches only the newest part, because all earlier parts together are half as large.
+    /// Prefetches memory of the newest part only, because the newest part has the most keys.
     fn prefetch(&self, hash: KeyHash) {
         if let Some(part) = self.parts.last() {
             part.bits.prefetch(hash);

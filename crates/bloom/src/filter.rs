@@ -17,7 +17,7 @@ pub trait FilterPolicy: Send + Sync {
     /// Opens a filter from stored bytes. Checks every stored length before its use.
     ///
     /// # Errors
-    /// The bytes were not written by this policy or are corrupt.
+    /// Returns an error if the bytes are corrupt, or were not written by this policy.
     fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter>;
 
     /// Returns a builder of an empty filter, to which the caller adds the keys of `input` later. Returns `None` if the
@@ -26,8 +26,9 @@ pub trait FilterPolicy: Send + Sync {
         None
     }
 
-    /// Returns the bits per key that the parameters of this variant set for a large SSTable. An allocation may move
-    /// filter memory from one level to another level. Returns `None` if the variant ignores allocations.
+    /// Returns the bits per key that the parameters of this variant set for a large SSTable. An allocation
+    /// distributes this number over the levels of the tree, as an average budget. Returns `None` if the variant
+    /// ignores allocations.
     fn bits_per_key(&self) -> Option<f64> {
         None
     }
@@ -68,9 +69,9 @@ impl<'a> FilterInput<'a> {
     /// Returns the keys, for a policy that needs keys.
     ///
     /// # Panics
-    /// The caller did not provide the keys.
+    /// Panics if the caller did not provide the keys.
     pub(crate) fn needed_keys(&self) -> &'a KeyList {
-        self.keys.expect("the caller provides keys to a policy that needs them")
+        self.keys.expect("a policy whose needs_keys returns true gets the keys")
     }
 }
 
@@ -79,8 +80,8 @@ impl<'a> FilterInput<'a> {
 /// Invariants:
 /// 1. A lookup by hash or by key never reports an added key absent.
 /// 2. Answers depend only on the stored bytes, the arguments, and the false positives that were reported before.
-/// 3. The fraction of absent keys that are reported present is [`expected_fpr`](Self::expected_fpr). The fraction may
-///    differ by the sampling error, and by a small factor that the documentation of the variant explains.
+/// 3. The fraction of absent keys that are reported present is [`expected_fpr`](Self::expected_fpr), up to the
+///    sampling error and a small factor that the documentation of the variant explains.
 /// 4. A range with a key that was added is never reported empty.
 pub trait Filter: Send + Sync {
     /// Whether a key with this hash may be in the SSTable. If the answer is false, the key is certainly absent. A
@@ -103,9 +104,9 @@ pub trait Filter: Send + Sync {
     /// for `keys[i]`.
     ///
     /// # Panics
-    /// The slices differ in length.
+    /// Panics if the slices differ in length.
     fn may_contain_keys(&self, keys: &[HashedKey<'_>], answers: &mut [bool]) {
-        assert_eq!(keys.len(), answers.len(), "one answer per probe");
+        assert_eq!(keys.len(), answers.len(), "keys and answers must have equal lengths");
         let mut hashes = [KeyHash(0); GROUP];
         for (keys, answers) in keys.chunks(GROUP).zip(answers.chunks_mut(GROUP)) {
             hashes.iter_mut().zip(keys).for_each(|(hash, key)| *hash = key.hash);
@@ -133,7 +134,7 @@ pub trait Filter: Send + Sync {
     /// `hashes[i]`. The memory of a group of probes is prefetched first, so that cache misses overlap.
     ///
     /// # Panics
-    /// The slices differ in length.
+    /// Panics if the slices differ in length.
     fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
         in_groups(hashes, answers, |hash| self.prefetch(hash), |hash| self.may_contain(hash));
     }

@@ -1,8 +1,8 @@
 //! Builders of filters that accept keys one by one. Several threads may add keys concurrently.
 //!
 //! [`FilterPolicy::build`](crate::FilterPolicy::build) is faster, but needs all keys of the SSTable in advance. A
-//! [`FilterBuilder`] accepts keys one by one or in batches, from many threads. Batches prefetch memory (cs265 2.3.3
-//! and 4.3.1).
+//! [`FilterBuilder`] accepts keys one by one or in batches, from many threads. Batches prefetch memory, as in
+//! sections 2.3.3 and 4.3.1 of the document cs265.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -90,7 +90,13 @@ impl FilterPolicy for Grafite {
         if head.keys == 0 && words.len() == 0 {
             return Ok(Box::new(NoKeys));
         }
-        let corrupt = || CorruptFilter("the stored hash codes do not match the header".to_owned());
+        let corrupt = || {
+            CorruptFilter(
+                "the key mapping or the hash codes of the stored filter are incomplete, or do not match the \
+                 header"
+                    .to_owned(),
+            )
+        };
         let [range, len, different] = [(); 3].map(|()| words.next().unwrap_or_default());
         let universe = Universe::decode(&mut words).ok_or_else(corrupt)?;
         let numbers_fit = 0 < different && different <= len.min(range) && len <= head.keys;

@@ -12,9 +12,9 @@
 //! tag [u8; 4] | length of the name u8 | name | error i32 | bytes of the body u64 | body
 //! ```
 //!
-//! If the library cannot build the filter, `error` is the error number of the library. If the filter was built,
-//! `error` is 0. If `error` is not 0, opening the filter fails with this number. The flush or compaction that wrote
-//! the filter then also fails.
+//! `error` is 0 if the library built the filter, and otherwise the error number that the library returned. If `error`
+//! is not 0, opening the filter fails with this number. The flush or compaction that wrote the filter then also
+//! fails.
 
 mod identity;
 mod table;
@@ -114,8 +114,8 @@ fn decode(stored: &[u8]) -> Result<(Head<'_>, &[u8]), CorruptFilter> {
     let (name, rest) = rest.split_at_checked(usize::from(*length)).ok_or_else(short)?;
     let (error, rest) = rest.split_first_chunk().ok_or_else(short)?;
     let (bytes, body) = rest.split_first_chunk().ok_or_else(short)?;
-    let name =
-        str::from_utf8(name).map_err(|_| CorruptFilter("the library's name is not UTF-8".to_owned()))?;
+    let name = str::from_utf8(name)
+        .map_err(|_| CorruptFilter("the stored name of the library is not valid UTF-8".to_owned()))?;
     if u64::from_le_bytes(*bytes) != body.len() as u64 {
         return Err(CorruptFilter(format!(
             "the header states a body of {} bytes, but the body has {}",
@@ -173,7 +173,7 @@ impl Filter for LibraryFilter {
     }
 
     fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
-        assert_eq!(hashes.len(), answers.len(), "one answer per probe");
+        assert_eq!(hashes.len(), answers.len(), "hashes and answers must have equal lengths");
         let mut bytes = [0; GROUP];
         for (hashes, answers) in hashes.chunks(GROUP).zip(answers.chunks_mut(GROUP)) {
             let bytes = &mut bytes[..hashes.len()];
@@ -192,11 +192,12 @@ impl Filter for LibraryFilter {
     }
 }
 
-/// The number of probes that are timed together in one measurement of the interface cost.
+/// The number of probes that each function of [`seam`] makes in one call.
 const CALLS: u32 = 10_000;
 
-/// Measures the cost of the C ABI. The function times single probes of the filter `standard` through the C ABI and
-/// through direct calls. Returns `None` if the filter is not a filter of a library.
+/// Returns two functions whose times differ by the cost of the C ABI. Each function makes 10,000 single probes of the
+/// filter `standard`: one function through the C ABI, and the other by direct calls. Returns `None` if `choice` is
+/// not the variant `library`.
 pub fn seam(choice: &Choice) -> Option<Seam> {
     if choice.kind() != VARIANT.kind {
         return None;

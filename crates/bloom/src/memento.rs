@@ -38,7 +38,7 @@ use crate::universe::Universe;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Memento>(
     "memento",
-    "a range filter of key prefixes with their last bits; bounded false-positive rate, few memory accesses",
+    "a range filter that stores a hashed prefix and the last bits of each key; bounded false-positive rate",
     "# Fingerprint length in bits, 1 to 20. A longer fingerprint lowers the false-positive rate. An\n\
      # allocation such as \"monkey\" can replace the fingerprint length, to meet its memory budget.\n\
      fingerprint_bits = 7\n\
@@ -122,8 +122,13 @@ impl FilterPolicy for Memento {
         if head.keys == 0 && words.len() == 0 {
             return Ok(Box::new(NoKeys));
         }
-        let corrupt =
-            || CorruptFilter("the stored mementos (last bits of keys) do not match the header".to_owned());
+        let corrupt = || {
+            CorruptFilter(
+                "the number of memento bits or the key mapping of the stored filter is corrupt, or does not \
+                 match the header"
+                    .to_owned(),
+            )
+        };
         let memento_bits = words.next().filter(|bits| (1..=MOST_MEMENTO_BITS.into()).contains(bits));
         let memento_bits = memento_bits.ok_or_else(corrupt)? as u32;
         let universe = Universe::decode(&mut words).ok_or_else(corrupt)?;

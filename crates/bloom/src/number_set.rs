@@ -13,12 +13,12 @@ pub(crate) trait NumberSet: Send + Sync {
     /// The mapping from keys to numbers.
     fn universe(&self) -> &Universe;
 
-    /// Returns whether some key may have the number `number`.
+    /// Whether a key of the set may have the number `number`.
     fn has(&self, number: u64) -> bool {
         self.has_between(number, number)
     }
 
-    /// Whether a key may have a number from `first` to `last`, inclusive.
+    /// Whether a key of the set may have a number from `first` to `last`, inclusive.
     fn has_between(&self, first: u64, last: u64) -> bool;
 
     /// Returns the false-positive rate of point lookups.

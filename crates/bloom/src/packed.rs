@@ -1,4 +1,5 @@
-//! An array of integers that have a few bits each. The integers are stored without gaps.
+//! An array of integers that have a few bits each. The integers are stored one directly after the other, without
+//! padding bits.
 
 use prefetch::{large, prefetch};
 

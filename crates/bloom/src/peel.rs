@@ -39,7 +39,7 @@ fn fingerprint(mixed: u64) -> u64 {
     remix(mixed ^ mixed >> 32) >> 32
 }
 
-/// Rejects a fingerprint width outside of the range from 1 to `MOST_WIDTH` bits.
+/// Returns the fingerprint width, or an error if the width is not from 1 to `MOST_WIDTH` bits.
 pub(crate) fn check_width(fingerprint_bits: u32) -> Result<u32, String> {
     if (1..=MOST_WIDTH).contains(&fingerprint_bits) {
         Ok(fingerprint_bits)
@@ -124,7 +124,10 @@ pub(crate) fn open<const N: usize, S: Selection<N> + 'static>(
 ) -> Result<Box<dyn Filter>, CorruptFilter> {
     let (head, mut words) = Head::decode(stored, tag)?;
     if !(1..=MOST_WIDTH).contains(&head.probes) {
-        return Err(CorruptFilter(format!("fingerprints of {} bits are not supported", head.probes)));
+        return Err(CorruptFilter(format!(
+            "the header states fingerprints of {} bits, but only 1 to {MOST_WIDTH} bits are valid",
+            head.probes
+        )));
     }
     let (Some(seed), Some(first), Some(second)) = (words.next(), words.next(), words.next()) else {
         return match head.keys {
@@ -137,7 +140,7 @@ pub(crate) fn open<const N: usize, S: Selection<N> + 'static>(
     };
     let Some(selection) = S::from_params([first, second]).filter(fits) else {
         return Err(CorruptFilter(format!(
-            "{} stored words do not match the array parameters {first} and {second} of the header",
+            "{} stored words do not match the stored parameters {first} and {second} of the array",
             words.len()
         )));
     };

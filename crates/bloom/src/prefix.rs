@@ -112,7 +112,10 @@ impl FilterPolicy for Prefix {
     fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
         let (head, mut words) = Head::decode_probed(&stored, TAG, 1)?;
         if words.next() != Some(self.front()) || words.len() == 0 {
-            return Err(CorruptFilter(format!("the stored prefixes do not have {} bytes", self.length)));
+            return Err(CorruptFilter(format!(
+                "the stored filter was not built with the parameters length = {} and whole_keys = {}",
+                self.length, self.whole_keys
+            )));
         }
         let bits = BitArray::from_words(words);
         let Self { length, whole_keys, .. } = *self;
@@ -129,7 +132,7 @@ impl FilterPolicy for Prefix {
 }
 
 impl Prefix {
-    /// Returns the first stored word, which encodes the parameters.
+    /// Returns the first stored word, which encodes the parameters `length` and `whole_keys`.
     fn front(&self) -> u64 {
         self.length as u64 | u64::from(self.whole_keys) << 32
     }
@@ -169,7 +172,7 @@ impl Filter for PrefixFilter {
     }
 
     fn may_contain_keys(&self, keys: &[HashedKey<'_>], answers: &mut [bool]) {
-        assert_eq!(keys.len(), answers.len(), "one answer per probe");
+        assert_eq!(keys.len(), answers.len(), "keys and answers must have equal lengths");
         if self.whole_keys {
             keys.iter().for_each(|key| self.prefetch(key.hash));
         }

@@ -31,7 +31,7 @@ impl Probed {
     /// Validates the parameters of a filter with at most `most_probes` probes.
     ///
     /// # Errors
-    /// A parameter is out of range.
+    /// Returns an error if a parameter is out of range.
     pub(crate) fn from_params(params: &Params, most_probes: u32) -> Result<Self, String> {
         if params.probes > most_probes {
             return Err(format!("probes is {}; it must be from 0 to {most_probes}", params.probes));

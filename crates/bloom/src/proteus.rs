@@ -41,8 +41,8 @@ use crate::universe::Universe;
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Proteus>(
     "proteus",
     "a range filter: exact short prefixes of keys and a Bloom filter of longer prefixes; selects both lengths",
-    "# Memory in bits per key, 0.001 to 64, for short prefixes and Bloom filter together. More bits lower\n\
-     # the false-positive rate.\n\
+    "# Memory in bits per key, 0.001 to 64, shared by the set of short prefixes and the Bloom filter. More\n\
+     # bits lower the false-positive rate.\n\
      bits_per_key = 16\n\
      # Length of the expected ranges, 0 to 40. The filter chooses its prefixes for ranges of 2^range_bits\n\
      # key numbers.\n\
@@ -132,7 +132,13 @@ impl FilterPolicy for Proteus {
         if head.keys == 0 && words.len() == 0 {
             return Ok(Box::new(NoKeys));
         }
-        let corrupt = || CorruptFilter("the stored key prefixes do not match the header".to_owned());
+        let corrupt = || {
+            CorruptFilter(
+                "the lengths of the prefixes, the key mapping or the set of prefixes in the stored filter are \
+                 corrupt, or do not match the header"
+                    .to_owned(),
+            )
+        };
         let filter = ProteusFilter::decode(&mut words, head.probes).ok_or_else(corrupt)?;
         Ok(Box::new(ByNumber(filter)))
     }

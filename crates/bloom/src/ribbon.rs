@@ -65,8 +65,8 @@ const LAYER_WORDS: usize = 4;
 /// The number of keys below which the builder adds no further system for bumped keys.
 const FEW_KEYS: usize = 512;
 
-/// The number of seeds that a homogeneous filter tries. The filter takes the seed for which the fewest absent keys
-/// are false positives.
+/// The number of seeds that the builder of a homogeneous filter tries. The builder takes the seed for which the
+/// fewest equations of keys are sums of equations of earlier keys, because such equations cause false positives.
 const HOMOGENEOUS_SEEDS: u64 = 3;
 
 /// The number of rows per key in a system that bumps keys. A value below 1 leaves few rows unused.
@@ -145,7 +145,9 @@ struct Layer {
     /// For each bucket, the offset of the first start row in the bucket whose keys are not bumped. The list is empty
     /// if the system bumps no keys.
     thresholds: Vec<u8>,
-    /// The fraction of absent keys that a homogeneous filter always reports present (see [`spanned`]).
+    /// In a homogeneous filter, the estimated fraction of absent keys whose equation is a sum of equations of stored
+    /// keys (see [`spanned`]). These keys are false positives with any number of columns. In other filters, the value
+    /// is 0.
     spanned: f64,
 }
 
@@ -331,17 +333,25 @@ impl OpenLayer {
     fn decode(first: usize, words: &mut impl ExactSizeIterator<Item = u64>) -> Result<Self, CorruptFilter> {
         /// The largest number of rows of a filter. The limit prevents overflow of sums of row numbers.
         const MOST_ROWS: u64 = 1 << 40;
-        let mut next = || words.next().ok_or_else(|| corrupt("the last layer is incomplete"));
+        let mut next = || words.next().ok_or_else(|| corrupt("the bytes end inside of a layer"));
         let (rows, seed, spanned, buckets) = (next()?, next()?, f64::from_bits(next()?), next()?);
         if !(0.0..=1.0).contains(&spanned) {
-            return Err(corrupt("the share of spanned keys is not between 0 and 1"));
+            return Err(corrupt(
+                "the stored fraction of absent keys whose equations depend on stored keys is not between 0 \
+                 and 1",
+            ));
         }
         if rows == 0 || !rows.is_multiple_of(WIDTH as u64) || rows > MOST_ROWS {
-            return Err(corrupt("the number of rows is not a multiple of the block width"));
+            return Err(corrupt(
+                "the number of rows of a layer is 0, too large, or not a multiple of the block size",
+            ));
         }
         if buckets != 0 && buckets != rows.div_ceil(BUCKET as u64) || buckets.div_ceil(8) > words.len() as u64
         {
-            return Err(corrupt("the number of thresholds does not match the number of rows"));
+            return Err(corrupt(
+                "the number of thresholds does not match the number of rows of the layer, or the thresholds \
+                 are incomplete",
+            ));
         }
         let buckets = buckets as usize;
         let mut thresholds: Vec<u8> = words.take(buckets.div_ceil(8)).flat_map(u64::to_le_bytes).collect();
@@ -367,13 +377,13 @@ impl OpenLayer {
 }
 
 fn corrupt(what: &str) -> CorruptFilter {
-    CorruptFilter(format!("a ribbon's {what}"))
+    CorruptFilter(format!("ribbon filter: {what}"))
 }
 
 fn decode(form: Form, stored: &[u8]) -> Result<System, CorruptFilter> {
     let (head, mut words) = Head::decode(stored, tag(form))?;
     if head.probes as usize > MOST_LAYERS {
-        return Err(corrupt("the number of layers is too large"));
+        return Err(corrupt("the header states more layers than a filter can have"));
     }
     let (mut layers, mut blocks) = (Vec::new(), 0);
     for _ in 0..head.probes {
@@ -386,7 +396,7 @@ fn decode(form: Form, stored: &[u8]) -> Result<System, CorruptFilter> {
         _ => Layout::spending(words.len(), blocks),
     };
     if words.len() != layout.offset(blocks) {
-        return Err(corrupt("the number of words does not match the number of columns"));
+        return Err(corrupt("the number of words of the solution does not match the number of rows"));
     }
     // A probe that starts in the last block also reads the words after this block, whose bits have no effect.
     let room = words.len() + layout.columns + 1;

@@ -118,7 +118,13 @@ impl FilterPolicy for Rosetta {
         if head.keys == 0 && words.len() == 0 {
             return Ok(Box::new(NoKeys));
         }
-        let corrupt = || CorruptFilter("the levels of the filter do not match the header".to_owned());
+        let corrupt = || {
+            CorruptFilter(
+                "the key mapping or the Bloom filters of the stored filter are incomplete, or do not match \
+                 the header"
+                    .to_owned(),
+            )
+        };
         let universe = Universe::decode(&mut words).ok_or_else(corrupt)?;
         if head.probes == 0 || head.probes > MOST_RANGE_BITS + 1 {
             return Err(corrupt());

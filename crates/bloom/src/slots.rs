@@ -95,7 +95,13 @@ impl Slots {
         keys: u64,
         width: u32,
     ) -> Result<Self, CorruptFilter> {
-        let corrupt = || CorruptFilter("the parts of a quotient filter have inconsistent lengths".to_owned());
+        let corrupt = || {
+            CorruptFilter(
+                "the lengths of the blocks, offsets and remainders of the stored filter do not match each \
+                 other"
+                    .to_owned(),
+            )
+        };
         let (Some(quotients), Some(offset_bits)) = (words.next(), words.next()) else {
             return Err(corrupt());
         };

@@ -1,5 +1,5 @@
-//! SNARF, a range filter that learns the distribution of keys. The filter marks each key in a compressed bit array in
-//! key order.
+//! SNARF, a range filter with a model of the key distribution. The model maps each key to a code, and the filter
+//! stores the sorted set of all codes.
 //!
 //! A [`Universe`] maps keys to numbers. A linear spline through every 128th number estimates the rank of any number.
 //! The code of a number is its estimated rank times K, where K is the number of codes per key. Codes have the same
@@ -89,7 +89,13 @@ impl FilterPolicy for Snarf {
         if head.keys == 0 && words.len() == 0 {
             return Ok(Box::new(NoKeys));
         }
-        let corrupt = || CorruptFilter("the stored positions do not match the header".to_owned());
+        let corrupt = || {
+            CorruptFilter(
+                "the key mapping, the spline or the codes of the stored filter are incomplete, or do not \
+                 match the header"
+                    .to_owned(),
+            )
+        };
         let [range, len, different] = [(); 3].map(|()| words.next().unwrap_or_default());
         let universe = Universe::decode(&mut words).ok_or_else(corrupt)?;
         let knots = words.next().filter(|knots| *knots <= words.len() as u64).ok_or_else(corrupt)?;

@@ -36,7 +36,7 @@ impl Standard {
     /// Creates the policy with `bits_per_key` bits per key and the best number of probes.
     ///
     /// # Errors
-    /// `bits_per_key` is out of range.
+    /// Returns an error if `bits_per_key` is out of range.
     pub(crate) fn with_bits(bits_per_key: f64) -> Result<Self, String> {
         Ok(Self(Probed::from_params(&Params { bits_per_key, ..Params::default() }, MAX_PROBES)?))
     }
@@ -100,7 +100,7 @@ impl StandardFilter {
     /// Opens a filter from stored bytes.
     ///
     /// # Errors
-    /// The bytes are corrupt or belong to another kind of filter.
+    /// Returns an error if the bytes are corrupt or belong to another kind of filter.
     pub(crate) fn open(stored: &[u8]) -> Result<Self, CorruptFilter> {
         let (head, words) = Head::decode_probed(stored, TAG, 1)?;
         Ok(Self { bits: BitArray::from_words(words), probes: head.probes, keys: head.keys })

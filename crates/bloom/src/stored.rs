@@ -22,7 +22,8 @@ pub(crate) struct Head {
     /// The number of bits that each key sets. If a variant does not set bits, the field has another parameter of the
     /// variant, or 0.
     pub(crate) probes: u32,
-    /// The number of keys that the filter was built from.
+    /// The number of keys from which the filter was built. Some variants store another count, such as the number of
+    /// fingerprints.
     pub(crate) keys: u64,
 }
 
@@ -51,13 +52,16 @@ impl Head {
     /// Decodes the header and words that a variant stored under `tag`.
     ///
     /// # Errors
-    /// The stored tag is not `tag`, or the length does not match the header.
+    /// Returns an error if the stored tag is not `tag`, or if the number of bytes does not match the header.
     pub(crate) fn decode(
         stored: &[u8],
         tag: [u8; 4],
     ) -> Result<(Self, impl ExactSizeIterator<Item = u64>), CorruptFilter> {
         let Some((head, body)) = stored.split_at_checked(HEAD_BYTES) else {
-            return Err(CorruptFilter(format!("{} bytes are too few for a filter", stored.len())));
+            return Err(CorruptFilter(format!(
+                "the stored filter has {} bytes, which are too few for its header",
+                stored.len()
+            )));
         };
         if head[..4] != tag {
             return Err(CorruptFilter(format!(
@@ -71,7 +75,7 @@ impl Head {
         let (keys, words) = (number(8), number(16));
         if words.checked_mul(WORD_BYTES as u64) != Some(body.len() as u64) {
             return Err(CorruptFilter(format!(
-                "the header states {words} words, but {} bytes follow",
+                "the header states {words} words of 8 bytes, but {} bytes follow",
                 body.len()
             )));
         }
@@ -95,7 +99,7 @@ impl Head {
         let (head, words) = Self::decode(stored, tag)?;
         if head.probes == 0 || head.probes > MAX_PROBES {
             return Err(CorruptFilter(format!(
-                "probes is {}; it must be from 1 to {MAX_PROBES}",
+                "the header states {} probes per key; the number must be from 1 to {MAX_PROBES}",
                 head.probes
             )));
         }

@@ -107,7 +107,13 @@ impl FilterPolicy for Surf {
         if head.keys == 0 && words.len() == 0 {
             return Ok(Box::new(NoKeys));
         }
-        let corrupt = || CorruptFilter("the parts of the trie do not match the header".to_owned());
+        let corrupt = || {
+            CorruptFilter(
+                "the prefix, the bit vectors, the labels or the suffixes of the stored trie are incomplete, \
+                 or do not match the header"
+                    .to_owned(),
+            )
+        };
         if head.probes > MOST_SUFFIX_BITS {
             return Err(corrupt());
         }

@@ -16,7 +16,7 @@ pub(crate) fn sorted(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
 /// begin at `starts`. The function `key` converts a number to a key.
 ///
 /// # Panics
-/// There are at most `least` empty ranges, which are too few for a result.
+/// Panics if at most `least` ranges are empty, because these are too few for a result.
 pub(crate) fn share_of_empty_ranges<K: AsRef<[u8]>>(
     (filter, key): (&dyn Filter, fn(u64) -> K),
     numbers: &[u64],
@@ -35,6 +35,6 @@ pub(crate) fn share_of_empty_ranges<K: AsRef<[u8]>>(
             positives += u32::from(filter.may_contain_range(range.0, range.1));
         }
     }
-    assert!(empty > least, "{empty} empty ranges show little");
+    assert!(empty > least, "only {empty} ranges are empty; the test needs more than {least}");
     f64::from(positives) / f64::from(empty)
 }

@@ -1,16 +1,17 @@
 //! Theoretical false-positive rates of filters.
 
-/// Returns the false-positive rate of a Bloom filter with `bits` bits, `probes` hash functions and `keys` keys. The
-/// formula is (1 − e^(−kn/m))^k (Bloom 1970; Broder & Mitzenmacher, "Network applications of Bloom filters", 2004).
+/// Returns the false-positive rate of a Bloom filter with `bits` bits, `probes` hash functions and `keys` keys. For m
+/// bits, k probes and n keys, the formula is (1 − e^(−kn/m))^k (Bloom 1970; Broder & Mitzenmacher, "Network
+/// applications of Bloom filters", 2004).
 pub(crate) fn standard(bits: u64, keys: u64, probes: u32) -> f64 {
     let fill = -(-(f64::from(probes) * keys as f64) / bits as f64).exp_m1();
     fill.powi(probes.cast_signed())
 }
 
 /// Returns the false-positive rate of a range filter with codes, for an empty range of `length` numbers. The keys
-/// have `keys` distinct codes below `codes`, and numbers are at most `largest`. The probability is 1 − (1 − n/r)^ℓ
-/// for random codes, which is below the bound nℓ/r of Costa, Ferragina & Vinciguerra (arXiv 2311.15380, theorem 3.4).
-/// The probability is 0 if every number has its own code.
+/// have n = `keys` distinct codes below r = `codes`, and numbers are at most `largest`. For random codes and ℓ =
+/// `length`, the probability is 1 − (1 − n/r)^ℓ, which is below the bound nℓ/r of Costa, Ferragina & Vinciguerra
+/// (arXiv 2311.15380, theorem 3.4). The probability is 0 if every number has its own code.
 pub(crate) fn codes(keys: u64, codes: u64, largest: u64, length: u64) -> f64 {
     if largest < codes {
         return 0.0;
@@ -70,9 +71,10 @@ pub(crate) fn blocked(keys: u64, blocks: u64, rate_at_load: impl Fn(u64) -> f64)
 /// Returns the false-positive rate of a small Bloom filter. The filter has `bits` bits and `keys` keys, and each key
 /// sets `probes` bits.
 ///
-/// In a block of a few hundred bits, the fraction of set bits (the fill) varies much. The mean of fill^k is therefore
-/// above the k-th power of the mean fill. The result approximates the mean of fill^k to second order. The computation
-/// uses the exact mean and variance of the number of zero bits after kn random bits of m bits are set.
+/// With k probes, the rate is the mean of fill^k, where the fill is the fraction of set bits. In a block of a few
+/// hundred bits, the fill varies much, so the mean of fill^k is above the k-th power of the mean fill. The result
+/// approximates the mean of fill^k to second order, with the exact mean and variance of the fill after k random bits
+/// per key were set.
 pub(crate) fn small(bits: u64, keys: u64, probes: u32) -> f64 {
     if keys == 0 {
         return 0.0;

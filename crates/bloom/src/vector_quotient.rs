@@ -89,9 +89,17 @@ impl FilterPolicy for VectorQuotient {
 
     fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
         let (head, mut words) = Head::decode(&stored, TAG)?;
-        let corrupt = || CorruptFilter("the stored filter does not consist of whole blocks".to_owned());
+        let corrupt = || {
+            CorruptFilter(
+                "the stored filter does not consist of a seed, a number of fingerprints and whole blocks"
+                    .to_owned(),
+            )
+        };
         if head.probes != self.geometry.fingerprint_bits {
-            return Err(CorruptFilter(format!("fingerprints of {} bits are not supported", head.probes)));
+            return Err(CorruptFilter(format!(
+                "the stored filter has fingerprints of {} bits, but fingerprint_bits is {}",
+                head.probes, self.geometry.fingerprint_bits
+            )));
         }
         let (Some(seed), Some(fingerprints)) = (words.next(), words.next()) else { return Err(corrupt()) };
         if words.len() == 0 || !words.len().is_multiple_of(WORDS) || fingerprints > head.keys {

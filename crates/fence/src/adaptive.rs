@@ -35,10 +35,11 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Adaptive>(
 
 const TAG: stored::Tag = *b"fada";
 
-/// Number of bytes before the bytes of the selected fence: the tag, and the number of the layout.
+/// Number of bytes before the bytes of the selected fence: four bytes for the tag, and one byte for the number of the
+/// layout.
 const HEAD_BYTES: u64 = 5;
 
-/// A policy that selects a layout for each SSTable and builds the fence in this layout.
+/// The policy of the variant "adaptive", which selects a layout for each SSTable and builds the fence in this layout.
 struct Adaptive {
     eytzinger_threshold: u64,
     eytzinger_min_level: u64,
@@ -109,7 +110,11 @@ impl FencePolicy for Adaptive {
         let chosen = take(&mut head, 1)?[0];
         let policy = self.policies.get(usize::from(chosen));
         policy
-            .ok_or_else(|| corrupt(format!("the stored fence has the kind {chosen}; it must be 0, 1 or 2")))?
+            .ok_or_else(|| {
+                corrupt(format!(
+                    "the stored fence has the layout number {chosen}; the number must be 0, 1 or 2"
+                ))
+            })?
             .open(&Behind(table))
     }
 }
@@ -141,7 +146,10 @@ impl TableView for Behind<'_> {
 }
 
 fn behind(range: Range<u64>) -> Result<Range<u64>, TableReadError> {
-    let end = range.end.checked_add(HEAD_BYTES).ok_or("the end of the range exceeds 64 bits")?;
+    let end = range
+        .end
+        .checked_add(HEAD_BYTES)
+        .ok_or("the end of the requested byte range does not fit into 64 bits")?;
     Ok(range.start.saturating_add(HEAD_BYTES)..end)
 }
 

@@ -159,7 +159,8 @@ impl CompressedFence {
             [0, 1].map(|at| u32s(numbers).nth(at).expect("the header of eight bytes contains two numbers"));
         if count != blocks || count == 0 || interval == 0 {
             return Err(corrupt(format!(
-                "the header states {count} separators and the interval {interval}, but the SSTable has {blocks} blocks"
+                "the header states {count} separators and the interval {interval}, but the SSTable has \
+                 {blocks} blocks; both numbers must be above 0, and each block must have one separator"
             )));
         }
         let starts = count.div_ceil(interval) as usize * size_of::<u32>();
@@ -167,15 +168,20 @@ impl CompressedFence {
         Ok(Self { coded: HEAD_BYTES + starts, stored, count, interval })
     }
 
-    /// Checks all groups. Each group must start where the previous group ends. Every separator must be above the
-    /// previous separator, and its shared length must be correct.
+    /// Returns an error if a group does not start where the previous group ends, if a separator is not above the
+    /// previous separator, if a shared length is wrong, or if bytes follow the last group.
     fn check(&self) -> Result<(), FenceError> {
         let mut rest = &self.stored[self.coded..];
         let mut last: Vec<u8> = Vec::new();
         for index in 0..self.count {
             let is_first = index.is_multiple_of(self.interval);
             let at = self.stored.len() - self.coded - rest.len();
-            let wrong = || corrupt(format!("separator {index} at byte {at} is invalid"));
+            let wrong = || {
+                corrupt(format!(
+                    "separator {index}, at byte {at} of the groups, is truncated, not above the previous \
+                     separator, or not where the start of its group states"
+                ))
+            };
             if is_first && self.group_start(index / self.interval) != Some(at) {
                 return Err(wrong());
             }
@@ -257,9 +263,9 @@ fn rank_in_group(mut group: &[u8], members: u32, key: &[u8]) -> Option<u32> {
 
 impl Fence for CompressedFence {
     fn seek(&self, key: &[u8], _: &dyn TableView) -> Result<u32, FenceError> {
-        let rank = self
-            .rank(key)
-            .ok_or_else(|| corrupt("a group of separators ends outside of the stored fence"))?;
+        let rank = self.rank(key).ok_or_else(|| {
+            corrupt("a group of separators is outside of the stored fence, or a separator in it is corrupt")
+        })?;
         Ok(rank.saturating_sub(1))
     }
 

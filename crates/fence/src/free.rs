@@ -48,7 +48,8 @@ impl FencePolicy for Free {
             Some((keys, hashes)) if u64::from_le_bytes(*keys) == hashes.len() as u64 => hashes,
             _ => {
                 return Err(corrupt(format!(
-                    "the {} bytes of hashes do not match the number of hashes",
+                    "the stored number of hashes does not match the {} bytes that contain this number and the \
+                     hashes",
                     rest.len()
                 )));
             }
@@ -69,7 +70,10 @@ type BlockOfHash = HashMap<u64, Option<u32>, BuildHasherDefault<AlreadyHashed>>;
 fn block_of_hash(starts: &[u32], hashes: &[[u8; 8]]) -> Result<BlockOfHash, FenceError> {
     let ends = starts[1..].iter().map(|start| *start as usize).chain([hashes.len()]);
     if starts[0] != 0 || !starts.iter().map(|start| *start as usize).zip(ends.clone()).all(|(a, b)| a < b) {
-        return Err(corrupt("the starts of the blocks do not increase from 0 to the number of keys"));
+        return Err(corrupt(
+            "the numbers of the first entries of the blocks do not increase, do not begin at 0, or are not \
+             below the number of keys",
+        ));
     }
     let mut blocks = BlockOfHash::with_capacity_and_hasher(hashes.len(), BuildHasherDefault::default());
     let mut start = 0;

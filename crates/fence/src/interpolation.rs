@@ -3,11 +3,11 @@
 //!
 //! A step assumes that the heads between the current bounds are evenly spread. The step reads the head at the
 //! position where the searched head would be. With evenly spread keys, a search takes log2(log2(n)) steps. With other
-//! keys, interpolation may be slow. If a step removes less than half of the remaining heads, the next step therefore
-//! reads the middle. The binary search limits the number of steps to 2 log2(n). The last few heads are read one after
-//! another. Sources: Perl, Itai & Avni, "Interpolation search: a log log n search" (1978); Van Sandt, Chronis &
-//! Patel, "Efficiently searching in-memory sorted arrays: revenge of the interpolation search?" (2019), section 3,
-//! for the guard and the scan.
+//! keys, interpolation alone may take many more steps. If a step removes less than half of the remaining heads, the
+//! next step therefore reads the middle. Because of these middle reads, a search takes at most 2 log2(n) steps. The
+//! last few heads are read one after another. Sources: Perl, Itai & Avni, "Interpolation search: a log log n search"
+//! (1978); Van Sandt, Chronis & Patel, "Efficiently searching in-memory sorted arrays: revenge of the interpolation
+//! search?" (2019), section 3, for the guard and the scan.
 //!
 //! Memory: 8 bytes per separator for the head. If heads do not suffice to compare separators, the bytes after the
 //! heads take additional memory.

@@ -7,9 +7,10 @@
 //! | common prefix | suffixes, end to end | padding
 //! ```
 //! Child i of a leaf is the data block `first + i`. Child 0 of an inner page starts at the page `first`, and each
-//! other child starts where the previous child ends. Starts and ends are page numbers in the file. Separator i is
-//! between child i and child i + 1. A key at or above separator i belongs to child i + 1 or to a later child. The
-//! common prefix of the separators is stored once (Bayer & Unterauer, "Prefix B-trees", 1977).
+//! other child starts where the previous child ends. Starts and exclusive ends are page numbers, counted from 0 at
+//! the first page of the tree. Separator i is between child i and child i + 1. A key at or above separator i belongs
+//! to child i + 1 or to a later child. The common prefix of the separators is stored once (Bayer & Unterauer, "Prefix
+//! B-trees", 1977).
 
 use std::ops::Range;
 
@@ -50,13 +51,13 @@ pub(crate) enum Kind {
     Leaf = 2,
 }
 
-/// The content of a page that is not written yet.
+/// The content of a page before the page is encoded.
 pub(crate) struct Draft<'a> {
     pub(crate) kind: Kind,
-    /// For a leaf, the number of the first data block. For an inner page, the number of the first page of its first
-    /// child.
+    /// For a leaf, the number of its first data block. For an inner page, the page number at which its first child
+    /// starts.
     pub(crate) first: u32,
-    /// The end of each child of an inner page, as a page number. Empty for a leaf.
+    /// The exclusive end of each child of an inner page, as a page number. The list is empty for a leaf.
     pub(crate) child_ends: &'a [u32],
     /// The separators between the children.
     pub(crate) separators: &'a [&'a [u8]],
@@ -214,12 +215,13 @@ impl<'a> Page<'a> {
         Ok(low)
     }
 
-    /// Returns the block number of child number `child` of a leaf.
+    /// Returns the number of the data block that is child number `child` of a leaf.
     pub(crate) fn block(&self, child: usize) -> u32 {
         self.first.saturating_add(child as u32)
     }
 
-    /// Returns the page numbers of child number `child` of an inner page.
+    /// Returns the page numbers that child number `child` of an inner page takes. If the page is corrupt, the
+    /// range may be empty or outside of the tree.
     pub(crate) fn pages(&self, child: usize) -> Range<u32> {
         let start = if child == 0 { self.first } else { number(self.child_ends, child - 1) };
         start..number(self.child_ends, child)

@@ -26,7 +26,9 @@ impl FencePolicy for PageSearch {
         match (table.stored_bytes(), table.block_count()) {
             (0, 1..) => Ok(Box::new(Self)),
             (0, 0) => Err(corrupt("the SSTable has no blocks")),
-            (bytes, _) => Err(corrupt(format!("the stored fence has {bytes} bytes, expected 0"))),
+            (bytes, _) => Err(corrupt(format!(
+                "the stored fence has {bytes} bytes, but the variant \"page-search\" stores no bytes"
+            ))),
         }
     }
 }

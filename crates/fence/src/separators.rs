@@ -23,7 +23,10 @@ impl Separators {
         debug_assert!(self.is_empty() || self.get(self.len() - 1) < separator, "separators must increase");
         self.arena.truncate(self.arena.len() - types::PADDING);
         self.arena.extend_from_slice(separator);
-        self.ends.push(u32::try_from(self.arena.len()).expect("the separators of one table are below 4 GiB"));
+        self.ends.push(
+            u32::try_from(self.arena.len())
+                .expect("the separators of one SSTable have less than 4 GiB in total"),
+        );
         self.arena.resize(self.arena.len() + types::PADDING, 0);
     }
 

@@ -111,9 +111,11 @@ impl FencePolicy for StaticBTree {
 
     fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError> {
         let end = table.stored_bytes();
-        let start = end
-            .checked_sub(FOOTER_BYTES)
-            .ok_or_else(|| corrupt(format!("the stored fence has only {end} bytes")))?;
+        let start = end.checked_sub(FOOTER_BYTES).ok_or_else(|| {
+            corrupt(format!(
+                "the stored fence has {end} bytes, fewer than its footer of {FOOTER_BYTES} bytes"
+            ))
+        })?;
         let geometry = Geometry::from_footer(&table.read_stored(start..end)?, start)?;
         Ok(Box::new(StaticBTreeFence { geometry }))
     }
@@ -207,9 +209,9 @@ struct Geometry {
     page_bytes: u64,
     /// The number of layers. A lookup reads one page per layer.
     layers: u32,
-    /// The number of page lengths that the root takes.
+    /// The size of the root, as a number of page lengths.
     root_pages: u32,
-    /// The number of page lengths that all nodes take.
+    /// The size of all nodes together, as a number of page lengths.
     pages: u32,
 }
 
@@ -236,7 +238,8 @@ impl Geometry {
             Ok(geometry)
         } else {
             Err(corrupt(format!(
-                "the footer {geometry:?} does not match a static B-tree of {tree_bytes} bytes"
+                "the footer does not match a static B-tree of {tree_bytes} bytes; the footer states \
+                 {geometry:?}"
             )))
         }
     }
@@ -265,7 +268,7 @@ impl Fence for StaticBTreeFence {
                 Kind::Inner if layer < layers => node = page.pages(child),
                 Kind::Leaf if layer == layers => {
                     return Err(corrupt(format!(
-                        "a leaf page refers to block {}, but there are only {} blocks",
+                        "a leaf page refers to block {}, but the SSTable has only {} blocks",
                         page.block(child),
                         table.block_count()
                     )));
@@ -278,7 +281,7 @@ impl Fence for StaticBTreeFence {
             }
             if node.is_empty() || node.end > pages {
                 return Err(corrupt(format!(
-                    "a page refers to pages {node:?}, but there are only {pages} pages"
+                    "an inner page refers to the pages {node:?}, but the tree has only {pages} pages"
                 )));
             }
         }

@@ -81,7 +81,7 @@ pub(crate) fn read_separators(tag: Tag, table: &dyn TableView) -> Result<Separat
     }
 }
 
-/// Removes `count` bytes from the start of `rest`, and returns them.
+/// Removes `count` bytes from the start of `rest`, and returns the removed bytes.
 ///
 /// # Errors
 /// Returns an error if `rest` has fewer bytes.

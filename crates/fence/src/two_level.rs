@@ -37,7 +37,7 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<TwoLevel>(
 const TAG: stored::Tag = *b"f2lv";
 const FOOTER_BYTES: u64 = 16;
 
-/// Bytes per page in the upper part of the fence, in addition to the first separator of the page.
+/// Number of bytes that a page takes in the top of the stored fence, in addition to the first separator of the page.
 const TOP_BYTES: usize = 12;
 
 /// A policy that builds partitioned fences.
@@ -102,7 +102,7 @@ impl FencePolicy for TwoLevel {
 /// A partitioned fence, whose upper part is in memory.
 struct TwoLevelFence {
     page_bytes: u64,
-    /// The end of each page, as a number of page lengths. A page starts where the previous page ends.
+    /// The exclusive end of each page, as a number of page lengths. A page starts where the previous page ends.
     ends: Vec<u32>,
     /// The first separators of all pages except the first page, without their common prefix.
     firsts: Suffixes,
@@ -112,9 +112,11 @@ struct TwoLevelFence {
 impl TwoLevelFence {
     fn open(table: &dyn TableView) -> Result<Self, FenceError> {
         let bytes = table.stored_bytes();
-        let footer = bytes
-            .checked_sub(FOOTER_BYTES)
-            .ok_or_else(|| corrupt(format!("the stored fence has only {bytes} bytes")))?;
+        let footer = bytes.checked_sub(FOOTER_BYTES).ok_or_else(|| {
+            corrupt(format!(
+                "the stored fence has {bytes} bytes, fewer than its footer of {FOOTER_BYTES} bytes"
+            ))
+        })?;
         let numbers = table.read_stored(footer..bytes)?;
         let mut numbers: &[u8] = &numbers;
         let [page_bytes, page_lengths, pages] = {
@@ -139,7 +141,8 @@ impl TwoLevelFence {
     }
 }
 
-/// Reads the ends and the first separators of all pages.
+/// Decodes the top of the stored fence: the exclusive end of each page in page lengths, and the first separator of
+/// each page.
 fn read_top(
     mut top: &[u8],
     pages: u32,
@@ -164,7 +167,10 @@ fn read_top(
         && starts[0] == 0
         && starts[starts.len() - 1] < blocks;
     if !is_possible {
-        return Err(corrupt("the pages do not cover all blocks in order"));
+        return Err(corrupt(
+            "the ends or the first blocks of the pages do not increase, or are outside of the stored fence or \
+             the SSTable",
+        ));
     }
     let mut firsts = Separators::default();
     for length in lengths {
@@ -184,7 +190,7 @@ impl Fence for TwoLevelFence {
         let block = page.block(page.child_of(key)?);
         if page.kind != Kind::Leaf || block >= table.block_count() {
             return Err(corrupt(format!(
-                "a page refers to block {block}, but there are only {} blocks",
+                "a page is not a leaf, or refers to block {block} of only {} blocks",
                 table.block_count()
             )));
         }

@@ -1,5 +1,5 @@
-//! A batch of operations with encoded keys. A thread fills a batch outside of the measured time. During the measured
-//! time, the thread only reads the batch.
+//! A batch of operations with encoded keys. A thread fills the batch before the measured time of its operations.
+//! During the measured time, the thread only reads the batch.
 
 use std::sync::Arc;
 
@@ -12,15 +12,15 @@ use crate::values::Values;
 pub struct Batch {
     pub(crate) operations: Vec<Operation>,
     keys: KeyBytes,
-    /// For each operation, the exclusive end key if the operation is a scan with a span, else an empty key. Contains no
-    /// entries if no operation is a scan with a span.
+    /// For each operation, the exclusive end key if the operation is a scan or a range delete with a span, else an
+    /// empty key. Empty if no operation of the batch has a span.
     ends: KeyBytes,
     values: Option<Arc<Values>>,
 }
 
 impl Batch {
-    /// Recommended number of operations per batch. A batch of this size is large enough, so that the time to fill the
-    /// batch is small per operation. The batch is also small enough for the L1 cache of a CPU.
+    /// Recommended number of operations per batch. With this number, the fixed cost of filling a batch is small per
+    /// operation, and a batch fits into the L1 cache of a CPU.
     pub const OPERATIONS: usize = 256;
 
     /// Returns all operations. A write batch or a multi-get is a group of operations: the head of the group comes
@@ -39,20 +39,21 @@ impl Batch {
         self.keys.key(at)
     }
 
-    /// Returns the exclusive end key of the operation at index `at`. Returns `None` if the operation is not a scan
-    /// with a span.
+    /// Returns the exclusive end key of the operation at index `at`. Returns `None` if the operation has no span.
+    /// Only scans and range deletes can have a span.
     #[inline]
     pub fn end(&self, at: usize) -> Option<&[u8]> {
         (self.operations[at].span > 0).then(|| self.ends.key(at))
     }
 
-    /// Returns the value that the operation at index `at` writes.
+    /// Returns the value or the merge operand that the operation at index `at` writes. The result is empty for an
+    /// operation that writes no value.
     ///
     /// # Panics
     /// Panics if the operation does not exist.
     #[inline]
     pub fn value(&self, at: usize) -> &[u8] {
-        let values = self.values.as_ref().expect("a batch with operations was filled with its values");
+        let values = self.values.as_ref().expect("a batch that has operations also has values");
         values.slice(self.operations[at].value)
     }
 
@@ -79,9 +80,10 @@ impl Batch {
         })
     }
 
-    /// Returns the number of key and value bytes that the operation at index `at` writes. A put, a conditional put, an
-    /// insert and a read-modify-write write a key and a value. A delete or a single delete writes a key. For a write
-    /// batch, the result is the sum over its members.
+    /// Returns the number of key and value bytes that the operation at index `at` writes. A put, a conditional put,
+    /// an insert, a merge or a read-modify-write writes a key and a value. A delete or a single delete writes a key.
+    /// A range delete writes two keys. A read writes 0 bytes. For a write batch, the result is the sum over its
+    /// members.
     pub fn written_bytes(&self, at: usize) -> u64 {
         let operation = &self.operations[at];
         match operation.kind {

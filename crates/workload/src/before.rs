@@ -1,5 +1,5 @@
-//! Prepares a phase before the measurement of the phase starts. The preparation sets the state of the caches and runs
-//! the warm-up.
+//! The preparation of a phase, which ends before the measurement of the phase starts. The preparation sets the state
+//! of the caches and runs the warm-up.
 
 use catalog::{ChoiceError, Count, Time};
 use toml::{Table, Value};
@@ -15,7 +15,7 @@ const MOST_ROUNDS: u64 = 100;
 /// Nanoseconds per second.
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Preparation of a phase. The preparation ends before the measurement of the phase starts.
+/// The settings of a phase's preparation: the state of the caches, and the warm-up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Before {
     /// The state of the caches when the phase starts.
@@ -27,7 +27,7 @@ pub struct Before {
 /// The state of the caches when the measurement of a phase starts. In TOML, an example is `cache = "cold"`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CacheState {
-    /// The caches are unchanged since the previous phase.
+    /// lsmbench does not change the caches, which contain the data of the previous phase.
     #[default]
     AsIs,
     /// lsmbench reads all live entries once in key order, so that the caches contain as many entries as fit.
@@ -48,8 +48,7 @@ pub enum WarmUp {
     Steady(UntilSteady),
 }
 
-/// A warm-up that ends when the store is steady. The store is steady if the measurements of the last rounds are
-/// similar.
+/// A warm-up that ends when the store is steady: when the measurements of the last `rounds` rounds are similar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UntilSteady {
     /// Number of last rounds whose measurements are compared, at least 2.
@@ -75,8 +74,8 @@ impl CacheState {
 }
 
 impl WarmUp {
-    /// Returns whether the warm-up has no fixed number of operations, because time or the steadiness of the store ends
-    /// it.
+    /// Returns true if the number of operations of the warm-up is not known in advance. This is the case if the
+    /// warm-up ends after a fixed time, or when the store is steady.
     pub fn is_timed(self) -> bool {
         !matches!(self, Self::Operations(_))
     }
@@ -120,8 +119,8 @@ impl UntilSteady {
         let mut spelling = Spelling::new(table);
         let until: Option<String> = spelling.read("until")?;
         if until.as_deref() != Some("steady") {
-            let message = "a table for warm_up needs until = \"steady\"; for a time or a number of \
-                           operations, write no table, such as warm_up = \"10s\"";
+            let message = "the table warm_up needs until = \"steady\"; for a warm-up of a fixed length, write \
+                           a time such as warm_up = \"10s\", or a number of operations";
             return Err(ChoiceError::at("until", message));
         }
         let rounds = spelling.read::<Count>("rounds")?.map_or(u64::from(DEFAULT_ROUNDS), |count| count.0);
@@ -147,8 +146,8 @@ impl UntilSteady {
 }
 
 impl Before {
-    /// Reads the keys `cache` and `warm_up`. If the phase cannot have a warm-up, `no_warm_up` is the reason. Otherwise,
-    /// `no_warm_up` is `None`.
+    /// Reads the TOML keys `cache` and `warm_up`. `no_warm_up` is the reason why the phase cannot have a warm-up, or
+    /// `None` if the phase can have a warm-up.
     pub(crate) fn from_spelling(
         spelling: &mut Spelling,
         no_warm_up: Option<&str>,
@@ -159,7 +158,7 @@ impl Before {
                 let found = CacheState::ALL.into_iter().find(|state| state.name() == name);
                 found.ok_or_else(|| {
                     let names = CacheState::ALL.map(CacheState::name).join(", ");
-                    ChoiceError::at("cache", format!("unknown state of caches \"{name}\". Valid: {names}"))
+                    ChoiceError::at("cache", format!("unknown cache state \"{name}\". Valid: {names}"))
                 })?
             }
         };

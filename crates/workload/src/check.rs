@@ -1,5 +1,6 @@
 //! Checks the answers of a phase after the measurement has ended. The check generates the operations of the phase
-//! again, and compares every recorded answer with the answer of the expected state.
+//! again. The check compares the digest of every recorded answer with the digest of the answer that the expected
+//! state gives.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,7 +19,7 @@ use crate::stream::Stream;
 /// Maximum number of wrong answers that the result describes. All further wrong answers are only counted.
 const DESCRIBED: usize = 10;
 
-/// The number of operations that one thread executed in a phase, and the digests of their answers.
+/// The record of one thread in a phase: the number of executed operations, and digests of their answers.
 #[derive(Clone, Debug)]
 pub struct AnswerDigests {
     stride: u64,
@@ -48,7 +49,7 @@ pub struct CheckResult {
     pub extent: Extent,
 }
 
-/// An answer that a correct store cannot give.
+/// A wrong answer: an answer that a correct store cannot give.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrongAnswer {
     /// The thread that received the answer.
@@ -172,8 +173,8 @@ impl Step<'_> {
     }
 }
 
-/// Generates the executed operations of a thread again and passes each operation with its recorded answer to `visit`.
-/// Returns the keys and versions used so far.
+/// Generates the executed operations of a thread again. Calls `visit` with each operation and the recorded digest of
+/// its answer, if any. Returns the extent of the thread after these operations.
 fn walk(mut stream: Stream, record: &AnswerDigests, mut visit: impl FnMut(&Step<'_>)) -> Extent {
     let mut batch = Batch::default();
     let mut answers = record.digests.iter().copied();
@@ -211,8 +212,8 @@ struct Witness {
 }
 
 impl Checker<'_> {
-    /// If the step is a get of a key that another thread may write, records the key and its value before the phase.
-    /// This value is a possible answer.
+    /// If the step is a get of a key that another thread may write, records the key and the value that the key had
+    /// before the phase. A get may return this value.
     fn call_witness(&mut self, step: &Step<'_>) {
         if step.is_foreign_get() {
             let key = step.operation().key;
@@ -256,7 +257,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns whether an answer is right. Returns `None` if the expected answer is unknown.
+    /// Returns whether `answer`, the digest of an answer, is correct. Returns `None` if the expected answer is
+    /// unknown.
     fn is_right(&mut self, step: &Step<'_>, answer: u64) -> Option<bool> {
         let operation = step.operation();
         match operation.kind {
@@ -286,9 +288,9 @@ impl Checker<'_> {
         }
     }
 
-    /// Classifies an unexpected answer of a store that may drop data. If a get found no value, the answer counts as
-    /// right. The answer of a scan or a multi-get counts as neither right nor wrong, because only a digest of the
-    /// answer was kept.
+    /// Decides whether an answer that differs from the expected answer is still allowed, because the store may drop
+    /// data. The answer of a get is correct if the get found no value, and wrong otherwise. For a scan or a
+    /// multi-get, the result is `None`, because the digest of the answer does not show which entries are missing.
     fn excuse(&mut self, step: &Step<'_>, answer: u64) -> Option<bool> {
         match step.operation().kind {
             Kind::Range | Kind::Prefix | Kind::MultiGet | Kind::First | Kind::Last => None,
@@ -357,7 +359,7 @@ impl Checker<'_> {
                 None => "nothing".to_owned(),
                 Some(value) => {
                     let version = self.shadow.version(operation.key.index());
-                    format!("version {version} of {} bytes", value.len())
+                    format!("the value of version {version}, which has {} bytes", value.len())
                 }
             },
         };

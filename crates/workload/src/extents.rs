@@ -1,12 +1,13 @@
-//! The keys and versions of each column family that were used so far.
+//! The number of keys and versions that a workload has used so far, for each column family.
 
 use std::collections::BTreeMap;
 
-/// The keys and versions that were used so far. Each phase passes its extent on to the next phase.
+/// The number of keys and versions that a workload has used so far in one column family. The extent after a phase is
+/// the extent before the next phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// Number of keys that were added. All keys with smaller indexes were added, except the keys that a stopped thread
-    /// did not reach.
+    /// The index of the next key to add. All keys with smaller indexes were added, except the keys that a stopped
+    /// thread did not reach.
     pub keys: u64,
     /// Number of versions that were used. The first version is 1.
     pub versions: u32,
@@ -16,7 +17,7 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Combines the extents of two threads of a phase. The result contains the larger number of each pair.
+    /// Combines the extents of two threads of a phase. Each field of the result is the larger of the two values.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
         Self {
@@ -33,12 +34,12 @@ impl Extent {
 pub struct Extents(BTreeMap<Option<String>, Extent>);
 
 impl Extents {
-    /// Returns the keys and versions of a family that were used so far.
+    /// Returns the extent of a family, which is 0 in all fields if the family is unused.
     pub fn of(&self, family: Option<&str>) -> Extent {
         self.0.get(&family.map(str::to_owned)).copied().unwrap_or_default()
     }
 
-    /// Sets the keys and versions of a family that were used so far.
+    /// Sets the extent of a family.
     pub fn set(&mut self, family: Option<&str>, extent: Extent) {
         self.0.insert(family.map(str::to_owned), extent);
     }

@@ -165,7 +165,7 @@ impl Zipfian {
         crate::keys::check_theta(theta)?;
         if max - min >= Self::MOST_LENGTHS {
             return Err(format!(
-                "max is {max}; a zipfian length spans at most {} lengths above min",
+                "max is {max} and min is {min}; a zipfian distribution has at most {} different lengths",
                 Self::MOST_LENGTHS
             ));
         }

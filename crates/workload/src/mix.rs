@@ -11,7 +11,8 @@ use crate::spelling::{self, Spelling};
 /// not exact in binary.
 const SHARE_TOLERANCE: f64 = 1e-6;
 
-/// A weight for every kind of operation. The weights are integers with any sum, or shares that sum to 1.
+/// A weight for every kind of operation. The weights are relative. If all weights are at most 1 and one of them is a
+/// fraction, the weights are shares and sum to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mix {
     weights: [f64; Kind::ALL.len()],
@@ -42,8 +43,8 @@ impl Mix {
         Self::read(value, "batch_mix", "{ put = 0.95, delete = 0.05 }", &Kind::BATCHED)
     }
 
-    /// Reads the mix at the key `name`, in which only the kinds `kinds` are valid. `example` is a valid mix for error
-    /// messages.
+    /// Reads the mix `value` of the TOML key `name`, in which only the operation kinds `kinds` are valid. `example`
+    /// is a valid mix, which error messages show.
     fn read(value: &Value, name: &str, example: &str, kinds: &[Kind]) -> Result<Self, ChoiceError> {
         let table = match value {
             Value::Table(table) => table.clone(),
@@ -59,7 +60,7 @@ impl Mix {
             if let Some(weight) = spelling.take(kind.name()) {
                 let weight = spelling::number(kind.name(), &weight)?;
                 if weight < 0.0 {
-                    let message = format!("the weight of {kind} is {weight}; weights are 0 or more");
+                    let message = format!("the weight of {kind} is {weight}; a weight must be 0 or more");
                     return Err(ChoiceError::at(kind.name(), message));
                 }
                 weights[kind as usize] = weight;
@@ -69,7 +70,7 @@ impl Mix {
         let sum: f64 = weights.iter().sum();
         if !(sum.is_finite() && sum > 0.0) {
             return Err(ChoiceError::whole(format!(
-                "the weights of {name} sum to {sum}; some must be above 0"
+                "the weights of {name} sum to {sum}; at least one weight must be above 0"
             )));
         }
         // If no weight exceeds 1 and any weight has a fraction, the weights are shares of 1.
@@ -183,7 +184,7 @@ mod tests {
     #[test]
     fn impossible_mixes_name_their_key() {
         for (toml, key, message) in [
-            ("{ get = -1 }", Some("get"), "weights are 0 or more"),
+            ("{ get = -1 }", Some("get"), "a weight must be 0 or more"),
             ("{ get = inf }", Some("get"), "finite number"),
             ("{ get = \"much\" }", Some("get"), "expected a number"),
             ("{ git = 1 }", Some("git"), "mix has no \"git\"; did you mean \"get\"?"),

@@ -17,8 +17,8 @@ pub(crate) const MOST_MEMBERS: u64 = 65_536;
 const WITH_VALUES: [Kind; 5] =
     [Kind::Put, Kind::Insert, Kind::ReadModifyWrite, Kind::Merge, Kind::PutIfAbsent];
 
-/// The kinds of operations whose own key is not drawn. A batch is one of these kinds, because each member has a key
-/// instead.
+/// The kinds of operations that use no drawn key of their own. A batch is one of these kinds, because only its
+/// members have keys.
 const WITHOUT_DRAWN_KEY: [Kind; 5] = [Kind::Insert, Kind::First, Kind::Last, Kind::SingleDelete, Kind::Batch];
 
 /// Default number of members of a batch or multi-get.
@@ -57,12 +57,14 @@ pub enum KeySource {
 }
 
 impl Mixed {
-    /// Reads the source of the keys of a `[[phase]]` table with a mix. The keys are drawn, or come from `trace`.
+    /// Reads the settings of a mix from a `[[phase]]` table. The keys come from `trace`, or are drawn from a
+    /// distribution if `trace` is `None`.
     pub(crate) fn from_spelling(
         spelling: &mut Spelling,
         trace: Option<TraceFile>,
     ) -> Result<Self, ChoiceError> {
-        spelling.forbid("order", "only a load has an order; for a mix, set keys")?;
+        spelling
+            .forbid("order", "this key applies only to a load (insert = …); for a mix, set keys instead")?;
         let end = End::from_spelling(spelling)?;
         if !end.is_given() && trace.is_none() {
             spelling.misspelt("a phase", &["insert", "operations", "seconds", "replay", "step"])?;
@@ -90,7 +92,10 @@ impl Mixed {
             (None, Some(_)) => Mix::only(Kind::Get),
             (None, None) => {
                 spelling.misspelt("a phase", &["mix"])?;
-                return Err(ChoiceError::at("mix", "operations need a mix: mix = { get = 1 }"));
+                return Err(ChoiceError::at(
+                    "mix",
+                    "a phase with operations needs a mix, such as mix = { get = 1 }",
+                ));
             }
         };
         let batch = bounded(spelling, "batch", MOST_MEMBERS)?;
@@ -230,7 +235,10 @@ impl End {
     fn from_spelling(spelling: &mut Spelling) -> Result<Self, ChoiceError> {
         let operations = spelling.read::<Count>("operations")?.map(|count| count.0);
         if operations == Some(0) {
-            return Err(ChoiceError::at("operations", "operations is 0; a phase executes at least 1"));
+            return Err(ChoiceError::at(
+                "operations",
+                "operations is 0; a phase executes at least 1 operation",
+            ));
         }
         Ok(Self { operations, time_limit_ns: spelling::seconds(spelling)? })
     }
@@ -248,7 +256,7 @@ fn read_keys(spelling: &mut Spelling, trace: Option<TraceFile>, mix: &Mix) -> Re
         };
         return Ok(KeySource::Drawn(choice));
     };
-    spelling.forbid("keys", "the replayed trace determines the keys")?;
+    spelling.forbid("keys", "the replayed trace determines the keys; remove keys")?;
     let without_known_key = [
         Kind::Insert,
         Kind::Batch,

@@ -1,5 +1,5 @@
-//! Checks the answers of a replay. The plan of a workload does not contain the keys and values of a replay. The check
-//! therefore executes the replay again on the model, which is a simple reference store.
+//! Checks the answers of a replay. The check executes the replay again on the model, a simple reference store,
+//! because the plan of a workload does not contain the keys and values of a replay.
 
 use types::Direction;
 
@@ -52,7 +52,10 @@ pub fn check(
                         Some([command, ..]) => command.to_string(),
                         _ => request.kind().to_string(),
                     };
-                    format!("operation {ordinal}: {described} had a wrong answer")
+                    format!(
+                        "operation {ordinal}: the answer of the store to {described} differs from the answer \
+                         of the model"
+                    )
                 });
             }
         }
@@ -82,7 +85,12 @@ pub fn compare(target: &dyn Target, model: &Model) -> Result<Option<String>, Tar
         pair.map_or("nothing".to_owned(), |(key, _)| format!("key {}", key.escape_ascii()))
     };
     Ok(at.map(|at| {
-        format!("the store has {}, but the model has {}", name(found.get(at)), name(expected.get(at)))
+        format!(
+            "the first entries in key order that differ in key or value: the store has {}, but the model has \
+             {}",
+            name(found.get(at)),
+            name(expected.get(at))
+        )
     }))
 }
 

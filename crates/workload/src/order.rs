@@ -12,8 +12,8 @@ pub(crate) enum KeyOrder {
 }
 
 impl KeyOrder {
-    /// Returns the order of the first `keys` keys. Returns `None` if the format scatters the keys, and there are too
-    /// many keys to sort.
+    /// Returns the order of the first `keys` keys. Returns `None` if the format scatters the keys and `keys` is above
+    /// 2³² − 1, the maximum number of keys that can be sorted.
     pub(crate) fn new(format: &dyn KeyFormat, keys: u64) -> Option<Self> {
         if format.ordered() {
             return Some(Self::Index);
@@ -40,7 +40,7 @@ impl KeyOrder {
         }
     }
 
-    /// Returns the position of key `index` in key order.
+    /// Returns the position, in key order, of the key with the index `index`.
     pub(crate) fn place(&self, index: u64) -> u64 {
         match self {
             Self::Index => index,
@@ -61,7 +61,7 @@ impl KeyOrder {
         let (mut below, mut not_below, mut key) = (0, self.places(keys), Vec::new());
         while below < not_below {
             let middle = below + (not_below - below) / 2;
-            let index = self.index(middle, keys).expect("the place is less than the number of places");
+            let index = self.index(middle, keys).expect("the position is below the number of positions");
             key.clear();
             format.append(KeyId::present(index), &mut key);
             if key.as_slice() < bound {

@@ -28,7 +28,7 @@ pub enum PairsError {
     Read {
         /// The path of the file.
         path: PathBuf,
-        /// The error of the kernel.
+        /// The I/O error.
         source: io::Error,
     },
     /// A line of the file is not a pair.
@@ -110,7 +110,7 @@ fn open(path: &Path) -> io::Result<Take<File>> {
     let found = file.metadata()?;
     match found.is_file() {
         true => Ok(file.take(found.len())),
-        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")),
     }
 }
 
@@ -122,7 +122,7 @@ fn read_pair(text: &[u8]) -> Result<Option<Command>, String> {
     let as_pair = Command::parse(&[b"p ", text].concat());
     match as_pair.or_else(|error| Command::parse(text).map_err(|_| error)) {
         Ok(Some(put @ Command::Put { .. })) => Ok(Some(put)),
-        Ok(_) => Err("a line of a file of pairs is KEY VALUE".to_owned()),
+        Ok(_) => Err("a line of a file of pairs must be KEY VALUE, and not another command".to_owned()),
         Err(error) => Err(error.to_string()),
     }
 }
@@ -152,7 +152,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for name in ["/dev/zero", "/dev/stdin", "/", "."] {
             let Err(error) = Pairs::open(folder.path(), name.as_bytes()) else { panic!("{name} was opened") };
-            assert!(error.to_string().contains("it is not a regular file"), "{error}");
+            assert!(error.to_string().contains("not a regular file"), "{error}");
         }
         // The reader ignores bytes that are appended while it reads the file.
         let path = folder.path().join("grows");

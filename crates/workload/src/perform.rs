@@ -18,7 +18,7 @@ pub struct Performer<'a> {
     digest: Digest,
 }
 
-/// Numbers of keys and entries in the answer to an operation.
+/// Counts of the keys and entries in the answer to an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AnswerCounts {
     /// The number of requested keys that were found.

@@ -45,7 +45,10 @@ impl Permutation {
     /// # Panics
     /// Panics if `len` is 0, if `room` is below `len`, or if `room` is above 2⁶³.
     pub fn with_room(len: u64, room: u64, seed: u64) -> Self {
-        assert!(0 < len && len <= room && room <= 1 << 63, "a permutation of {len} numbers, room for {room}");
+        assert!(
+            0 < len && len <= room && room <= 1 << 63,
+            "0 < len <= room <= 2^63 must hold, but len is {len} and room is {room}"
+        );
         let bits = u64::BITS - (room - 1).leading_zeros();
         let mut state = avalanche(seed ^ u64::from(bits));
         let mut next = || {
@@ -62,16 +65,16 @@ impl Permutation {
         }
     }
 
-    /// Grows the permutation to the numbers below `len`. `len` is at most the room of the permutation.
+    /// Grows the permutation to the numbers below `len`. `len` must not be above the room of the permutation.
     ///
     /// # Panics
-    /// Panics if `len` exceeds the room of the permutation, or is below the current length.
+    /// Panics if `len` is below the current length, or above the room rounded up to the next power of two.
     pub fn grow(&mut self, len: u64) {
         assert!(self.len <= len && len - 1 <= self.mask, "a permutation grows within its room");
         self.len = len;
     }
 
-    /// Returns the image of `number`. `number` is below the length.
+    /// Returns the number to which the permutation maps `number`. `number` must be below the length.
     #[inline]
     pub fn apply(&self, number: u64) -> u64 {
         let mut image = self.mix(number);

@@ -18,7 +18,7 @@ use crate::value::ValueSpec;
 /// Maximum number of threads of a phase.
 const MOST_THREADS: u64 = 1024;
 
-/// One `[[phase]]` table: a load, a mix of operations, a replay, or a step on the store.
+/// The content of one `[[phase]]` table: a load, a mix of operations, a replay, or a step on the store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phase {
     /// The name of the phase, which must be unique in the workload. The random numbers of the phase depend on the
@@ -81,7 +81,7 @@ pub enum Order {
     Reverse,
 }
 
-/// The kind of work of a phase. The settings of the work have not been read yet.
+/// The kind of work that a phase executes, before the settings of this work are read.
 enum PhaseWork {
     Load(Option<u64>),
     Mixed,
@@ -102,9 +102,9 @@ impl Phase {
         let name = read_name(&mut spelling, "a phase", "load")?;
         if let Some(step) = StoreStep::from_spelling(&mut spelling)? {
             let settle = match step {
-                StoreStep::Settle => {
-                    spelling.forbid("settle", "the step waits for compaction itself").map(|()| true)?
-                }
+                StoreStep::Settle => spelling
+                    .forbid("settle", "the step \"settle\" always waits for compaction; remove settle")
+                    .map(|()| true)?,
                 _ => spelling.read("settle")?.unwrap_or(true),
             };
             spelling.finish("a step")?;
@@ -266,8 +266,8 @@ impl Phase {
         }
     }
 
-    /// Returns an error if the phase has a rate search but its work cannot be repeated. A rate search executes the
-    /// phase several times.
+    /// Returns an error if the settings of the rate contradict other settings of the phase. For example, a rate
+    /// search executes the phase several times, so the work of the phase must be repeatable.
     fn check_rate(&self) -> Result<(), ChoiceError> {
         if self.replay().is_some_and(|replay| replay.speed.is_some()) && self.rate != Rate::Closed {
             let message = "rate: the recorded times determine the rate; remove rate or replay.speed";
@@ -275,8 +275,8 @@ impl Phase {
         }
         let retires = matches!(&self.work, Work::Mixed(mixed) if mixed.has(Kind::SingleDelete));
         if retires && matches!(self.rate, Rate::Sustained(_)) {
-            let message =
-                "rate: a search repeats the phase, but each key can be deleted by one single delete only";
+            let message = "rate: a search repeats the phase, but a second single delete of a key is not \
+                           allowed; use delete, or a fixed rate";
             return Err(ChoiceError::at("rate", message));
         }
         let can_repeat = matches!(self.work, Work::Mixed(_)) && self.trace().is_none();
@@ -288,8 +288,8 @@ impl Phase {
         if can_repeat || !matches!(self.rate, Rate::Sustained(_)) {
             return Ok(());
         }
-        let message =
-            "rate: a search runs the phase at many rates; only a mix of drawn operations can be repeated";
+        let message = "rate: a search repeats the phase at many rates, which is possible only for a mix with \
+                       drawn keys; set a fixed rate";
         Err(ChoiceError::at("rate", message))
     }
 
@@ -297,12 +297,10 @@ impl Phase {
         let writes = matches!(&self.work, Work::Mixed(mixed) if mixed.mix.writes());
         let deletes_ranges = matches!(&self.work, Work::Mixed(mixed) if mixed.has(Kind::DeleteRange));
         let reason = match &self.work {
-            _ if deletes_ranges => {
-                "a range delete deletes keys of all threads, so the phase runs on 1 thread"
-            }
-            Work::Replay(_) => "a replay keeps the recorded order, so the phase runs on 1 thread",
+            _ if deletes_ranges => "a range delete may delete keys that other threads write; set threads = 1",
+            Work::Replay(_) => "a replay keeps the recorded order of operations; set threads = 1",
             _ if writes && self.trace().is_some() => {
-                "a trace with writes keeps the recorded order, so the phase runs on 1 thread"
+                "writes to the keys of a trace keep the recorded order; set threads = 1"
             }
             _ => return Ok(()),
         };
@@ -334,19 +332,23 @@ impl Load {
 fn no_warm_up(work: &Work) -> Option<&'static str> {
     match work {
         Work::Load(_) => Some("a load is measured from its first key on; use warm_up in a phase with a mix"),
-        Work::Replay(_) => Some("a trace is measured from its first access on"),
+        Work::Replay(_) => Some("a replay is measured from the first access of the trace on; remove warm_up"),
         Work::Mixed(mixed) => match &mixed.keys {
-            KeySource::Recorded(_) => Some("a trace is measured from its first access on"),
+            KeySource::Recorded(_) => {
+                Some("a replay is measured from the first access of the trace on; remove warm_up")
+            }
             KeySource::Drawn(_) => None,
         },
-        Work::Roles(_) => Some("roles begin together; put a separate warm-up phase before this phase"),
-        Work::Step(_) => Some("a step runs no operations"),
+        Work::Roles(_) => {
+            Some("all roles start at the same time; put a separate warm-up phase before this phase")
+        }
+        Work::Step(_) => Some("a step executes no operations; remove warm_up"),
     }
 }
 
 fn read_source(spelling: &mut Spelling) -> Result<PhaseWork, ChoiceError> {
     if let Some(roles) = spelling.take("role") {
-        let reason = "each role has its own value; write the key under [[phase.role]]";
+        let reason = "each role has its own setting; write this key under [[phase.role]]";
         for key in [
             "family",
             "insert",
@@ -370,7 +372,7 @@ fn read_source(spelling: &mut Spelling) -> Result<PhaseWork, ChoiceError> {
     let (insert, replay) = (spelling.take("insert"), spelling.take("replay"));
     match (insert, replay) {
         (Some(_), Some(_)) => {
-            Err(ChoiceError::at("replay", "a phase either inserts or replays; remove one of the two keys"))
+            Err(ChoiceError::at("replay", "a phase has either insert or replay; remove one of the two keys"))
         }
         (Some(insert), None) => Ok(PhaseWork::Load(read_insert(&insert)?)),
         (None, Some(replay)) => {
@@ -421,9 +423,9 @@ fn read_operations(
 ) -> Result<Box<ReplaySpec>, ChoiceError> {
     let is_text = replay.trace.kind() == Some(TEXT);
     let reason = if is_text {
-        "the commands of the text file determine this setting"
+        "the commands of the text file determine this setting; remove the key"
     } else {
-        "the operations of the trace determine this setting"
+        "the operations of the trace determine this setting; remove the key"
     };
     for key in ["order", "seconds", "mix", "keys", "absent", "range", "batch", "batch_mix"] {
         spelling.forbid(key, reason)?;
@@ -442,7 +444,7 @@ fn is_text(work: &Work) -> bool {
 }
 
 fn read_load(spelling: &mut Spelling, keys: Option<u64>) -> Result<Load, ChoiceError> {
-    let reason = "a load only inserts; put operations and mix into a separate phase";
+    let reason = "a load (insert = …) only inserts keys; put other operations into a separate phase";
     for key in ["operations", "seconds", "mix", "keys", "absent", "range", "batch_mix"] {
         spelling.forbid(key, reason)?;
     }

@@ -30,7 +30,7 @@ use crate::workload::{Workload, path};
 /// Reason why a workload cannot be planned.
 #[derive(Debug, Error)]
 pub enum PlanError {
-    /// A setting of the workload is impossible. The error names the key of the setting.
+    /// A setting of the workload is invalid. The error names the TOML key of the setting.
     #[error(transparent)]
     Choice(#[from] ChoiceError),
     /// A trace cannot be replayed.
@@ -185,7 +185,7 @@ impl Builder<'_> {
             KeySource::Drawn(choice) => PlannedKeys::Drawn(keys::CATALOG.build(choice)?),
             KeySource::Recorded(_) => {
                 let accesses =
-                    self.accesses.next().expect("the trace of each phase with recorded keys was read before");
+                    self.accesses.next().expect("every trace whose keys a phase uses was read before");
                 let length = accesses.len() as u64;
                 if let Some(operations) = mixed.operations.filter(|operations| *operations > length) {
                     let message = format!("operations is {operations}, but the trace has {length} accesses");
@@ -195,8 +195,8 @@ impl Builder<'_> {
             }
         };
         if mixed.range.span > 0 && !self.format.has_numbers() {
-            let message =
-                "span is above 0, but keys are not numbers; use the key format \"u64\" or \"decimal\"";
+            let message = "span is above 0, but the keys of this key format are not numbers; use the key \
+                           format \"u64\" or \"decimal\"";
             return Err(ChoiceError::at("range.span", message));
         }
         if mixed.has(Kind::DeleteRange) && !(self.format.has_numbers() && self.format.ordered()) {
@@ -366,7 +366,10 @@ fn check_versions(key: &str, from: Extent, writes: u64, threads: u32) -> Result<
         Ok(versions) => Ok(versions),
         Err(_) => Err(ChoiceError::at(
             key,
-            format!("a thread can write at most {} times in a run; use more threads", u32::MAX),
+            format!(
+                "a thread can execute at most {} writes in a run; lower operations, or use more threads",
+                u32::MAX
+            ),
         )),
     }
 }
@@ -381,7 +384,8 @@ fn check_keys(mixed: &PlannedMix, from: Extent, writers: u32) -> Result<(), Choi
         return Ok(());
     }
     if from.keys == 0 {
-        let message = "no keys exist to draw from; put a phase with insert = … before this phase";
+        let message = "the store has no keys from which the mix can draw; put a phase with insert = … before \
+                       this phase";
         return Err(ChoiceError::at("keys", message));
     }
     if mixed.spec.mix.writes() && from.keys < u64::from(writers) {
@@ -404,7 +408,8 @@ impl PlannedMix {
     }
 }
 
-/// Returns the number of items that belong to one thread if `whole` items are divided as evenly as possible.
+/// Returns the number of items that thread `thread` gets if `whole` items are divided among `threads` threads as
+/// evenly as possible.
 pub(crate) fn part(whole: u64, thread: u64, threads: u64) -> u64 {
     whole / threads + u64::from(thread < whole % threads)
 }

@@ -93,7 +93,7 @@ pub(crate) fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
-/// Converts random bits to a number below `bound`.
+/// Converts 64 random bits to a number below `bound`. The distribution is nearly uniform.
 #[inline]
 pub(crate) fn scale(bits: u64, bound: u64) -> u64 {
     ((u128::from(bits) * u128::from(bound)) >> 64) as u64

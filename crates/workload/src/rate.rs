@@ -31,8 +31,8 @@ impl Rate {
     /// # Errors
     /// Returns an error that lists the valid forms of a rate.
     pub fn from_toml(value: &Value) -> Result<Self, ChoiceError> {
-        let accepted =
-            "write \"closed\", operations per second above 0, or { p99 = \"1ms\" } to search for it";
+        let accepted = "write \"closed\", a number of operations per second above 0, or a search such as { \
+                        p99 = \"1ms\" }";
         match value {
             Value::String(text) if text == "closed" => Ok(Self::Closed),
             Value::String(text) => match types::quantity::parse_count(text) {

@@ -45,8 +45,8 @@ const PHASE: &[KeyEntry] = &[
     KeyEntry::new(
         "insert",
         "whole number, at least 1, or `\"all\"`",
-        "Number of new keys that the phase inserts, each once. With this key, the phase is a load. \
-         `\"all\"` inserts every key of the replayed trace.",
+        "Number of new keys that the phase inserts, each once. A phase with `insert` is a load. `\"all\"` \
+         inserts every key of the replayed trace.",
     ),
     KeyEntry::new(
         "order",
@@ -71,7 +71,8 @@ const PHASE: &[KeyEntry] = &[
     KeyEntry::new(
         "mix",
         "name of an operation kind, or a table of weights by kind",
-        "Share of each kind of operation in the phase. The weights are relative, so they need not sum to 1.",
+        "Share of each kind of operation in the phase. Weights such as 3 and 1 can have any sum. Shares \
+         between 0 and 1 must sum to 1.",
     ),
     KeyEntry::new(
         "keys",
@@ -82,8 +83,8 @@ const PHASE: &[KeyEntry] = &[
     KeyEntry::new(
         "absent",
         "share from 0 to 1",
-        "Share of the gets that request a key that was never in the store. The share also applies to scans \
-         with a `range.span` above 0.",
+        "Share of the gets that request a key that was never in the store. The share also applies to \
+         multi-gets, and to the start keys of scans with a `range.span` above 0.",
     )
     .or("0.0"),
     KeyEntry::new(
@@ -129,17 +130,17 @@ const PHASE: &[KeyEntry] = &[
     KeyEntry::new(
         "step",
         "`\"flush\"`, `\"compact\"`, `\"settle\"`, `\"reopen\"`, `\"checkpoint\"`, `\"drop_caches\"`, `\"sleep\"`",
-        "Step that the phase makes on the store, without operations. `\"flush\"` writes the memtables to \
+        "Step that the phase executes on the store instead of operations. `\"flush\"` writes the memtables to \
          SSTables, `\"compact\"` compacts the whole store, and `\"settle\"` waits for background work. \
          `\"reopen\"` closes and opens the store, and `\"checkpoint\"` copies the store. `\"drop_caches\"` \
-         evicts the files of the store from the page cache, and `\"sleep\"` waits. A step has only the \
-         keys `name` and `settle`, and a sleep also has `seconds`.",
+         evicts the files of the store from the page cache, and `\"sleep\"` waits. A phase with a step may \
+         have only the TOML keys `name`, `step`, `settle` and, for a sleep, `seconds`.",
     ),
     KeyEntry::new(
         "settle",
         "`true`, `false`",
-        "Whether the phase waits at its end until no flush and no compaction is running or due. With \
-         `false`, the next phase inherits this background work.",
+        "Whether the phase waits at its end until no flush and no compaction is running or due. With `false`, \
+         flushes and compactions of this phase may run during the next phase.",
     )
     .or("true"),
     KeyEntry::new(
@@ -182,14 +183,15 @@ const ROLE: &[KeyEntry] = &[
     KeyEntry::new(
         "rate",
         "`\"closed\"`, or operations per second",
-        "Arrival of operations, over the threads of the role.",
+        "Arrival of operations, summed over the threads of the role. The values are those of `phase.rate`, \
+         without a search.",
     )
     .or("\"closed\""),
     KeyEntry::new(
         "mix",
         "name of an operation kind, or a table of weights by kind",
-        "Share of each kind of operation. A role that inserts new keys cannot overwrite or delete keys, unless \
-         all roles that write do both.",
+        "Share of each kind of operation. A role may both insert new keys and overwrite or delete keys only \
+         if every other writing role of its column family does both, too.",
     ),
     KeyEntry::new(
         "keys",
@@ -201,7 +203,7 @@ const ROLE: &[KeyEntry] = &[
     KeyEntry::new(
         "absent",
         "share from 0 to 1",
-        "Share of the gets that request a key that was never in the store, as in a phase.",
+        "Share of the gets that request a key that was never in the store, as in `phase.absent`.",
     )
     .or("0.0"),
     KeyEntry::new("range", "name of a scan-length distribution, or a table", "Length and direction of scans.")
@@ -215,8 +217,9 @@ const ROLE: &[KeyEntry] = &[
 const BATCH_MIX: KeyEntry = KeyEntry::new(
     "batch_mix",
     "table of weights",
-    "Relative frequencies of the operations in write batches: `put`, `insert`, `delete`, `delete_range`, `merge` and \
-     `single_delete`. Each batch is atomic. An engine must support the operations in its batches.",
+    "Relative frequencies of the operations in write batches: `put`, `insert`, `delete`, `delete_range`, \
+     `merge` and `single_delete`. Each batch is atomic. The engine must support these operations in write \
+     batches.",
 )
 .or("{ put = 1 }");
 
@@ -227,7 +230,7 @@ const VALUE: &[KeyEntry] = &[
         "compressible",
         "share from 0 to below 1",
         "Share of the bytes of a value that a fast compressor saves. Values below 100 bytes compress less, \
-         because 8 bytes of each value are unique.",
+         because each value begins with 8 random bytes.",
     )
     .or("0.5"),
 ];
@@ -249,16 +252,16 @@ const RANGE: &[KeyEntry] = &[
     KeyEntry::new(
         "span",
         "whole number from 0 to 4294967295",
-        "Number of successive key numbers that a scan covers. The scan ends before the first key outside \
-         this range, and may return no entry. With 0, only the number of entries ends a scan. Key formats \
-         in numeric order write key i as number 2i.",
+        "Number of successive key numbers that a scan covers. The scan ends before the first key outside this \
+         range, and may return no entry. With 0, only the number of entries ends a scan. Key formats that \
+         sort keys by number write key i as the number 2i, so a span of 64 covers up to 32 keys.",
     )
     .or("0"),
     KeyEntry::new(
         "prefix",
         "whole number from 1 to 4294967295",
         "Number of bytes of the prefixes of prefix scans. A prefix scan reads all entries whose keys have the \
-         prefix of a key, so `entries` does not apply. Without this key, a phase has no prefix scans.",
+         prefix of a key, so `entries` does not apply. A phase with prefix scans needs `prefix`.",
     ),
 ];
 
@@ -284,14 +287,14 @@ const RATE: &[KeyEntry] = &[
     KeyEntry::new(
         "within",
         "share from 0.001 to below 1",
-        "Precision of the search, as the relative distance between the highest sustained rate and the next \
-         failing rate.",
+        "Precision of the search. The search ends when the relative difference between the highest sustained \
+         rate and the lowest failing rate is at most this share.",
     )
     .or("0.05"),
     KeyEntry::new(
         "stalls",
         "time such as `\"0s\"`",
-        "Maximum time that writers may stall during one tried rate. Without `stalls`, the search ignores \
+        "Maximum time that writers may stall while one rate is tried. Without `stalls`, the search ignores \
          write stalls.",
     ),
     KeyEntry::new(
@@ -306,20 +309,20 @@ const RATE: &[KeyEntry] = &[
 const REPLAY: &[KeyEntry] = &[
     KeyEntry::new(
         "kind",
-        "name of a trace reader",
+        "name of a trace format",
         "Format of the file. Without `kind`, lsmbench recognizes the format by the content of the file.",
     ),
     KeyEntry::new(
         "file",
-        "path, relative to the file that names it",
+        "path, relative to the folder of the file that contains this key",
         "File to replay. lsmbench recognizes compression by gzip, xz or zstd.",
     ),
     KeyEntry::new(
         "miss",
         "`\"absent\"`, `\"fill\"`",
-        "Action after a get that finds no value. `\"absent\"` does nothing. `\"fill\"` puts the key with \
-         its recorded size, like a cache that loads a missing object. With `miss`, a trace that has only \
-         keys is replayed as gets without a load.",
+        "Action after a get that finds no value. `\"absent\"` does nothing. `\"fill\"` puts the key with its \
+         recorded size, like a cache that loads a missing object. With `miss` or `speed`, a trace that has \
+         only keys is replayed as gets of its keys. Otherwise, such a trace only supplies the keys of `mix`.",
     )
     .or("\"absent\""),
     KeyEntry::new(
@@ -337,12 +340,12 @@ const WARM_UP: &[KeyEntry] = &[
         "until",
         "`\"steady\"`",
         "End of the warm-up. `\"steady\"` ends the warm-up when throughput, write amplification and the \
-         number of sorted runs stay within bounds over the last rounds.",
+         number of sorted runs per level are similar in the last `rounds` rounds.",
     ),
     KeyEntry::new(
         "rounds",
         "whole number from 2 to 100",
-        "Number of last rounds that are compared with each other.",
+        "Number of last rounds whose measurements must be similar.",
     )
     .or("5"),
     KeyEntry::new("round", "time such as `\"1s\"`", "Length of each round of the warm-up.").or("\"1s\""),
@@ -384,9 +387,9 @@ pub const MIX: [KeyEntry; Kind::ALL.len()] = {
         KeyEntry::new(
             "delete_range",
             WEIGHT,
-            "Deletes neighboring keys with one range tombstone. `range` determines the number of keys. This kind needs \
-             an engine with range \
-             deletes, a key format in the order of its numbers, and `threads = 1`.",
+            "Deletes neighboring keys with one range tombstone. `range` determines the number of keys. This \
+             kind needs an engine with range deletes, a key format that sorts keys by number, and `threads = \
+             1`.",
         )
         .or("0.0"),
         KeyEntry::new("first", WEIGHT, "Reads the entry with the smallest key of the store.").or("0.0"),
@@ -415,9 +418,10 @@ pub const MIX: [KeyEntry; Kind::ALL.len()] = {
         KeyEntry::new(
             "single_delete",
             WEIGHT,
-            "Deletes the oldest key that no single delete of the workload has deleted, in the order in which keys were \
-             inserted by number. Each key must be written once, so this phase and earlier phases have no other writes \
-             than inserts. If no key is left, the phase ends. This kind needs an engine with single deletes.",
+            "Deletes a key by a single delete. The single deletes of a thread take the keys of this thread in \
+             the order of their indexes, each key once. Each key must be written once, so this phase and \
+             earlier phases have no other writes than inserts. If no key is left, the phase ends. This kind \
+             needs an engine with single deletes.",
         )
         .or("0.0"),
     ]

@@ -46,7 +46,8 @@ pub struct Due {
     pub due_ns: Option<u64>,
 }
 
-/// For each property that the trace does not record, the number of requests for which the replay assumed the property.
+/// Counts of the requests for which the replay had to assume a property, because the trace does not record the
+/// property or the store lacks an operation.
 #[derive(Default)]
 struct Assumed {
     sizes: u64,
@@ -66,8 +67,8 @@ impl ReplayPlan {
         self.base.join(&self.trace.file)
     }
 
-    /// Returns the approximate number of requests, for the progress bar. Returns `None` if only reading the whole
-    /// trace gives the number.
+    /// Returns the approximate number of requests, for the progress bar. Returns `None` if the number is known only
+    /// after the whole trace was read.
     pub fn expected_requests(&self) -> io::Result<Option<u64>> {
         match self.trace.kind() {
             _ if self.spec.operations.is_some() => Ok(self.spec.operations),
@@ -92,8 +93,8 @@ impl ReplayPlan {
         })
     }
 
-    /// Reads the whole trace, to find errors in the trace before the replay starts. Returns the assumptions of the
-    /// replay, one sentence each.
+    /// Reads the whole trace before the replay starts, to find errors in the trace. Returns the assumptions that the
+    /// replay will make, as one sentence each.
     pub fn check(&self) -> Result<Vec<String>, Problem> {
         let path = self.path();
         let mut replay = self.open().map_err(|error| problem(&path, error))?;
@@ -112,7 +113,7 @@ impl ReplayPlan {
     }
 }
 
-/// Converts the error of a trace to a message with the file and the line.
+/// Converts the error of a trace to a [`Problem`] with the file and, if known, the line.
 fn problem(path: &Path, error: TraceError) -> Problem {
     match error {
         TraceError::Read { source, .. } => Problem::doing(format!("read {}", path.display()), source),
@@ -165,12 +166,14 @@ impl Replay<'_> {
         }
         if contents > 0 {
             assumed.push(format!(
-                "the values of {contents} writes are synthetic; their sizes are the recorded sizes"
+                "the trace does not record the values of {contents} writes; lsmbench generates values of the \
+                 recorded sizes"
             ));
         }
         if sizes > 0 {
             assumed.push(format!(
-                "the trace does not record the value sizes of {sizes} writes; the sizes come from the phase"
+                "the trace does not record the value sizes of {sizes} writes; the setting value of the phase \
+                 determines the sizes"
             ));
         }
         if range_deletes > 0 {

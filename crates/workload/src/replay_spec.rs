@@ -9,7 +9,7 @@ use toml::{Table, Value};
 use crate::spelling::{self, Spelling};
 use crate::trace::{TRACES, TraceFile};
 
-/// The TOML keys of a replay, in addition to the parameters of the trace reader.
+/// The TOML keys of a replay, in addition to the parameters of the trace format.
 const OWN_KEYS: [&str; 4] = ["kind", "file", "miss", "speed"];
 
 /// Replay of the recorded operations of a trace.
@@ -49,21 +49,26 @@ impl Miss {
 }
 
 impl ReplaySpec {
-    /// Parses the value of `replay`. If the value contains a key that is valid only for a replay of recorded
-    /// operations, the function also returns this key.
+    /// Parses the value of the TOML key `replay`. Also returns the key `miss` or `speed` if the table contains it,
+    /// because these keys are valid only for a replay of recorded operations.
     ///
     /// # Errors
     /// Returns an error that names the invalid key.
     pub(crate) fn from_toml(replay: Value) -> Result<(Self, Option<&'static str>), ChoiceError> {
         let Value::Table(table) = replay else {
-            return Err(ChoiceError::whole("replay is a table: { kind = \"raw\", file = \"…\" }"));
+            return Err(ChoiceError::whole(
+                "replay must be a table, such as { kind = \"raw\", file = \"…\" }",
+            ));
         };
         let mut spelling = Spelling::new(table.clone());
         let kind = match spelling.take("kind") {
             None => None,
             Some(Value::String(kind)) => Some(kind),
             Some(other) => {
-                let message = format!("kind is a {}; expected the name of a reader", other.type_str());
+                let message = format!(
+                    "kind has the type {}; expected the name of a trace format, such as \"raw\"",
+                    other.type_str()
+                );
                 return Err(ChoiceError::at("kind", message));
             }
         };
@@ -100,23 +105,26 @@ impl ReplaySpec {
     pub(crate) fn read_operations(&mut self, spelling: &mut Spelling) -> Result<(), ChoiceError> {
         self.operations = spelling.read::<Count>("operations")?.map(|count| count.0);
         match self.operations {
-            Some(0) => Err(ChoiceError::at("operations", "operations is 0; a phase executes at least 1")),
+            Some(0) => {
+                Err(ChoiceError::at("operations", "operations is 0; a phase executes at least 1 operation"))
+            }
             _ => Ok(()),
         }
     }
 }
 
-/// Checks that a trace reader with this name exists.
+/// Returns an error if no trace format has the name `kind`.
 fn check_kind(kind: &str) -> Result<(), ChoiceError> {
     if TRACES.kinds().any(|known| known == kind) {
         return Ok(());
     }
     let (hint, kinds) = (suggestion(kind, TRACES.kinds()), TRACES.kinds().collect::<Vec<_>>().join(", "));
-    let message = format!("unknown kind of replay \"{kind}\"; {hint}Valid: {kinds}");
+    let message = format!("unknown trace format \"{kind}\"; {hint}Valid: {kinds}");
     Err(ChoiceError::at("kind", message))
 }
 
-/// Returns the trace reader of a table. The table may also have the other keys of a replay.
+/// Reads the trace format and its parameters from a `replay` table. The table may also have the other keys of a
+/// replay.
 fn choose(mut table: Table) -> Result<Choice, ChoiceError> {
     for key in OWN_KEYS.iter().filter(|key| **key != "kind") {
         table.remove(*key);

@@ -94,7 +94,7 @@ impl Request {
     }
 
     /// Returns text commands with the same effect as this operation. Returns `None` if the text form cannot express
-    /// the operation. An example is a scan with a limit or without an end.
+    /// the operation, such as a scan with a limit or without an end key.
     pub fn commands(&self) -> Option<Vec<Command>> {
         let (key, get) = match self {
             Self::Get { key } => return Some(vec![Command::Get { key: key.clone() }]),

@@ -53,14 +53,14 @@ impl Role {
         let tables = match list {
             Value::Array(tables) if !tables.is_empty() => tables,
             _ => {
-                let message = "role is not a list of tables; write [[phase.role]] under its phase";
+                let message = "role must be a list of tables; write [[phase.role]] under the phase";
                 return Err(ChoiceError::at("role", message));
             }
         };
         let mut roles: Vec<Self> = Vec::new();
         for (number, table) in tables.into_iter().enumerate() {
             let Value::Table(table) = table else {
-                return Err(ChoiceError::at("role", "every role is a table: [[phase.role]]"));
+                return Err(ChoiceError::at("role", "each role must be a table; write [[phase.role]]"));
             };
             let name =
                 table.get("name").and_then(Value::as_str).map_or_else(|| number.to_string(), str::to_owned);
@@ -88,7 +88,8 @@ impl Role {
         let threads = bounded(&mut spelling, "threads", most_threads)?.unwrap_or(1);
         let rate = spelling.take("rate").as_ref().map_or(Ok(Rate::Closed), Rate::from_toml)?;
         if matches!(rate, Rate::Sustained(_)) {
-            let message = "rate: a search runs a whole phase at many rates; give the role a number of operations per second";
+            let message = "rate: a role cannot have a rate search, because a search repeats the whole phase; \
+                           set a number of operations per second";
             return Err(ChoiceError::at("rate", message));
         }
         spelling.finish("a role")?;
@@ -125,7 +126,8 @@ impl Role {
 /// Checks the rules that apply to all roles of a phase together.
 fn check_together(roles: &[Role], most_threads: u64) -> Result<(), ChoiceError> {
     if roles.iter().all(Role::is_background) {
-        let message = "role: every role runs until the other roles end; give one role operations or seconds";
+        let message = "role: no role has an end, because each role runs until the other roles end; set \
+                       operations or seconds in at least one role";
         return Err(ChoiceError::at("role", message));
     }
     let threads: u64 = roles.iter().map(|role| u64::from(role.threads)).sum();
@@ -178,7 +180,7 @@ mod tests {
         let one = |rest: &str| format!("[[role]]\nname = \"a\"\n{rest}\n");
         let reader = one("mix = { get = 1 }\noperations = 9");
         for (text, key, message) in [
-            (one("mix = { get = 1 }"), "role", "every role runs until the other roles end"),
+            (one("mix = { get = 1 }"), "role", "no role has an end"),
             ("role = 3".to_owned(), "role", "write [[phase.role]]"),
             (
                 one("mix = { get = 1 }\noperations = 9\nthread = 3"),
@@ -186,7 +188,7 @@ mod tests {
                 "did you mean \"threads\"?",
             ),
             (one("mix = { gte = 1 }\noperations = 9"), "role.a.mix.gte", "did you mean \"get\"?"),
-            (one("operations = 9"), "role.a.mix", "operations need a mix"),
+            (one("operations = 9"), "role.a.mix", "operations needs a mix"),
             (
                 one("mix = { put = 1 }\noperations = 9\nvalue = { bytes = 9 }"),
                 "role.a.value",
@@ -195,7 +197,7 @@ mod tests {
             (
                 one("mix = { get = 1 }\noperations = 9\nrate = { p99 = \"1ms\" }"),
                 "role.a.rate",
-                "give the role a number",
+                "set a number of operations",
             ),
             (format!("{reader}{reader}"), "role.a.name", "two roles have the name \"a\""),
             (format!("operations = 9\n{reader}"), "operations", "each role has its own"),

@@ -103,8 +103,8 @@ impl Shadow {
         self.may_drop
     }
 
-    /// Announces the writes of `phase` before they are applied. Each of these writes has a version above the versions
-    /// in `from`.
+    /// Registers the source of the values that `phase` writes. Must be called before the writes of the phase are
+    /// applied. Each of these writes has a version above the versions in `from`.
     pub fn begin(&mut self, phase: &PhasePlan, from: Extent) {
         let held = self.eras.last().is_some_and(|era| Arc::ptr_eq(&era.values, phase.values()));
         if !held {
@@ -193,8 +193,8 @@ impl Shadow {
         self.values(version).value(index, version)
     }
 
-    /// Calls `visit` with each entry that a scan from the key `start` on must return. Returns false if there are too
-    /// many keys to sort.
+    /// Calls `visit` with each entry that a scan from the key `start` on must return. Returns false if the keys
+    /// cannot be sorted, because there are more than about 3.4 billion keys.
     pub(crate) fn range(
         &mut self,
         start: u64,
@@ -206,7 +206,7 @@ impl Shadow {
         if !self.sort_keys(keys) {
             return false;
         }
-        let order = self.order.as_ref().expect("the keys were sorted");
+        let order = self.order.as_ref().expect("sort_keys was called before");
         let place = order.place(start);
         let places = if backward { 0..place + 1 } else { place..order.places(keys) };
         self.visit(places, limit, backward, &mut visit);
@@ -214,20 +214,21 @@ impl Shadow {
     }
 
     /// Calls `visit` with the entry that has the smallest key. With `backward`, calls `visit` with the entry that has
-    /// the largest key. Returns false if there are too many keys to sort.
+    /// the largest key. Returns false if the keys cannot be sorted, because there are more than about 3.4 billion
+    /// keys.
     pub(crate) fn end(&mut self, backward: bool, mut visit: impl FnMut(&[u8], &[u8])) -> bool {
         let keys = self.versions.len() as u64;
         if !self.sort_keys(keys) {
             return false;
         }
-        let places = self.order.as_ref().expect("the keys were sorted").places(keys);
+        let places = self.order.as_ref().expect("sort_keys was called before").places(keys);
         self.visit(0..places, 1, backward, &mut visit);
         true
     }
 
     /// Calls `visit` with each entry that a scan from `low` to `high` must return. `low` is included, and `high` is
-    /// excluded. With `backward`, the scan begins at the largest key. Returns false if there are too many keys to
-    /// sort.
+    /// excluded. With `backward`, the scan begins at the largest key. Returns false if the keys cannot be sorted,
+    /// because there are more than about 3.4 billion keys.
     pub(crate) fn range_between(
         &mut self,
         low: &[u8],
@@ -240,7 +241,7 @@ impl Shadow {
         if !self.sort_keys(keys) {
             return false;
         }
-        let order = self.order.as_ref().expect("the keys were sorted");
+        let order = self.order.as_ref().expect("sort_keys was called before");
         let place = |bound| order.lower_bound(&*self.format, bound, keys);
         let places = place(low)..place(high);
         self.visit(places, limit, backward, &mut visit);
@@ -256,11 +257,11 @@ impl Shadow {
         backward: bool,
         visit: &mut dyn FnMut(&[u8], &[u8]),
     ) {
-        let order = self.order.as_ref().expect("the keys were sorted");
+        let order = self.order.as_ref().expect("sort_keys was called before");
         let mut key = std::mem::take(&mut self.key);
         let mut read = 0;
         while let Some(place) = (read < limit).then(|| next(&mut places, backward)).flatten() {
-            let index = order.index(place, u64::MAX).expect("the place is less than the number of places");
+            let index = order.index(place, u64::MAX).expect("the position is below the number of positions");
             let version = self.version(index);
             if version != ABSENT {
                 key.clear();
@@ -275,11 +276,14 @@ impl Shadow {
     /// Reads all entries of `target`, and compares every entry with the expected entry.
     ///
     /// # Errors
-    /// Returns the error of the store, or an error if there are too many keys to sort.
+    /// Returns the error of the store. Also returns an error if the key format scatters the keys and there are more
+    /// than about 3.4 billion keys, because the keys then cannot be sorted.
     pub fn verify(&mut self, target: &dyn Target) -> Result<StoreVerdict, TargetError> {
         let keys = self.versions.len() as u64;
         if !self.sort_keys(keys) {
-            return Err(format!("{keys} keys of an unordered format are too many to compare").into());
+            return Err(format!("cannot compare the store with its expected state: the key format does not \
+                                keep the key order, and lsmbench can sort at most about 3.4 billion keys, but \
+                                the store has {keys}").into());
         }
         let shadow = &*self;
         let mut expected = Expected { shadow, place: 0, key: Vec::new() };
@@ -295,12 +299,17 @@ impl Shadow {
             if let Some(version) = pending.filter(|_| expected.key == key) {
                 if shadow.value(expected.index(), version) != value {
                     verdict.complain(|| {
-                        format!("key {} does not have the value of version {version}", dsl::token(key))
+                        format!(
+                            "key {} has another value than expected; the expected value is the value of \
+                             version {version}",
+                            dsl::token(key)
+                        )
                     });
                 }
                 pending = expected.next();
             } else {
-                verdict.complain(|| format!("key {} must not exist", dsl::token(key)));
+                verdict
+                    .complain(|| format!("the store contains key {}, which must not exist", dsl::token(key)));
             }
         })?;
         while pending.is_some() {
@@ -341,8 +350,8 @@ impl Shadow {
         &era.expect("begin was called before the writes of a phase").values
     }
 
-    /// Sorts the first `keys` keys, if their order is not known yet. Returns false if there are too many keys to
-    /// sort.
+    /// Sorts the first `keys` keys, if their order is not known yet. Returns false if the keys cannot be sorted,
+    /// because there are more than about 3.4 billion keys.
     fn sort_keys(&mut self, keys: u64) -> bool {
         if !self.order.as_ref().is_some_and(|order| order.covers(keys)) {
             // The order has room for more keys, so that not every added key causes another sort.
@@ -368,7 +377,7 @@ impl Expected<'_> {
     /// Advances to the next live key, encodes that key, and returns its version.
     fn next(&mut self) -> Option<u32> {
         let keys = self.shadow.versions.len() as u64;
-        let order = self.shadow.order.as_ref().expect("the keys were sorted");
+        let order = self.shadow.order.as_ref().expect("sort_keys was called before");
         while let Some(index) = order.index(self.place, keys) {
             self.place += 1;
             let version = self.shadow.version(index);
@@ -383,9 +392,9 @@ impl Expected<'_> {
 
     /// Returns the index of the key that was encoded last.
     fn index(&self) -> u64 {
-        let order = self.shadow.order.as_ref().expect("the keys were sorted");
+        let order = self.shadow.order.as_ref().expect("sort_keys was called before");
         let keys = self.shadow.versions.len() as u64;
-        order.index(self.place - 1, keys).expect("a key was written out")
+        order.index(self.place - 1, keys).expect("the iterator has encoded a key")
     }
 }
 

@@ -88,7 +88,7 @@ pub(crate) fn number(key: &str, value: &Value) -> Result<f64, ChoiceError> {
     }
 }
 
-/// Parses a count from 1 to `most`.
+/// Reads the TOML key `key` as a count from 1 to `most`, if the key is present.
 pub(crate) fn bounded(
     spelling: &mut Spelling,
     key: &'static str,
@@ -142,8 +142,8 @@ pub(crate) fn share(key: &str, value: &Value) -> Result<f64, ChoiceError> {
     }
 }
 
-/// Adds the name of the table to the key of an error. For example, the key `theta` in the table `keys` becomes
-/// `keys.theta`.
+/// Adds the name `key` of the table to the key that an error names. For example, the key `theta` in the table `keys`
+/// becomes `keys.theta`.
 pub(crate) fn inside(key: &str, error: ChoiceError) -> ChoiceError {
     let path = match error.key {
         Some(inner) => format!("{key}.{inner}"),

@@ -47,7 +47,7 @@ impl StoreStep {
     const NAMES: [&'static str; 7] =
         ["flush", "compact", "settle", "reopen", "checkpoint", "drop_caches", "sleep"];
 
-    /// Returns the name of the step in TOML. Results use the same name as the operation of the step.
+    /// Returns the name of the step in TOML. Results contain this name as the operation of the step.
     pub fn name(self) -> &'static str {
         match self {
             Self::Flush => "flush",
@@ -76,7 +76,8 @@ impl StoreStep {
     pub(crate) fn from_spelling(spelling: &mut Spelling) -> Result<Option<Self>, ChoiceError> {
         let Some(name) = spelling.read::<String>("step")? else { return Ok(None) };
         for key in OF_OPERATIONS {
-            spelling.forbid(key, "a step runs no operations; put the operations into a separate phase")?;
+            spelling
+                .forbid(key, "a step executes no operations; put the operations into a separate phase")?;
         }
         let step = match name.as_str() {
             "flush" => Self::Flush,
@@ -137,7 +138,7 @@ mod tests {
         for key in OF_OPERATIONS {
             let error = read(&format!("step = \"flush\"\n{key} = 1")).unwrap_err();
             assert_eq!(error.key.as_deref(), Some(key));
-            assert!(error.message.contains("a step runs no operations"), "{error}");
+            assert!(error.message.contains("a step executes no operations"), "{error}");
         }
         for (text, key, message) in [
             ("step = \"flsh\"", "step", "did you mean \"flush\"? Valid: flush, compact, settle"),

@@ -129,10 +129,10 @@ impl Sustained {
         2 + halvings.max(0.0) as u32
     }
 
-    /// Searches for the highest sustained rate. The function `sustains` measures at a rate. A probe returns the
-    /// measurement and the name of the condition that the rate misses. The search bisects the logarithms of rates,
-    /// because rates differ by factors. A rate that fails is tried a second time, because a single disturbance of the
-    /// machine is not a limit of the store.
+    /// Searches for the highest sustained rate. The function `sustains` runs a probe at a rate. It returns the
+    /// measurement, and the name of the condition that the rate misses, or `None` if the rate is sustained. The
+    /// search bisects the logarithms of rates, because rates differ by factors. A rate that fails is tried a second
+    /// time, because a single disturbance of the machine is not a limit of the store.
     ///
     /// # Errors
     /// Returns the error of `sustains`.
@@ -162,8 +162,9 @@ impl Sustained {
         Ok(found)
     }
 
-    /// Returns the next rate to try. This rate lies between the sustained rate `low` and the failed rate `high`.
-    /// Returns `None` if the two rates are close enough.
+    /// Returns the next rate to try. `low` is the highest sustained rate and `high` is the lowest failed rate, if
+    /// known. Returns `None` if the search has ended: the lowest rate failed, the highest rate is sustained, or
+    /// `high` exceeds `low` by at most the fraction `within`.
     fn next(&self, low: Option<f64>, high: Option<f64>) -> Option<f64> {
         match (low, high) {
             (None, None) => Some(self.from),

@@ -74,7 +74,8 @@ impl Workload {
     fn check_phases(&self) -> Result<(), ChoiceError> {
         let recorded = self.phases.iter().any(|phase| phase.trace().is_some());
         if self.key.kind() == "trace" && !recorded {
-            let message = "the format \"trace\" needs the keys of a raw trace, but no phase replays one";
+            let message = "the key format \"trace\" needs the keys of a raw trace, but no phase replays a raw \
+                           trace; add such a phase, or choose another format";
             return Err(ChoiceError::at("key.format", message));
         }
         for (number, phase) in self.phases.iter().enumerate() {
@@ -87,7 +88,8 @@ impl Workload {
             }
             match &phase.work {
                 Work::Load(load) if load.keys.is_none() && !recorded => {
-                    let message = "insert = \"all\" needs the keys of a raw trace, but no phase replays one";
+                    let message = "insert = \"all\" needs the keys of a raw trace, but no phase replays a raw \
+                                   trace; add such a phase, or write a number of keys";
                     return Err(at("insert", message.to_owned()));
                 }
                 _ => {}
@@ -104,7 +106,8 @@ fn read_key(value: Value) -> Result<Choice, ChoiceError> {
         return FORMATS.choose(&value);
     };
     if let Some(kind) = table.remove("kind") {
-        let message = format!("key has no kind; write {{ format = {kind}, … }}");
+        let message =
+            format!("the table key names its format by format, not by kind; write {{ format = {kind}, … }}");
         return Err(ChoiceError::at("kind", message));
     }
     let format = table.remove("format").unwrap_or_else(|| FORMATS.variants()[0].kind.into());
@@ -121,7 +124,7 @@ fn read_phases(tables: &[Value]) -> Result<Vec<Phase>, ChoiceError> {
         let name =
             table.get("name").and_then(Value::as_str).map_or_else(|| number.to_string(), str::to_owned);
         let Value::Table(table) = table else {
-            return Err(ChoiceError::at("phase", "every phase is a table: [[phase]]"));
+            return Err(ChoiceError::at("phase", "each phase must be a table; write [[phase]]"));
         };
         phases.push(Phase::from_toml(table).map_err(|error| {
             let key = error.key.unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Computes bits per key as a function of the logarithm of a sorted run's size. The allocation `monkey` and its
-//! inverse use this function.
+//! Computes bits per key as a function of the logarithm of a sorted run's size. The allocation `monkey`, and the
+//! allocation `inverse` of the crate `study`, use this function.
 
 use std::f64::consts::LN_2;
 

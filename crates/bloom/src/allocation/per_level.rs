@@ -38,10 +38,14 @@ impl Build<dyn Allocation> for PerLevel {
 
     fn build(Params { bits_per_key }: Params) -> Result<Box<dyn Allocation>, String> {
         if bits_per_key.is_empty() {
-            return Err("bits_per_key is empty; it must have at least the number for level 0".to_owned());
+            return Err("bits_per_key is an empty list; it needs at least one number, the bits per key of \
+                        level 0"
+                .to_owned());
         }
         match bits_per_key.iter().find(|bits| !(0.0..=64.0).contains(*bits)) {
-            Some(bits) => Err(format!("bits_per_key is {bits} for a level; it must be from 0 to 64")),
+            Some(bits) => {
+                Err(format!("bits_per_key is {bits} for one level; each number must be from 0 to 64"))
+            }
             None => Ok(Box::new(Self { bits_per_key })),
         }
     }

@@ -1,8 +1,8 @@
 //! An allocation that gives every filter the same fixed size in bits, however many keys the SSTable has.
 //!
-//! Source: csc443 4.3.2, whose filters have a "fixed size". A size that suits the SSTable of one flush is too small
-//! for the SSTable that results from many compactions. A filter takes at most 64 bits per key, so a filter with few
-//! keys is smaller than the fixed size.
+//! Source: the document csc443, section 4.3.2, whose filters have a "fixed size". A size that suits the SSTable of
+//! one flush is too small for the SSTable that results from many compactions. A filter takes at most 64 bits per key,
+//! so a filter with few keys is smaller than the fixed size.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};

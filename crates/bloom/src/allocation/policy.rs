@@ -11,7 +11,7 @@ pub trait Allocation: Send + Sync {
     /// bits. If the result is 0, the level has no filter, or the filter variant builds its smallest filter.
     ///
     /// # Panics
-    /// `level` is out of range.
+    /// Panics if `level` is not an index of `levels`.
     fn bits_per_key(&self, base: f64, levels: &[LevelLoad], level: usize) -> f64;
 
     /// Returns the filter size of every SSTable in bits, if the size does not depend on the number of keys, and `None`
@@ -20,7 +20,8 @@ pub trait Allocation: Send + Sync {
         None
     }
 
-    /// Whether the allocation keeps the total memory of all filters, and only moves memory between levels.
+    /// Whether all filters of the tree together use the memory budget `base`, so that the allocation only moves
+    /// memory between levels.
     fn keeps_budget(&self) -> bool {
         true
     }

@@ -9,12 +9,12 @@ pub(crate) struct Subject(pub(crate) Box<dyn Allocation>);
 
 /// All invariants of allocations, each with its name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
-    ("a promised memory budget is kept", budgets_are_kept),
-    ("no level gets a negative number of bits", no_level_spends_less_than_nothing),
-    ("equal levels give equal bits", equal_levels_give_equal_bits),
+    ("an allocation that announces to keep the memory budget keeps it", budgets_are_kept),
+    ("bits per key are finite and not negative", no_level_spends_less_than_nothing),
+    ("equal calls return equal bits per key", equal_levels_give_equal_bits),
 ];
 
-/// The average numbers of bits per key for the check of each invariant.
+/// The memory budgets, in bits per key on average over the tree, with which each invariant is checked.
 const BASES: [f64; 4] = [0.1, 1.0, 5.0, 10.0];
 
 /// Returns the trees for the checks: leveled trees, a tree with many runs, and a tree with empty levels.
@@ -31,7 +31,8 @@ fn trees() -> Vec<Vec<LevelLoad>> {
     ]
 }
 
-/// Calls `check` with each combination of an average from `BASES` and a tree from `trees`.
+/// Calls `check` with each combination of a memory budget from `BASES` and a tree from `trees`. Returns the first
+/// error.
 fn each(mut check: impl FnMut(f64, &[LevelLoad]) -> Result<(), String>) -> Result<(), String> {
     for levels in trees() {
         BASES.iter().try_for_each(|base| check(*base, &levels))?;
@@ -45,7 +46,10 @@ fn budgets_are_kept(allocation: &Subject) -> Result<(), String> {
         let entries: f64 = levels.iter().map(|level| level.entries).sum();
         let spent = (0..levels.len()).map(bits).sum::<f64>() / entries;
         ensure(!allocation.0.keeps_budget() || (spent / base - 1.0).abs() < 1e-9, || {
-            format!("the levels use {spent} bits per key, but the budget is {base}")
+            format!(
+                "`keeps_budget` returns true, but the levels use {spent} bits per key on average instead of the \
+                 budget of {base}"
+            )
         })
     })
 }
@@ -57,7 +61,9 @@ fn no_level_spends_less_than_nothing(allocation: &Subject) -> Result<(), String>
             BASES.into_iter().flat_map(|base| (0..levels.len()).map(move |level| (base, level)))
         {
             let bits = allocation.0.bits_per_key(base, &levels, level);
-            ensure(bits >= 0.0 && bits.is_finite(), || format!("level {level} gets {bits} bits per key"))?;
+            ensure(bits >= 0.0 && bits.is_finite(), || {
+                format!("level {level} gets {bits} bits per key; the number must be finite and not negative")
+            })?;
         }
     }
     Ok(())
@@ -68,7 +74,7 @@ fn equal_levels_give_equal_bits(allocation: &Subject) -> Result<(), String> {
         (0..levels.len()).try_for_each(|level| {
             let [once, again] = [(); 2].map(|()| allocation.0.bits_per_key(base, levels, level));
             ensure(once.to_bits() == again.to_bits(), || {
-                format!("two equal calls give level {level} {once} and {again} bits per key")
+                format!("for level {level}, two equal calls return {once} and {again} bits per key")
             })
         })
     })

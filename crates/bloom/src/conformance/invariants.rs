@@ -19,18 +19,24 @@ pub(crate) struct Subject {
 
 /// All invariants of the filter axis, each with its name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
-    ("no key is lost", no_key_is_lost),
-    ("answers depend only on the stored bytes and the hash", answers_depend_on_bytes_and_hash_alone),
+    ("every added key is reported as present", no_key_is_lost),
+    ("answers depend only on the stored bytes and the probed key", answers_depend_on_bytes_and_hash_alone),
     ("an incremental filter equals a filter built in one call", what_grows_is_what_is_built),
     ("a batch gives the same answers as single probes", a_batch_answers_as_single_probes_do),
-    ("reported false positives lose no key", reported_false_positives_lose_no_key),
+    (
+        "after reports of false positives, added keys are still reported as present",
+        reported_false_positives_lose_no_key,
+    ),
     ("the false-positive rate is as expected", the_rate_is_the_one_expected),
     ("small filters have about the expected false-positive rate", small_filters_are_near_their_rate),
     ("the filter of an empty SSTable has no keys", an_empty_table_has_no_keys),
     ("no range with a key is reported as empty", no_range_with_a_key_is_empty),
-    ("the filter answers ranges exactly if it announces this", ranges_are_answered_where_it_says_so),
-    ("the filter uses the allocated bits", the_allocation_is_spent),
-    ("memory is reported", memory_is_told),
+    (
+        "`answers_ranges` returns whether the filter can report a range as empty",
+        ranges_are_answered_where_it_says_so,
+    ),
+    ("the memory of the filter is the memory that the allocation sets", the_allocation_is_spent),
+    ("`memory_bytes` is close to the stored size", memory_is_told),
     ("corruption is an error or a wrong answer", corruption_is_an_error_or_a_wrong_answer),
 ];
 
@@ -85,7 +91,14 @@ fn build(subject: &Subject, hashes: &[KeyHash], bits_per_key: Option<f64>) -> Bo
 }
 
 fn open(subject: &Subject, stored: &[u8]) -> Box<dyn Filter> {
-    subject.policy.open(Bytes::copy_from(stored)).expect("a filter opens its stored bytes")
+    subject.policy.open(Bytes::copy_from(stored)).expect("the policy opens the bytes that it built")
+}
+
+/// Returns the words with which a message begins that depends on the bits per key of the allocation, if any.
+fn with_allocation(bits_per_key: Option<f64>) -> String {
+    bits_per_key.map_or("without an allocation".to_owned(), |bits| {
+        format!("with an allocation of {bits} bits per key")
+    })
 }
 
 fn no_key_is_lost(subject: &Subject) -> Result<(), String> {
@@ -100,7 +113,8 @@ fn no_key_is_lost(subject: &Subject) -> Result<(), String> {
             let lost = hashes.iter().filter(|hash| !kept(**hash)).count();
             ensure(lost == 0, || {
                 format!(
-                    "at {bits_per_key:?} bits per key, the filter does not contain {lost} of {} keys",
+                    "{}, the filter reports {lost} of {} added keys as absent",
+                    with_allocation(bits_per_key),
                     hashes.len()
                 )
             })?;
@@ -115,7 +129,7 @@ fn answers_depend_on_bytes_and_hash_alone(subject: &Subject) -> Result<(), Strin
     let input = keys.input(None);
     let stored = subject.policy.build(&input);
     ensure(stored == subject.policy.build(&input), || {
-        "two filters of equal keys have different bytes".to_owned()
+        "two builds from equal keys return different bytes".to_owned()
     })?;
     let first = subject.policy.open(Bytes::copy_from(&stored)).map_err(|e| e.to_string())?;
     let probes = random_hashes(3000, 3);
@@ -128,15 +142,18 @@ fn answers_depend_on_bytes_and_hash_alone(subject: &Subject) -> Result<(), Strin
             let same = may_contain(&*first, *hash) == may_contain(&*second, *hash)
                 && may_contain(&*first, *hash) == may_contain(&*first, *hash);
             ensure(same, || {
-                format!("the answers of a filter change if its bytes begin at offset {offset} of a buffer")
+                format!(
+                    "answers differ between two probes with equal keys, or change if the stored bytes begin \
+                     at offset {offset} of a buffer"
+                )
             })?;
         }
     }
     Ok(())
 }
 
-/// Checks that a filter builder that accepts keys one by one builds the same filter as `build`. The stored bytes do
-/// not depend on the order of the keys, on batches or on threads.
+/// Checks that a filter builder that accepts keys one by one returns the bytes that `build` returns, whatever the
+/// order of the keys, the batches and the threads.
 fn what_grows_is_what_is_built(subject: &Subject) -> Result<(), String> {
     for count in [0, 1, 1000] {
         let hashes = random_hashes(count, 11);
@@ -146,14 +163,13 @@ fn what_grows_is_what_is_built(subject: &Subject) -> Result<(), String> {
         hashes.iter().rev().for_each(|hash| grown.insert(*hash));
         if grown.finish() != built {
             return Err(format!(
-                "the filter after {count} single insertions differs from the filter that is built in one \
-                 call"
+                "after {count} calls of `insert`, `finish` returns other bytes than `build`"
             ));
         }
-        let together = subject
-            .policy
-            .grow(&input)
-            .ok_or("the policy creates one incremental filter, but no second one")?;
+        let together = subject.policy.grow(&input).ok_or(
+            "a second call of `grow` with equal input returns None, although the first call returned a filter \
+             builder",
+        )?;
         std::thread::scope(|scope| {
             for share in hashes.chunks(count.div_ceil(4).max(1)) {
                 let together = &together;
@@ -162,8 +178,7 @@ fn what_grows_is_what_is_built(subject: &Subject) -> Result<(), String> {
         });
         if together.finish() != built {
             return Err(format!(
-                "the filter after {count} keys in batches of several threads differs from the filter that is \
-                 built in one call"
+                "after `insert_batch` of {count} keys in several threads, `finish` returns other bytes than `build`"
             ));
         }
     }
@@ -180,19 +195,26 @@ fn a_batch_answers_as_single_probes_do(subject: &Subject) -> Result<(), String> 
             let mut answers = vec![false; count];
             filter.may_contain_batch(probes, &mut answers);
             let same = probes.iter().zip(&answers).all(|(hash, answer)| filter.may_contain(*hash) == *answer);
-            ensure(same, || format!("a batch of {count} hashes differs from single probes"))?;
+            ensure(same, || {
+                format!("for {count} hashes, `may_contain_batch` gives other answers than `may_contain`")
+            })?;
             may_contain_all(&*filter, probes, &mut answers);
             let same =
                 probes.iter().zip(&answers).all(|(hash, answer)| may_contain(&*filter, *hash) == *answer);
-            ensure(same, || format!("a batch of {count} keys differs from single lookups"))?;
+            ensure(same, || {
+                format!("for {count} keys, `may_contain_keys` gives other answers than `may_contain_key`")
+            })?;
         }
     }
     let short = catch_unwind(AssertUnwindSafe(|| filter.may_contain_batch(&probes, &mut [false])));
-    ensure(short.is_err(), || "a batch is accepted although the list for its answers is too short".to_owned())
+    ensure(short.is_err(), || {
+        "`may_contain_batch` does not panic if the list of answers is shorter than the list of hashes"
+            .to_owned()
+    })
 }
 
-/// Checks a filter after a report of its false positives. The filter still reports each stored key present, and a
-/// batch gives the answers of single lookups.
+/// Checks that a filter still reports each added key present after its false positives were reported to the filter.
+/// Also checks that a batch of lookups then gives the answers of single lookups.
 fn reported_false_positives_lose_no_key(subject: &Subject) -> Result<(), String> {
     let (hashes, absent) = (random_hashes(2000, 18), random_hashes(20_000, 19));
     let filter = build(subject, &hashes, Some(8.0));
@@ -203,13 +225,14 @@ fn reported_false_positives_lose_no_key(subject: &Subject) -> Result<(), String>
     }
     let lost = hashes.iter().filter(|hash| !may_contain(&*filter, **hash)).count();
     ensure(lost == 0, || {
-        format!("after reports of false positives, the filter does not contain {lost} of 2000 keys")
+        format!("after reports of false positives, the filter reports {lost} of 2000 added keys as absent")
     })?;
     let mut answers = vec![false; absent.len()];
     may_contain_all(&*filter, &absent, &mut answers);
     let same = absent.iter().zip(&answers).all(|(hash, answer)| may_contain(&*filter, *hash) == *answer);
     ensure(same, || {
-        "after reports of false positives, a batch of keys differs from single lookups".to_owned()
+        "after reports of false positives, `may_contain_keys` gives other answers than `may_contain_key`"
+            .to_owned()
     })
 }
 
@@ -220,7 +243,7 @@ fn the_rate_is_the_one_expected(subject: &Subject) -> Result<(), String> {
     for bits_per_key in BITS_PER_KEY {
         let filter = build(subject, &hashes, Some(bits_per_key));
         within(0.03, filter.expected_fpr(), share_of_positives(&*filter, &probes), probes.len())
-            .map_err(|error| format!("{bits_per_key} bits: {error}"))?;
+            .map_err(|error| format!("at {bits_per_key} bits per key: {error}"))?;
     }
     Ok(())
 }
@@ -253,7 +276,11 @@ fn share_of_positives(filter: &dyn Filter, probes: &[KeyHash]) -> f64 {
 fn within(tolerance: f64, expected: f64, measured: f64, probes: usize) -> Result<(), String> {
     let sampling = 4.0 * (expected * (1.0 - expected).max(0.0) / probes as f64).sqrt();
     ensure((measured - expected).abs() <= tolerance * expected + sampling, || {
-        format!("the false-positive rate is {measured:.6}, expected {expected:.6}")
+        format!(
+            "the measured false-positive rate is {measured:.6}, but `expected_fpr` returns {expected:.6}; the \
+             difference is larger than the tolerance of {:.0} % plus the sampling error",
+            100.0 * tolerance
+        )
     })
 }
 
@@ -265,7 +292,9 @@ fn an_empty_table_has_no_keys(subject: &Subject) -> Result<(), String> {
         // Only a filter that always answers "maybe" may give this answer for an empty SSTable. The memory of such a
         // filter is 0.
         ensure(positives == 0.0 || filter.memory_bytes() == 0, || {
-            "a filter without keys reports that a key may exist".to_owned()
+            "a filter without keys reports a key as present, which is allowed only for a filter that uses no \
+             memory"
+                .to_owned()
         })?;
     }
     Ok(())
@@ -306,7 +335,11 @@ fn no_range_with_a_key_is_empty(subject: &Subject) -> Result<(), String> {
                 for (low, high) in lows.into_iter().flat_map(|low| highs.clone().map(move |high| (low, high)))
                 {
                     ensure(filter.may_contain_range(low, high), || {
-                        format!("the range {low:?} to {high:?} is reported as empty at {bits_per_key:?} bits")
+                        format!(
+                            "{}, the range from {low:?} to {high:?} is reported as empty, although it \
+                             includes an added key",
+                            with_allocation(bits_per_key)
+                        )
                     })?;
                 }
             }
@@ -315,8 +348,8 @@ fn no_range_with_a_key_is_empty(subject: &Subject) -> Result<(), String> {
                     && filter.may_contain_range(Bound::Included(low), Bound::Excluded(high))
             });
             ensure(below, || {
-                "a range between two stored keys is reported as empty, although it includes one of the two \
-                 keys"
+                "a range from one added key to the next added key is reported as empty, although the range \
+                 includes one of the two keys"
                     .to_owned()
             })?;
         }
@@ -334,17 +367,22 @@ fn ranges_are_answered_where_it_says_so(subject: &Subject) -> Result<(), String>
     });
     let (empty, answers) = (empty.count(), filter.answers_ranges());
     ensure(if answers { empty > 0 } else { empty == 0 }, || {
-        format!("the filter reports {empty} of 1000 ranges as empty, but answers_ranges is {answers}")
+        format!(
+            "the filter reports {empty} of 1000 ranges without keys as empty, but `answers_ranges` returns \
+             {answers}"
+        )
     })
 }
 
-/// Checks that the memory of a filter matches the allocation for an SSTable of many keys. If the filter has the
-/// parameter `bits_per_key`, the memory may be about 1 % larger. If the filter has fingerprints, the tolerance is about
-/// 1.5 bits per key. Without an allocation, the memory is within 7 % of the parameter of the filter.
+/// Checks that the memory of a filter of 100,000 keys matches the number of bits per key that an allocation sets. If
+/// the filter has the parameter `bits_per_key`, the memory may be about 1 % larger. If the filter has fingerprints,
+/// the tolerance is about 1.5 bits per key. Without an allocation, the memory is within 7 % of the number that
+/// [`bits_per_key`](FilterPolicy::bits_per_key) returns.
 fn the_allocation_is_spent(subject: &Subject) -> Result<(), String> {
     let Some(own) = subject.policy.bits_per_key() else {
         return ensure(!subject.spends_bits, || {
-            "the policy has the parameter bits_per_key, but its function bits_per_key returns None".to_owned()
+            "the policy has the parameter `bits_per_key`, but its method `bits_per_key` returns `None`"
+                .to_owned()
         });
     };
     let hashes = random_hashes(100_000, 10);
@@ -352,8 +390,8 @@ fn the_allocation_is_spent(subject: &Subject) -> Result<(), String> {
     let (spent, asked) = (bits(None), bits(Some(own)));
     ensure((spent / own - 1.0).abs() <= 0.07 && (asked / own - 1.0).abs() <= 0.15, || {
         format!(
-            "the filter takes {spent} bits per key without an allocation, but {asked} with an allocation of \
-             its own {own} bits per key"
+            "`bits_per_key` returns {own}, but the filter takes {spent} bits per key without an allocation, and \
+             {asked} with an allocation of {own}; the maximum differences are 7 % and 15 %"
         )
     })?;
     let given = if subject.spends_bits { &[0.1, 1.5, 4.0, 10.0, 16.0, 33.3][..] } else { &[9.0, 16.0, 30.0] };
@@ -361,30 +399,36 @@ fn the_allocation_is_spent(subject: &Subject) -> Result<(), String> {
     for given in given {
         let bits = bits(Some(*given));
         ensure(bits >= given - slack && bits <= given * 1.01 + slack + 0.02, || {
-            format!("the filter takes {bits} bits per key, but the allocation is {given} bits per key")
+            format!(
+                "with an allocation of {given} bits per key, the filter takes {bits} bits per key; the \
+                 tolerance is {slack} bits below, and 1 % + {slack} bits above"
+            )
         })?;
     }
     Ok(())
 }
 
-/// Checks that the memory that a filter reports is plausible. An ideal bound reports 0. Any other filter reports
-/// approximately its stored size.
+/// Checks that [`memory_bytes`](Filter::memory_bytes) returns 0 for an ideal bound, and the stored size for any other
+/// filter, with a tolerance of 10 % and 64 bytes.
 fn memory_is_told(subject: &Subject) -> Result<(), String> {
     let hashes = random_hashes(10_000, 11);
     let stored = subject.policy.build(&Keys::of(&hashes).input(None));
     let memory = build(subject, &hashes, None).memory_bytes();
     if subject.oracle {
-        return ensure(memory == 0, || {
-            format!("an ideal bound reports {memory} bytes of memory, expected 0")
-        });
+        return ensure(memory == 0, || format!("`memory_bytes` of an ideal bound is {memory}; it must be 0"));
     }
     ensure(stored.len().abs_diff(memory) <= stored.len() / 10 + 64, || {
-        format!("the filter reports {memory} bytes of memory for {} stored bytes", stored.len())
+        format!(
+            "`memory_bytes` is {memory}, but the stored filter has {} bytes; the maximum difference is 10 % + \
+             64 bytes",
+            stored.len()
+        )
     })
 }
 
 /// Checks that corrupt bytes never cause a panic. Opening a filter fails if the stored bytes are too short or too
-/// long. A flipped bit in a stored filter makes opening the filter fail, or only changes answers of the filter.
+/// long. If a bit of the stored filter is flipped, opening the filter either fails, or returns a filter whose answers
+/// may be wrong.
 fn corruption_is_an_error_or_a_wrong_answer(subject: &Subject) -> Result<(), String> {
     let hashes = random_hashes(300, 12);
     let probes = random_hashes(100, 13);
@@ -401,16 +445,21 @@ fn corruption_is_an_error_or_a_wrong_answer(subject: &Subject) -> Result<(), Str
                 probes.iter().filter(|hash| filter.may_contain(**hash)).count() + ranges.count()
             })
         }))
-        .map_err(|_| "corrupt bytes make the policy panic".to_owned())
+        .map_err(|_| "opening or probing a filter with corrupt bytes panics".to_owned())
     };
     for len in 0..stored.len() {
         ensure(open(&stored[..len])?.is_err(), || {
-            format!("a filter that is truncated to {len} of {} bytes is accepted", stored.len())
+            format!(
+                "a stored filter that is truncated to {len} of {} bytes opens without an error",
+                stored.len()
+            )
         })?;
     }
     for extra in [1, 8, 64] {
         let longer = [&stored[..], &vec![0; extra]].concat();
-        ensure(open(&longer)?.is_err(), || format!("a filter with {extra} additional bytes is accepted"))?;
+        ensure(open(&longer)?.is_err(), || {
+            format!("a stored filter with {extra} additional bytes at its end opens without an error")
+        })?;
     }
     for bit in 0..stored.len() * 8 {
         let mut flipped = stored.clone();

@@ -30,8 +30,9 @@ fn every_canary_is_caught_by_its_invariant() {
     for (fault, name) in Fault::ALL {
         let policy = Box::new(Canary::new(fault, policy("standard")));
         let canary = Subject { policy, spends_bits: true, oracle: false };
-        let (_, check) = INVARIANTS.iter().find(|(other, _)| *other == name).expect("it is an invariant");
-        assert!(check(&canary).is_err(), "{fault:?}: \"{name}\" did not detect it");
+        let (_, check) =
+            INVARIANTS.iter().find(|(other, _)| *other == name).expect("an invariant has this name");
+        assert!(check(&canary).is_err(), "the invariant \"{name}\" did not detect the fault {fault:?}");
     }
 }
 
@@ -41,9 +42,9 @@ struct BadAllocation(&'static str, std::sync::atomic::AtomicU32);
 impl Allocation for BadAllocation {
     fn bits_per_key(&self, base: f64, levels: &[LevelLoad], level: usize) -> f64 {
         match self.0 {
-            "a promised memory budget is kept" => 2.0 * base,
-            "no level gets a negative number of bits" if levels[level].entries <= 0.0 => -1.0,
-            "equal levels give equal bits" => {
+            "an allocation that announces to keep the memory budget keeps it" => 2.0 * base,
+            "bits per key are finite and not negative" if levels[level].entries <= 0.0 => -1.0,
+            "equal calls return equal bits per key" => {
                 base + f64::from(self.1.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
             }
             _ => base,
@@ -59,7 +60,7 @@ impl Allocation for BadAllocation {
 fn every_bad_allocation_is_caught_by_its_invariant() {
     for (name, check) in allocation::INVARIANTS {
         let bad = allocation::Subject(Box::new(BadAllocation(name, 0.into())));
-        assert!(check(&bad).is_err(), "\"{name}\" did not detect it");
+        assert!(check(&bad).is_err(), "the invariant \"{name}\" did not detect its fault");
     }
 }
 

@@ -67,7 +67,7 @@ impl Functions {
     /// Checks the function table that a library returned.
     ///
     /// # Errors
-    /// The name is not printable, or a function is missing.
+    /// Returns an error if the name is not printable, or if a function is missing.
     pub(super) fn checked(api: FilterApi, provider: Provider) -> Result<Self, String> {
         Ok(Self {
             // SAFETY: the C header requires a zero-terminated text that lives as long as the library.
@@ -87,7 +87,7 @@ impl Functions {
     /// Builds a filter from these hashes and returns the bytes of the filter.
     ///
     /// # Errors
-    /// The library returned an error number.
+    /// Returns the error number of the library.
     pub(super) fn build(&self, hashes: &[KeyHash], bits_per_key: f64) -> Result<Vec<u8>, i32> {
         // SAFETY: the function takes two numbers.
         let most = unsafe { (self.max_bytes)(hashes.len(), bits_per_key) };
@@ -133,7 +133,7 @@ impl OpenFilter {
     /// Opens a filter from its stored bytes.
     ///
     /// # Errors
-    /// The library returned an error number.
+    /// Returns the error number of the library.
     pub(super) fn open(functions: Arc<Functions>, bytes: &[u8]) -> Result<Self, i32> {
         let mut handle = null_mut();
         // SAFETY: the buffer lives during the call and has the passed length.

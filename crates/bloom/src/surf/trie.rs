@@ -21,7 +21,8 @@ pub(super) enum Suffix {
     Hash,
 }
 
-/// Returns the label of a key for byte number `depth` of the key.
+/// Returns the label of a key for byte number `depth` of the key, from 0. Returns [`END`] if the key has no such
+/// byte.
 pub(super) fn label(key: &[u8], depth: usize) -> u64 {
     key.get(depth).map_or(END, |byte| u64::from(*byte) + 1)
 }

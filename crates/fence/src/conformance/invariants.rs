@@ -16,13 +16,16 @@ pub(crate) struct Subject {
 
 /// All invariants, by name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
-    ("seek and find return the right block", seek_and_find_answer_rightly),
+    ("`seek` and `find` return the right block", seek_and_find_answer_rightly),
     ("a batch gives the same answers as single searches", a_batch_answers_like_its_keys_alone),
     ("colliding hashes do not change answers", colliding_hashes_change_nothing),
     ("the stored bytes depend only on the input", what_is_stored_depends_on_the_input_alone),
     ("a search reads at most as many blocks as a binary search", a_search_reads_no_more_than_a_binary_search),
-    ("memory is reported", memory_is_told),
-    ("corruption is an error or a block of the table", corruption_is_an_error_or_a_block_of_the_table),
+    ("the reported memory is plausible", memory_is_told),
+    (
+        "with corrupt bytes, a search returns an error or a block of the SSTable",
+        corruption_is_an_error_or_a_block_of_the_table,
+    ),
 ];
 
 /// Checks the results of `seek` and `find` for all kinds of keys and both kinds of separators. The SSTables have from
@@ -33,8 +36,9 @@ fn seek_and_find_answer_rightly(subject: &Subject) -> Result<(), String> {
         for (count, keys_per_block) in tables {
             for cut in [Cut::FirstKeys, Cut::Shortest] {
                 let mut table = Table::new(&keys[..count.min(keys.len())], keys_per_block, cut);
-                check_answers(&*subject.policy, &mut table, &[])
-                    .map_err(|error| format!("{shape}, {} blocks, {cut:?}: {error}", table.blocks.len()))?;
+                check_answers(&*subject.policy, &mut table, &[]).map_err(|error| {
+                    format!("key set \"{shape}\", {} blocks, separators {cut:?}: {error}", table.blocks.len())
+                })?;
             }
         }
     }
@@ -56,7 +60,10 @@ pub(crate) fn check_answers(
         for key in keys {
             let found = fence.find(table.hashed(key), table).map_err(|error| error.to_string())?;
             ensure(found as usize == block, || {
-                format!("find returned block {found} for key {}, expected {block}", show(key))
+                format!(
+                    "`find` returned block {found} for key {}, but block {block} contains the key",
+                    show(key)
+                )
             })?;
         }
         for key in [&keys[0], &keys[keys.len() - 1]] {
@@ -90,7 +97,7 @@ fn check_seek(fence: &dyn Fence, table: &Table, key: &[u8], may_be_later: bool) 
     let blocks = &table.blocks;
     ensure(block < blocks.len(), || {
         format!(
-            "seek of key {} returned block {block}, but there are only {} blocks",
+            "`seek` of key {} returned block {block}, but there are only {} blocks",
             show(key),
             blocks.len()
         )
@@ -98,11 +105,19 @@ fn check_seek(fence: &dyn Fence, table: &Table, key: &[u8], may_be_later: bool) 
     let before = block == 0 || blocks[block - 1].last().expect("no block is empty").as_slice() < key;
     let behind = block + 1 == blocks.len() || blocks[block + 1][0].as_slice() > key;
     ensure(before && behind, || {
-        format!("seek of key {} returned block {block}, which cannot contain the key", show(key))
+        format!(
+            "`seek` of key {} returned block {block}, but an earlier block has keys at or above this key, or a \
+             later block has keys at or below this key",
+            show(key)
+        )
     })?;
     let at_or_below = blocks.partition_point(|keys| keys[0].as_slice() <= key).saturating_sub(1);
     ensure(table.cut != Cut::FirstKeys || may_be_later || block == at_or_below, || {
-        format!("seek of key {} returned block {block}, expected {at_or_below}", show(key))
+        format!(
+            "`seek` of key {} returned block {block}, but block {at_or_below} is the last block whose first key \
+             is at or below this key",
+            show(key)
+        )
     })
 }
 
@@ -128,10 +143,12 @@ fn a_batch_answers_like_its_keys_alone(subject: &Subject) -> Result<(), String> 
         probes.sort_by(|a, b| a.iter().rev().cmp(b.iter().rev()));
         for size in [0, 1, 2, 7, 31, 32, 33, 100] {
             let batch: Vec<_> = probes.iter().take(size).map(|key| table.hashed(key)).collect();
-            check_batch(&*fence, &table, &batch).map_err(|error| format!("{shape}, {size} keys: {error}"))?;
+            check_batch(&*fence, &table, &batch)
+                .map_err(|error| format!("key set \"{shape}\", batch of {size} keys: {error}"))?;
         }
         let all: Vec<_> = probes.iter().map(|key| table.hashed(key)).collect();
-        check_batch(&*fence, &table, &all).map_err(|error| format!("{shape}: {error}"))?;
+        check_batch(&*fence, &table, &all)
+            .map_err(|error| format!("key set \"{shape}\", batch of all keys: {error}"))?;
     }
     Ok(())
 }
@@ -143,7 +160,7 @@ fn check_batch(fence: &dyn Fence, table: &Table, keys: &[HashedKey<'_>]) -> Resu
         let alone = fence.find(*key, table).map_err(|error| error.to_string())?;
         ensure(block == alone, || {
             format!(
-                "a batch found key {} in block {block}, but a single search in block {alone}",
+                "for key {}, `find_batch` returned block {block}, but `find` returned block {alone}",
                 show(key.bytes)
             )
         })
@@ -155,7 +172,7 @@ fn colliding_hashes_change_nothing(subject: &Subject) -> Result<(), String> {
         let mut table = Table::new(&numbered(1000), 4, Cut::Shortest);
         table.hash_mask = hash_mask;
         check_answers(&*subject.policy, &mut table, &[])
-            .map_err(|error| format!("{hash_mask:#x}: {error}"))?;
+            .map_err(|error| format!("with only the hash bits {hash_mask:#x}: {error}"))?;
     }
     Ok(())
 }
@@ -163,12 +180,15 @@ fn colliding_hashes_change_nothing(subject: &Subject) -> Result<(), String> {
 fn what_is_stored_depends_on_the_input_alone(subject: &Subject) -> Result<(), String> {
     let table = Table::new(&numbered(1000), 4, Cut::Shortest);
     let same = table.build(&*subject.policy) == table.build(&*subject.policy);
-    ensure(same, || "two fences from equal input have different bytes".to_owned())?;
-    ensure(subject.policy.alignment().is_power_of_two(), || "the alignment is not a power of two".to_owned())
+    ensure(same, || "two builds from equal input return different bytes".to_owned())?;
+    let alignment = subject.policy.alignment();
+    ensure(alignment.is_power_of_two(), || {
+        format!("`alignment` returns {alignment}, which is not a power of two")
+    })
 }
 
-/// Checks the number of reads in a search. Reads of pages and reads of first keys are counted together. For n blocks,
-/// the limit is ⌈log₂ n⌉ + 1 reads.
+/// Checks that a search of n blocks makes at most ⌈log₂ n⌉ + 1 reads. A read is a read of a page or of a block's
+/// first key.
 fn a_search_reads_no_more_than_a_binary_search(subject: &Subject) -> Result<(), String> {
     for keys in [1, 2, 3, 4, 5, 100, 5000] {
         let mut table = Table::new(&numbered(keys), 1, Cut::FirstKeys);
@@ -180,15 +200,18 @@ fn a_search_reads_no_more_than_a_binary_search(subject: &Subject) -> Result<(), 
             fence.seek(key, &table).map_err(|error| error.to_string())?;
             let reads = table.reads.get();
             ensure(reads <= most, || {
-                format!("a search made {reads} reads in a table of {keys} blocks; the maximum is {most}")
+                format!(
+                    "`seek` read {reads} pages or blocks in an SSTable of {keys} blocks; the maximum is {most}"
+                )
             })?;
         }
     }
     Ok(())
 }
 
-/// Checks that the memory that a fence reports is plausible. The memory is at most about three times the memory of the
-/// separators. If a search reads no pages, the memory is at least four bytes per block. An ideal bound must report 0.
+/// Checks that the result of [`memory_bytes`](Fence::memory_bytes) is plausible. The memory is at most about three
+/// times the memory of the separators. If a search reads no pages, the memory is at least four bytes per block. An
+/// ideal bound must report 0.
 fn memory_is_told(subject: &Subject) -> Result<(), String> {
     let mut table = Table::new(&numbered(5000), 1, Cut::FirstKeys);
     table.store(&*subject.policy);
@@ -198,22 +221,20 @@ fn memory_is_told(subject: &Subject) -> Result<(), String> {
     // A fence may keep three separators' worth of memory per block: both ends and an offset, or two layouts.
     let most = 3 * table.separators().memory_bytes() + 1024;
     ensure(memory <= most, || {
-        format!("the fence reports {memory} bytes of memory for {} blocks", table.blocks.len())
+        format!("`memory_bytes` is {memory} for {} blocks; the maximum is {most}", table.blocks.len())
     })?;
     if subject.oracle {
-        return ensure(memory == 0, || {
-            format!("an ideal bound reports {memory} bytes of memory, expected 0")
-        });
+        return ensure(memory == 0, || format!("`memory_bytes` of an ideal bound is {memory}; it must be 0"));
     }
     // An exact fence needs at least four bytes per block, to distinguish each block from the next block.
     let least = if table.reads.get() == 0 { 4 * table.blocks.len() } else { 0 };
     ensure(memory >= least, || {
-        format!("the fence reports {memory} bytes of memory for {} blocks", table.blocks.len())
+        format!("`memory_bytes` is {memory} for {} blocks; the minimum is {least}", table.blocks.len())
     })
 }
 
-/// Checks the reaction to corrupt bytes. Bytes that are too short or too long must be rejected. Bytes with flipped
-/// bits must be rejected, or each search must return a block of the SSTable. No call may panic.
+/// Checks that corrupt bytes never cause a panic. Opening a fence must fail if the stored bytes are too short or too
+/// long. With flipped bits, opening must fail, or each search must return an error or a block of the SSTable.
 fn corruption_is_an_error_or_a_block_of_the_table(subject: &Subject) -> Result<(), String> {
     let mut table = Table::new(&numbered(300), 5, Cut::Shortest);
     table.store(&*subject.policy);
@@ -222,16 +243,21 @@ fn corruption_is_an_error_or_a_block_of_the_table(subject: &Subject) -> Result<(
     let mut opens = |corrupt: Vec<u8>| {
         table.stored = corrupt;
         catch_unwind(AssertUnwindSafe(|| opens_and_answers(&*subject.policy, &table, &probes)))
-            .map_err(|_| "corrupt bytes cause a panic".to_owned())?
+            .map_err(|_| "opening or searching a fence with corrupt bytes panics".to_owned())?
     };
     for len in 0..sound.len() {
         ensure(!opens(sound[..len].to_vec())?, || {
-            format!("a fence that is truncated to {len} of {} bytes is accepted", sound.len())
+            format!(
+                "a stored fence that is truncated to {len} of {} bytes opens without an error",
+                sound.len()
+            )
         })?;
     }
     for extra in [1, 4, 8, 4096] {
         let longer = [&sound[..], &vec![0; extra]].concat();
-        ensure(!opens(longer)?, || format!("a fence with {extra} additional bytes is accepted"))?;
+        ensure(!opens(longer)?, || {
+            format!("a stored fence with {extra} additional bytes at its end opens without an error")
+        })?;
     }
     for bit in 0..sound.len() * 8 {
         let mut flipped = sound.clone();
@@ -255,13 +281,15 @@ fn opens_and_answers(policy: &dyn FencePolicy, table: &Table, probes: &[Vec<u8>]
     if fence.find_batch(&keys, &mut blocks, table).is_ok() {
         let most = blocks.iter().max().copied().unwrap_or(0);
         ensure((most as usize) < table.blocks.len(), || {
-            format!("a batched search of a corrupt fence returned block {most}, which does not exist")
+            format!("`find_batch` of a corrupt fence returned block {most}, but the SSTable has fewer blocks")
         })?;
     }
     for key in probes {
         for block in [fence.seek(key, table), fence.find(table.hashed(key), table)].into_iter().flatten() {
             ensure((block as usize) < table.blocks.len(), || {
-                format!("a search of a corrupt fence returned block {block}, which does not exist")
+                format!(
+                    "`seek` or `find` of a corrupt fence returned block {block}, but the SSTable has fewer blocks"
+                )
             })?;
         }
     }

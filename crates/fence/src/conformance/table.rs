@@ -151,16 +151,19 @@ pub(crate) fn shapes() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     vec![
         ("random u64", drawn(&|_, random| random.next_u64().to_be_bytes().to_vec())),
         ("consecutive u64", drawn(&|i, _| i.to_be_bytes().to_vec())),
-        ("decimal", drawn(&|_, random| (random.next_u64() >> 20).to_string().into_bytes())),
-        ("user and hash", drawn(&|_, random| format!("user{:020}", random.next_u64()).into_bytes())),
-        ("any length", drawn(&|_, random| bytes(random, 40, |byte| byte))),
-        ("two letters", drawn(&|_, random| bytes(random, 24, |byte| b'a' + byte % 2))),
+        ("decimal numbers", drawn(&|_, random| (random.next_u64() >> 20).to_string().into_bytes())),
         (
-            "lowest and highest bytes",
+            "user and 20 random digits",
+            drawn(&|_, random| format!("user{:020}", random.next_u64()).into_bytes()),
+        ),
+        ("random bytes of any length", drawn(&|_, random| bytes(random, 40, |byte| byte))),
+        ("only the letters a and b", drawn(&|_, random| bytes(random, 24, |byte| b'a' + byte % 2))),
+        (
+            "only bytes 0x00 and 0xff",
             drawn(&|_, random| bytes(random, 20, |byte| 0u8.wrapping_sub(byte % 2))),
         ),
-        ("zeros that only lengthen", (0..40).map(|len| vec![0; len]).collect()),
-        ("highest bytes that only lengthen", (0..40).map(|len| vec![0xff; len]).collect()),
+        ("0 to 39 zero bytes", (0..40).map(|len| vec![0; len]).collect()),
+        ("0 to 39 bytes 0xff", (0..40).map(|len| vec![0xff; len]).collect()),
         (
             "a common prefix of 300 bytes",
             drawn(&|_, random| [vec![b'p'; 300], random.next_u64().to_be_bytes().to_vec()].concat()),
@@ -170,13 +173,13 @@ pub(crate) fn shapes() -> Vec<(&'static str, Vec<Vec<u8>>)> {
             drawn(&|i, random| bytes(random, if i % 50 == 0 { 5000 } else { 12 }, |byte| byte % 4)),
         ),
         (
-            "heads that tie",
+            "equal 8-byte prefixes",
             drawn(&|i, random| {
                 [b"samehead".to_vec(), vec![b'0' + (i % 3) as u8], bytes(random, 4, |b| b)].concat()
             }),
         ),
         ("one key", vec![b"alone".to_vec()]),
-        ("the empty key alone", vec![Vec::new()]),
+        ("only the empty key", vec![Vec::new()]),
     ]
 }
 

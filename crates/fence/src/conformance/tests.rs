@@ -18,8 +18,9 @@ use crate::{CATALOG, FencePolicy};
 fn every_canary_is_caught_by_its_invariant() {
     for (fault, name) in Fault::ALL {
         let canary = Subject { policy: Box::new(Canary::new(fault, policy("binary"))), oracle: false };
-        let (_, check) = INVARIANTS.iter().find(|(other, _)| *other == name).expect("it is an invariant");
-        assert!(check(&canary).is_err(), "{fault:?}: \"{name}\" did not see it");
+        let (_, check) =
+            INVARIANTS.iter().find(|(other, _)| *other == name).expect("an invariant has this name");
+        assert!(check(&canary).is_err(), "the invariant \"{name}\" did not detect the fault {fault:?}");
     }
 }
 

@@ -38,7 +38,7 @@ const BUCKET_ENTRIES: u64 = 4;
 /// The largest share of used entries. Above this share, cuckoo hashing with buckets of four entries often fails.
 const MOST_LOAD: f64 = 0.95;
 
-/// The number of keys for which a new filter is sized, divided by the number of its keys.
+/// The capacity of a new filter in keys, divided by the number of keys that the filter has at first.
 const ROOM: f64 = 1.25;
 
 /// The smallest number of buckets.
@@ -94,7 +94,7 @@ struct CuckooIndex {
     overflow: BTreeMap<(u64, u64), Vec<u32>>,
 }
 
-/// The place of a key in the filter.
+/// The first bucket and the fingerprint of a key in the filter.
 #[derive(Clone, Copy)]
 struct Home {
     bucket: u64,
@@ -132,13 +132,13 @@ impl CuckooIndex {
         Home { bucket, fingerprint: 1 + (((mix(mixed) >> 32) * range) >> 32) }
     }
 
-    /// Returns the second place of a key: the same fingerprint in the other bucket. The function is its own inverse.
+    /// Returns the other bucket of a key, with the same fingerprint. The function is its own inverse.
     fn other(&self, home: Home) -> Home {
         let shift = mix(home.fingerprint) % self.buckets;
         Home { bucket: (shift + self.buckets - home.bucket) % self.buckets, ..home }
     }
 
-    /// Returns the key of an entry in the overflow list. Both places of the entry give the same key.
+    /// Returns the key of an entry in the map of the overflow list. Both buckets of the entry give the same key.
     fn overflow_key(&self, home: Home) -> (u64, u64) {
         (home.bucket.min(self.other(home).bucket), home.fingerprint)
     }

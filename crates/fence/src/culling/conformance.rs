@@ -42,8 +42,8 @@ pub fn check(variant: &'static Variant<dyn Culling>) -> Result<(), String> {
 /// The files of a run, each with its smallest and its largest key.
 type Files = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// Returns runs for the checks. The runs have no file, one file, files of a single key, adjacent files without gaps,
-/// or many files.
+/// Returns runs for the checks. The runs have no file, one file, files of a single key, files with adjacent key
+/// ranges, or many files.
 fn runs() -> Vec<Files> {
     let file = |low: &[u8], high: &[u8]| (low.to_vec(), high.to_vec());
     let many = (0..40u8).map(|i| (vec![b'a', 5 * i], vec![b'a', 5 * i + 3])).collect();
@@ -90,9 +90,12 @@ fn keys_are_in_their_file(culling: &Subject) -> Result<(), String> {
             let expected = files.iter().position(|(low, high)| low <= key && key <= high);
             let found = index.file_for(key);
             ensure(found == expected, || {
+                let name = |file: Option<usize>| file.map_or("no file".to_owned(), |file| format!("file {file}"));
                 format!(
-                    "for key {key:?} in the files {files:?}, the method returns file {found:?}, expected \
-                     {expected:?}"
+                    "for the key {key:?} and the key ranges {files:?}, `file_for` returns {}, but {} contains the \
+                     key",
+                    name(found),
+                    name(expected)
                 )
             })
         })
@@ -134,16 +137,17 @@ fn check_range(
     let found = index.overlapping(low, high);
     ensure(found.clone().eq(expected.iter().copied()) && found.end <= files.len(), || {
         format!(
-            "for the range {low:?} to {high:?} in the files {files:?}, the method returns {found:?}, \
-             expected {expected:?}"
+            "for the range from {low:?} to {high:?} and the key ranges {files:?}, `overlapping` returns the \
+             files {found:?}, but the files {expected:?} overlap the range"
         )
     })
 }
 
-/// The number of changes of the files that the check of a key index makes.
+/// The number of times that the check of a key index changes the files.
 const CHANGES: u32 = 60;
 
-/// Adds and removes files with overlapping keys. After each change, every key must have all its files.
+/// Checks that after each change of the files, the key index returns for each key all files that contain the key. The
+/// changes add and remove files with overlapping keys.
 fn keys_are_in_all_their_files(culling: &Subject) -> Result<(), String> {
     let Some(mut index) = culling.0.key_index(&[]) else { return Ok(()) };
     // Files of many sizes. A file shares most keys with the previous file.
@@ -162,10 +166,14 @@ fn keys_are_in_all_their_files(culling: &Subject) -> Result<(), String> {
         let next = index.edited(&removed, std::slice::from_ref(&added));
         files.push(added);
         let Some(next) = next.or_else(|| culling.0.key_index(&files)) else {
-            return Err("the method has an index of keys for no files, but not for some files".to_owned());
+            return Err(
+                "`key_index` returns an index for a tree without files, but `None` for a tree with files"
+                    .to_owned(),
+            );
         };
         index = next;
-        check_key_index(&*index, &files).map_err(|what| format!("after change {change}: {what}"))?;
+        check_key_index(&*index, &files)
+            .map_err(|what| format!("after change {change} of the files: {what}"))?;
     }
     Ok(())
 }
@@ -176,9 +184,13 @@ fn check_key_index(index: &dyn KeyIndex, files: &[FileKeys]) -> Result<(), Strin
             let mut is_named = false;
             index.files(*hash, &mut |found| is_named |= found == file.file);
             ensure(is_named, || {
-                format!("the index does not return file {} for key hash {hash:#x} of this file", file.file)
+                format!(
+                    "the key index does not return file {} for the hash {hash:#x} of one of the keys in this \
+                     file",
+                    file.file
+                )
             })?;
         }
     }
-    ensure(index.memory_bytes() > 0, || "the index reports 0 bytes of memory".to_owned())
+    ensure(index.memory_bytes() > 0, || "`memory_bytes` of the key index is 0; it must be above 0".to_owned())
 }

@@ -353,7 +353,7 @@ const FILES: &[Case<'_>] = &[
         "keys       = { kind = \"zipfian\", theta = 0.9 }",
         "replay = { kind = \"raw\", file = \"x.toml\", width = 8 }",
         15,
-        &["the length of the file is not a multiple of 8, the bytes per key; set width"],
+        &["the file length is not a multiple of width = 8 bytes; set width to the size of one integer"],
     ),
     (
         "[sweep]",

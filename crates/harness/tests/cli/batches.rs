@@ -121,7 +121,7 @@ fn batches_that_cannot_be_are_rejected_before_they_run() {
         ),
         (
             BATCHES.replace("range      = { entries = 4 }", "range = { entries = 4 }\nthreads = 2"),
-            "a range delete deletes keys of all threads",
+            "a range delete may delete keys that other",
         ),
         (
             QUEUE.replace("batch_mix  = { insert = 1,", "batch_mix  = { insert = 1, put = 1,"),

@@ -112,7 +112,7 @@ fn a_workload_that_breaks_the_contract_is_refused() {
         ),
         (
             QUEUE.replace("operations = 500", "operations = 500\nrate = { p99 = \"1ms\" }"),
-            "each key can be deleted",
+            "a second single delete",
         ),
         (
             format!("engine = \"redb\"\n{}", QUEUE.replace("\"counted\"", "\"timed\"")),

@@ -97,7 +97,7 @@ fn rocksdb_writes_what_we_read_and_reads_what_we_write() {
     );
     bench.ok(&["run", "x.toml"]);
     let assumptions = bench.manifest("x").assumptions.join("\n");
-    assert!(assumptions.contains("seeks read entries = 1 each"), "{assumptions}");
+    assert!(assumptions.contains("seeks is replayed as a scan of entries = 1 entries"), "{assumptions}");
 }
 
 /// A Redis server that a test has started.

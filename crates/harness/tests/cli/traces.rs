@@ -56,7 +56,7 @@ fn a_cache_trace_is_replayed_and_misses_are_filled() {
     for assumed in [
         "phase absent: cache.csv is recognized as a trace of kind \"twitter\"",
         "phase fill: after a get that finds no value, the replay puts the key",
-        "writes are synthetic; their sizes are the recorded sizes",
+        "lsmbench generates values of the recorded sizes",
     ] {
         assert!(assumptions.contains(assumed), "{assumptions}");
     }

@@ -7,15 +7,15 @@ use catalog::laws::Invariant;
 
 use crate::{KeyFormat, KeyId};
 
-/// A key format that is ready to encode keys.
+/// The key format under test.
 pub(crate) struct Subject(pub(crate) Arc<dyn KeyFormat>);
 
 /// All invariants of key formats, each with its name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("different keys have different bytes", keys_differ),
-    ("the order of keys is the announced order", order_is_as_announced),
+    ("`ordered` returns whether keys sort by their numbers", order_is_as_announced),
     ("absent keys are between present keys", absent_keys_lie_between),
-    ("sums of key numbers are correct", sums_are_right),
+    ("`append_above` adds the span to the number of the key", sums_are_right),
 ];
 
 /// Returns the sampled keys: the first keys, and the last keys that the format can distinguish.
@@ -31,8 +31,8 @@ fn key(format: &dyn KeyFormat, id: KeyId) -> Vec<u8> {
     bytes.split_off(6)
 }
 
-/// Checks that different keys have different bytes, and that no key is longer than the announced maximum. The checked
-/// keys include present keys and absent keys.
+/// Checks that different keys have different bytes, and that no key is empty or longer than
+/// [`max_bytes`](KeyFormat::max_bytes). The checked keys include present keys and absent keys.
 fn keys_differ(Subject(format): &Subject) -> Result<(), String> {
     let format = &**format;
     let mut seen = HashSet::new();
@@ -41,7 +41,7 @@ fn keys_differ(Subject(format): &Subject) -> Result<(), String> {
             let key = key(format, id);
             if key.is_empty() || key.len() > format.max_bytes() {
                 return Err(format!(
-                    "key {id:?} has {} bytes, but the announced length is {}",
+                    "key {id:?} has {} bytes; a key must have from 1 to `max_bytes` = {} bytes",
                     key.len(),
                     format.max_bytes()
                 ));
@@ -54,7 +54,7 @@ fn keys_differ(Subject(format): &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that keys sort by their numbers, if the format announces this order.
+/// Checks that keys sort by their numbers if [`ordered`](KeyFormat::ordered) returns true, and only then.
 fn order_is_as_announced(Subject(format): &Subject) -> Result<(), String> {
     let format = &**format;
     let ids = sample(format).into_iter().flat_map(|index| [KeyId::present(index), KeyId::absent(index)]);
@@ -62,11 +62,13 @@ fn order_is_as_announced(Subject(format): &Subject) -> Result<(), String> {
     if keys.is_sorted() == format.ordered() {
         Ok(())
     } else {
-        Err(format!("ordered is {}, but the order of the keys is different", format.ordered()))
+        let sort = if format.ordered() { "do not sort" } else { "sort" };
+        Err(format!("`ordered` returns {}, but the sampled keys {sort} by their numbers", format.ordered()))
     }
 }
 
-/// Checks that absent keys sort between the present keys, and not before or after all present keys.
+/// Checks that absent keys sort between the smallest and the largest present key. Of 2000 absent keys, up to 10 may
+/// be outside of this range.
 fn absent_keys_lie_between(Subject(format): &Subject) -> Result<(), String> {
     let format = &**format;
     let present: Vec<Vec<u8>> = (0..2000).map(|index| key(format, KeyId::present(index))).collect();
@@ -76,7 +78,10 @@ fn absent_keys_lie_between(Subject(format): &Subject) -> Result<(), String> {
     if outside <= 10 {
         Ok(())
     } else {
-        Err(format!("{outside} of 2000 absent keys are not between the smallest and the largest present key"))
+        Err(format!(
+            "{outside} of 2000 absent keys are not between the smallest and the largest present key; the \
+             maximum is 10"
+        ))
     }
 }
 
@@ -99,7 +104,12 @@ fn sums_are_right(Subject(format): &Subject) -> Result<(), String> {
         let is_next = !format.ordered() || next.is_none_or(|next| above(2) == next);
         let spans = [0, 1, 2, 255, 256, 70_000, u32::MAX].map(above);
         if spans[0] != own || !is_next || !spans.is_sorted() || spans[1] <= own {
-            return Err(format!("key {index}: adding a span to {own:?} gives {spans:?}"));
+            return Err(format!(
+                "key {index}, {own:?}: for the spans 0, 1, 2, 255, 256, 70000 and {}, `append_above` writes \
+                 {spans:?}; these keys must begin with the key itself, must ascend, and must contain the next \
+                 present key for span 2 if the format is ordered",
+                u32::MAX
+            ));
         }
     }
     Ok(())

@@ -43,7 +43,7 @@ fn stays_below(Subject(distribution): &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that equal random numbers give equal indexes, no matter how many calls draw them.
+/// Checks that equal random numbers give equal indexes, whether one call or several calls draw the indexes.
 fn repeats_in_pieces(Subject(distribution): &Subject) -> Result<(), String> {
     for keys in [1, 10, 777] {
         let whole = draw(&mut *distribution.sampler(&scope(keys, keys)), 5, keys, 500);
@@ -56,13 +56,16 @@ fn repeats_in_pieces(Subject(distribution): &Subject) -> Result<(), String> {
             rest = behind;
         }
         if whole != pieces {
-            return Err(format!("with {keys} keys, several calls drew other keys than one call"));
+            return Err(format!(
+                "with {keys} keys, several calls drew other keys than one call with the same random numbers"
+            ));
         }
     }
     Ok(())
 }
 
-/// Checks that the drawn shares of the most popular keys equal the announced shares.
+/// Checks that the drawn shares of the most popular keys differ by at most 0.015 from the shares that
+/// [`share`](KeyDistribution::share) returns, and that [`shares`](KeyDistribution::shares) returns equal values.
 fn keeps_its_share(Subject(distribution): &Subject) -> Result<(), String> {
     const KEYS: u64 = 500;
     const DRAWS: usize = 500_000;
@@ -80,21 +83,23 @@ fn keeps_its_share(Subject(distribution): &Subject) -> Result<(), String> {
         if (share - announced).abs() > 0.015 {
             return Err(format!(
                 "the announced share of the {hottest} hottest keys is {announced}, but their drawn share is \
-                 {share}"
+                 {share}; the shares may differ by 0.015"
             ));
         }
         let several = distribution.shares(KEYS, &[1, hottest]).and_then(|mut shares| shares.pop());
         if several.is_none_or(|several| (several - announced).abs() > 1e-9) {
+            let several = several.map_or("missing".to_owned(), |share| share.to_string());
             return Err(format!(
-                "for the {hottest} hottest keys, a call for one share returns {announced}, but a call for \
-                 several shares returns {several:?}"
+                "for the {hottest} hottest of {KEYS} keys, `share` returns {announced}, but the last element \
+                 of `shares` is {several}"
             ));
         }
     }
     Ok(())
 }
 
-/// Checks that the popular keys have the positions that the distribution announces.
+/// Checks that the most frequently drawn keys are scattered, adjacent or drawn in sequence, as
+/// [`standing`](KeyDistribution::standing) announces.
 fn stands_where_it_says(Subject(distribution): &Subject) -> Result<(), String> {
     const KEYS: u64 = 500;
     const HOTTEST: usize = 50;
@@ -117,7 +122,8 @@ fn stands_where_it_says(Subject(distribution): &Subject) -> Result<(), String> {
         Ok(())
     } else {
         Err(format!(
-            "the announced positions are {standing:?}, but the {HOTTEST} hottest keys span {span} keys"
+            "`standing` returns {standing:?}, but the indexes of the {HOTTEST} hottest of {KEYS} keys span \
+             {span} keys, and whether keys are drawn in sequence is {in_turn}"
         ))
     }
 }

@@ -15,7 +15,7 @@ use crate::{
 
 /// Returns the check function of the invariant `name`.
 fn check_of<S>(invariants: &[catalog::laws::Invariant<S>], name: &str) -> fn(&S) -> Result<(), String> {
-    invariants.iter().find(|(other, _)| *other == name).expect("the name is an invariant").1
+    invariants.iter().find(|(other, _)| *other == name).expect("an invariant has this name").1
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn popular_keys_stay_popular() {
     let after = hottest(&scope(700, 1000), 800);
     assert!(before.intersection(&after).count() >= 3, "{before:?} {after:?}");
     let neighbours = before.iter().filter(|key| before.contains(&(*key + 1))).count();
-    assert!(neighbours <= 1, "popular keys stand anywhere: {before:?}");
+    assert!(neighbours <= 1, "popular keys are adjacent instead of scattered: {before:?}");
 }
 
 fn distribution(label: &str) -> Box<dyn KeyDistribution> {
@@ -192,7 +192,10 @@ fn canary_lengths_are_caught() {
     ];
     for (bad, name) in cases {
         let subject = lengths::Subject { lengths: Box::new(bad), least: 1 };
-        assert!(check_of(lengths::INVARIANTS, name)(&subject).is_err(), "\"{name}\" did not see it");
+        assert!(
+            check_of(lengths::INVARIANTS, name)(&subject).is_err(),
+            "the invariant \"{name}\" did not detect its fault"
+        );
     }
     let empty = lengths::Subject { lengths: Box::new(crate::length::Fixed(0)), least: 1 };
     assert!(check_of(lengths::INVARIANTS, "a length stays within its bounds")(&empty).is_err());
@@ -255,8 +258,10 @@ fn canary_formats_are_caught() {
         let subject = formats::Subject(Arc::new(format));
         names.iter().all(|name| check_of(formats::INVARIANTS, name)(&subject).is_ok())
     }
-    let [bytes, order] = ["different keys have different bytes", "the order of keys is the announced order"];
-    let [absent, sums] = ["absent keys are between present keys", "sums of key numbers are correct"];
+    let [bytes, order] =
+        ["different keys have different bytes", "`ordered` returns whether keys sort by their numbers"];
+    let [absent, sums] =
+        ["absent keys are between present keys", "`append_above` adds the span to the number of the key"];
     assert!(!is_kept(WrongFormat(format("u64"), |id: KeyId| KeyId::present(id.index())), &[bytes]));
     let far = |id: KeyId| if id.is_absent() { KeyId::present(id.index() + (1 << 40)) } else { id };
     let above = || WrongFormat(format("u64"), far);

@@ -1,4 +1,4 @@
-//! One line of the DSL as data. This module also converts commands back to text.
+//! The commands of the DSL as a data type, and their conversion to text.
 
 use std::fmt::{self, Write};
 
@@ -73,7 +73,7 @@ impl fmt::Display for Command {
     }
 }
 
-/// Returns `bytes` as one token of a line.
+/// Returns `bytes` as one token of a DSL line: unchanged if possible, else in quotes with escapes.
 pub(crate) fn token(bytes: &[u8]) -> String {
     Token(bytes).to_string()
 }

@@ -20,7 +20,7 @@ pub enum ReadError {
     Io {
         /// The number of the line at which reading failed, from 1.
         line: u64,
-        /// The error of the kernel.
+        /// The I/O error.
         source: io::Error,
     },
     /// A line is not a command.
@@ -31,7 +31,7 @@ pub enum ReadError {
         /// The syntax error.
         error: SyntaxError,
     },
-    /// A line is longer than any command.
+    /// A line is longer than the longest possible command.
     #[error(
         "line {line}: longer than {LONGEST_LINE} bytes, the maximum of a command; check that the file is a text file"
     )]

@@ -23,7 +23,8 @@ use crate::stream::Stream;
 /// For such a phase, print the requests of the replay.
 ///
 /// # Errors
-/// Returns an error if `out` cannot be written, or if a scan needs the key order of more keys than lsmbench can sort.
+/// Returns an error if writing to `out` fails. Also returns an error if a scan needs the sorted order of more than
+/// about 3.4 billion keys in a format that does not sort keys by their indexes.
 pub fn write_operations(
     phase: &Arc<PhasePlan>,
     from: Extent,
@@ -111,7 +112,12 @@ impl Printer<'_> {
         if !self.order.as_ref().is_some_and(|order| order.covers(keys)) {
             self.order = KeyOrder::new(self.format, keys + keys / 4);
         }
-        let order = self.order.as_ref().ok_or_else(|| io::Error::other("too many keys to sort for scans"))?;
+        let order = self.order.as_ref().ok_or_else(|| {
+            io::Error::other(format!(
+                "a scan needs the sorted order of {keys} keys, but lsmbench can sort at most about 3.4 billion \
+                 keys; use a key format that sorts keys by their indexes"
+            ))
+        })?;
         let start = order.place(index);
         let places = order.places(keys);
         // The order may contain keys that do not exist yet. A scan does not count such keys.

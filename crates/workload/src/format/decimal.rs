@@ -14,7 +14,7 @@ use crate::trace::Recording;
 
 pub(crate) const VARIANT: Variant<dyn KeyFormatPolicy> = Variant::new::<Policy>(
     "decimal",
-    "a decimal number, padded with zeros; readable keys in index order",
+    "a decimal number, padded with zeros; readable keys that sort by their indexes",
     numbered::REFERENCE,
 );
 

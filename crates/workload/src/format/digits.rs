@@ -3,7 +3,7 @@
 /// Number of decimal digits that the conversion returns, enough for any 64-bit number with leading zeros.
 pub(super) const DIGITS: usize = 24;
 
-/// Returns `number` as decimal digits, with leading zeros.
+/// Returns `number` as [`DIGITS`] decimal digits, with leading zeros.
 #[inline]
 pub(super) fn decimal_digits(number: u64) -> [u8; DIGITS] {
     const EIGHT: u64 = 100_000_000;

@@ -48,7 +48,7 @@ impl Params {
         Ok(self)
     }
 
-    /// Returns the mapping from keys to numbers, for at most `count` keys.
+    /// Returns the mapping from keys to numbers below `count`. The mapping has room for `count` / 2 keys.
     pub(super) fn numbers(&self, count: u64) -> Numbers {
         Numbers { count, scatter: self.scattered.then(|| Permutation::new(count, SCATTER_SEED)) }
     }
@@ -77,7 +77,7 @@ impl Numbers {
     }
 
     /// Returns the number of keys that can exist. Each key takes two numbers: one for the key itself, and one for the
-    /// absent key directly after it.
+    /// absent key directly after the key.
     pub(super) fn keys(&self) -> u64 {
         self.count / 2
     }

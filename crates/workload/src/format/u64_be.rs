@@ -16,7 +16,7 @@ use crate::trace::Recording;
 
 pub(crate) const VARIANT: Variant<dyn KeyFormatPolicy> = Variant::new::<Policy>(
     "u64",
-    "a big-endian number, padded with zeros; small keys in index order",
+    "a big-endian integer, padded with the digit 0; short keys that sort by their indexes",
     numbered::REFERENCE,
 );
 

@@ -11,7 +11,7 @@ use crate::random::Random;
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Exponential>(
     "exponential",
     "an exponential distribution over the age of keys, so that newer keys are accessed more often",
-    "# Percentage of the accesses that go to the newest keys, whose share is `frac`.
+    "# Percentage of all accesses that go to the newest keys. `frac` is the share of these newest keys.
 percentile = 95.0
 # Share of the keys, counted from the newest key, that receive `percentile` percent of the accesses.
 frac = 0.8571428571
@@ -44,13 +44,14 @@ impl Build<dyn KeyDistribution> for Exponential {
             return Err(format!("percentile is {}; it must be between 0 and 100", params.percentile));
         }
         if !(params.frac > 0.0 && params.frac.is_finite()) {
-            return Err(format!("frac is {}; it must be a share of the keys above 0", params.frac));
+            return Err(format!("frac is {}; it must be above 0, as a fraction of all keys", params.frac));
         }
         let mean = -params.frac / (1.0 - params.percentile / 100.0).ln();
         // With a larger mean, nearly every draw would be an age that no key has.
         if mean > 100.0 {
             return Err(
-                "frac is too large for this percentile, so the distribution is nearly uniform; use \"uniform\""
+                "the mean age that frac and percentile give is more than 100 times the number of keys, so the \
+                 distribution is nearly uniform; lower frac, or use \"uniform\""
                     .to_owned(),
             );
         }

@@ -37,8 +37,8 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Returns the number of hot keys among `keys` keys. At least one key must be hot. At least one key must not be
-    /// hot, unless the parameters make all keys hot.
+    /// Returns the number of hot keys among `keys` keys: the share `data` of the keys, rounded to a whole number, but
+    /// at least 1.
     fn hot(&self, keys: u64) -> u64 {
         ((self.data * keys as f64).round() as u64).clamp(1, keys)
     }

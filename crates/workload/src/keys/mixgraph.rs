@@ -90,12 +90,15 @@ impl Build<dyn KeyDistribution> for Mixgraph {
         }
         if !(params.key_a > 0.0 && params.key_b > 0.0) {
             return Err(
-                "key_a and key_b must be above 0, so that the power function has an inverse".to_owned()
+                "key_a and key_b must both be above 0, because only then the power function a·x^b has an \
+                 inverse"
+                    .to_owned(),
             );
         }
         let hotness = params.hotness();
         if hotness.iter().any(|heat| !heat.is_finite() || *heat < 0.0) || hotness.iter().sum::<f64>() <= 0.0 {
-            let message = "range_a to range_d give a key range a negative or infinite hotness, or give all key ranges a hotness of 0";
+            let message = "range_a, range_b, range_c and range_d must give every key range a finite hotness \
+                           of 0 or more, and at least one key range a hotness above 0";
             return Err(message.to_owned());
         }
         Ok(Box::new(Self(params)))

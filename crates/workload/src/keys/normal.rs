@@ -57,17 +57,17 @@ impl Build<dyn KeyDistribution> for Normal {
         }
         let normal = Self(params);
         if normal.within(0.0, 1.0) < LEAST_WITHIN {
-            return Err(
-                "deviation is too large, so the distribution is nearly uniform; use \"uniform\"".to_owned()
-            );
+            return Err("deviation is too large: less than 1 % of the draws select an existing key, so the \
+                        distribution is nearly uniform; lower deviation, or use \"uniform\""
+                .to_owned());
         }
         Ok(Box::new(normal))
     }
 }
 
 impl Normal {
-    /// Returns the share of draws between two fractions of the key space. Draws that select no existing key are
-    /// included.
+    /// Returns the share of draws that fall between two positions, which are fractions of the key space. The share
+    /// refers to all draws, including those that select no existing key.
     fn within(&self, from: f64, to: f64) -> f64 {
         let Params { mean, deviation } = self.0;
         let below = |part: f64| 0.5 * libm::erfc((mean - part) / (deviation * std::f64::consts::SQRT_2));

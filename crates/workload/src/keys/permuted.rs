@@ -7,7 +7,7 @@ use crate::random::Random;
 
 /// Distribution over popularity ranks. Rank 0 belongs to the most popular key.
 pub(crate) trait Ranks: Send {
-    /// Changes the number of ranks to `ranks`. Later calls request at most `room` ranks.
+    /// Changes the number of ranks to `ranks`. Later calls of this function request at most `room` ranks.
     fn resize(&mut self, ranks: u64, room: u64);
 
     /// Draws a rank, counted from 0.

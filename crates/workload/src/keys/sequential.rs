@@ -6,7 +6,7 @@ use super::distribution::{KeyDistribution, KeySampler, PopularKeys, Scope};
 use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> =
-    Variant::plain("sequential", "all keys in sequence, repeated from the first key", || {
+    Variant::plain("sequential", "all keys in index order, again and again from the first key", || {
         Box::new(Sequential)
     });
 

@@ -16,7 +16,7 @@ use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::plain(
     "ycsb-core",
-    "zipfian keys of YCSB's CoreWorkload, which are ycsb-scrambled over the expected number of keys",
+    "Zipfian keys of YCSB's CoreWorkload: ycsb-scrambled over the number of keys that YCSB expects",
     || Box::new(YcsbCore),
 );
 

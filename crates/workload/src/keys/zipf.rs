@@ -36,8 +36,8 @@ pub(crate) struct Zipf {
     theta: f64,
 }
 
-/// A slot of the alias table. A draw below the threshold selects the slot's bucket, and any other draw selects the
-/// alias.
+/// A slot of the alias table. A draw below the threshold selects the bucket with the index of the slot, and any other
+/// draw selects the bucket with the index `alias`.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     threshold: u64,
@@ -50,7 +50,8 @@ struct Slot {
 struct Bucket {
     first: u64,
     width: u64,
-    /// A random number below this threshold keeps any rank of the bucket.
+    /// If the second random number of a draw is at most this threshold, the draw is kept, whatever rank of the bucket
+    /// was drawn.
     squeeze: u64,
 }
 
@@ -93,7 +94,8 @@ impl Zipf {
         }
     }
 
-    /// Returns whether a draw is kept, if its random number is not below the threshold of the bucket.
+    /// Returns whether a draw of `rank` is kept whose second random number `thinning` is above the threshold of the
+    /// bucket.
     #[cold]
     fn kept(&self, bucket: &Bucket, rank: u64, thinning: u64) -> bool {
         crate::random::unit(thinning) < (rank as f64 / bucket.first as f64).powf(-self.theta)

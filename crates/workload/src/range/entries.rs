@@ -1,8 +1,9 @@
-//! Conversion of a count in TOML to the number of entries of a scan.
+//! Conversion of a TOML count to the number of entries that a scan reads.
 
 use catalog::Count;
 
-/// Converts a count to the number of entries of a scan. Returns an error if the count is 0 or too large.
+/// Converts the value of the TOML key `key` to the number of entries that a scan reads. Returns an error if the count
+/// is 0 or too large.
 pub(super) fn entries(key: &str, count: Count) -> Result<u32, String> {
     match u32::try_from(count.0) {
         Ok(0) => Err(format!("{key} is 0; a scan reads at least 1 entry")),

@@ -8,7 +8,7 @@ use crate::length::{LengthDistribution, Pareto, ParetoLaw};
 
 pub(crate) const VARIANT: Variant<dyn LengthDistribution> = Variant::new::<ParetoLength>(
     "pareto",
-    "mostly short scans with a heavy tail, by the generalized Pareto distribution measured in production",
+    "mostly short scans, few very long scans: a generalized Pareto distribution that Facebook measured",
     "# Location parameter of the generalized Pareto distribution, in entries.
 theta = 0.0
 # Scale parameter of the generalized Pareto distribution, in entries. A larger scale gives longer

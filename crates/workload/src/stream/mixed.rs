@@ -143,7 +143,7 @@ impl MixedStream {
         operations: &mut Vec<Operation>,
         limit: usize,
     ) -> usize {
-        let (mixed, _) = phase.mix_of(thread).expect("a mixed stream belongs to a phase with a mix");
+        let (mixed, _) = phase.mix_of(thread).expect("the phase of a mixed stream has a mix");
         let mut scratch = std::mem::take(&mut self.scratch);
         let mut filled = self.left.min(limit as u64) as usize;
         scratch.kinds.resize(filled, Kind::Get);

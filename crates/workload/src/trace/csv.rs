@@ -38,8 +38,8 @@ pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::new::<Csv>(
      size = 6\n\
      # Whether the text \\xHH in a key stands for one byte.\n\
      escapes = true\n\
-     # Size of a block, for block traces. The key is then an offset, the size is a length, and each row\n\
-     # is one operation per block.\n\
+     # Size of a block in a block trace; 0B for other traces. In a block trace, the key is an offset, the\n\
+     # size is a length, and a row gives one operation for each block of the request.\n\
      block = \"0B\"\n\
      # Unit of the offset, such as the size of a sector.\n\
      unit = \"1B\"\n\
@@ -149,13 +149,16 @@ impl Build<dyn TraceReader> for Csv {
             return Err(format!("separator is \"{}\"; it must be one byte", params.separator));
         };
         if params.key == 0 || params.namespace.contains(&0) {
-            return Err("key and namespace must be column numbers from 1".to_owned());
+            return Err("key and namespace must be column numbers, counted from 1".to_owned());
         }
         if params.unit.0 == 0 || params.size_unit.0 == 0 {
-            return Err("unit and size_unit must be sizes from 1B".to_owned());
+            return Err("unit and size_unit must be sizes of at least 1B".to_owned());
         }
         if params.block.0 > 0 && params.size == 0 {
-            return Err("block also needs the column of the length; set size = …".to_owned());
+            return Err(
+                "block traces need the column of the request length; set size to the number of this column"
+                    .to_owned(),
+            );
         }
         Ok(Box::new(Self { params, separator }))
     }
@@ -191,7 +194,7 @@ impl LineFormat for Rows {
         };
         let time_ns =
             get("time", params.time)?.map(|time| nanoseconds(time, params.time_unit)).transpose()?;
-        let key = get("key", params.key)?.ok_or("the row has no key")?;
+        let key = get("key", params.key)?.ok_or("the row has an empty key")?;
         let mut prefix = Vec::new();
         for column in &params.namespace {
             prefix.extend_from_slice(get("namespace", *column)?.unwrap_or_default());

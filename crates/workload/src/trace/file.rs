@@ -17,7 +17,7 @@ use super::record::TraceRecord;
 pub struct TraceFile {
     /// The path of the file. A relative path is relative to the folder of the file that names the trace.
     pub file: PathBuf,
-    /// The reader of the trace, which is one of [`TRACES`]. With `None`, lsmbench recognizes the format by the
+    /// The format of the trace, which is one of [`TRACES`]. With `None`, lsmbench recognizes the format by the
     /// content of the file.
     pub format: Option<Choice>,
 }
@@ -44,23 +44,23 @@ impl TraceFile {
         Ok(Self { file, format: Some(TRACES.choose(&Value::Table(format))?) })
     }
 
-    /// Creates a trace. `kind` names a reader, such as `raw`, or a reader with parameters, such as `raw(width=8)`. If
-    /// `kind` is `None`, lsmbench recognizes the format by the content of the file.
+    /// Creates a trace. `kind` is the name of a format, such as `raw`, or a format with parameters, such as
+    /// `raw(width=8)`. If `kind` is `None`, lsmbench recognizes the format by the content of the file.
     ///
     /// # Errors
-    /// Returns an error if the reader is unknown, or if a parameter is wrong.
+    /// Returns an error if the format is unknown, or if a parameter is invalid.
     pub fn new(file: PathBuf, kind: Option<&str>) -> Result<Self, ChoiceError> {
         let format = kind.map(|kind| TRACES.choose(&kind.into())).transpose()?;
         Ok(Self { file, format })
     }
 
-    /// Returns the name of the reader. Returns `None` if lsmbench must recognize the format by the content of the
-    /// file.
+    /// Returns the name of the trace format. Returns `None` if lsmbench must recognize the format by the content of
+    /// the file.
     pub fn kind(&self) -> Option<&str> {
         self.format.as_ref().map(Choice::kind)
     }
 
-    /// Returns the reader that the settings name. Returns `None` if the settings name no reader.
+    /// Returns the reader of the format that the settings name. Returns `None` if the settings name no format.
     pub(crate) fn reader(&self) -> Option<Box<dyn TraceReader>> {
         self.format.as_ref().map(built)
     }
@@ -120,7 +120,8 @@ impl TraceFile {
                 _ => {
                     let bytes = key.len();
                     return Err(malformed(format!(
-                        "its reader returned a key of {bytes} bytes instead of {width} bytes"
+                        "a record has a key of {bytes} bytes, but the trace format announces keys of {width} \
+                         bytes"
                     )));
                 }
             }
@@ -167,11 +168,11 @@ impl Iterator for TraceStream {
 }
 
 fn built(format: &Choice) -> Box<dyn TraceReader> {
-    TRACES.build(format).expect("the format was built when it was chosen")
+    TRACES.build(format).expect("the parameters were checked when the format was chosen")
 }
 
-/// Returns the first reader that recognizes the first bytes of a file. The detected reader has its default
-/// parameters.
+/// Returns the first trace format that recognizes the first bytes of a file, with the default parameters of the
+/// format.
 fn recognized(head: &TraceHead<'_>) -> Option<Choice> {
     let kinds: Vec<&str> = TRACES.variants().iter().map(|variant| variant.kind).collect();
     let choices = kinds.into_iter().filter_map(|kind| TRACES.choose(&kind.into()).ok());

@@ -47,18 +47,17 @@ impl<'a> Payload<'a> {
         Ok(u64::from_le_bytes(taken.try_into().expect("eight bytes were taken")))
     }
 
-    /// Returns the next number of variable length. Each byte contains 7 bits of the number, and the first byte
-    /// contains the lowest bits.
+    /// Returns the next varint. Each byte contains 7 bits of the number, and the first byte contains the lowest bits.
     pub(super) fn varint(&mut self, what: &str) -> Result<u32, String> {
         let mut number = 0u64;
         for shift in (0..35).step_by(7) {
             let byte = self.byte(what)?;
             number |= u64::from(byte & 0x7f) << shift;
             if byte < 0x80 {
-                return u32::try_from(number).map_err(|_| format!("{what} is above 32 bits"));
+                return u32::try_from(number).map_err(|_| format!("{what} does not fit into 32 bits"));
             }
         }
-        Err(format!("{what} is longer than a number of 32 bits"))
+        Err(format!("the encoding of {what} has more than 5 bytes, the maximum for a number of 32 bits"))
     }
 
     /// Returns the next byte string. The encoding begins with the length of the string.

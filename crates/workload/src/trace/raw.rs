@@ -9,7 +9,7 @@ use super::record::{TraceOperation, TraceRecord};
 
 pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::new::<Raw>(
     "raw",
-    "integers of equal width, one after the other",
+    "fixed-width integers without separators; each integer is the key of one access",
     "# Size of each integer in bytes. Valid values: 1, 2, 4, 8.\n\
      width = 4\n\
      # Byte order of the integers. \"big\" stores the most significant byte first, and \"little\" stores the\n\
@@ -98,7 +98,8 @@ impl TraceRecords for Numbers {
             RecordError::Byte { .. } => RecordError::Byte {
                 offset,
                 message: format!(
-                    "the length of the file is not a multiple of {width}, the bytes per key; set width"
+                    "the file length is not a multiple of width = {width} bytes; set width to the size of one \
+                     integer"
                 ),
             },
             error => error,

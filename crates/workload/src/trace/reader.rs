@@ -62,7 +62,7 @@ pub enum TraceError {
     Read {
         /// The path of the file.
         path: PathBuf,
-        /// The error of the kernel or the decompressor.
+        /// The I/O error or the error of the decompressor.
         source: io::Error,
     },
     /// The content of the file violates its format.

@@ -39,7 +39,11 @@ impl Commands {
         let Some((name, arguments)) = command.split_first() else { return Ok(()) };
         let name = name.to_ascii_uppercase();
         let found = operations(&name, arguments).map_err(|Missing| {
-            format!("{} has {} arguments, which is too few or an odd number", quoted(&name), arguments.len())
+            format!(
+                "the command {} has {} arguments, but needs more arguments or an even number",
+                quoted(&name),
+                arguments.len()
+            )
         })?;
         if let Some(operations) = found {
             for mut record in operations {
@@ -48,7 +52,9 @@ impl Commands {
             }
         } else if name == b"SELECT" {
             let database = arguments.first().and_then(|database| std::str::from_utf8(database).ok());
-            self.database = database.and_then(|text| text.parse().ok()).ok_or("SELECT has no number")?;
+            self.database = database
+                .and_then(|text| text.parse().ok())
+                .ok_or("the command SELECT has no database number")?;
         } else {
             *self.left_out.entry(quoted(&name)).or_default() += 1;
         }

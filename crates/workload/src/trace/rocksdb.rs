@@ -166,9 +166,11 @@ impl Queries {
                 }
             }
             WRITE | GET | SEEK | SEEK_FOR_PREV | MULTI_GET => {
-                return Err(format!("a record of type {kind} lacks its fields"));
+                return Err(format!(
+                    "a record of type {kind} does not contain the fields that this type requires"
+                ));
             }
-            _ => return Err(format!("a record has the type {kind}, which is not a query")),
+            _ => return Err(format!("a record has the type {kind}, which is not a query type of RocksDB")),
         }
         Ok(())
     }
@@ -190,7 +192,7 @@ impl TraceRecords for Queries {
             let wrong = |message| RecordError::Byte { offset, message };
             if header.length > LONGEST_PAYLOAD {
                 return Err(wrong(format!(
-                    "a payload has {} bytes, which is too long for a record",
+                    "the header of a record states a payload of {} bytes, which is more than any record has",
                     header.length
                 )));
             }

@@ -42,7 +42,11 @@ impl Seeks {
     /// Returns a note about the assumed number of entries, if the trace has a seek.
     pub(super) fn note(&self) -> Option<String> {
         let Self { entries, count } = self;
-        (*count > 0)
-            .then(|| format!("{count} seeks read entries = {entries} each, because traces do not record the number of entries"))
+        (*count > 0).then(|| {
+            format!(
+                "each of the {count} seeks is replayed as a scan of entries = {entries} entries, because the \
+                 trace does not record how many entries were read"
+            )
+        })
     }
 }

@@ -60,7 +60,7 @@ fn write(tag: u8, batch: &mut Payload<'_>) -> Result<Option<TraceRecord>, String
         SINGLE_DELETION | FAMILY_SINGLE_DELETION => TraceOperation::SingleDelete,
         RANGE_DELETION | FAMILY_RANGE_DELETION => TraceOperation::DeleteRange,
         LOG_DATA | END_PREPARE | COMMIT | ROLLBACK => {
-            batch.prefixed("a mark of a write batch")?;
+            batch.prefixed("the data of a marker in a write batch")?;
             return Ok(None);
         }
         BEGIN_PREPARE | BEGIN_PERSISTED_PREPARE | BEGIN_UNPREPARE | NOOP => return Ok(None),

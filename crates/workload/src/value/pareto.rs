@@ -8,7 +8,7 @@ use crate::length::{LengthDistribution, Pareto, ParetoLaw};
 
 pub(crate) const VARIANT: Variant<dyn LengthDistribution> = Variant::new::<ParetoSize>(
     "pareto",
-    "mostly small values, by the generalized Pareto distribution measured in production",
+    "mostly small values: a generalized Pareto distribution that Facebook measured in production",
     "# Location parameter of the generalized Pareto distribution, in bytes.
 theta = 0.0
 # Scale parameter of the generalized Pareto distribution, in bytes. A larger scale gives larger

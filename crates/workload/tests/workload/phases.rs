@@ -86,10 +86,10 @@ fn impossible_phases_name_the_key_and_what_is_accepted() {
             "unknown name \"up\"; Valid: random, sequential, reverse",
         ),
         ("name = \"a\"\noperations = 0\nmix = \"get\"".to_owned(), "operations", "at least 1"),
-        ("name = \"a\"\noperations = 5".to_owned(), "mix", "operations need a mix"),
+        ("name = \"a\"\noperations = 5".to_owned(), "mix", "operations needs a mix"),
         ("name = \"a\"\noperations = 5\nmix = { get = -1 }".to_owned(), "mix.get", "0 or more"),
         ("name = \"a\"\noperations = 5\nmix = { gett = 1 }".to_owned(), "mix.gett", "did you mean \"get\"?"),
-        ("name = \"a\"\noperations = 5\nmix = { get = 0 }".to_owned(), "mix", "some must be above 0"),
+        ("name = \"a\"\noperations = 5\nmix = { get = 0 }".to_owned(), "mix", "at least one weight must"),
         (format!("{mix}keys = \"zipfain\""), "keys", "did you mean \"zipfian\"?"),
         (format!("{mix}keys = {{ kind = \"zipfian\", theta = -0.5 }}"), "keys", "theta is -0.5"),
         (format!("{mix}keys = {{ kind = \"zipfian\", theta = nan }}"), "keys", "theta is NaN"),
@@ -114,12 +114,12 @@ fn impossible_phases_name_the_key_and_what_is_accepted() {
         (format!("{mix}rate = 0"), "rate", "above 0"),
         (format!("{mix}rate = \"fast\""), "rate", "write \"closed\""),
         (format!("{mix}rate = {{ from = 5 }}"), "rate.p99", "a rate search needs this limit"),
-        ("name = \"a\"\ninsert = 5\nrate = { p99 = \"1ms\" }".to_owned(), "rate", "can be repeated"),
+        ("name = \"a\"\ninsert = 5\nrate = { p99 = \"1ms\" }".to_owned(), "rate", "possible only for a mix"),
         (format!("{mix}seconds = 0"), "seconds", "must be above 0"),
         (format!("{mix}seconds = \"5 moons\""), "seconds", "is not a time"),
-        (format!("{mix}order = \"random\""), "order", "only a load has an order"),
+        (format!("{mix}order = \"random\""), "order", "applies only to a load"),
         (format!("{mix}opertions = 5"), "opertions", "did you mean \"operations\"?"),
-        ("name = \"a\"\nreplay = \"x\"".to_owned(), "replay", "replay is a table"),
+        ("name = \"a\"\nreplay = \"x\"".to_owned(), "replay", "replay must be a table"),
         ("name = \"a\"\nreplay = { kind = \"cvs\" }".to_owned(), "replay.kind", "Valid: raw, rocksdb"),
         ("name = \"a\"\nreplay = { kind = \"raw\" }".to_owned(), "replay.file", "file is missing"),
         (
@@ -140,7 +140,7 @@ fn impossible_phases_name_the_key_and_what_is_accepted() {
         (
             "name = \"a\"\nreplay = { kind = \"raw\", file = \"x\" }\nmix = \"put\"\nthreads = 2".to_owned(),
             "threads",
-            "runs on 1 thread",
+            "set threads = 1",
         ),
         (
             "name = \"a\"\nreplay = { kind = \"text\", file = \"x\" }\nmix = \"get\"".to_owned(),
@@ -173,12 +173,12 @@ fn workloads_read_back_and_refuse() {
     for (toml, key, message) in [
         (String::new(), "phase", "at least one [[phase]]"),
         ("phase = 3".to_owned(), "phase", "at least one [[phase]]"),
-        ("phase = [3]".to_owned(), "phase", "every phase is a table"),
+        ("phase = [3]".to_owned(), "phase", "each phase must be a table"),
         (format!("keys = 1\n{load}"), "keys", "did you mean \"key\"?"),
         (format!("key = {{ format = \"u63\" }}\n{load}"), "key", "did you mean \"u64\"?"),
         (format!("key = {{ kind = \"u64\" }}\n{load}"), "key.kind", "write { format = "),
         (format!("key = {{ format = \"u64\", bits = 3 }}\n{load}"), "key.bits", "no parameter \"bits\""),
-        (format!("key = \"trace\"\n{load}"), "key.format", "no phase replays one"),
+        (format!("key = \"trace\"\n{load}"), "key.format", "no phase replays a raw trace"),
         (format!("{load}{load}"), "phase.load.name", "two phases have the name \"load\""),
         (
             format!("{load}[[phase]]\nname = \"run\"\noperations = 1\nmix = {{ get = -1 }}"),
@@ -188,7 +188,7 @@ fn workloads_read_back_and_refuse() {
         (
             "[[phase]]\nname = \"load\"\ninsert = \"all\"".to_owned(),
             "phase.load.insert",
-            "no phase replays one",
+            "no phase replays a raw trace",
         ),
     ] {
         let (at, said) = workload_error(&toml);
@@ -209,7 +209,7 @@ fn plans_refuse_what_cannot_be_run() {
     };
     let load = "[[phase]]\nname = \"load\"\ninsert = 10";
     for (first, lines, key, message) in [
-        ("", "operations = 1\nmix = \"get\"", "phase.run.keys", "no keys exist to draw from"),
+        ("", "operations = 1\nmix = \"get\"", "phase.run.keys", "no keys from which the mix can draw"),
         (load, "operations = 1\nmix = \"put\"\nthreads = 11", "phase.run.threads", "only 10 keys exist"),
         ("key = \"u64(bytes=2B)\"", "insert = 40_000", "phase.run.insert", "has only 32768 different keys"),
         (
@@ -223,7 +223,7 @@ fn plans_refuse_what_cannot_be_run() {
             "key = \"user\"\n[[phase]]\nname = \"load\"\ninsert = 10",
             "operations = 1\nmix = \"range\"\nrange.span = 5",
             "phase.run.range.span",
-            "keys are not numbers",
+            "are not numbers",
         ),
         (load, "replay = { kind = \"raw\", file = \"none\" }", "trace", "check the path"),
         (load, "replay = { kind = \"text\", file = \"none\" }", "phase.run.replay.file", "there is no file"),

@@ -141,7 +141,7 @@ fn wrong_files_are_described() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     let torn = raw(at, "torn", &[1, 2, 3, 4, 5], 4, Endian::Big).read(at).unwrap_err().to_string();
-    assert!(torn.contains("byte 4: the length of the file is not a multiple of 4"), "{torn}");
+    assert!(torn.contains("byte 4: the file length is not a multiple of width = 4 bytes"), "{torn}");
     let empty = raw(at, "empty", &[], 4, Endian::Big).read(at).unwrap_err();
     assert!(empty.to_string().contains("no accesses"), "{empty}");
     let broken = raw(at, "broken.xz", b"\xfd7zXZ\0garbage", 4, Endian::Big).read(at).unwrap_err();

@@ -118,11 +118,11 @@ fn rocksdb_query_traces() {
         (trace[..cut].to_vec(), "the file ends after"),
         ([header("0.2"), rocksdb(6, 4, &get[..14])].concat(), "byte 104: the record ends inside of the key"),
         ([header("0.2"), rocksdb(6, 9, b"12345678")].concat(), "type 9, which is not a query"),
-        ([header("0.2"), rocksdb(6, 4, &[0; 8])].concat(), "type 4 lacks its fields"),
+        ([header("0.2"), rocksdb(6, 4, &[0; 8])].concat(), "type 4 does not contain the fields"),
         (header("7.0"), "the trace has version 7.0; the newest supported version is 0.2"),
         (
             [header("0.2"), vec![0, 0, 0, 0, 0, 0, 0, 0, 4, 255, 255, 255, 255]].concat(),
-            "which is too long for a record",
+            "which is more than any record has",
         ),
     ] {
         let error = read(&bytes, Some("rocksdb")).unwrap_err();

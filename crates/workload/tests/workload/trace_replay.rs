@@ -55,10 +55,7 @@ fn a_cache_is_filled_where_a_get_misses() {
     assert!(verdict.has_stopped && verdict.checked < 4);
     let assumed = replay.check().unwrap().join("\n");
     assert!(assumed.contains("t is recognized as a trace of kind \"twitter\""), "{assumed}");
-    assert!(
-        assumed.contains("the values of 1 writes are synthetic; their sizes are the recorded sizes"),
-        "{assumed}"
-    );
+    assert!(assumed.contains("the trace does not record the values of 1 writes; lsmbench gen"), "{assumed}");
     assert!(assumed.contains("after a get that finds no value, the replay puts"), "{assumed}");
 }
 
@@ -94,7 +91,7 @@ fn what_a_replay_cannot_do_names_its_key() {
         (
             "replay = { file = \"t\" }\nthreads = 2",
             "threads",
-            "a replay keeps the recorded order, so the phase runs on 1 thread",
+            "a replay keeps the recorded order of operations; set threads = 1",
         ),
         ("replay = { file = \"t\", speed = 1.0 }\nrate = 100", "rate", "remove rate or replay.speed"),
         (

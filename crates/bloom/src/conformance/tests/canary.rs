@@ -50,21 +50,24 @@ pub(crate) enum Fault {
 impl Fault {
     /// Every fault, with the invariant that must detect it.
     pub(crate) const ALL: [(Self, &'static str); 17] = [
-        (Self::ForgetsOneKey, "no key is lost"),
-        (Self::CountsItsBuilds, "answers depend only on the stored bytes and the hash"),
+        (Self::ForgetsOneKey, "every added key is reported as present"),
+        (Self::CountsItsBuilds, "answers depend only on the stored bytes and the probed key"),
         (Self::TurnsTheLastAnswer, "a batch gives the same answers as single probes"),
         (Self::ForgetsWhatGrows, "an incremental filter equals a filter built in one call"),
-        (Self::LearnsTooMuch, "reported false positives lose no key"),
+        (Self::LearnsTooMuch, "after reports of false positives, added keys are still reported as present"),
         (Self::HalvesItsRate, "the false-positive rate is as expected"),
         (Self::FlattersItsRate, "the false-positive rate is as expected"),
         (Self::SaturatesWhenSmall, "small filters have about the expected false-positive rate"),
         (Self::SeesKeysInNothing, "the filter of an empty SSTable has no keys"),
         (Self::LosesARange, "no range with a key is reported as empty"),
-        (Self::AnswersRangesUnasked, "the filter answers ranges exactly if it announces this"),
-        (Self::AnswersNoRange, "the filter answers ranges exactly if it announces this"),
-        (Self::LosesKeysByName, "no key is lost"),
-        (Self::IgnoresItsAllocation, "the filter uses the allocated bits"),
-        (Self::HidesMemory, "memory is reported"),
+        (
+            Self::AnswersRangesUnasked,
+            "`answers_ranges` returns whether the filter can report a range as empty",
+        ),
+        (Self::AnswersNoRange, "`answers_ranges` returns whether the filter can report a range as empty"),
+        (Self::LosesKeysByName, "every added key is reported as present"),
+        (Self::IgnoresItsAllocation, "the memory of the filter is the memory that the allocation sets"),
+        (Self::HidesMemory, "`memory_bytes` is close to the stored size"),
         (Self::AcceptsCutBytes, "corruption is an error or a wrong answer"),
         (Self::PanicsOnCutBytes, "corruption is an error or a wrong answer"),
     ];

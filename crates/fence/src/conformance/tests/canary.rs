@@ -38,17 +38,17 @@ pub(crate) enum Fault {
 impl Fault {
     /// Every fault, with the name of the invariant whose check must detect the fault.
     pub(crate) const ALL: [(Self, &'static str); 11] = [
-        (Self::OffByOne, "seek and find return the right block"),
-        (Self::TrustsHeads, "seek and find return the right block"),
-        (Self::WrapsRound, "seek and find return the right block"),
+        (Self::OffByOne, "`seek` and `find` return the right block"),
+        (Self::TrustsHeads, "`seek` and `find` return the right block"),
+        (Self::WrapsRound, "`seek` and `find` return the right block"),
         (Self::MixesBatches, "a batch gives the same answers as single searches"),
         (Self::TrustsHashes, "colliding hashes do not change answers"),
         (Self::CountsItsBuilds, "the stored bytes depend only on the input"),
         (Self::ReadsAllBlocks, "a search reads at most as many blocks as a binary search"),
-        (Self::HidesMemory, "memory is reported"),
-        (Self::AcceptsCutBytes, "corruption is an error or a block of the table"),
-        (Self::PanicsOnCutBytes, "corruption is an error or a block of the table"),
-        (Self::LeavesTheTable, "corruption is an error or a block of the table"),
+        (Self::HidesMemory, "the reported memory is plausible"),
+        (Self::AcceptsCutBytes, "with corrupt bytes, a search returns an error or a block of the SSTable"),
+        (Self::PanicsOnCutBytes, "with corrupt bytes, a search returns an error or a block of the SSTable"),
+        (Self::LeavesTheTable, "with corrupt bytes, a search returns an error or a block of the SSTable"),
     ];
 }
 

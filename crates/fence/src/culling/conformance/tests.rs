@@ -99,6 +99,6 @@ fn every_canary_is_caught_by_its_invariant() {
     for (fault, (name, check)) in cases {
         let sound = CATALOG.build(&CATALOG.baseline()).unwrap();
         let canary = Subject(Box::new(Canary { fault, sound }));
-        assert!(check(&canary).is_err(), "{fault:?}: \"{name}\" did not see it");
+        assert!(check(&canary).is_err(), "the invariant \"{name}\" did not detect the fault {fault:?}");
     }
 }

@@ -61,7 +61,10 @@ impl Build<dyn ValuePolicy> for TieredBySize {
         file_bytes(params.file_size)?;
         check_share(params.stale_share)?;
         if params.medium > params.large {
-            return Err(format!("medium is {}; it must be at most large, {}", params.medium, params.large));
+            return Err(format!(
+                "medium is {}; it must be at most {}, the value of large",
+                params.medium, params.large
+            ));
         }
         if params.medium_level == 0 {
             return Err("medium_level is 0; it must be at least 1, because flushes write level 0".to_owned());

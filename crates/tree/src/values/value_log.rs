@@ -2,9 +2,9 @@
 //!
 //! Source: Lu et al., "`WiscKey`: Separating Keys from Values in SSD-conscious Storage" (FAST 2016). The log is a
 //! sequence of blob files. New values are written to the head of the log. If the stale share of the log is too large,
-//! the policy collects the tail of the log: live values of the oldest files move to the head. The policy collects
-//! files strictly in the order of the log, even if a file has few stale values. One collection includes the oldest
-//! files until their bytes fill a segment, so small files do not accumulate.
+//! the policy collects the tail of the log: live values of the oldest files move to the head. The policy collects files
+//! strictly in the order of the log, even if a file has few stale values. One collection includes the oldest files
+//! until their total size reaches the size of a segment (`file_size`), so small files do not accumulate.
 //!
 //! This policy differs from the paper in two points. Flushes write the values to the log, because the WAL makes
 //! writes durable. The collection finds live values through the SSTables that refer to the file, so it needs no

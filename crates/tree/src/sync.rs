@@ -1,5 +1,5 @@
-//! Atomics and sizes. A test in `crates/interleave` compiles the source files with instrumented atomics and smaller
-//! sizes.
+//! The atomics and sizes of the concurrent code. The tests in `crates/interleave` compile the files with this code
+//! against another version of this module, with instrumented atomics and smaller sizes.
 
 pub(crate) use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -26,7 +26,7 @@ struct Subject(Box<dyn ValuePolicy>);
 
 /// The names and the checks of all invariants.
 const INVARIANTS: &[Invariant<Subject>] = &[
-    ("equal calls return equal results", equal_answers),
+    ("two calls with equal arguments return equal results", equal_answers),
     ("file size and number of partitions are above 0", |subject| {
         let (bytes, partitions) = (subject.0.file_bytes(), subject.0.partitions());
         ensure(bytes > 0 && partitions > 0, || {

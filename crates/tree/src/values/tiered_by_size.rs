@@ -25,7 +25,8 @@ pub(super) const VARIANT: Variant<dyn ValuePolicy> = Variant::new::<TieredBySize
      medium_level = 2\n\
      # Size at which a blob file is complete. One flush or compaction can write several files.\n\
      file_size = \"64MiB\"\n\
-     # Stale part of a file, above 0 and at most 1, from which compactions relocate its live values.\n\
+     # Share of stale bytes in a blob file, above 0 and at most 1, at which compactions relocate its live\n\
+     # values.\n\
      stale_share = 0.3\n",
 );
 

@@ -19,11 +19,13 @@ use super::policy::{BlobFileShape, ValuePolicy, Writing};
 pub(super) const VARIANT: Variant<dyn ValuePolicy> = Variant::new::<ValueLog>(
     "value-log",
     "all values in one log; garbage collection moves live values from its tail to its head (WiscKey)",
-    "# Size from which a value goes to the log. WiscKey moves all values to the log.\n\
+    "# Smallest size of a value that goes to the log. Smaller values stay in SSTables. WiscKey moves all\n\
+     # values to the log.\n\
      threshold = \"1B\"\n\
-     # Size of a segment of the log, at which a file is complete. A collection takes this much of the tail.\n\
+     # Size at which a file of the log is complete. One collection takes at least this many bytes from the\n\
+     # tail.\n\
      file_size = \"64MiB\"\n\
-     # Stale part of the whole log, above 0 and at most 1, from which the tail is collected.\n\
+     # Share of stale bytes in the whole log, above 0 and at most 1, at which the tail is collected.\n\
      stale_share = 0.3\n",
 );
 

@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 const KEPT_BYTES: usize = 1 << 20;
 
 thread_local! {
-    /// The largest buffer of the batches that this thread has dropped. The next batch reuses this buffer, so it needs
-    /// no new memory pages.
+    /// The largest buffer of the batches that this thread has dropped. The next batch of the thread reuses this buffer,
+    /// so the batch needs no new memory pages.
     static KEPT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 

@@ -14,7 +14,7 @@ use crate::table::{RunCursor, Table};
 /// The index from the keys of one version of the tree to the SSTables that may contain the keys.
 pub(crate) struct FileIndex {
     index: Box<dyn KeyIndex>,
-    /// Maps the number of each SSTable to the number that the index uses for the SSTable.
+    /// Maps the file number of each SSTable to the number that the index uses for the SSTable.
     numbers: HashMap<u64, u32>,
     /// The position of each SSTable in the version, by its number in the index. `None` for a number that is not in use.
     places: Vec<Option<FilePlace>>,

@@ -137,7 +137,7 @@ pub(crate) struct Inner {
 /// The WAL to which writers currently append.
 pub(crate) struct Log {
     pub(crate) file: LogFile,
-    /// The records that were removed from the queue and are not written yet.
+    /// The records that were moved from the write queue to this buffer and are not written yet.
     pub(crate) records: Vec<u8>,
     /// The group of commits that share a sync.
     pub(crate) commit_group: CommitGroup,
@@ -176,7 +176,7 @@ impl Log {
 /// Describes the records that were moved from the write queue to the buffer of the WAL.
 #[derive(Clone, Copy)]
 pub(crate) struct Drained {
-    /// The sequence number of the last record.
+    /// The sequence number of the last operation in these records.
     pub(crate) last: SequenceNumber,
     /// The offset in the WAL at which the records end.
     pub(crate) end: u64,

@@ -151,10 +151,10 @@ counters! {
     compaction_bytes_written,
     /// Data blocks that gets searched, from the cache or from storage.
     blocks_searched,
-    /// Searched data blocks that contain a block index.
+    /// Lookups in data blocks that have an index: a block index, or an index in memory (`block.memory_index`).
     block_index_probes,
-    /// Searched data blocks whose block index found the entry or showed that the key is absent. The lookups searched
-    /// no further in these blocks.
+    /// Lookups of `block_index_probes` in which the index showed that the key is absent, or which entries to compare.
+    /// The other lookups were binary searches.
     block_index_answers,
     /// Data blocks that gets and scans fetched from storage.
     data_blocks_read,

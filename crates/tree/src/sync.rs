@@ -1,5 +1,5 @@
-//! The atomics and sizes of the concurrent code. The tests in `crates/interleave` compile the files with this code
-//! against another version of this module, with instrumented atomics and smaller sizes.
+//! The atomics and sizes that the concurrent code of this crate uses. The tests in `crates/interleave` compile this
+//! code with other definitions: instrumented atomics and smaller sizes.
 
 pub(crate) use std::sync::atomic::{AtomicU64, Ordering};
 

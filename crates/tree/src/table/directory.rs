@@ -78,7 +78,7 @@ impl Directory {
         matches!(self.lengths, Lengths::Aligned { .. })
     }
 
-    /// Returns the place of a block. Returns `None` if the block does not exist.
+    /// Returns the position of a block. Returns `None` if the block does not exist.
     #[inline]
     pub(super) fn place(&self, block: u32) -> Option<BlockPlace> {
         let place = self.lengths.place(block)?;
@@ -154,7 +154,7 @@ impl Lengths {
         }
     }
 
-    /// Returns the place of a block. Returns `None` if the block does not exist.
+    /// Returns the position of a block. Returns `None` if the block does not exist.
     #[inline]
     fn place(&self, block: u32) -> Option<BlockPlace> {
         match self {

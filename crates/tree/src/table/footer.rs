@@ -1,5 +1,5 @@
-//! The footer of an SSTable. The footer has a fixed length and is at the end of the file. The footer contains the
-//! positions of all other parts.
+//! The footer of an SSTable, which is at the end of the file and contains the positions of all other parts. The length
+//! of the footer depends only on the optional sections of the table: range tombstones, and marks of single deletes.
 
 use std::ops::Range;
 

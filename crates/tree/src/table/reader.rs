@@ -1,5 +1,5 @@
-//! An open SSTable. The filter and the fence pointers of the SSTable are in memory. The blocks are on storage or in
-//! the cache.
+//! An open SSTable. The filter and the fence of the SSTable are in memory, except the pages of a paged fence. These
+//! pages and the data blocks are on storage or in the cache.
 
 use std::ops::{Bound, Range};
 use std::path::PathBuf;

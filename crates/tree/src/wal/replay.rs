@@ -21,10 +21,10 @@ pub(crate) struct LogContent {
     /// The last replayed sequence number. If nothing was replayed, the sequence number before the WAL.
     pub(crate) last_sequence: SequenceNumber,
     /// The number of bytes that were not replayed. These bytes are a commit that a crash interrupted, and all bytes
-    /// after this commit. If there is a gap, these bytes are the whole WAL.
+    /// after this commit. If there is a gap, these bytes begin with the record after the gap.
     pub(crate) dropped_bytes: u64,
-    /// The first sequence number of the WAL, if some writes before the WAL are missing. The WAL must then not be
-    /// replayed, because the replayed writes would have a gap.
+    /// The first sequence number of the first record that does not continue the writes before it, because some writes
+    /// are missing. `None` if there is no gap. With a gap, the WAL must not be replayed.
     pub(crate) gap: Option<SequenceNumber>,
     /// The length of the WAL in bytes, without the zeros after its last record.
     pub(crate) file_bytes: u64,

@@ -12,9 +12,9 @@ use crate::memory::{MemtableCursor, Slot};
 const FIRST_BATCH: usize = 64;
 
 impl Inner {
-    /// Returns the approximate size in bytes of the entries with keys from `low`, inclusive, to `high`, exclusive: the
-    /// key and value bytes in memtables, plus the bytes between two file offsets in each SSTable. Returns 0 if `high`
-    /// is not above `low`.
+    /// Returns the approximate size in bytes of the entries with keys from `low`, inclusive, to `high`, exclusive. In
+    /// memtables, the size counts key and value bytes. In SSTables, the size counts the bytes between two file offsets.
+    /// Returns 0 if `high` is not above `low`.
     pub(crate) fn approximate_bytes(&self, low: &[u8], high: &[u8]) -> Result<u64> {
         if low >= high {
             return Ok(0);

@@ -99,8 +99,8 @@ impl References {
     }
 }
 
-/// Returns the blob files to which the SSTables with the references `tables` refer, from the oldest to the newest file,
-/// with their live bytes.
+/// Returns the blob files to which SSTables refer, from the oldest to the newest file, with their live bytes. `tables`
+/// contains the references of each SSTable.
 ///
 /// # Errors
 /// If a file cannot be opened.

@@ -51,8 +51,8 @@ pub fn check(variant: &'static Variant<dyn BlockFormat>) -> Result<(), String> {
 /// A key with its value, or `None` for a tombstone.
 type OwnedEntry = (Vec<u8>, Option<Vec<u8>>);
 
-/// Returns three sets of entries in key order: entries and tombstones with keys that share prefixes, are prefixes of
-/// other keys, or are empty; key-value pairs of one size; and a single entry.
+/// Returns three sets of entries in key order. The first set has tombstones, and keys that share prefixes, are prefixes
+/// of other keys, or are empty. The second set has key-value pairs of one size. The third set has a single entry.
 fn sets() -> Vec<Vec<OwnedEntry>> {
     let mut keys: Vec<Vec<u8>> = (0..300u32).map(|i| format!("user{:05}", i * 7).into_bytes()).collect();
     keys.extend([b"".to_vec(), b"a".to_vec(), b"aa".to_vec(), b"aaa\0".to_vec(), b"\xff\xff".to_vec()]);

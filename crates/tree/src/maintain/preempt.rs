@@ -82,9 +82,10 @@ impl Inner {
         }
     }
 
-    /// Shows the policy only the levels with numbers below `top`. Returns the job that the policy picks, with the cuts
-    /// of the job, if the job has inputs from level 0 and its output is in one of these levels. The hidden levels are
-    /// older than all inputs of the job, so the job is also valid for the complete tree.
+    /// Shows the policy only the levels with numbers below `top`. Returns the job that the policy picks, and the cuts
+    /// of the job. Returns `None` if the policy picks no job, or if the job has no inputs from level 0 or its output is
+    /// in another level. The hidden levels are older than all inputs of the job, so the job is also valid for the
+    /// complete tree.
     fn level_0_job(&self, version: &Version, top: usize) -> Option<(Job, Vec<Arc<[u8]>>)> {
         let operations = self.observed_operations();
         let mut shape = Shape { operations, ..version.shape(self.memtable_bytes()) };

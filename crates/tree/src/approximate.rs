@@ -12,7 +12,9 @@ use crate::memory::{MemtableCursor, Slot};
 const FIRST_BATCH: usize = 64;
 
 impl Inner {
-    /// Returns the approximate size of the entries from `low`, inclusive, to `high`, exclusive, in bytes.
+    /// Returns the approximate size in bytes of the entries with keys from `low`, inclusive, to `high`, exclusive. In
+    /// memtables, the size counts key and value bytes. In SSTables, the size counts the bytes between two file offsets.
+    /// Returns 0 if `high` is not above `low`.
     pub(crate) fn approximate_bytes(&self, low: &[u8], high: &[u8]) -> Result<u64> {
         if low >= high {
             return Ok(0);
@@ -30,8 +32,8 @@ impl Inner {
     }
 }
 
-/// Returns the size of the entries of a memtable that are from `low`, inclusive, to `high`, exclusive, and visible at
-/// `snapshot`. The size is the number of bytes of keys and values.
+/// Returns the total number of key and value bytes of the entries in a memtable that are visible at `snapshot` and have
+/// keys from `low`, inclusive, to `high`, exclusive.
 fn memtable_bytes(slot: &Slot, low: &[u8], high: &[u8], snapshot: SequenceNumber) -> u64 {
     let from = Bound::Included(low);
     let Some(mut cursor) = MemtableCursor::open(slot, from, Direction::Forward, snapshot, FIRST_BATCH) else {

@@ -88,8 +88,9 @@ impl Arbitration {
         self.moves.load(Ordering::Relaxed)
     }
 
-    /// If a decision is due, lets the arbiter choose new sizes. `counts` returns the counters of a tree with blocks of
-    /// `block_bytes`. Returns whether a size changed.
+    /// If a decision is due, lets the arbiter choose new sizes, and returns whether a size changed. Otherwise, returns
+    /// `false`. `counts` returns the current counters of the tree, `tree` returns its current sizes, and `block_bytes`
+    /// is the size of its data blocks.
     pub(crate) fn decide(
         &self,
         counts: impl FnOnce() -> Counts,
@@ -159,7 +160,7 @@ impl Observed {
     }
 }
 
-/// Bytes that flushes, compactions and reads transferred.
+/// The bytes that flushes, compactions and reads transferred.
 #[derive(Clone, Copy, Default)]
 struct ObservedIo {
     flushed: f64,
@@ -170,7 +171,7 @@ struct ObservedIo {
 }
 
 impl ObservedIo {
-    /// Returns the bytes that the operations in `counts` transferred, in a tree with blocks of `block_bytes`.
+    /// Computes the transferred bytes from the counters `counts` of a tree whose data blocks have `block_bytes` bytes.
     fn of(counts: &Counts, block_bytes: u64) -> Self {
         let read = counts.data_blocks_read + counts.fence_pages_read;
         let cached = counts.data_blocks_from_cache + counts.fence_pages_from_cache;
@@ -189,7 +190,7 @@ impl ObservedIo {
         self.flushed + self.compacted + self.fetched
     }
 
-    /// Halves the weight of the bytes so far, and adds the bytes of a newer period.
+    /// Halves all earlier bytes, and adds the bytes of the newer period `newer`.
     fn age(&mut self, newer: &Self) {
         let aged = |old: f64, new: f64| old / 2.0 + new;
         self.flushed = aged(self.flushed, newer.flushed);

@@ -13,7 +13,8 @@ use crate::error::{Error, Result};
 use crate::seals::Seals;
 use crate::table::{Component, Names, TableContext};
 
-/// Returns the error of a tree for a component that cannot be built.
+/// Converts the error of a catalog, about a component that cannot be built, into [`Error::Misuse`] with the same
+/// message.
 pub(crate) fn misuse(error: catalog::ChoiceError) -> Error {
     Error::Misuse(error.message)
 }
@@ -24,7 +25,8 @@ pub(crate) struct TreeCache {
     tree: u64,
 }
 
-/// Returns the cache that the tree shares with other trees, or else builds the cache of the design.
+/// Returns the cache of the tree: `shared`, if the tree shares a cache with other trees, or else a new cache that the
+/// design configures.
 pub(crate) fn tree_cache(design: &Design, shared: Option<Arc<dyn Cache>>) -> Result<TreeCache> {
     /// The next tree number for a shared cache. The cache distinguishes the blocks of several trees by the tree
     /// number. A tree that does not share its cache always has the number 0, so its blocks occupy the same cache
@@ -39,7 +41,7 @@ pub(crate) fn tree_cache(design: &Design, shared: Option<Arc<dyn Cache>>) -> Res
     })
 }
 
-/// Creates the context that all tables of the tree share.
+/// Builds the components that the design selects, and returns them as the context that all SSTables of the tree share.
 pub(crate) fn table_context(
     design: &Design,
     storage: Arc<dyn Storage>,

@@ -7,12 +7,12 @@ use types::{ENTRY_CHARGE_BYTES, Entry, MAX_BATCH_BYTES, MAX_KEY_BYTES, MAX_VALUE
 use crate::codec::{Reader, put_varint};
 use crate::error::{Error, Result};
 
-/// The capacity, in bytes, of the largest buffer that a thread keeps for its next batch.
+/// The maximum capacity, in bytes, of a buffer that a thread keeps for its next batch.
 const KEPT_BYTES: usize = 1 << 20;
 
 thread_local! {
-    /// The largest buffer of the batches that this thread has dropped. The next batch reuses this buffer, so it needs
-    /// no new memory pages.
+    /// The largest buffer of the batches that this thread has dropped. The next batch of the thread reuses this buffer,
+    /// so the batch needs no new memory pages.
     static KEPT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
@@ -55,7 +55,7 @@ pub(crate) enum Operation<'a> {
 const KEY_LEN_BITS: u32 = 17;
 const _: () = assert!(MAX_KEY_BYTES < 1 << KEY_LEN_BITS);
 
-/// The code of a merge in an encoded operation.
+/// The code of a merge, in the higher bits of the key length in an encoded operation.
 const MERGE_CODE: u64 = 1;
 const PUT_IF_ABSENT_CODE: u64 = 2;
 const SINGLE_DELETE_CODE: u64 = 3;
@@ -185,7 +185,7 @@ impl WriteBatch {
         Ok(())
     }
 
-    /// Creates a batch from operations in the encoding of the WAL. Returns `None` if the operations are corrupt.
+    /// Decodes a batch from operations in the encoding of the WAL. Returns `None` if the operations are corrupt.
     pub(crate) fn decode(encoded: &[u8]) -> Option<Self> {
         let mut batch = Self::new();
         for operation in operations(encoded) {
@@ -233,7 +233,7 @@ impl WriteBatch {
         Ok(())
     }
 
-    /// Returns an error if `more` additional bytes would make the batch longer than its limit.
+    /// Returns an error if the batch would be longer than `MAX_BATCH_BYTES` after `more` additional bytes.
     fn check_len(&self, more: usize) -> Result<()> {
         match self.operations.len() + more {
             bytes if bytes > MAX_BATCH_BYTES => Err(Error::BatchTooLong(bytes)),
@@ -285,8 +285,8 @@ pub(crate) fn check_limits(entry: &Entry<'_>) -> Result<()> {
     }
 }
 
-/// Returns whether a range of keys is empty. Returns an error if a key is longer than its limit, or if the end of the
-/// range is below its start.
+/// Returns whether the key range from `low`, inclusive, to `high`, exclusive, is empty. Returns an error if a key is
+/// longer than its limit, or if `high` is below `low`.
 pub(crate) fn is_empty_range(low: &[u8], high: &[u8]) -> Result<bool> {
     for key in [low, high] {
         check_limits(&Entry { key, value: None })?;
@@ -310,8 +310,8 @@ pub(crate) fn encode_operation(out: &mut Vec<u8>, entry: &Entry<'_>) {
     out.extend_from_slice(value);
 }
 
-/// Appends a range delete to `out`: a tombstone whose value is the exclusive end. The tombstone of a single key has no
-/// value.
+/// Appends a range delete to `out`, as the tombstone of the key `low` with the value `high`. The tombstone of a single
+/// key has no value.
 pub(crate) fn encode_range_delete(out: &mut Vec<u8>, low: &[u8], high: &[u8]) {
     put_varint(out, low.len() as u64);
     put_varint(out, (high.len() as u64) << 1 | 1);
@@ -345,7 +345,7 @@ fn encode_with_code(out: &mut Vec<u8>, code: u64, key: &[u8], value: &[u8]) {
     out.extend_from_slice(value);
 }
 
-/// Decodes operations. At corrupt bytes, the iterator returns `None` as its last item and ends.
+/// Decodes operations, in order. At corrupt bytes, the iterator yields the item `None` and then ends.
 pub(crate) fn operations(encoded: &[u8]) -> impl Iterator<Item = Option<Operation<'_>>> {
     let mut reader = Reader::new(encoded);
     let mut damaged = false;

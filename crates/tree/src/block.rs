@@ -1,5 +1,5 @@
-//! Data blocks outside of any tree: their formats, and functions to build, search and iterate over a block.
-//! Microbenchmarks use this module, and so do tests with corrupt blocks.
+//! Data blocks without a tree: the block formats, and functions to build, search and iterate over a block.
+//! Microbenchmarks and tests with corrupt blocks use this module.
 
 pub mod conformance;
 

@@ -1,7 +1,7 @@
 //! Checksums of blocks and records.
 //!
-//! The seed of a checksum is the place of the checked bytes, which consists of the file number and the offset. A
-//! reader therefore detects an intact block in the wrong file or at the wrong offset.
+//! A checksum covers the bytes and their position: the seal of the file (see [`seals`](crate::seals)) and the offset in
+//! the file. A reader therefore detects an intact block in the wrong file or at the wrong offset.
 
 use crc_fast::{CrcAlgorithm, Digest};
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
 use xxhash_rust::xxh64::xxh64;
 
-/// The checksum of each block.
+/// The algorithm that computes the checksum of each block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Checksum {
@@ -22,7 +22,7 @@ pub enum Checksum {
     Crc32,
     /// The lower half of XXH3.
     Xxh3,
-    /// The lower half of XXH64, which the second block format of cs265 prints.
+    /// The lower half of XXH64, the checksum that the second block format of cs265 contains.
     Xxh64,
 }
 
@@ -31,13 +31,13 @@ impl Checksum {
     pub const ALL: [Self; 5] = [Self::None, Self::Crc32c, Self::Crc32, Self::Xxh3, Self::Xxh64];
 }
 
-/// Returns the CRC-32C of a place (file number and offset) and of the bytes that are stored at this place.
+/// Returns the CRC-32C of `bytes` and of their position: the seal `file` of the file, and `offset` in the file.
 pub(crate) fn checksum(file: u64, offset: u64, bytes: &[u8]) -> u32 {
     crc(CrcAlgorithm::Crc32Iscsi, file, offset, bytes)
 }
 
-/// Returns the checksum of the kind `kind` for a data block at `offset` of table `file`. Returns 0 for
-/// [`Checksum::None`].
+/// Returns the checksum, of the kind `kind`, of the data block `bytes` at `offset` in the SSTable with the seal `file`.
+/// Returns 0 for [`Checksum::None`].
 pub fn block_checksum(kind: Checksum, file: u64, offset: u64, bytes: &[u8]) -> u32 {
     match kind {
         Checksum::None => 0,
@@ -50,7 +50,7 @@ pub fn block_checksum(kind: Checksum, file: u64, offset: u64, bytes: &[u8]) -> u
     }
 }
 
-/// Combines the file number and the offset of a block into the seed of its checksum.
+/// Combines the seal of a file and the offset of a block into the seed of the block's checksum.
 fn seed(file: u64, offset: u64) -> u64 {
     file.rotate_left(40) ^ offset
 }

@@ -1,7 +1,7 @@
 //! Encoding of numbers and byte strings in the tree's files. Decoding checks every length.
 
-/// Appends `number` in groups of seven bits, lowest group first. The high bit of a byte is set if another group
-/// follows.
+/// Appends `number` as a varint: in groups of seven bits, lowest group first. The high bit of a byte is set if another
+/// group follows.
 #[inline]
 pub(crate) fn put_varint(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {

@@ -1,4 +1,4 @@
-//! The model test of a whole tree: a tree of any design gives the same answers as a `BTreeMap`.
+//! The model test of a whole tree, which checks that a tree of any design gives the same answers as a `BTreeMap`.
 //!
 //! A crate that adds a variant to an axis calls [`check`] with a design that has the variant. The tests of this crate
 //! call [`check`] for every variant of every axis.
@@ -24,7 +24,7 @@ use crate::{Design, DesignError, Mode};
 /// The number of operations in one replay.
 const STEPS: usize = 4_000;
 
-/// The number of seeds. Each seed gives another sequence of operations.
+/// The number of replays per mode, each with its own seed and therefore its own sequence of operations.
 const SEEDS: u64 = 2;
 
 /// The options of a design with small memtables, tables and blocks, as TOML.
@@ -50,9 +50,9 @@ pub fn small(toml: &Table) -> Result<Design, DesignError> {
 
 /// Checks that a tree of this design gives the same answers as a `BTreeMap`.
 ///
-/// Seeded operations of all kinds run in counted mode and in timed mode. Both modes run on the storage in memory,
-/// with memory-mapped files and with other files. Some operations close the tree and open it again. If the design has
-/// a merge operator, the operations include merges. A design that drops old data does not pass.
+/// Seeded operations of all kinds run in counted mode and in timed mode. Both modes run on the in-memory storage, once
+/// with memory-mapped files and once without. Some operations close the tree and open it again. If the design has a
+/// merge operator, the operations include merges. A design that drops old data does not pass.
 ///
 /// # Errors
 /// The error contains the mode, the seed, the first operation with a wrong answer, and both answers.
@@ -75,5 +75,7 @@ pub fn check(design: &Design) -> Result<(), String> {
 pub(crate) fn check_in_tree(axis: &str, kind: &str) -> Result<(), String> {
     let named = Table::from_iter([(axis.to_owned(), kind.into())]);
     let checked = small(&named).map_err(|error| error.to_string()).and_then(|design| check(&design));
-    checked.map_err(|what| format!("{kind}: \"a tree answers like an ordered map\": {what}"))
+    checked.map_err(|what| {
+        format!("{kind}: \"a tree with this variant returns the same results as a BTreeMap\": {what}")
+    })
 }

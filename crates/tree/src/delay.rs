@@ -10,8 +10,8 @@ use crate::inner::{Inner, Mode};
 use crate::pacing::{Pacer, Payment, Room};
 use crate::version::View;
 
-/// Writers are delayed if a compaction is due and the number of runs in level 0 is at least the run limit divided by
-/// this number.
+/// Level 0 delays writers if a compaction is due and the number of runs in level 0 is at least `stall.level0_runs`
+/// divided by this number.
 const LEVEL0_SHARE: usize = 2;
 
 /// Creates the pacer, which delays the writes of a tree. Returns `None` if the design stops writers at limits instead
@@ -23,12 +23,13 @@ pub(crate) fn pacer(design: &Design, mode: Mode) -> Option<Pacer> {
 }
 
 impl Inner {
-    /// Returns the delay state for a new memtable that begins while an older memtable still waits for its flush.
+    /// Returns the initial delay state of a new memtable that becomes active while an older memtable still waits for
+    /// its flush. With this state, the first write asks the delay rule.
     pub(crate) fn payment_of_new_memtable(&self) -> Payment {
         if self.pacer.is_some() { Payment::ASK } else { Payment::FREE }
     }
 
-    /// Notifies the delay rule that a memtable waits for its flush.
+    /// Notifies the delay rule that a memtable has become immutable and waits for its flush.
     pub(crate) fn pace_frozen(&self) {
         if let Some(pacer) = &self.pacer {
             pacer.rule.lock().memory.arrive(pacer.now_ns());
@@ -56,7 +57,7 @@ impl Inner {
         }
     }
 
-    /// Waits for the time that the delay rule requires for the bytes written since the last wait.
+    /// Delays the calling writer by the time that the delay rule requires for the bytes written since the last wait.
     #[cold]
     pub(crate) fn pay(&self) {
         let Some(pacer) = &self.pacer else { return };

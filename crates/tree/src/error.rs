@@ -1,4 +1,4 @@
-//! Errors of the tree. Each message says what to do next.
+//! Errors of the tree. Most messages also state the next step for the user.
 
 use std::path::{Path, PathBuf};
 
@@ -41,13 +41,13 @@ pub enum Error {
     /// The directory is open in another process, or as another tree of this process.
     #[error("{} is in use by {}; close the store in that process first", .0.display(), .1.user())]
     InUse(PathBuf, Held),
-    /// The directory has files, but no file of a tree.
+    /// The directory has files, but none of them is a file of a store.
     #[error("{} has files, but no store; use an empty or a new directory", .0.display())]
     NotATree(PathBuf),
-    /// The directory has no file of a tree.
+    /// The directory contains no store, so no existing store can be opened.
     #[error("{} is not a store: it has no manifest, no SSTable and no WAL", .0.display())]
     NotAStore(PathBuf),
-    /// The directory has a tree, but the caller requires a new tree.
+    /// The directory already contains a store, but the caller requires a new store.
     #[error("{} already has a store; use an empty or a new directory", .0.display())]
     Exists(PathBuf),
     /// A WAL file that the manifest needs is missing.
@@ -62,12 +62,12 @@ pub enum Error {
     /// The keys of an SSTable are not in ascending order. Its checksums match, or the SSTable has no checksums.
     #[error("{}: keys of a corrupt SSTable are out of order; run `lsmbench verify` to find the SSTable", .0.display())]
     OutOfOrder(PathBuf),
-    /// An option of the call is out of range.
+    /// The call is invalid: for example, an argument is out of range, or the design does not support the call.
     #[error("{0}")]
     Misuse(String),
 }
 
-/// The advice to the user if corruption prevents the opening of a store.
+/// The advice in the error message if corruption prevents the opening of a store.
 pub(crate) const QUARANTINE_HINT: &str = "open the store with quarantine to continue with the readable files";
 
 /// The result of a call to a tree.
@@ -89,8 +89,8 @@ impl Error {
         matches!(self, Self::Damaged { .. } | Self::MissingLog(_) | Self::OutOfOrder(_))
     }
 
-    /// Returns whether the error comes from a read: the read failed or the file is corrupt, and the tree wrote
-    /// nothing.
+    /// Returns whether the cause of the error is a failed read or a corrupt file. Such an error does not prevent later
+    /// writes.
     pub(crate) fn is_of_reading(&self) -> bool {
         self.is_damage() || matches!(self, Self::Storage(error) if error.operation == "read")
     }

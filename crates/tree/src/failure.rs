@@ -1,4 +1,4 @@
-//! The first write error of a store. After this error, the store accepts no writes.
+//! Records the first write error of a tree. After this error, the tree accepts no writes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,7 +20,7 @@ impl Failure {
         self.is_set.load(Ordering::Acquire)
     }
 
-    /// Returns the first error as `Err` if the tree has failed.
+    /// Returns [`Error::Failed`] with the first write error if the tree has failed.
     #[inline]
     pub(crate) fn check(&self) -> Result<()> {
         if self.is_set() { Err(self.error()) } else { Ok(()) }

@@ -1,4 +1,4 @@
-//! The directories of the column families of a store, as the manifest of the store names them.
+//! Checks of the directories of column families, which the manifest of a store names.
 
 use std::path::{Path, PathBuf};
 
@@ -20,11 +20,11 @@ pub fn family_names(storage: &dyn Storage, directory: &Path) -> Result<Vec<Strin
     }
 }
 
-/// Returns an error if the directory is one family of a store, or a copy of such a directory. The WAL of the family is
-/// in the directory of the store, so the family cannot be opened without its store.
+/// Returns an error if `directory` is the directory of one family of a store, or a copy of such a directory. The WAL of
+/// the family is in the directory of the store, so the family cannot be opened without its store.
 pub(crate) fn check_not_family(storage: &dyn Storage, directory: &Path) -> Result<()> {
     let shown = directory.display();
-    // Usually, the parent has no manifest. An unreadable manifest belongs to something else.
+    // Usually, the parent directory has no manifest. A manifest that cannot be read is ignored here.
     if let Some((store, name)) = place_of(directory)
         && manifest::read(storage, &store).is_ok_and(|found| found.state.families.contains(&name))
     {
@@ -34,7 +34,7 @@ pub(crate) fn check_not_family(storage: &dyn Storage, directory: &Path) -> Resul
         );
         return Err(Error::Misuse(message));
     }
-    // Further steps report an unreadable manifest.
+    // Later steps of the opening report a manifest that cannot be read.
     let family = manifest::read(storage, directory).ok().and_then(|found| found.state.family);
     family.map_or(Ok(()), |FamilyIdentity { name, .. }| {
         let message = format!(
@@ -45,8 +45,9 @@ pub(crate) fn check_not_family(storage: &dyn Storage, directory: &Path) -> Resul
     })
 }
 
-/// Returns an error if a state is not the state of the tree of a family. A family that only earlier versions of
-/// lsmbench have opened has no identity, so its identity is not checked.
+/// Returns an error if `state`, which was read from the manifest in `directory`, does not belong to the family
+/// `expected`. A family that only earlier versions of lsmbench have opened has no identity, so its identity is not
+/// checked.
 ///
 /// # Errors
 /// If the manifest belongs to another family, to a family of another store, or to a store with families.
@@ -66,8 +67,9 @@ pub(crate) fn check_family(state: &State, directory: &Path, expected: &FamilyIde
     }
 }
 
-/// Returns an error if the tree of a family lacks writes that were removed from the shared WAL. `released` is the last
-/// sequence number of the family in the removed segments, and `flushed` the last sequence number in its SSTables.
+/// Returns an error if writes of a family were removed from the shared WAL, but are not in the SSTables of the family.
+/// `released` is the last sequence number of the family in the removed segments, and `flushed` the last sequence number
+/// in its SSTables.
 ///
 /// # Errors
 /// If the manifest of the family is older than the manifest of the store.
@@ -76,14 +78,14 @@ pub(crate) fn check_progress(directory: &Path, released: u64, flushed: u64) -> R
         return Ok(());
     }
     let what = format!(
-        "the end is missing: the manifest names the SSTables up to write {flushed}, but the WAL of the store begins \
-         after write {released}"
+        "the last writes of the family are missing: the SSTables in the manifest end with write {flushed}, \
+         but the WAL of the store begins after write {released}"
     );
     Err(Error::damaged(&directory.join(MANIFEST), 0, what))
 }
 
-/// Returns an error if the WAL of the store does not continue the SSTables of a family. `first` is the sequence number of
-/// the next operation in the WAL, and `expected` the number that follows the earlier operations.
+/// Returns an error if the next operation of a family in the WAL does not directly follow the earlier operations of the
+/// family. `first` is the sequence number of this operation, and `expected` is the number that it should have.
 ///
 /// # Errors
 /// If the manifest of the family and the manifest of the store are from different times.
@@ -92,8 +94,8 @@ pub(crate) fn check_continues(directory: &Path, first: u64, expected: u64) -> Re
         return Ok(());
     }
     let what = format!(
-        "the next write of the family is {expected}, as the manifest states, but the WAL of the store continues with \
-         write {first}"
+        "according to the manifest, the next write of the family is write {expected}, but the WAL of the \
+         store continues with write {first}"
     );
     Err(Error::damaged(&directory.join(MANIFEST), 0, what))
 }

@@ -1,4 +1,4 @@
-//! An index from the keys of a tree to their SSTables, for gets that search one index in place of one filter per run.
+//! An index from the keys of a tree to their SSTables. Gets search this index instead of one filter per run.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use crate::table::{RunCursor, Table};
 /// The index from the keys of one version of the tree to the SSTables that may contain the keys.
 pub(crate) struct FileIndex {
     index: Box<dyn KeyIndex>,
-    /// Maps the number of each SSTable to the number that the index uses for the SSTable.
+    /// Maps the file number of each SSTable to the number that the index uses for the SSTable.
     numbers: HashMap<u64, u32>,
-    /// The place of each SSTable in the version, by its number in the index. `None` for a number that is not in use.
+    /// The position of each SSTable in the version, by its number in the index. `None` for a number that is not in use.
     places: Vec<Option<FilePlace>>,
 }
 
-/// The place of an SSTable in a version. Newer runs come first.
+/// The position of an SSTable in a version. In the order of this type, SSTables of newer runs come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FilePlace {
     /// The position of the run in the list of all runs, where the newest run has the position 0.
@@ -30,8 +30,8 @@ pub(crate) struct FilePlace {
 }
 
 impl FileIndex {
-    /// Builds the index of `runs` from the index of the previous version. The construction reads blocks of SSTables.
-    /// `counters` counts their bytes as bytes that a compaction read.
+    /// Builds the index of `runs` from the index of the previous version. The construction reads all keys of the
+    /// SSTables that the previous index lacks. `counters` counts the read bytes as bytes that a compaction read.
     ///
     /// Returns `None` if the culling variant has no index of keys, or if a block cannot be read. Gets then search one
     /// run after another, so the get that reads the block returns the error.
@@ -94,7 +94,8 @@ impl FileIndex {
         Ok(Some(Self { index, numbers, places }))
     }
 
-    /// Returns the SSTables that may have a key with this hash, from the newest to the oldest SSTable.
+    /// Returns the positions of the SSTables that may contain a key with this hash, from the newest to the oldest
+    /// SSTable.
     pub(crate) fn files_of(&self, hash: KeyHash) -> Vec<FilePlace> {
         let mut files = Vec::new();
         self.index
@@ -111,7 +112,7 @@ impl FileIndex {
     }
 }
 
-/// Returns the hashes of all keys of an SSTable, in key order.
+/// Reads an SSTable, and returns the hashes of all its keys in key order.
 fn hashes(table: &Arc<Table>, counters: &AllCounters) -> Result<Vec<u64>> {
     let mut hashes = Vec::with_capacity(table.properties().entries as usize);
     let Some(mut cursor) = RunCursor::stream(std::slice::from_ref(table), None, None, counters)? else {

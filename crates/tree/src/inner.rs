@@ -35,25 +35,27 @@ use crate::version::View;
 use crate::visible::Visible;
 use crate::wal::{HEADER_BYTES, LogFile, WalMode};
 
-/// The mode of background work: with threads, or inside the writes.
+/// Where flushes and compactions run: on background threads, or inside the writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Flushes and compactions run on background threads, as soon as work is due.
+    /// Flushes and compactions run on background threads as soon as they are due, except the work that the option
+    /// `threads.inline` assigns to writes.
     Timed,
-    /// A write runs all flushes and compactions that are due before the write returns. With a single thread, every
-    /// counter has an equal value on every machine and in every run.
+    /// Before a write returns, it runs all flushes and compactions that are due. If a single thread uses the tree,
+    /// every counter has an equal value on every machine and in every run.
     Counted,
 }
 
 /// The state of an open tree.
 ///
-/// Threads take locks in this order: `flushing`, `compacting`, `checked` of `scheduler`, `collected_blobs`, `merges_for_ranges`, the locks of
-/// the shared WAL of a family, `log`, `creating_log`, `shelf`, `pending`, `manifest`, `observed`, the locks of
-/// `arbitration`, the locks of levels from level 0 down, the state of `signals`, `view_lock`, the rule of `pacer`,
-/// `obsolete`, `stale_tables`. Readers take no locks, with four exceptions. A scan occasionally takes a lock to check
-/// whether a read-triggered compaction is due. If the policy or the arbiter observes reads, a get occasionally takes
-/// locks, too. If several threads search for one get, they share the answer under a lock. If the design has
-/// `threads.level_locks`, gets and scans share the locks of levels.
+/// Threads take the locks in this order: `flushing`, `compacting`, `checked` of `scheduler`, `collected_blobs`,
+/// `merges_for_ranges`, the locks of the shared WAL of a family, `log`, `creating_log`, `shelf`, `pending`, `manifest`,
+/// `observed`, the locks of `arbitration`, the locks of levels from level 0 down, the state of `signals`, `view_lock`,
+/// the rule of `pacer`, `obsolete`, `stale_tables`. Readers take no locks, with four exceptions. First, a scan
+/// occasionally takes a lock to check whether a read-triggered compaction is due. Second, a get occasionally takes
+/// locks if the compaction policy or the arbiter observes reads. Third, the threads that search together for one get
+/// store their result under a lock. Fourth, gets and scans take the locks of levels in shared mode if the design sets
+/// `threads.level_locks`.
 pub(crate) struct Inner {
     pub(crate) directory: PathBuf,
     pub(crate) storage: Arc<dyn Storage>,
@@ -81,7 +83,8 @@ pub(crate) struct Inner {
     pub(crate) wal_mode: WalMode,
     /// The current memtables and SSTables, like the superversion of RocksDB. A change replaces the whole view.
     pub(crate) view: ArcSwap<View>,
-    /// The threads that search sorted runs for gets. `None` if the caller of a get searches the runs.
+    /// The threads that help the callers of gets to search sorted runs. `None` if only the caller of a get searches the
+    /// runs.
     pub(crate) lookup_pool: Option<LookupPool>,
     /// The sequence number up to which every write is visible.
     pub(crate) visible: CachePadded<Visible>,
@@ -93,7 +96,7 @@ pub(crate) struct Inner {
     pub(crate) obsolete: Mutex<ObsoleteFiles>,
     /// The input tables of the last compaction, if the design keeps these tables open until the next compaction.
     pub(crate) stale_tables: Mutex<Vec<Arc<Table>>>,
-    /// The WAL that writers currently write.
+    /// The WAL to which writers currently append.
     pub(crate) log: CachePadded<Mutex<Log>>,
     /// The thread that creates a WAL holds this lock, so WALs are created in the order of their numbers.
     pub(crate) creating_log: Mutex<()>,
@@ -117,11 +120,12 @@ pub(crate) struct Inner {
     pub(crate) merges_for_ranges: Mutex<bool>,
     pub(crate) failure: Failure,
     pub(crate) signals: Signals,
-    /// The delays of writes, if the design delays writes.
+    /// Computes the delays of writes. `None` if the design does not delay writes.
     pub(crate) pacer: Option<Pacer>,
     /// The schedule of compactions. `None` if compactions run one after another as the policy picks them.
     pub(crate) scheduler: Option<Scheduler>,
-    /// The place of the tree among the families of a store. `None` if the tree is not a family of a store.
+    /// The family number of the tree, and the WAL and memory limit of its store. `None` if the tree is not a family of
+    /// a store.
     pub(crate) membership: Option<Membership>,
     pub(crate) counters: AllCounters,
     /// The report of the recovery that opened the tree.
@@ -130,10 +134,10 @@ pub(crate) struct Inner {
     pub(crate) _lock: Box<dyn Send + Sync>,
 }
 
-/// The WAL that writers currently write.
+/// The WAL to which writers currently append.
 pub(crate) struct Log {
     pub(crate) file: LogFile,
-    /// The records that were removed from the queue and are not written yet.
+    /// The records that were moved from the write queue to this buffer and are not written yet.
     pub(crate) records: Vec<u8>,
     /// The group of commits that share a sync.
     pub(crate) commit_group: CommitGroup,
@@ -147,9 +151,9 @@ pub(crate) struct CommitGroup {
     pub(crate) commits: u64,
     /// The duration of the last sync.
     pub(crate) sync_time: Duration,
-    /// The number of waits for followers that gained no follower, since the last wait that gained one.
+    /// The number of consecutive waits of the leader that gained no follower.
     pub(crate) backoff: u32,
-    /// The number of syncs before the leader waits for followers again.
+    /// The number of syncs that the leader performs without waiting, before it waits for followers again.
     pub(crate) until_wait: u32,
 }
 
@@ -169,10 +173,10 @@ impl Log {
     }
 }
 
-/// The position in the WAL of records that were removed from the queue.
+/// Describes the records that were moved from the write queue to the buffer of the WAL.
 #[derive(Clone, Copy)]
 pub(crate) struct Drained {
-    /// The sequence number of the last record.
+    /// The sequence number of the last operation in these records.
     pub(crate) last: SequenceNumber,
     /// The offset in the WAL at which the records end.
     pub(crate) end: u64,
@@ -206,8 +210,8 @@ pub(crate) struct WriteQueue {
 }
 
 impl WriteQueue {
-    /// Creates an empty queue that continues after the write `written`. The new WAL has the seal `log_seal`, and its
-    /// first `synced_offset` bytes are durable.
+    /// Creates an empty queue whose next write follows the write with the sequence number `written`. The new WAL has
+    /// the seal `log_seal`, and its first `synced_offset` bytes are durable.
     pub(crate) fn new(
         design: &Design,
         written: SequenceNumber,
@@ -240,10 +244,10 @@ pub(crate) struct Signals {
     pub(crate) stop: AtomicBool,
 }
 
-/// The state of the compactor.
+/// The state of compactions.
 #[derive(Default)]
 pub(crate) struct SignalState {
-    /// Whether the shape of the tree has changed since the compactor last picked a job.
+    /// Whether the shape of the tree has changed since the last time the compaction policy picked a job.
     pub(crate) shape_changed: bool,
     /// Whether a compaction is running.
     pub(crate) compacting: bool,
@@ -263,7 +267,7 @@ impl Signals {
 }
 
 impl Inner {
-    /// Returns a key with its hash by the hash function of the tree.
+    /// Returns a key with its hash, computed by the hash function of the tree.
     #[inline]
     pub(crate) fn hashed<'a>(&self, key: &'a [u8]) -> HashedKey<'a> {
         HashedKey { bytes: key, hash: self.hasher.hash(key) }

@@ -1,8 +1,8 @@
 //! One lock for each level. Readers hold the lock of a level in shared mode. A flush or a compaction that changes the
 //! level holds the lock in exclusive mode.
 //!
-//! Source: cs265, sections 2.4 and 3.5.1. The locks show the price of this design. The tree needs no such locks,
-//! because a reader has an immutable version of all levels.
+//! Source: cs265, sections 2.4 and 3.5.1. The locks exist only to measure their cost. The tree is correct without them,
+//! because each reader has an immutable version of all levels.
 
 use crossbeam_utils::CachePadded;
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -17,8 +17,8 @@ const LOCKS: usize = 16;
 pub(crate) struct LevelLocks([CachePadded<RwLock<()>>; LOCKS]);
 
 impl LevelLocks {
-    /// Locks the level in shared mode. Waits until no flush or compaction changes the level, and prevents such changes
-    /// until the guard is dropped.
+    /// Locks the level in shared mode. Waits until no flush or compaction changes the level. While the guard exists, no
+    /// flush or compaction changes the level.
     #[inline]
     pub(crate) fn share(&self, level: usize, counters: &Counters) -> RwLockReadGuard<'_, ()> {
         counters.level_locks.bump();

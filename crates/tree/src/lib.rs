@@ -1,4 +1,5 @@
-//! An LSM-tree that is assembled from one variant of every axis.
+//! An LSM-tree that is assembled from interchangeable components. Each kind of component, such as the filter, is an
+//! axis, and each implementation is a variant of its axis.
 //!
 //! A [`Design`] names one variant of every axis. [`OpenOptions::open`] assembles these variants into a [`Tree`]: a
 //! durable ordered map from byte strings to byte strings.

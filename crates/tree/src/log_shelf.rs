@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 
 use crate::wal::LogFile;
 
-/// The number of WALs that the tree creates in advance. With two WALs, a writer can replace a memtable while the flush
-/// thread creates a WAL. The writer then does not wait for the flush thread.
+/// The number of WALs that the tree creates in advance. With two WALs, one WAL is usually ready for the next memtable
+/// while the flush thread creates another WAL. A writer that replaces the memtable then does not wait for the flush
+/// thread.
 pub(crate) const NEXT_LOGS: usize = 2;
 
 /// The WAL files that no thread writes: the WALs of immutable memtables, and the WALs created for the next memtables.
@@ -14,7 +15,7 @@ pub(crate) struct LogShelf {
     /// The WALs of the next memtables, in the order of their file numbers. The numbers are larger than the numbers of
     /// all other WALs.
     pub(crate) next: VecDeque<NewLog>,
-    /// The WALs of immutable memtables that are not closed yet.
+    /// The WAL files of immutable memtables. These files are still open.
     pub(crate) retired: Vec<LogFile>,
     /// The number of bytes in the WAL that was retired last.
     pub(crate) last_bytes: u64,
@@ -23,7 +24,8 @@ pub(crate) struct LogShelf {
 }
 
 impl LogShelf {
-    /// Adds the next WAL. Returns the WAL as `Err` if a writer already uses a WAL with a larger number.
+    /// Adds a WAL that was created in advance. Returns the WAL as `Err` if a writer has already created a WAL with a
+    /// larger number itself.
     pub(crate) fn add(&mut self, log: NewLog) -> Result<(), NewLog> {
         if log.number < self.used {
             return Err(log);

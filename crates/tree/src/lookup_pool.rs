@@ -2,9 +2,10 @@
 //!
 //! The caller of a get first probes the filters, because filters are in memory. If at least two runs can contain the
 //! key, the caller and the threads of the pool search these runs at the same time. Each thread repeatedly takes the
-//! newest run that no thread has taken. No thread begins to search a run that is older than a run with an answer. The
-//! answer of the newest run with an answer is the result, as in a search that reads one run after another. A get
-//! therefore searches at most as many unnecessary runs as it has helpers.
+//! newest run that no thread has taken. A run answers the get if it contains a value or a tombstone of the key, or if
+//! the search of the run fails. No thread begins to search a run that is older than a run with an answer. The result is
+//! the answer of the newest run that has an answer, as in a search that reads one run after another. A get therefore
+//! searches at most as many unnecessary runs as it has helpers.
 //!
 //! Source: byron (section 1.4 B and the experiment "Mixed 1M" of section 2.1), which searches all SSTables with
 //! `rayon`.
@@ -27,7 +28,7 @@ pub(crate) struct LookupPool {
     helpers: usize,
 }
 
-/// A run that may contain the key according to its filter.
+/// A run whose filter does not rule out the key, and the SSTable of the run that may contain the key.
 struct Candidate<'v> {
     table: &'v Table,
     level: usize,
@@ -61,12 +62,13 @@ impl LookupPool {
     pub(crate) fn start(helpers: usize) -> Result<Self> {
         let builder = ThreadPoolBuilder::new().num_threads(helpers);
         let threads = builder.thread_name(|number| format!("lsm-lookup-{number}")).build();
-        let threads = threads
-            .map_err(|error| Error::Failed(format!("cannot start the threads of lookups: {error}")))?;
+        let threads =
+            threads.map_err(|error| Error::Failed(format!("cannot start the lookup threads: {error}")))?;
         Ok(Self { threads, helpers })
     }
 
-    /// Looks up a key in all runs of a version. Appends the value of the key to `value`.
+    /// Looks up a key in all runs of a version. If the newest version of the key is a value, appends this value to
+    /// `value`.
     #[inline(never)]
     pub(crate) fn lookup(
         &self,

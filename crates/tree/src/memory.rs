@@ -44,7 +44,8 @@ impl Slot {
         self.memtable.memory_bytes() + self.range_deletes.memory_bytes() + self.single_deletes.memory_bytes()
     }
 
-    /// Looks up the newest version of `key` that is not newer than `snapshot`, and appends its value to `value`.
+    /// Looks up the newest version of `key` that is not newer than `snapshot`. If this version is a value, appends it
+    /// to `value`.
     #[inline]
     pub(crate) fn get(&self, key: HashedKey<'_>, snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup {
         match self.range_deletes.newest(key.bytes, snapshot) {
@@ -56,8 +57,8 @@ impl Slot {
         }
     }
 
-    /// Adds the versions of `key` that a reader at `snapshot` sees to `stack`, from the newest to the oldest version.
-    /// Returns `false` if a version is corrupt.
+    /// Adds the versions of `key` that are visible at `snapshot` to `stack`, from the newest to the oldest version.
+    /// Stops when the stack is complete. Returns `false` if a version is corrupt.
     pub(crate) fn collect(
         &self,
         key: HashedKey<'_>,
@@ -87,7 +88,8 @@ impl Slot {
     }
 
     /// Returns the kinds of all versions of `key` that no range delete hides, from the newest to the oldest version.
-    /// `single_deletes` are the single deletes of this memtable. With `has_operator`, a version may be an operand.
+    /// `single_deletes` contains the single deletes of this memtable. Set `has_operator` if the tree has a merge
+    /// operator, because only then can a version be a merge operand.
     pub(crate) fn version_kinds(
         &self,
         key: HashedKey<'_>,
@@ -120,21 +122,22 @@ impl Slot {
         self.last_sequence.store(last, Ordering::Release);
     }
 
-    /// Returns the last sequence number of the memtable, or the largest possible number while the memtable is active.
+    /// Returns the last sequence number of the memtable. While the memtable is active, returns `SequenceNumber::MAX`.
     pub(crate) fn last_sequence(&self) -> SequenceNumber {
         self.last_sequence.load(Ordering::Acquire)
     }
 }
 
-/// The number of entries in the first batch if the memtable is one of several sources. The first batch is small,
-/// because most scans are short and find most entries in other sources.
+/// The number of entries in the first batch of a scan if the memtable is one of several sources of the scan. The first
+/// batch is small, because most scans are short and find most entries in other sources.
 const FIRST_BATCH: usize = 4;
 
-/// The number of entries in the first batch if the memtable is the only source and the length of the scan is unknown.
-/// The first batch is larger in this case, because in some memtables each further batch costs a search.
+/// The number of entries in the first batch of a scan if the memtable is the only source and the length of the scan is
+/// unknown. The first batch is larger in this case, because in some memtables each further batch costs a search.
 const FIRST_BATCH_ALONE: usize = 12;
 
-/// The maximum number of entries in the first batch if the length of the scan is known.
+/// The maximum number of entries in the first batch of a scan if the memtable is the only source and the length of the
+/// scan is known.
 const LARGEST_FIRST_BATCH: u64 = 64;
 
 /// The maximum number of entries in a batch.
@@ -146,8 +149,9 @@ const LARGEST_BATCH: usize = 1024;
 /// The minimum number of entries in a batch after the first batch, if each batch costs a search.
 const SMALLEST_SEARCHED_BATCH: usize = 8;
 
-/// Returns the number of entries that a scan requests in its first batch from a memtable. If the memtable is the only
-/// source of the scan (`is_alone`), the batch has the `expected` length of the scan, if known.
+/// Returns the number of entries that a scan requests from a memtable in its first batch. `is_alone` is set if the
+/// memtable is the only source of the scan. In this case, the batch has the `expected` number of entries of the scan,
+/// up to a limit.
 pub(crate) fn first_batch(is_alone: bool, expected: Option<u64>) -> usize {
     match (is_alone, expected) {
         (false, _) => FIRST_BATCH,
@@ -171,8 +175,8 @@ pub(crate) struct MemtableCursor<'t> {
 
 impl<'t> MemtableCursor<'t> {
     /// Opens a cursor over the entries that are visible at `snapshot`. The cursor begins at the first entry in
-    /// `direction` that the bound `from` allows. Returns `None` if no entry is in bounds. The first batch requests
-    /// `limit` entries.
+    /// `direction` that the bound `from` allows. Returns `None` if no visible entry is within the bound. The first
+    /// batch requests `limit` entries.
     pub(crate) fn open(
         slot: &'t Slot,
         from: Bound<&[u8]>,
@@ -222,8 +226,8 @@ impl<'t> MemtableCursor<'t> {
         self.at < self.batch.len() || self.refill()
     }
 
-    /// Moves over the following entries of the batch while `pass` returns `true` for them. The new position is the last
-    /// entry for which `pass` returned `true`.
+    /// Calls `pass` for the following entries of the batch until `pass` returns `false` or the batch ends. Then moves
+    /// the cursor to the last entry for which `pass` returned `true`.
     #[inline]
     pub(crate) fn pass(&mut self, mut pass: impl FnMut(Entry<'_>) -> bool) {
         while self.at + 1 < self.batch.len() && pass(self.batch.entry(self.at + 1)) {

@@ -31,9 +31,9 @@ fn short_head(key: &[u8]) -> u128 {
     u128::from_be_bytes(padded)
 }
 
-/// A sorted source of a merge with distinct keys.
+/// A sorted source of a merge. The keys of one source are distinct.
 ///
-/// A source is always positioned at an entry. The caller must leave out sources without entries.
+/// A source is always positioned at an entry. The caller must not pass sources without entries to a merge.
 pub trait Source {
     /// The data that [`advance`](Self::advance) needs in addition to the source.
     type Context: ?Sized;
@@ -81,10 +81,10 @@ pub trait Kernel<S: Source>: Sized {
 /// the loser tree. No branch depends on the results. A source that wins repeatedly is compared only with the second
 /// best source. Runs with little overlap therefore cost one comparison per entry.
 ///
-/// If two keys are equal, the older entry loses its comparison and is marked as superseded. If the older entry wins
-/// later, the merge has already returned its key, so the merge skips the entry. The two entries always meet before
-/// the newer entry wins the whole loser tree, because an entry below an equal winner has lost to an equal key. The
-/// merge therefore keeps no copy of returned keys.
+/// If two keys are equal, the older entry loses its comparison and is marked as superseded. When the older entry wins
+/// later, the merge has already returned its key, so the merge skips the older entry. The two entries always meet
+/// before the newer entry wins the whole loser tree, because an entry below an equal winner has lost to an equal key.
+/// The merge therefore keeps no copy of returned keys.
 pub struct Merge<S> {
     /// The sources, from the newest to the oldest. If several sources have equal keys, the entry of the first source
     /// wins.
@@ -115,7 +115,8 @@ pub struct Merge<S> {
 /// second best source, until the leading source loses.
 const WINS_TO_LEAD: u32 = 4;
 
-/// The data that decides a comparison. A comparison accesses the sources only if two prefixes are equal.
+/// The data of a source that decides most comparisons. A comparison accesses the source itself only if two prefixes are
+/// equal.
 #[derive(Clone, Copy, Debug)]
 struct Contender {
     /// The prefix of the source's key. Backward merges invert the prefix, so that the smaller number always wins. A
@@ -181,8 +182,9 @@ impl<S: Source> Merge<S> {
         }
     }
 
-    /// Returns the number of comparisons of two keys or prefixes so far. If the winner of the last step wins again, the
-    /// step costs one comparison. All other steps cost one comparison per level of the loser tree.
+    /// Returns the number of comparisons of two keys or prefixes so far. A step costs one comparison if one source
+    /// leads, after several consecutive wins, and wins again. All other steps cost one comparison per level of the
+    /// loser tree, plus one per level for each superseded entry that the step skips.
     pub fn comparisons(&self) -> u64 {
         self.comparisons
     }
@@ -222,7 +224,7 @@ impl<S: Source> Merge<S> {
         path.map(|node| self.losers[node].head).min().unwrap_or(u128::MAX)
     }
 
-    /// Skips the current winner while its key is a key that the merge has already returned from a newer source.
+    /// Skips the current winner while the merge has already returned its key from a newer source.
     #[cold]
     #[inline(never)]
     fn pass_over_shadowed(&mut self, context: &S::Context) -> Result<(), S::Error> {

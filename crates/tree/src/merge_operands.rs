@@ -1,4 +1,5 @@
-//! Stored values of trees with a merge operator. The last byte distinguishes values from operands.
+//! Stored values of trees with a merge operator. The last byte of a stored value is a tag that distinguishes values
+//! from merge operands.
 //!
 //! A put stores a value, and a merge stores an operand. The current value of a key is its newest stored value,
 //! combined with all newer operands. Reads combine the operands that are newer than the newest value or tombstone.
@@ -16,12 +17,12 @@ const VALUE: u8 = 0;
 /// The last byte of a stored operand.
 const OPERAND: u8 = 1;
 
-/// Returns the stored form of a value: the value and a byte that marks values.
+/// Returns the stored form of a value: the value and the tag byte of values.
 pub(crate) fn stored_value(value: &[u8]) -> Vec<u8> {
     [value, &[VALUE]].concat()
 }
 
-/// Returns the stored form of an operand: the operand and a byte that marks operands.
+/// Returns the stored form of an operand: the operand and the tag byte of operands.
 pub(crate) fn stored_operand(operand: &[u8]) -> Vec<u8> {
     [operand, &[OPERAND]].concat()
 }
@@ -38,19 +39,24 @@ pub(crate) fn value_in(stored: &[u8]) -> Option<&[u8]> {
     stored.strip_suffix(&[VALUE])
 }
 
-/// Returns whether the last stored byte marks a value or an operand.
+/// Returns whether the last stored byte is the tag of a value or of an operand. If not, the bytes are corrupt.
 pub(crate) fn is_marked(stored: &[u8]) -> bool {
     matches!(stored.last(), Some(&(VALUE | OPERAND)))
 }
 
-/// Returns the error for stored bytes that are neither a value nor an operand.
+/// Returns the error for stored bytes in the store `directory` that have no valid tag byte.
 pub(crate) fn unmarked(directory: &Path) -> Error {
-    Error::damaged(directory, 0, "a stored value has no mark of the merge operator")
+    Error::damaged(
+        directory,
+        0,
+        "the last byte of a stored value is neither the tag of a value (0) nor the tag of a merge operand \
+         (1)",
+    )
 }
 
 /// Returns the error for a WAL that contains merges, in a store without a merge operator.
 pub(crate) fn unexpected_merge(log: &Path) -> Error {
-    Error::damaged(log, 0, "the WAL has merges, but the manifest names no merge operator")
+    Error::damaged(log, 0, "the WAL contains merges, but the manifest states no merge operator")
 }
 
 /// The versions of one key, from the newest version to the first version that is not an operand.
@@ -61,7 +67,7 @@ pub(crate) struct OperandStack {
     base: Option<Base>,
 }
 
-/// The version that is older than all operands.
+/// The version to which the operands apply: the newest version that is not an operand.
 #[derive(Debug)]
 enum Base {
     Value(Vec<u8>),
@@ -106,8 +112,9 @@ impl OperandStack {
         Some(value)
     }
 
-    /// Returns one stored version that replaces all versions: a value if the base is known, else an operand. Returns
-    /// `None` for a tombstone, and if there are no versions.
+    /// Returns one stored version that replaces all versions. The version is a value if the newest value or tombstone
+    /// of the key is known, and an operand otherwise. Returns `None` if the versions are only a tombstone, or if there
+    /// are no versions.
     pub(crate) fn stored(self, operator: MergeOperator) -> Option<Vec<u8>> {
         if self.is_complete() {
             return self.value(operator).map(|value| stored_value(&value));

@@ -1,13 +1,14 @@
-//! Creation and closing of WAL files outside of the write path. The next WALs are created before a writer needs them,
-//! and old WALs are closed later.
+//! Creates and closes WAL files outside of the write path. The next WALs are created before a writer needs them, and
+//! the WALs of immutable memtables are closed later.
 //!
 //! Creating and closing a WAL takes some time, because the kernel reserves and releases space. A writer that replaces
 //! a full memtable delays all other writers meanwhile. Background threads therefore do this work, if they exist. If
 //! the design requests it, the flush thread also reserves space for as many bytes as the previous WAL had. A writer
 //! then appends to the WAL without a system call and without a page fault, so a busy device does not delay the writer.
 //!
-//! A writer never waits for a reservation. If no next WAL is ready, the writer creates its own WAL. WALs are used in
-//! the order of their numbers, so the flush thread then removes the WAL whose space it has just reserved.
+//! A writer never waits for a reservation of space. If no WAL is ready, the writer creates a WAL itself. WALs must be
+//! used in the order of their numbers. The flush thread therefore removes its new WAL if a writer has meanwhile created
+//! a WAL with a larger number.
 
 use crate::error::Result;
 use crate::inner::Inner;
@@ -17,8 +18,8 @@ use crate::wal::{LogFile, log_path};
 /// The largest number of bytes for which a WAL reserves space in advance.
 const MOST_RESERVED_BYTES: u64 = 64 << 20;
 
-/// A new WAL reserves more space than the size of the previous WAL. The additional space is the size divided by this
-/// number. WALs of full memtables differ slightly in size, because the sizes of keys and values differ.
+/// The divisor for the additional space of a new WAL. The WAL reserves the size of the previous WAL, plus this size
+/// divided by `MARGIN`. WALs of full memtables differ slightly in size, because the sizes of keys and values differ.
 const MARGIN: u64 = 16;
 
 impl Inner {
@@ -32,7 +33,8 @@ impl Inner {
         Ok(next)
     }
 
-    /// Returns the next WAL after the flush thread has created the WAL that it creates now, if any.
+    /// Waits until no other thread creates a WAL. Then returns the next WAL that is ready, or creates a WAL if none is
+    /// ready.
     fn take_or_create_log(&self) -> Result<NewLog> {
         let _creating = self.creating_log.lock();
         let number = {

@@ -20,7 +20,8 @@ pub struct OpenOptions {
     pub(crate) create_if_missing: bool,
     pub(crate) error_if_exists: bool,
     pub(crate) identity: Option<u64>,
-    /// The family number and the shared parts of the tree, if the tree is one family of a store.
+    /// The family number of the tree, and the WAL and memory limit of its store. `None` if the tree is not a family of
+    /// a store.
     pub(crate) membership: Option<Membership>,
 }
 
@@ -41,7 +42,8 @@ impl OpenOptions {
         }
     }
 
-    /// Sets the mode of background work: with threads, or inside the writes.
+    /// Sets where flushes and compactions run: on background threads, or inside the writes. The default is
+    /// [`Mode::Timed`].
     #[must_use]
     pub fn mode(mut self, mode: Mode) -> Self {
         self.mode = mode;
@@ -63,31 +65,31 @@ impl OpenOptions {
         self
     }
 
-    /// Sets the clock, in nanoseconds, for the times of write stalls and compactions. Without a clock, these times
-    /// are 0.
+    /// Sets the clock that measures the times of write stalls and compactions. `clock` returns nanoseconds. Without a
+    /// clock, these times are 0.
     #[must_use]
     pub fn clock(mut self, clock: fn() -> u64) -> Self {
         self.clock = clock;
         self
     }
 
-    /// Moves corrupt files to `quarantine/` in the tree's directory and opens the tree without their data. Without
-    /// this option, corruption is an error.
+    /// Sets whether opening moves corrupt files to `quarantine/` in the tree's directory, and then opens the tree
+    /// without their data. With `false`, the default, opening fails if a file is corrupt.
     #[must_use]
     pub fn quarantine(mut self, quarantine: bool) -> Self {
         self.quarantine = quarantine;
         self
     }
 
-    /// Sets whether a missing tree is created. The default is `true`. With `false`, a missing tree is an error, and
-    /// opening creates no file.
+    /// Sets whether a missing tree is created. The default is `true`. With `false`, opening fails if the tree is
+    /// missing, and creates no file.
     #[must_use]
     pub fn create_if_missing(mut self, create: bool) -> Self {
         self.create_if_missing = create;
         self
     }
 
-    /// Sets whether an existing tree is an error. The default is `false`.
+    /// Sets whether opening fails if the tree already exists. The default is `false`.
     #[must_use]
     pub fn error_if_exists(mut self, error: bool) -> Self {
         self.error_if_exists = error;

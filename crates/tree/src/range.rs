@@ -1,4 +1,4 @@
-//! Range scans: all keys between two bounds in one consistent view, from the front or from the back.
+//! Range scans, which return all keys between two bounds in one consistent view, from the front or from the back.
 
 use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
@@ -72,7 +72,7 @@ struct Bounds {
 enum Cursor<'v> {
     /// A memtable.
     Memtable(MemtableCursor<'v>),
-    /// A sorted run, with its number in the version. The run cursor is boxed, because sources are moved and a run
+    /// A sorted run, with its position in the version. The run cursor is boxed, because sources are moved and a run
     /// cursor is large.
     Run(Box<RunCursor<'v>>, usize),
     /// The sorted view of all runs, which replaces the runs.
@@ -89,7 +89,8 @@ impl Cursor<'_> {
         }
     }
 
-    /// Returns the number of the run that has the current entry. Returns `None` if a memtable has the entry.
+    /// Returns the position, in the version, of the run that contains the current entry. Returns `None` if a memtable
+    /// contains the entry.
     fn run(&self) -> Option<usize> {
         match self {
             Self::Memtable(_) => None,
@@ -220,8 +221,9 @@ impl<'t> Range<'t> {
         })
     }
 
-    /// Announces the number of entries that the caller expects to read from an end. The scan can then read the
-    /// blocks, or the memtable entries, of this many entries at once. The caller may read fewer or more entries.
+    /// Announces the number of entries that the caller expects to read from one end of the scan. The scan can then read
+    /// the blocks and the memtable entries for this number of entries at once. The caller may read fewer or more
+    /// entries.
     #[must_use]
     #[inline]
     pub fn expecting(mut self, entries: usize) -> Self {
@@ -274,11 +276,13 @@ impl<'t> Range<'t> {
         })
     }
 
-    /// Calls `visit` for at most `most` further entries in `direction`, and returns the number of calls. The result
-    /// equals repeated calls of [`next`](Self::next) or [`next_back`](Self::next_back), but one loop is faster.
+    /// Calls `visit` for at most `most` further entries in `direction`, and returns the number of calls. The entries
+    /// are those that repeated calls of [`next`](Self::next) or [`next_back`](Self::next_back) would return, but one
+    /// call of `visit` is faster.
     ///
     /// # Errors
-    /// If a block cannot be read or is corrupt. `visit` was called for all entries before the corrupt block.
+    /// If a block cannot be read or is corrupt. `visit` has then been called for all entries before this block, and the
+    /// scan is at its end.
     pub fn visit(
         &mut self,
         direction: Direction,
@@ -387,7 +391,7 @@ impl<'v> Ends<'v> {
     }
 }
 
-/// The range deletes of a view that a reader at a snapshot sees.
+/// The range deletes of a view that are visible at a snapshot.
 struct ViewDeletes<'v> {
     inner: &'v Inner,
     view: &'v View,
@@ -475,7 +479,7 @@ impl Bounds {
 
     /// Opens the sources of a view that can have keys between the bounds, from the newest to the oldest source. In
     /// `direction`, each source begins at its first key within the bounds. The sources see the writes up to `snapshot`.
-    /// `expected` is the expected length of the scan, if known.
+    /// `expected` is the number of entries that the caller has announced, if any.
     fn open<'v>(
         &self,
         inner: &Inner,
@@ -559,7 +563,8 @@ impl Bounds {
         }
     }
 
-    /// Opens the sources like [`open`](Self::open), but opens one source over the sorted view in place of all runs.
+    /// Opens the sources like [`open`](Self::open), but with one source for the sorted view instead of one source per
+    /// run.
     #[inline(never)]
     fn open_view<'v>(
         &self,
@@ -592,11 +597,11 @@ impl Drop for Range<'_> {
     }
 }
 
-/// Probes the range filter of a run if exactly one of its tables overlaps the range. Returns `None` if the number of
-/// such tables is not one.
+/// Probes the range filter of a run if exactly one SSTable of the run overlaps the range and both bounds are closed.
+/// Returns `None` if no filter was probed.
 ///
-/// If several tables overlap, no probe would help: the range includes the largest key of the first table and the
-/// smallest key of the last table. A range with an open bound is also almost certain to contain a key.
+/// If several SSTables overlap the range, no probe would help: the range includes the largest key of the first SSTable
+/// and the smallest key of the last SSTable. A range with an open bound almost certainly contains a key.
 fn passes_range_filter(
     run: &SortedRun,
     tables: &std::ops::Range<usize>,
@@ -616,7 +621,7 @@ fn current<'m>(merge: &'m Merge<Cursor<'_>>) -> Option<(&'m [u8], &'m [u8])> {
     Some((entry.key, entry.value?))
 }
 
-/// A view from which a scan reads values in blob files and combines operands.
+/// Computes the values that a scan returns: reads values in blob files, and combines merge operands.
 struct ValueView<'v> {
     operator: Option<MergeOperator>,
     inner: &'v Inner,
@@ -672,7 +677,8 @@ impl ValueView<'_> {
     }
 }
 
-/// Returns whether a key is below the bound `high`. If the bound is open, the function does not compute the key.
+/// Returns whether a key is within the upper bound `high`. If the range has no upper bound, the function does not call
+/// `key`.
 #[inline]
 fn is_below<'k>(key: impl FnOnce() -> &'k [u8], high: &Bound<Vec<u8>>) -> bool {
     match high {
@@ -682,7 +688,8 @@ fn is_below<'k>(key: impl FnOnce() -> &'k [u8], high: &Bound<Vec<u8>>) -> bool {
     }
 }
 
-/// Returns whether a key is above the bound `low`. If the bound is open, the function does not compute the key.
+/// Returns whether a key is within the lower bound `low`. If the range has no lower bound, the function does not call
+/// `key`.
 #[inline]
 fn is_above<'k>(key: impl FnOnce() -> &'k [u8], low: &Bound<Vec<u8>>) -> bool {
     match low {

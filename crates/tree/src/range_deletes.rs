@@ -1,5 +1,5 @@
-//! The range deletes of a memtable, as fragments of the key space. For each fragment, the list contains the sequence
-//! numbers of the deletes that cover it.
+//! The range deletes of a memtable. The bounds of the range deletes split the key space into fragments. Each fragment
+//! has a list of the sequence numbers of the range deletes that cover the fragment.
 //!
 //! Source: RocksDB's `FragmentedRangeTombstoneList`. RocksDB builds the fragments again after each range delete. Here,
 //! an insertion only splits the fragments at the bounds of the new range delete.
@@ -21,8 +21,8 @@ pub(crate) struct RangeDeletes {
     fragments: RwLock<Fragments>,
 }
 
-/// The fragments of the key space, by their first keys. A fragment ends at the next key of the map. The value is the
-/// list of sequence numbers of the deletes that cover the fragment, in ascending order.
+/// The fragments of the key space, by their first keys. A fragment ends before the next key of the map. The value of a
+/// fragment contains the sequence numbers of the range deletes that cover the fragment, in ascending order.
 type Fragments = BTreeMap<Box<[u8]>, Vec<SequenceNumber>>;
 
 impl RangeDeletes {
@@ -90,8 +90,8 @@ impl RangeDeletes {
     }
 }
 
-/// Splits the fragment that contains `key`, so that a fragment begins at `key`. Both parts of the split fragment have
-/// the same sequence numbers.
+/// Splits the fragment that contains `key`, so that a fragment begins at `key`. Both parts keep the sequence numbers of
+/// the split fragment. Does nothing if a fragment already begins at `key`.
 fn split(fragments: &mut Fragments, key: &[u8]) {
     if !fragments.contains_key(key) {
         let below = (Bound::Unbounded, Bound::Excluded(key));

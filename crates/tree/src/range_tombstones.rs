@@ -94,8 +94,8 @@ impl RangeTombstones {
         begun.checked_sub(1).is_some_and(|last| *key < *self.0[last].high)
     }
 
-    /// Returns the parts of the ranges between `low`, inclusive, and `high`, exclusive. The bound `None` means that
-    /// the ranges are not limited on this side.
+    /// Returns the parts of the ranges that are between `low`, inclusive, and `high`, exclusive. `None` means that
+    /// there is no bound on this side.
     pub(crate) fn between(&self, low: Option<&[u8]>, high: Option<&[u8]>) -> Vec<KeyRange> {
         let inside = |range: &KeyRange| {
             let mut range = range.clone();

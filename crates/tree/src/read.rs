@@ -1,5 +1,5 @@
-//! The read path: memtables, then sorted runs, from the newest to the oldest. Filters and key ranges exclude most
-//! runs.
+//! The read path of gets. A get searches the memtables and then the sorted runs, from the newest to the oldest. Filters
+//! and key ranges exclude most runs.
 
 use std::sync::Arc;
 
@@ -61,8 +61,8 @@ impl Inner {
         Ok(found)
     }
 
-    /// Replaces the stored bytes in `value`, from the index `start` on, with the value that they represent. If the
-    /// stored bytes are an operand, this value combines all operands of the key.
+    /// Replaces the stored bytes `value[start..]` with the value that they represent. If the stored bytes are a merge
+    /// operand, this value is the newest value of the key, combined with all newer operands.
     #[inline(never)]
     fn resolve(
         &self,
@@ -117,8 +117,8 @@ impl Inner {
         value.ok_or_else(|| unmarked(&self.directory))
     }
 
-    /// Looks up many keys in `view`, as of the sequence number `snapshot`. One call probes a filter for all keys that
-    /// are not found yet, so that the CPU cache misses overlap.
+    /// Looks up many keys in `view`, as of the sequence number `snapshot`. For each SSTable, one call probes the filter
+    /// for all keys that are not found yet, so that CPU cache misses overlap.
     pub(crate) fn multi_get_in(
         &self,
         view: &View,
@@ -185,12 +185,14 @@ fn lookup_memtables(
     Lookup::Absent
 }
 
-/// Returns whether an SSTable of the view has the key.
+/// Returns whether the key exists in the SSTables of the view, which means that its newest version there is not a
+/// tombstone.
 pub(crate) fn exists_in_runs(view: &View, key: HashedKey<'_>, counters: &Counters) -> Result<bool> {
     lookup_runs(&view.version, key, &mut Vec::new(), counters).map(|lookup| lookup == Lookup::Found)
 }
 
-/// Looks up the keys that are not found yet in one run, and removes the found keys from the list.
+/// Looks up the keys of `open` in one run. Writes the found values to `values`, and removes the keys with a value or a
+/// tombstone from `open`. Each element of `open` is a key and its index in `values`.
 fn multi_get_in_run<'k>(
     run: &SortedRun,
     open: &mut Vec<(usize, HashedKey<'k>)>,

@@ -1,6 +1,7 @@
-//! The report of recovery, which describes what the opening of a store found and changed.
+//! The report of recovery, which lists the files that recovery changed or dropped when a store was opened.
 
-/// The report of recovery: the files that opening the tree found, replayed, removed or quarantined.
+/// The report of recovery: the replayed operations, and the data and files that were dropped, removed or quarantined
+/// when the tree was opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recovery {
@@ -13,7 +14,7 @@ pub struct Recovery {
     pub dropped_manifest_bytes: u64,
     /// The names of the orphaned files that recovery removed.
     pub removed_files: Vec<String>,
-    /// The corrupt and the missing files, each with its error.
+    /// The corrupt files and the missing files, each with its error, in the form `name: error`.
     ///
     /// Recovery moved the corrupt files to the quarantine together with their data. Reads of their keys may return
     /// older values, and deleted keys may reappear.

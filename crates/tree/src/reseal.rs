@@ -1,8 +1,8 @@
-//! Corrects the checksums of changed files, if the places of the checksums can be determined.
+//! Recomputes the checksums of changed files, as far as the positions of the checksums can be determined.
 //!
-//! Only fuzz tests use this module. If a test changes a random byte of a file, its checksums become wrong. Without this
-//! module, fuzz tests would never reach the code after the checksum verification. The code after the verification must
-//! be tested, because an attacker can write files with correct checksums.
+//! Only fuzz tests use this module. If a test changes a random byte of a file, a checksum of the file becomes wrong.
+//! Without this module, fuzz tests would never reach the code after the checksum verification. The code after the
+//! verification must be tested, because an attacker can write files with correct checksums.
 
 use std::path::Path;
 
@@ -12,8 +12,8 @@ use crate::error::Result;
 use crate::recovery::Files;
 use crate::{blob, manifest, table, wal};
 
-/// Returns the seal of the table or WAL with this number, for the store in `directory`. Every checksum of the file
-/// covers the seal.
+/// Returns the seal of the file with the number `number` in the store in `directory`. The seal is a number that every
+/// checksum of the file covers.
 ///
 /// # Errors
 /// If the manifest of the store cannot be read.
@@ -22,22 +22,22 @@ pub fn seal(storage: &dyn Storage, directory: &Path, number: u64) -> Result<u64>
     Ok(found.state.seals.of(number))
 }
 
-/// Corrects the checksums of an SSTable that has this `seal`.
+/// Recomputes the checksums of an SSTable that has this `seal`.
 pub fn table(bytes: &mut [u8], seal: u64) {
     table::reseal(bytes, seal);
 }
 
-/// Corrects the checksums of a WAL that has this `seal`.
+/// Recomputes the checksums of a WAL that has this `seal`.
 pub fn log(bytes: &mut [u8], seal: u64) {
     wal::reseal(bytes, seal);
 }
 
-/// Corrects the checksums of a blob file that has this `seal`.
+/// Recomputes the checksums of a blob file that has this `seal`.
 pub fn blob(bytes: &mut [u8], seal: u64) {
     blob::reseal(bytes, seal);
 }
 
-/// Corrects the checksums of a manifest.
+/// Recomputes the checksums of a manifest.
 pub fn manifest(bytes: &mut [u8]) {
     manifest::reseal(bytes);
 }

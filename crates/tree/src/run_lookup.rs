@@ -1,5 +1,5 @@
-//! The lookup of a key in one sorted run, in two steps: the probe of the filter, and the search of the SSTable. If the
-//! tree has an index of the keys of all runs, one probe of this index replaces the probes of filters.
+//! Looks up a key in sorted runs. The lookup in one run has two steps: it probes the filter, and then it searches the
+//! SSTable. If the tree has an index of the keys of all runs, one probe of this index replaces the probes of filters.
 
 use types::{HashedKey, Lookup};
 
@@ -11,7 +11,8 @@ use crate::version::{SortedRun, Version};
 
 /// The result of the filter probe for a key in a run. The probe reads no data block.
 pub(crate) enum Probe<'v> {
-    /// The answer that the run gives for the key.
+    /// The result of the lookup in the run, which is known without a search: the key is absent, or a range tombstone
+    /// deletes the key.
     Answer(Lookup),
     /// The only SSTable of the run that can have the key.
     Search(&'v Table),
@@ -33,8 +34,8 @@ pub(crate) fn probe<'v>(run: &'v SortedRun, key: HashedKey<'_>, counters: &Count
     Probe::Answer(if table.deletes(key.bytes) { Lookup::Deleted } else { Lookup::Absent })
 }
 
-/// Searches an SSTable of `level` that may contain the key according to its filter. Appends the value of the key to
-/// `value`.
+/// Searches an SSTable of `level` whose filter does not rule out the key. If the SSTable contains a value of the key,
+/// appends the value to `value`.
 #[inline]
 pub(crate) fn search(
     table: &Table,
@@ -52,7 +53,7 @@ pub(crate) fn search(
     })
 }
 
-/// Looks up a key in a run. Appends the value of the key to `value`.
+/// Looks up a key in a run. If the run contains a value of the key, appends the value to `value`.
 #[inline]
 pub(crate) fn lookup_run(
     run: &SortedRun,
@@ -66,8 +67,8 @@ pub(crate) fn lookup_run(
     }
 }
 
-/// Looks up a key in all runs of a version, from the newest run to the oldest run, until a run has an answer. Appends
-/// the value of the key to `value`.
+/// Looks up a key in all runs of a version, from the newest run to the oldest run, until a run contains a value or a
+/// tombstone of the key. Appends the value, if any, to `value`.
 #[inline]
 pub(crate) fn lookup_runs(
     version: &Version,
@@ -110,8 +111,8 @@ fn lookup_otherwise(
     Ok(Lookup::Absent)
 }
 
-/// Looks up a key in the SSTables that the index of all runs names, from the newest to the oldest SSTable. Counts one
-/// filter probe for each searched SSTable, and at least one filter probe.
+/// Looks up a key in `files`, the SSTables that the index of all runs returned for the key, from the newest to the
+/// oldest SSTable. Counts one filter probe for each searched SSTable, and at least one filter probe.
 fn lookup_files(
     version: &Version,
     files: &[FilePlace],
@@ -120,8 +121,8 @@ fn lookup_files(
     counters: &Counters,
 ) -> Result<Lookup> {
     let table = |file: &FilePlace| &*version.runs[file.run].tables[file.table];
-    // The index compares only a part of each hash. It can therefore name an SSTable whose key range does not include
-    // the key.
+    // The index compares only a part of each hash. The index can therefore return an SSTable whose key range does not
+    // include the key.
     let mut files = files.iter().filter(|file| table(file).covers(key.bytes)).peekable();
     if files.peek().is_none() {
         counters.filter_probes.bump();

@@ -1,5 +1,5 @@
-//! The state of the schedule `silk`: the version whose level 0 was checked last, and the bandwidth that clients leave to
-//! compactions.
+//! The state of the schedule `silk`: the version in which level 0 was last checked for due compactions, and the
+//! bandwidth that clients leave to compactions.
 //!
 //! Source: Balmau, Dinu, Zwaenepoel, Gupta, Chandhiramoorthi, Didona, "SILK: Preventing Latency Spikes in
 //! Log-Structured Merge Key-Value Stores" (USENIX ATC 2019), section 4.
@@ -14,17 +14,17 @@ use crate::version::Version;
 /// The time between two measurements of the client load.
 const MEASURE_NS: u64 = 10_000_000;
 
-/// A divisor: compactions always get at least the bandwidth divided by this number.
+/// The divisor for the minimum bandwidth of compactions, which is the bandwidth limit divided by this number.
 const LEAST_SHARE: u64 = 10;
 
 /// The schedule of compactions, if the design orders them by priority.
 pub(crate) struct Scheduler {
-    /// The last version whose level 0 needed no compaction. The thread that runs a preempting compaction holds the
-    /// lock.
+    /// The last version in which no compaction of level 0 was due. A thread that runs a preempting compaction of level
+    /// 0 holds this lock.
     pub(crate) checked: Mutex<Weak<Version>>,
     /// The limit of the bandwidth. `None` if the design sets no limit.
     pub(crate) bandwidth: Option<Mutex<Bandwidth>>,
-    /// The time 0 of the scheduler.
+    /// The time that the clock of the scheduler counts from.
     start: Instant,
 }
 
@@ -35,13 +35,13 @@ impl Scheduler {
         Self { checked: Mutex::default(), bandwidth, start: Instant::now() }
     }
 
-    /// Returns the time of the scheduler in nanoseconds.
+    /// Returns the time since the scheduler was created, in nanoseconds.
     pub(crate) fn now_ns(&self) -> u64 {
         self.start.elapsed().as_nanos() as u64
     }
 }
 
-/// The bandwidth of compactions, which is the bandwidth of the device without the load of clients.
+/// The bandwidth of compactions: the bandwidth limit of the design, minus the bandwidth that clients use.
 #[derive(Debug)]
 pub(crate) struct Bandwidth {
     /// The bytes per second that clients and compactions may use together.
@@ -50,7 +50,7 @@ pub(crate) struct Bandwidth {
     free: u64,
     /// The bytes of clients at the last measurement, and its time in nanoseconds. `None` before the first measurement.
     measured: Option<(u64, u64)>,
-    /// The time at which the last bytes of compactions are complete at the allowed rate, in nanoseconds.
+    /// The time, in nanoseconds, at which a transfer of all bytes so far at the allowed rate would be complete.
     complete_ns: u64,
 }
 
@@ -73,8 +73,8 @@ impl Bandwidth {
         }
     }
 
-    /// Records that a compaction has read and written `bytes` bytes. Returns the time at which these bytes are complete
-    /// at the allowed rate, in nanoseconds.
+    /// Records that a compaction has read and written `bytes` bytes in total. Returns the time, in nanoseconds, at
+    /// which this transfer at the allowed rate would be complete. The compaction must wait until this time.
     pub(crate) fn charge(&mut self, now_ns: u64, bytes: u64) -> u64 {
         let duration_ns = (bytes as f64 * 1e9 / self.free as f64) as u64;
         self.complete_ns = self.complete_ns.max(now_ns) + duration_ns;

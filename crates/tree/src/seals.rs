@@ -1,9 +1,10 @@
-//! File seals. A seal is a number in every checksum that distinguishes the files of different stores.
+//! File seals. A seal is a number that every checksum of a file covers. Seals distinguish the files of different
+//! stores.
 //!
-//! A checksum covers the place of the checked bytes (see [`checksum`](crate::checksum)). A place contains the *seal* of
-//! the file: the file number combined with the identity of the store that wrote the file. The tree therefore detects a
-//! file of another store, even if its number, offsets and checksums are correct in that store. A checkpoint keeps the
-//! tables of its store with their seals. A checkpoint gets its own identity for the files that it writes.
+//! A checksum covers the seal of the file and the offset of the checked bytes (see [`checksum`](crate::checksum)). The
+//! seal combines the file number with the identity of the store that wrote the file. The tree therefore detects a file
+//! of another store, even if its number, offsets and checksums are correct in that store. A checkpoint keeps the tables
+//! of its store with their seals. A checkpoint gets its own identity for the files that it writes.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -13,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::codec::{Reader, put_varint};
 
-/// The identities of the stores that wrote the files of this store.
+/// The identities of the stores that wrote the files of this store. A checkpoint has files of several stores.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seals {
     /// Pairs of a file number and the identity for files from this number on, in ascending order. Files before the
@@ -34,14 +35,16 @@ impl Seals {
         self.since.last().map_or(0, |(_, identity)| *identity)
     }
 
-    /// From file number `number` on, files get this identity. Has no effect if the store already has an identity.
+    /// Assigns `identity` to all files with the number `number` or a larger number. Has no effect if the store already
+    /// has an identity.
     pub(crate) fn begin(&mut self, number: u64, identity: u64) {
         if self.since.is_empty() {
             self.since.push((number, identity));
         }
     }
 
-    /// Returns the seals of a checkpoint in `directory`, whose new files begin with `number`.
+    /// Returns the seals of a checkpoint in `directory`. Files with the number `number` or a larger number are written
+    /// by the checkpoint and have its own identity. Files with smaller numbers keep their seals.
     pub(crate) fn of_copy(&self, number: u64, directory: &Path) -> Self {
         let parent = self.identity() ^ number;
         let identity = xxh3_64_with_seed(directory.as_os_str().as_encoded_bytes(), parent);
@@ -69,7 +72,7 @@ impl Seals {
     }
 }
 
-/// Returns an identity that no other store has.
+/// Returns a random identity, which is different from the identities of other stores with very high probability.
 pub(crate) fn new_identity() -> u64 {
     // The keys of the standard library's hash function are random, and each call in a process gets different keys.
     RandomState::new().hash_one("a store")

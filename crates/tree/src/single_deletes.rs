@@ -1,12 +1,13 @@
 //! Single deletes: tombstones that leave the tree together with the one put that they delete.
 //!
 //! The caller promises that each key has at most one put since its previous single delete, and no delete and no merge.
-//! If a flush or a compaction reads both the tombstone and its put, neither is needed any longer, so both are dropped.
+//! If a flush or a compaction reads both the tombstone and its put, the tree no longer needs them, so both are dropped.
 //! An ordinary tombstone must reach the last sorted run, because older versions of its key may exist there.
 //!
 //! A sorted run has at most one version of each key. If a newer value replaces a single delete whose put is still in an
-//! older run, the value keeps a mark. When a later single delete removes the marked value, the older single delete
-//! becomes the tombstone of the key again. Without the mark, the put in the older run would reappear.
+//! older run, the SSTable marks the entry of the value (see `table::single_marks`). When a later single delete removes
+//! the marked value, the older single delete becomes the tombstone of the key again. Without the mark, the put in the
+//! older run would reappear.
 //!
 //! Source: `RocksDB`, `SingleDelete` and `CompactionIterator::NextFromInput`.
 
@@ -41,8 +42,9 @@ pub(crate) enum Remainder {
 }
 
 impl Remainder {
-    /// Returns whether a flush or a compaction must mark the newest version of the key for which this remainder was
-    /// computed. `is_tombstone` is set if this version is a tombstone. Returns `None` if the output omits the key.
+    /// Decides how a flush or a compaction stores the newest version of the key for which this remainder was computed.
+    /// `is_tombstone` is set if this version is a tombstone. Returns `None` if the output omits the key. Otherwise,
+    /// returns whether the output marks the entry.
     pub(crate) fn mark(self, is_tombstone: bool) -> Option<bool> {
         match (self, is_tombstone) {
             (Self::Nothing, true) => None,
@@ -52,14 +54,15 @@ impl Remainder {
     }
 }
 
-/// Returns the remaining tombstone for the versions of a key, and the number of removed pairs of a single delete and
-/// its put. `newest` is the newest version, and `older` contains the older versions, which begin with the newest.
+/// Removes the pairs of a single delete and its put from the versions of a key. Returns the remaining tombstone and the
+/// number of removed pairs. `newest` is the newest version, and `older` contains the older versions, from the newest to
+/// the oldest.
 ///
 /// If `newest` is a tombstone, the remainder replaces all versions. If `newest` is a value or an operand, the
 /// remainder is the tombstone below that value: the value needs a mark unless nothing remains.
 ///
-/// Without the promise of the caller, the rules are the following. A single delete above a delete, above an operand or
-/// above two values becomes an ordinary tombstone. Two single deletes in sequence count as one.
+/// If the caller breaks the promise of single deletes, the following rules apply. A single delete above a delete, above
+/// an operand or above two values becomes an ordinary tombstone. Two single deletes in sequence count as one.
 pub(crate) fn resolve(newest: VersionKind, mut older: impl Iterator<Item = VersionKind>) -> (Remainder, u64) {
     let mut above = newest;
     loop {
@@ -83,7 +86,7 @@ fn annihilate(mut older: impl Iterator<Item = VersionKind>) -> (Remainder, u64) 
             None => return (Remainder::SingleDelete, pairs),
             Some(VersionKind::SingleDelete) => {}
             Some(VersionKind::Delete | VersionKind::Operand) => return (Remainder::Delete, pairs),
-            // The mark is the next older single delete.
+            // The mark of the value stands for the next older single delete.
             Some(VersionKind::Value { is_marked: true }) => pairs += 1,
             Some(VersionKind::Value { is_marked: false }) => match older.next() {
                 None => return (Remainder::Nothing, pairs + 1),
@@ -136,13 +139,15 @@ impl SortedSingleDeletes {
         self.0.is_empty()
     }
 
-    /// Returns whether a key with this hash was single-deleted. Keys with equal hashes are not distinguished.
+    /// Returns whether the memtable has a single delete of a key with the hash `key`. The key can be a different key
+    /// with an equal hash.
     pub(crate) fn may_have(&self, key: KeyHash) -> bool {
         let at = self.0.partition_point(|(hash, _)| *hash < key);
         self.0.get(at).is_some_and(|(hash, _)| *hash == key)
     }
 
-    /// Returns whether the write of a key with this sequence number is a single delete.
+    /// Returns whether the memtable has a single delete of a key with the hash `key` and the sequence number
+    /// `sequence`.
     pub(crate) fn has(&self, key: KeyHash, sequence: SequenceNumber) -> bool {
         self.0.binary_search(&(key, sequence)).is_ok()
     }

@@ -1,4 +1,4 @@
-//! Snapshots: consistent views of the tree that stay readable after later writes.
+//! Snapshots, which are consistent views of the tree that later writes do not change.
 
 use std::ops::RangeBounds;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ impl Snapshot {
         Ok(self.inner.get_in(&self.view, self.sequence, key, &mut value)?.then_some(value))
     }
 
-    /// Returns the values of many keys, in the order of `keys`.
+    /// Returns the values of many keys, in the order of `keys`. The value of an absent key is `None`.
     ///
     /// # Errors
     /// If a key is longer than its limit, or if a block cannot be read or is corrupt.
@@ -50,7 +50,7 @@ impl Snapshot {
     /// Opens a scan of the keys between two bounds. The scan can be read from both ends.
     ///
     /// # Errors
-    /// If a bound is longer than the limit of keys. Reading the scan can fail later.
+    /// If a bound is longer than the maximum length of keys. Reading entries from the scan can also fail later.
     pub fn range(&self, bounds: impl RangeBounds<[u8]>) -> Result<Range<'_>> {
         Range::new(&self.inner, Guard::from_inner(Arc::clone(&self.view)), self.sequence, &bounds)
     }

@@ -1,4 +1,4 @@
-//! Counters of a tree. Each thread has separate counters. Reading a counter adds the values of all threads.
+//! Counters and sizes of a tree. Each thread has separate counters. Reading a count adds the values of all threads.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,8 +6,8 @@ use crossbeam_utils::CachePadded;
 use storage::DeviceTime;
 use thread_local::ThreadLocal;
 
-/// The number of levels with separate counters. The counters of the last of these levels also count all deeper
-/// levels. The data of a million memtables fits into these levels, even with size ratio 2.
+/// The number of levels with separate counters. The counters of the last of these levels also count all deeper levels.
+/// The data of a million memtables fits into these levels, even with size ratio 2.
 const COUNTED_LEVELS: usize = 20;
 
 /// Declares counters once: the per-thread variables, their sums and their names.
@@ -106,10 +106,10 @@ counters! {
     /// Memtables and runs with keys in the range of a scan. Each end of a scan that was read counts separately. A
     /// sorted view counts as one run.
     range_sources,
-    /// The sum over all scanned ends of `range_sources` minus 1: the memtables and runs in addition to the first of
-    /// each end.
+    /// Memtables and runs in `range_sources` in addition to the first source of each end of a scan.
     range_extra_sources,
-    /// Number of returned entries × (number of sources − 1), summed over all scans.
+    /// Number of returned entries × (number of sources − 1), summed over all scans. Sources are the memtables and runs
+    /// in `range_sources`.
     range_extra_entries,
     /// Entries returned by scans.
     range_entries,
@@ -151,10 +151,10 @@ counters! {
     compaction_bytes_written,
     /// Data blocks that gets searched, from the cache or from storage.
     blocks_searched,
-    /// Searched data blocks that contain a block index.
+    /// Lookups in data blocks that have an index: a block index, or an index in memory (`block.memory_index`).
     block_index_probes,
-    /// Searched data blocks whose block index found the entry or showed that the key is absent. The lookups searched
-    /// no further in these blocks.
+    /// Lookups of `block_index_probes` in which the index showed that the key is absent, or which entries to compare.
+    /// The other lookups were binary searches.
     block_index_answers,
     /// Data blocks that gets and scans fetched from storage.
     data_blocks_read,
@@ -206,7 +206,8 @@ counters! {
     delays,
     /// Total duration of the delays, in nanoseconds of the clock of [`OpenOptions`](crate::OpenOptions).
     delay_ns,
-    /// Memtable rotations: how often a full memtable was replaced, or the active memtable at a flush.
+    /// Memtable rotations: how often a new memtable replaced the active memtable, because it was full or because of a
+    /// flush.
     rotations,
     /// Total duration of the rotations, in nanoseconds of the clock of [`OpenOptions`](crate::OpenOptions). A
     /// rotation creates a memtable and its WAL. The duration excludes stalls.
@@ -253,7 +254,7 @@ impl Counters {
         &self.levels[level.min(COUNTED_LEVELS - 1)]
     }
 
-    /// Returns the bytes that the completed parts of compactions on this thread have read.
+    /// Returns the bytes that compactions on this thread have read and that the counters of levels already include.
     pub(crate) fn level_bytes_read(&self) -> u64 {
         self.levels.iter().map(|level| level.bytes_read.get()).sum()
     }
@@ -268,7 +269,7 @@ impl Counters {
         }
     }
 
-    /// Adds the lookups that were counted since `before` to the counters of `level`.
+    /// Adds the counts of lookups since `before` to the counters of `level`.
     #[inline]
     pub(crate) fn attribute(&self, level: usize, before: Looked) {
         let (now, level) = (self.looked(), self.level(level));
@@ -327,7 +328,7 @@ pub struct Stats {
     pub filter_bytes: u64,
     /// Memory of the fences, block directories and restart hints, in bytes.
     pub fence_bytes: u64,
-    /// The size of the blocks in the cache, in bytes.
+    /// The total size of the blocks in the cache, in bytes.
     pub cache_bytes: u64,
     /// The size at which a new memtable becomes immutable, in bytes.
     pub memtable_capacity_bytes: u64,
@@ -381,7 +382,8 @@ pub struct LevelStats {
 }
 
 impl Stats {
-    /// Adds the statistics of another tree that shares the cache and the storage of this tree.
+    /// Adds the statistics of another tree. The numbers of the cache and of the device are not added, because both
+    /// trees share the cache and the storage.
     pub(crate) fn add(&mut self, other: &Self) {
         let (own, others) = (self.runs() as f64, other.runs() as f64);
         self.expected_fpr = match (self.expected_fpr, other.expected_fpr) {

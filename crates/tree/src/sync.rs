@@ -1,5 +1,5 @@
-//! Atomics and sizes. A test in `crates/interleave` compiles the source files with instrumented atomics and smaller
-//! sizes.
+//! The atomics and sizes that the concurrent code of this crate uses. The tests in `crates/interleave` compile this
+//! code with other definitions: instrumented atomics and smaller sizes.
 
 pub(crate) use std::sync::atomic::{AtomicU64, Ordering};
 

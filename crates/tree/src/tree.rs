@@ -1,4 +1,4 @@
-//! The tree with its public methods.
+//! The type `Tree`, its public methods, and the opening of a tree.
 
 use std::ops::RangeBounds;
 use std::path::{Path, PathBuf};
@@ -24,14 +24,14 @@ impl OpenOptions {
     /// Opens the tree in `directory`. Creates a new tree if the directory is empty or does not exist.
     ///
     /// # Errors
-    /// If the design cannot be built, or if the directory is in use, has unrelated files, cannot be written or is
-    /// corrupt.
+    /// If the design cannot be built, if the options `create_if_missing` or `error_if_exists` forbid the opening, or if
+    /// the directory is in use, has unrelated files, cannot be written or is corrupt.
     pub fn open(self, directory: impl AsRef<Path>) -> Result<Tree> {
         let inner = Arc::new(Opening::begin(self, directory.as_ref())?.finish()?);
         inner.balance_memory();
         match inner.work_inline() {
-            // The input of the due flush or compaction is corrupt. The tree then accepts no writes, but all other
-            // data is readable.
+            // An input of a due flush or compaction is corrupt. The tree then accepts no writes, but all other data is
+            // readable.
             Err(error) if error.is_damage() => {}
             done => done?,
         }
@@ -109,7 +109,8 @@ impl Tree {
         self.inner.delete_range(low, high)
     }
 
-    /// Applies all operations of a batch atomically. No reader and no crash sees only a part of the operations.
+    /// Applies all operations of a batch atomically. Readers see all operations of the batch or none of them, also
+    /// after a crash.
     ///
     /// # Errors
     /// If writing the WAL fails, or if the batch has a merge and the design has no merge operator.
@@ -156,10 +157,10 @@ impl Tree {
     }
 
     /// Opens a scan of the keys between two bounds. The scan sees the current state of the tree, and the caller can
-    /// read it from both ends.
+    /// read the scan from both ends.
     ///
     /// # Errors
-    /// If a bound is longer than the limit of keys. Reading the scan can fail later.
+    /// If a bound is longer than the maximum length of keys. Reading entries from the scan can also fail later.
     #[inline]
     pub fn range(&self, bounds: impl RangeBounds<[u8]>) -> Result<Range<'_>> {
         let (view, snapshot) = self.inner.now();
@@ -179,7 +180,7 @@ impl Tree {
         self.inner.flush()
     }
 
-    /// Compacts all memtables and SSTables into one sorted run in the last level.
+    /// Flushes all memtables, and compacts all SSTables into one sorted run in the last level.
     ///
     /// # Errors
     /// If reading or writing fails, or if an earlier write has failed.
@@ -187,8 +188,8 @@ impl Tree {
         self.compact_range(..)
     }
 
-    /// Flushes all memtables, and compacts the SSTables that overlap a range of keys into one sorted run. All other
-    /// SSTables stay unchanged, except those that overlap the SSTables of the range.
+    /// Flushes all memtables, and compacts the SSTables that overlap a range of keys into one sorted run in the last
+    /// level. SSTables that overlap these SSTables are compacted, too. All other SSTables stay unchanged.
     ///
     /// # Errors
     /// If reading or writing fails, or if an earlier write has failed.
@@ -196,12 +197,12 @@ impl Tree {
         self.inner.compact_range(bounds.start_bound(), bounds.end_bound())
     }
 
-    /// Returns the approximate size of the entries from `low`, inclusive, to `high`, exclusive, in bytes. The size
-    /// covers the data blocks of SSTables, and keys and values in memtables. The size excludes values in blob files.
-    /// The call visits each entry of the range in memtables, and searches the fence pointers of SSTables.
+    /// Returns the approximate size in bytes of the entries with keys from `low`, inclusive, to `high`, exclusive. The
+    /// size includes data blocks of SSTables, and keys and values in memtables, but not values in blob files. The call
+    /// visits each entry of the range in memtables, and searches the fence pointers of SSTables.
     ///
     /// # Errors
-    /// If fence pointers are on storage and cannot be read.
+    /// If a part of the fence is on storage and cannot be read, or is corrupt.
     pub fn approximate_bytes(&self, low: &[u8], high: &[u8]) -> Result<u64> {
         self.inner.approximate_bytes(low, high)
     }
@@ -254,7 +255,7 @@ impl Tree {
         }
     }
 
-    /// Returns the report of recovery: the files that opening the tree found, replayed, removed or quarantined.
+    /// Returns the report of the recovery that opened the tree.
     pub fn recovery(&self) -> &Recovery {
         &self.inner.recovery
     }

@@ -1,4 +1,4 @@
-//! Checks a whole store and changes nothing.
+//! Checks all files of a store without changing them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -37,14 +37,14 @@ pub struct Verification {
     pub unchecked_blocks: u64,
     /// The number of blob files that the manifest names.
     pub blobs: u64,
-    /// The number of WAL files that the next open would replay.
+    /// The number of WAL files that the next open would read.
     pub logs: u64,
     /// The number of operations in the WAL files.
     pub log_operations: u64,
     /// The corruption in the store. Each item is the error that a read of the corrupt bytes would return.
     pub damage: Vec<Error>,
-    /// Findings that are not corruption: files that a crash left and the next open removes, and files in the
-    /// quarantine.
+    /// Findings that are not corruption, for example files that remain after a crash and that the next open removes, and
+    /// files in the quarantine.
     pub notes: Vec<String>,
 }
 
@@ -60,9 +60,9 @@ pub fn verify(storage: &Arc<dyn Storage>, directory: &Path) -> Result<Verificati
     verify_directory(storage, directory, None).map(|(report, _)| report)
 }
 
-/// Reads every file of the store or of the family in `directory`. `family` is the family with the last of its writes
-/// that were removed from the WAL of the store. Also returns the sequence number up to which a family is flushed, unless
-/// its manifest is corrupt.
+/// Reads every file of the store or of the family in `directory`. For a family, `family` contains its identity, and the
+/// sequence number of its last write in the removed segments of the shared WAL. Returns the report, and the sequence
+/// number up to which the SSTables contain all writes, or `None` if the manifest is corrupt or belongs to another tree.
 fn verify_directory(
     storage: &Arc<dyn Storage>,
     directory: &Path,
@@ -83,7 +83,7 @@ fn verify_directory(
                     .and_then(|()| check_progress(directory, released, found.state.flushed_sequence))
             {
                 report.damage.push(error);
-                // The rest of the manifest describes other files.
+                // The manifest belongs to another family or is too old, so the files in this directory are not checked.
                 return Ok((report, None));
             }
             flushed = Some(found.state.flushed_sequence);
@@ -97,7 +97,9 @@ fn verify_directory(
         }
         Err(error) if error.is_damage() => {
             report.damage.push(error);
-            report.notes.push("no other file can be checked without a manifest".to_owned());
+            report
+                .notes
+                .push("the other files were not checked, because the check needs the manifest".to_owned());
         }
         Err(error) => return Err(error),
     }
@@ -109,18 +111,25 @@ impl Verification {
         let set_aside = storage.list(&directory.join(QUARANTINE)).unwrap_or_default();
         if !set_aside.is_empty() {
             let names = set_aside.join(", ");
-            self.notes.push(format!("{QUARANTINE}/ has corrupt files; their data is missing: {names}"));
+            self.notes.push(format!(
+                "{QUARANTINE}/ contains corrupt files ({names}); the store no longer has their data"
+            ));
         }
     }
 
     fn note_leftovers(&mut self, files: &Files, found: &Found) {
         if found.damaged_bytes > 0 {
             let bytes = found.damaged_bytes;
-            self.notes.push(format!("{bytes} bytes of older manifest records are corrupt"));
+            self.notes.push(format!(
+                "{bytes} bytes of older manifest records are corrupt; the store does not need these records"
+            ));
         }
         if found.torn_bytes > 0 {
             let bytes = found.torn_bytes;
-            self.notes.push(format!("the last {bytes} bytes of the manifest are an incomplete change"));
+            self.notes.push(format!(
+                "the last {bytes} bytes of the manifest are an incomplete record, which a crash left; the \
+                 next open removes it"
+            ));
         }
         let orphans = files.orphans(&found.state).into_iter();
         self.notes
@@ -164,8 +173,8 @@ impl Verification {
         Ok(())
     }
 
-    /// Checks every blob file that the manifest names. `live` is the number of bytes in each file to which SSTables
-    /// refer.
+    /// Checks every blob file that the manifest names. `live` contains, for each blob file, the number of bytes to
+    /// which SSTables refer.
     fn check_blobs(&mut self, context: &TableContext, state: &State, live: &BTreeMap<u64, u64>) {
         let are_tables_readable = self.damage.is_empty();
         for blob in &state.blobs {
@@ -196,16 +205,19 @@ impl Verification {
         }
         table.check(has_operator, &mut |error| self.damage.push(error));
         if let Some(previous) = previous.filter(|previous| previous.largest() >= table.smallest()) {
-            self.damage.push(
-                table.damage_in_block(
-                    0,
-                    format!("the table overlaps table {} of the same run", previous.id()),
+            self.damage.push(table.damage_in_block(
+                0,
+                format!(
+                    "the key range of the SSTable overlaps the key range of SSTable {} in the same sorted \
+                     run",
+                    previous.id()
                 ),
-            );
+            ));
         }
     }
 
-    /// Checks the trees of all column families. Returns the sequence numbers up to which they are flushed.
+    /// Checks the trees of all column families. Returns the sequence numbers up to which the families are flushed, for
+    /// the check of the shared WAL.
     fn check_families(
         &mut self,
         storage: &Arc<dyn Storage>,
@@ -230,7 +242,7 @@ impl Verification {
         FamilyProgress::new(progress)
     }
 
-    /// Adds the report of the tree in the subdirectory `name`.
+    /// Adds the report of the tree in the subdirectory `name` to this report.
     fn add(&mut self, tree: Self, name: &str) {
         self.tables += tree.tables;
         self.entries += tree.entries;
@@ -277,7 +289,9 @@ impl Verification {
         self.log_operations += content.operations;
         if content.dropped_bytes > 0 {
             let bytes = content.dropped_bytes;
-            self.notes.push(format!("{number:08}.wal: the last {bytes} bytes are an incomplete write"));
+            self.notes.push(format!(
+                "{number:08}.wal: the last {bytes} bytes are an incomplete write, which a crash left"
+            ));
         }
         content.last_sequence
     }

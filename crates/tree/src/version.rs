@@ -1,4 +1,5 @@
-//! Versions and views of a tree: immutable sets of memtables and runs, which readers share.
+//! Versions and views of a tree. A version is an immutable set of sorted runs. A view is a version with the memtables.
+//! Readers share both.
 
 use std::collections::HashSet;
 use std::ops::{Bound, Range};
@@ -35,7 +36,7 @@ impl Placed for TableRef {
     }
 }
 
-/// A sorted run: its SSTables in key order, and an index over their key ranges.
+/// A sorted run, which consists of SSTables in key order and an index over their key ranges.
 pub(crate) struct SortedRun {
     /// The level of the run.
     pub(crate) level: usize,
@@ -86,15 +87,15 @@ pub(crate) struct Version {
     pub(crate) levels: Levels<TableRef>,
     /// The runs in the order in which reads search them, from the newest run to the oldest run.
     pub(crate) runs: Vec<SortedRun>,
-    /// The work of all scans in earlier versions, for read-triggered compaction.
+    /// The additional work of all scans before the runs last changed. Read-triggered compaction subtracts this work.
     pub(crate) ranges_before: RangeWork,
-    /// Whether any SSTable of the version refers to blob files, or stores its values in a form that allows pointers.
+    /// Whether stored values of any SSTable in the version have a tag byte, so that they can be pointers to blob files.
     has_blobs: bool,
     /// Whether any SSTable of the version has range tombstones.
     has_range_tombstones: bool,
-    /// The order of the entries of all runs, if scans read through a sorted view.
+    /// The sorted view of all runs. `None` if scans merge the runs.
     sorted_view: Option<SortedView>,
-    /// The SSTables of each key, if gets use one index of all runs.
+    /// The index from keys to SSTables. `None` if gets search one run after another.
     file_index: Option<FileIndex>,
     access: ReadAccess,
 }
@@ -139,8 +140,9 @@ fn indexes(
 }
 
 impl Version {
-    /// Creates the version with these levels. `ranges_before` is the work of scans in earlier versions. `counters`
-    /// counts the bytes that the construction of a sorted view or an index of all runs reads.
+    /// Creates the first version of an open tree, with the levels `levels`. `ranges_before` is the additional work of
+    /// all scans so far. `counters` counts the bytes that the construction of a sorted view or an index of all runs
+    /// reads.
     pub(crate) fn new(
         levels: Levels<TableRef>,
         access: ReadAccess,
@@ -227,7 +229,7 @@ impl Version {
         self.has_range_tombstones
     }
 
-    /// Returns whether any table has values in blob files.
+    /// Returns whether stored values of any SSTable have a tag byte, so that they can be pointers to blob files.
     #[inline]
     pub(crate) fn has_blobs(&self) -> bool {
         self.has_blobs
@@ -249,8 +251,8 @@ impl Version {
         }
     }
 
-    /// Returns the shape of the tree without its operations. A compaction policy uses the shape to pick jobs.
-    /// `buffer_bytes` is the capacity of a memtable.
+    /// Returns the shape of the tree, from which a compaction policy picks jobs. The caller must set the observed
+    /// operations, which are 0 in the result. `buffer_bytes` is the capacity of a memtable.
     pub(crate) fn shape(&self, buffer_bytes: u64) -> Shape {
         let table_shape = |table: &TableRef| {
             let properties = table.0.properties();
@@ -266,10 +268,12 @@ impl Version {
         Shape { buffer_bytes, levels: self.levels.map(table_shape), operations: Operations::default() }
     }
 
-    /// Returns the number of entries in each level after a change, for the allocation of filter memory.
+    /// Returns the number of entries and runs in each level after a change, for the allocation of filter memory to
+    /// levels.
     ///
-    /// After the change, `level` has the tables in `moved` and `new` further entries, in an additional run or in an
-    /// existing run. The result still counts entries that a compaction will drop.
+    /// The change moves the entries of the tables in `moved` to `level`, and adds `new` further entries to `level`. If
+    /// `own_run` is set, these entries form an additional run. The result still counts entries that a compaction will
+    /// drop.
     pub(crate) fn loads_with(
         &self,
         moved: &HashSet<u64>,
@@ -345,7 +349,8 @@ pub(crate) fn blob_files(levels: &Levels<TableRef>) -> Result<Vec<BlobFileShape>
     shapes(references(levels))
 }
 
-/// Returns the blob references of the SSTables in these levels. The iterator omits SSTables without such references.
+/// Returns the references to blob files of each SSTable in these levels. Omits SSTables whose stored values have no tag
+/// byte.
 pub(crate) fn references(levels: &Levels<TableRef>) -> impl Iterator<Item = &References> {
     levels.tables().filter_map(|(_, table)| table.0.references())
 }

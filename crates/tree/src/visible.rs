@@ -1,4 +1,4 @@
-//! Tracks the sequence number up to which readers see all writes.
+//! Tracks the sequence number up to which all writes are visible to readers.
 
 use types::SequenceNumber;
 
@@ -15,9 +15,9 @@ const AHEAD: usize = sized(4096, 4);
 /// the other threads are therefore delayed only once, and not at each of their commits.
 pub(crate) struct Visible {
     last: AtomicU64,
-    /// A ring of slots, which the first sequence number of a commit selects. A finished commit stores its last sequence
-    /// number in its slot. No commit is more than [`AHEAD`] numbers ahead of `last`, so an older number in the slot is
-    /// at most `last`.
+    /// A ring buffer of slots. The first sequence number of a commit, modulo [`AHEAD`], selects its slot. A finished
+    /// commit stores its last sequence number in its slot. No commit is more than [`AHEAD`] numbers ahead of `last`, so
+    /// an older number in the slot is at most `last`.
     done: Box<[AtomicU64]>,
 }
 

@@ -1,4 +1,5 @@
-//! The write path. A commit gets its sequence numbers, writes to the WAL and to the memtable, and becomes visible.
+//! The write path. A commit gets sequence numbers, is written to the WAL, is inserted into the memtable, and then
+//! becomes visible.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -22,7 +23,7 @@ use crate::version::View;
 use crate::visible::Visible;
 use crate::wal::{CommitSync, HEADER_BYTES, LogPlace, frame, synced_when_new};
 
-/// The number of spins of a writer before it yields to other threads.
+/// The number of spins of a waiting writer before it yields to other threads.
 const SPINS: u32 = 128;
 
 /// The number of attempts of a writer to lock a mutex before the writer blocks. After seven attempts, the writer yields
@@ -36,7 +37,8 @@ const MOST_YIELDING: Duration = Duration::from_micros(500);
 /// A group-commit leader waits for followers at most for the duration of the last sync divided by this number.
 const WAIT_SHARE: u32 = 4;
 
-/// The largest backoff. After this number of waits without followers, 2⁷ − 1 syncs pass before the next wait.
+/// The maximum of [`CommitGroup::backoff`]. After 7 or more consecutive waits without followers, 2⁷ − 1 syncs pass
+/// before the next wait.
 const MOST_BACKOFF: u32 = 7;
 
 /// The memtable and the sequence numbers that a commit has reserved.
@@ -280,8 +282,8 @@ impl Inner {
         self.publish(slot.first, slot.first + counts.operations() - 1)
     }
 
-    /// Returns the WAL if the commit may write to it directly, before the commit has a sequence number. Returns
-    /// `None` if the commit must enter the queue.
+    /// Locks the WAL before the commit has a sequence number, if the commit may write its record to the WAL directly.
+    /// Returns `None` if the record must wait in the queue for the thread that locks the WAL next.
     ///
     /// In the mode `sync`, every commit holds the lock of the WAL during its sync, so no two commits share a sync. In
     /// modes that never sync, a commit takes the lock of the WAL if no other thread holds it. The commit then needs
@@ -355,9 +357,9 @@ impl Inner {
         self.write_log(&mut log, self.wal_mode.shares_syncs())
     }
 
-    /// Returns the WAL if this thread becomes the leader, which writes the records of all waiting threads and, with
-    /// group commit, syncs the WAL. Returns `None` if another thread has already written the record, and synced the
-    /// record if necessary.
+    /// Waits until this thread becomes the leader or the record is written. Returns the locked WAL if this thread is
+    /// the leader, which writes the records of all waiting threads and, with group commit, syncs the WAL. Returns
+    /// `None` if another thread has already written the record, and synced the record if necessary.
     fn lead(&self, is_logged: impl Fn() -> bool) -> Option<MutexGuard<'_, Log>> {
         let mut spins = 0;
         let mut sleeps_at = None;
@@ -456,7 +458,7 @@ impl Inner {
         self.wait_until_visible(last)
     }
 
-    /// Waits until every write up to `sequence` is in its memtable.
+    /// Waits until every write up to `sequence` is in its memtable and visible to readers.
     #[inline]
     pub(crate) fn wait_until_visible(&self, sequence: SequenceNumber) -> Result<()> {
         self.wait_while_writing(|visible| visible.advance() < sequence)
@@ -545,8 +547,8 @@ impl Inner {
         Ok(true)
     }
 
-    /// Waits until the stall limits allow one more immutable memtable. The function counts the stall and its
-    /// duration.
+    /// Waits until the stall limits allow one more immutable memtable. If the writer had to wait, counts one stall and
+    /// its duration.
     fn wait_for_room(&self, full: &Arc<Slot>) -> Result<()> {
         if self.mode == Mode::Counted || !self.is_stalled(full) {
             return Ok(());

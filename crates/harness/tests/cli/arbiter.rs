@@ -84,7 +84,10 @@ fn arbiters_that_cannot_work_are_rejected() {
             "design.cache=none",
             "the cache \"none\" cannot be resized; use another cache, such as cache = \"lru\"",
         ),
-        ("design.arbiter=marginal(step=30)", "step is 30; it must be from 0.1 to 25 percent of the budget"),
+        (
+            "design.arbiter=marginal(step=30)",
+            "step is 30; it must be from 0.1 to 25 percent of the memory budget",
+        ),
         ("design.arbiter=marginl", "did you mean \"marginal\"?"),
     ] {
         let error = bench.run(&["describe", "x.toml", "--set", set]).refusal();

@@ -92,7 +92,7 @@ fn impossible_parameters_name_the_valid_values() {
         ("{ kind = \"value-log\", file_size = 10 }", "file_size is 10B; it must be at least 256B"),
         (
             "{ kind = \"tiered-by-size\", medium = \"1MiB\" }",
-            "medium is 1MiB; it must be at most large, 8KiB",
+            "medium is 1MiB; it must be at most 8KiB, the value of large",
         ),
         ("\"blobs\"", "blob-files"),
     ] {

@@ -25,10 +25,12 @@ struct Subject(Box<dyn MemoryArbiter>);
 
 /// The names and the checks of all invariants.
 const INVARIANTS: &[Invariant<Subject>] = &[
-    ("equal calls return equal sizes", |subject| {
+    ("two decisions with equal arguments return equal sizes", |subject| {
         for_each_case(|observed, now| {
             let [once, again] = [(); 2].map(|()| subject.0.decide(observed, now));
-            ensure(once == again, || format!("{once:?}, then {again:?}"))
+            ensure(once == again, || {
+                format!("the first decision is {once:?}, and the second decision is {again:?}")
+            })
         })
     }),
     ("two memtables and the filters fit into the budget", |subject| {
@@ -39,14 +41,15 @@ const INVARIANTS: &[Invariant<Subject>] = &[
                 needed <= observed.budget_bytes && next.memtable_bytes >= observed.least_memtable_bytes,
                 || {
                     format!(
-                        "the sizes {next:?} do not fit into the budget of {} bytes",
-                        observed.budget_bytes
+                        "with the sizes {next:?}, two memtables and the filters take {needed} bytes of a \
+                         budget of {} bytes, and a memtable must have at least {} bytes",
+                        observed.budget_bytes, observed.least_memtable_bytes
                     )
                 },
             )
         })
     }),
-    ("without operations, the sizes stay the same", |subject| {
+    ("if no operations were observed, the sizes do not change", |subject| {
         for_each_case(|observed, now| {
             let none = ReuseCurve::new(observed.budget_bytes);
             let idle = MemoryObservation {
@@ -58,16 +61,19 @@ const INVARIANTS: &[Invariant<Subject>] = &[
                 ..*observed
             };
             let next = subject.0.decide(&idle, now);
-            ensure(next == now, || format!("{now:?} became {next:?}"))
+            ensure(next == now, || {
+                format!("without observed operations, the sizes changed from {now:?} to {next:?}")
+            })
         })
     }),
-    ("a decision moves at most a quarter of the budget", |subject| {
+    ("one decision changes the memory of two memtables by at most a quarter of the budget", |subject| {
         for_each_case(|observed, now| {
             let next = subject.0.decide(observed, now);
             let moved = 2 * next.memtable_bytes.abs_diff(now.memtable_bytes);
             ensure(moved <= observed.budget_bytes / 4, || {
                 format!(
-                    "one decision changes {now:?} to {next:?} in a budget of {} bytes",
+                    "one decision changes the sizes from {now:?} to {next:?}, so two memtables change by \
+                     {moved} bytes; the maximum is a quarter of the budget of {} bytes",
                     observed.budget_bytes
                 )
             })
@@ -75,7 +81,7 @@ const INVARIANTS: &[Invariant<Subject>] = &[
     }),
 ];
 
-/// The number of observations, each with its own seed.
+/// The number of seeded observations for which each invariant is checked.
 const CASES: u64 = 300;
 
 /// Checks every invariant of the axis for an arbiter with its default parameters. Also checks that a tree with this

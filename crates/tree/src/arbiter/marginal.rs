@@ -5,10 +5,10 @@
 //!
 //! - **Memtables.** An entry is rewritten about once per level, and N bytes of SSTables over memtables of M bytes have
 //!   log(N / M) levels. Compactions with memtables of M′ bytes therefore transfer W · log(N / M′) / log(N / M) bytes,
-//!   where W is the I/O of compactions that was observed with memtables of M bytes. The derivative is the white-box
-//!   form −W / (M · ln(N / M)) of the source.
-//! - **Cache.** The misses of a cache of any size follow from the reuse distances of a sample of the requests. The
-//!   source instead simulates a ghost cache of one fixed size. The reuse distances also show savings beyond the next
+//!   where W is the I/O of compactions that was observed with memtables of M bytes. Its derivative is −W / (M · ln(N /
+//!   M)), as in the white-box model of Luo and Carey.
+//! - **Cache.** The misses of a cache of any size follow from the reuse distances of a sample of the requests. Luo and
+//!   Carey instead simulate a ghost cache of one fixed size. The reuse distances also show savings beyond the next
 //!   step, such as the hits of a working set that only fits into a much larger cache.
 //! - **Filters.** A false positive reads a block. One more bit per key multiplies the false positives by 0.6185, as
 //!   in a Bloom filter. Only new filters get the new size.
@@ -50,16 +50,18 @@ pub(super) const VARIANT: Variant<dyn MemoryArbiter> = Variant::new::<Marginal>(
      sampled_blocks = 1024\n",
 );
 
-/// The number of steps of the grid of memtable sizes, from no memory to the whole budget.
+/// The number of grid steps into which the budget is divided. In each candidate, two memtables together take a whole
+/// number of these steps.
 const GRID: u64 = 64;
 
-/// The minimum memory of two memtables, and of the cache, is the budget divided by this number.
+/// The divisor of the budget that gives two minimums: the memory of the cache, and the memory of two memtables
+/// together.
 const KEPT: u64 = 32;
 
 /// The false-positive rate after one more bit per key, as a multiple of the rate before: 2^(−ln 2).
 const FPR_PER_BIT: f64 = 0.6185;
 
-/// The smallest and the largest bits per key of filters.
+/// The smallest and the largest number of bits per key that the arbiter chooses for new filters.
 const FILTER_BITS: (f64, f64) = (2.0, 24.0);
 
 /// The arbiter `marginal` with its parameters.
@@ -85,10 +87,10 @@ impl Build<dyn MemoryArbiter> for Marginal {
     type Params = Params;
 
     fn build(params: Params) -> Result<Box<dyn MemoryArbiter>, String> {
-        check("period", params.period, 0.1..=1000.0, "budgets of I/O")?;
-        check("step", params.step, 0.1..=25.0, "percent of the budget")?;
-        check("margin", params.margin, 0.0..=100.0, "percent of the I/O")?;
-        check("read_weight", params.read_weight, 0.0..=1000.0, "bytes of compaction")?;
+        check("period", params.period, 0.1..=1000.0, "times the memory budget")?;
+        check("step", params.step, 0.1..=25.0, "percent of the memory budget")?;
+        check("margin", params.margin, 0.0..=100.0, "percent of the observed I/O")?;
+        check("read_weight", params.read_weight, 0.0..=1000.0, "compaction bytes per read byte")?;
         if !(16..=1 << 20).contains(&params.sampled_blocks.0) {
             return Err(format!(
                 "sampled_blocks is {}; it must be from 16 to 1048576",
@@ -99,7 +101,8 @@ impl Build<dyn MemoryArbiter> for Marginal {
     }
 }
 
-/// Returns an error if the parameter `name` is outside of its range.
+/// Returns an error if `value`, the value of the parameter `name`, is outside `range`. `unit` is the unit in the error
+/// message.
 fn check(name: &str, value: f64, range: std::ops::RangeInclusive<f64>, unit: &str) -> Result<(), String> {
     let (least, most) = (range.start(), range.end());
     match range.contains(&value) {
@@ -109,8 +112,8 @@ fn check(name: &str, value: f64, range: std::ops::RangeInclusive<f64>, unit: &st
 }
 
 impl Marginal {
-    /// Predicts the I/O with the sizes `sizes` from the I/O that was observed with the sizes `now`. The result includes
-    /// only the I/O that depends on the sizes.
+    /// Predicts the I/O with the sizes `sizes` from the I/O that was observed with the sizes `now`. The result is in
+    /// bytes, with read bytes multiplied by `read_weight`. It includes only the I/O that depends on the sizes.
     fn cost(&self, observed: &MemoryObservation<'_>, now: MemorySizes, sizes: MemorySizes) -> f64 {
         let levels = |memtable: u64| levels(observed.table_bytes as f64 / memtable as f64);
         let compaction =

@@ -5,14 +5,16 @@ use cache::ReuseCurve;
 /// Decides the sizes of memtables and filters from the observed operations.
 ///
 /// Invariants:
-/// 1. Equal calls of [`decide`](Self::decide) return equal sizes. The time and the machine have no effect.
+/// 1. Two calls of [`decide`](Self::decide) with equal arguments return equal sizes. The result does not depend on time
+///    or on the machine.
 /// 2. Two memtables and the expected filters fit into the budget if they fit before the decision. A memtable is not
 ///    smaller than [`least_memtable_bytes`](MemoryObservation::least_memtable_bytes).
-/// 3. Without observed operations, the sizes stay the same.
+/// 3. If no operations were observed, [`decide`](Self::decide) returns the current sizes.
 /// 4. A decision changes the memory of two memtables by at most a quarter of the budget. The cost of a change, such
 ///    as the flush of a memtable or the eviction of a part of the cache, is therefore limited.
 pub trait MemoryArbiter: Send + Sync {
-    /// Returns the interval between decisions. `None` if the sizes never change. The tree then observes nothing.
+    /// Returns the interval between decisions. Returns `None` if the sizes never change; the tree then observes no
+    /// operations for the arbiter.
     fn period(&self) -> Option<DecisionPeriod>;
 
     /// Returns the new sizes that follow from the observed operations. `now` contains the current sizes.
@@ -29,7 +31,7 @@ pub struct DecisionPeriod {
     pub sampled_blocks: usize,
 }
 
-/// The sizes that an arbiter decides.
+/// The sizes that an arbiter chooses: of the next memtable, and of new filters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MemorySizes {
     /// The size at which a new memtable becomes immutable.

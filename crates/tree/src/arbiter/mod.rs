@@ -1,8 +1,8 @@
 //! Memory arbiters, which split the memory of a tree between memtables, filters and cache.
 //!
 //! An arbiter decides how large the next memtable is and how many bits per key new filters have. The cache gets the
-//! rest of the memory. The tree observes its operations, and asks the arbiter for a decision at intervals (see
-//! `arbitration`).
+//! rest of the memory. The tree observes its operations, and asks the arbiter for a decision at intervals (see the
+//! module `arbitration`).
 
 pub mod conformance;
 mod marginal;

@@ -1,4 +1,4 @@
-//! A blob file of the tree. Reads and verifies the values in the file.
+//! Handles of blob files, which read and verify the values in a file.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -61,7 +61,8 @@ impl BlobFile {
         self.opened().map(|_| ())
     }
 
-    /// Returns the shape of the file for the garbage collection: its length, its partition, and the given `live_bytes`.
+    /// Returns the description of the file that the garbage collection needs: its number, the length of its records,
+    /// its partition, and `live_bytes`, which is at most that length.
     pub(super) fn shape(&self, live_bytes: u64) -> Result<BlobFileShape> {
         let Footer { bytes, partition, .. } = self.opened()?.footer;
         Ok(BlobFileShape { id: self.number, bytes, live_bytes: live_bytes.min(bytes), partition })
@@ -91,7 +92,7 @@ impl BlobFile {
     }
 
     /// Appends the value of a key to `value`. `pointer` is the position of the value in this file. The value comes from
-    /// the mapped file, from the cache, or from storage.
+    /// the memory-mapped file if `reads_in_place` is set, or else from the cache, or else from storage.
     pub(crate) fn read_into(
         &self,
         pointer: &Pointer,
@@ -126,14 +127,16 @@ impl BlobFile {
         Ok(())
     }
 
-    /// Reads the value of a key past the cache, as compactions do. Returns the value and the number of bytes read.
+    /// Reads the value of a key from storage and bypasses the cache, as compactions do. Returns the value and the
+    /// number of bytes read.
     pub(crate) fn read_apart(&self, pointer: &Pointer, key: &[u8]) -> Result<(Bytes, u64)> {
         let Opened { file, footer } = self.opened()?;
         let record = file.read(pointer.offset, self.record_len(pointer, key, footer)?)?;
         Ok((record.slice(self.verify(&record, pointer, key)?), record.len() as u64))
     }
 
-    /// Returns the length of the record to which a pointer refers.
+    /// Returns the length of the record to which a pointer refers, in bytes. Returns an error if the record would end
+    /// after the last record of the file.
     fn record_len(&self, pointer: &Pointer, key: &[u8], footer: &Footer) -> Result<usize> {
         let len = pointer.value_bytes.checked_add(record_bytes(key.len(), 0));
         let end = len.and_then(|len| len.checked_add(pointer.offset));
@@ -149,11 +152,14 @@ impl BlobFile {
         let Record { key: found, value } = decoded.map_err(|what| self.damaged(pointer.offset, what))?;
         match record[found] == *key {
             true => Ok(value),
-            false => Err(self.damaged(pointer.offset, "the record has another key than its pointer")),
+            false => Err(self.damaged(
+                pointer.offset,
+                "the key in the record differs from the key of the SSTable entry that refers to the record",
+            )),
         }
     }
 
-    /// Reads the whole file and reports every corruption to `report`. If the lengths of a record are impossible, the
+    /// Reads the whole file and passes every corruption to `report`. If the lengths of a record are impossible, the
     /// check ends, because the start of the next record is unknown.
     pub(crate) fn check(&self, report: &mut dyn FnMut(Error)) {
         let Opened { file, footer } = match self.opened() {
@@ -177,7 +183,8 @@ impl BlobFile {
         }
     }
 
-    /// Checks the record at an offset. Returns the end of the record, and an error if the record is corrupt.
+    /// Checks the record at the offset `at`. Returns the end offset of the record, with an error if the record is
+    /// corrupt. Returns only an error if the record cannot be read, or if its lengths are impossible.
     fn check_record(&self, file: &dyn ReadFile, at: u64, data_end: u64) -> Result<(u64, Option<Error>)> {
         let head = file.read(at, HEAD_BYTES.min((data_end - at) as usize))?;
         let end = Record::of_head(&head).map(|record| at + record.value.end as u64);

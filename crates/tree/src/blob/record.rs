@@ -72,7 +72,7 @@ pub(super) struct Footer {
     pub(super) records: u64,
     /// The total length of all records, in bytes. The footer of the file begins at this offset.
     pub(super) bytes: u64,
-    /// The partition to which the keys of the file belong.
+    /// The partition to which the keys of the file belong. 0 if the value policy has only one partition.
     pub(super) partition: u32,
 }
 
@@ -110,7 +110,8 @@ impl Footer {
     }
 }
 
-/// Corrects the checksums of a blob file that has this `seal`. See [`crate::reseal`].
+/// Recomputes the checksums of all records and of the footer of a blob file that has this `seal`. Stops at the first
+/// record with impossible lengths, and then corrects the footer. See [`crate::reseal`].
 pub(crate) fn reseal(bytes: &mut [u8], seal: u64) {
     let Some(footer_at) = bytes.len().checked_sub(FOOTER_BYTES) else { return };
     let mut at = 0;

@@ -49,7 +49,8 @@ impl References {
         Some(&self.0[at].file)
     }
 
-    /// Decodes the stored bytes of a key, and appends its value to `value`. Returns `false` if the bytes are corrupt.
+    /// Appends the value of `key` to `value`. `stored` is the stored form of the value in the SSTable. Returns `false`
+    /// if `stored` is corrupt, or refers to a blob file that the SSTable does not list.
     ///
     /// # Errors
     /// If the blob file cannot be read or is corrupt.
@@ -98,7 +99,8 @@ impl References {
     }
 }
 
-/// Returns the blob files to which SSTables refer, from the oldest to the newest file, with their live bytes.
+/// Returns the blob files to which SSTables refer, from the oldest to the newest file, with their live bytes. `tables`
+/// contains the references of each SSTable.
 ///
 /// # Errors
 /// If a file cannot be opened.

@@ -10,7 +10,7 @@ use super::blob_path;
 use super::file::{BlobFile, BlobSource};
 use crate::seals::Seals;
 
-/// The minimum number of handles at which the registry drops the handles of removed files.
+/// With fewer handles than this number, the registry keeps the handles of removed files.
 const FEW_HANDLES: usize = 64;
 
 /// The handles of blob files, which are weak references to the open files.

@@ -26,10 +26,10 @@ struct Subject(Box<dyn BlockFormat>);
 
 /// The names and the checks of all invariants.
 const INVARIANTS: &[Invariant<Subject>] = &[
-    ("each code has one format", a_code_is_one_format),
+    ("no two formats of the catalog have the same code", a_code_is_one_format),
     ("an iterator returns every entry in order", a_walk_gives_every_entry),
     ("every key is found, and no other key", every_key_is_found),
-    ("corruption is an error or other entries", corruption_is_an_error),
+    ("reads of corrupt blocks do not panic", corruption_is_an_error),
 ];
 
 /// Checks every invariant of the axis for a block format with its default parameters, with every index and several
@@ -51,8 +51,8 @@ pub fn check(variant: &'static Variant<dyn BlockFormat>) -> Result<(), String> {
 /// A key with its value, or `None` for a tombstone.
 type OwnedEntry = (Vec<u8>, Option<Vec<u8>>);
 
-/// Returns sets of entries in key order. Some sets have keys that share prefixes, keys that are prefixes of other
-/// keys, empty keys, key-value pairs of one size, or a single entry.
+/// Returns three sets of entries in key order. The first set has tombstones, and keys that share prefixes, are prefixes
+/// of other keys, or are empty. The second set has key-value pairs of one size. The third set has a single entry.
 fn sets() -> Vec<Vec<OwnedEntry>> {
     let mut keys: Vec<Vec<u8>> = (0..300u32).map(|i| format!("user{:05}", i * 7).into_bytes()).collect();
     keys.extend([b"".to_vec(), b"a".to_vec(), b"aa".to_vec(), b"aaa\0".to_vec(), b"\xff\xff".to_vec()]);
@@ -77,7 +77,8 @@ fn block(format: &Subject, entries: &[OwnedEntry], options: &BlockOptions) -> Ve
     builder.finish(<[u8]>::to_vec)
 }
 
-/// Calls `check` with every set of entries as a block, with every index and several restart intervals.
+/// Calls `check` with each set of [`sets`], and with the set encoded as a block, once per index and per restart
+/// interval.
 fn each(format: &Subject, check: impl Fn(&[u8], &[OwnedEntry]) -> Result<(), String>) -> Result<(), String> {
     for restart_interval in [1, 2, 3, 16, 1000] {
         for index in BlockIndex::ALL {
@@ -96,7 +97,7 @@ fn each(format: &Subject, check: impl Fn(&[u8], &[OwnedEntry]) -> Result<(), Str
     Ok(())
 }
 
-/// Reads all entries of a block in a direction. Returns `None` if the block is corrupt.
+/// Returns all entries of a block, in ascending or descending key order. Returns `None` if the block is corrupt.
 fn walked(block: &[u8], direction: Direction) -> Option<Vec<OwnedEntry>> {
     let mut entries = Vec::new();
     let visit = |key: &[u8], value: Option<&[u8]>| entries.push((key.to_vec(), value.map(<[u8]>::to_vec)));
@@ -106,7 +107,9 @@ fn walked(block: &[u8], direction: Direction) -> Option<Vec<OwnedEntry>> {
 
 fn a_code_is_one_format(format: &Subject) -> Result<(), String> {
     let code = format.0.code();
-    ensure(code < 16, || format!("the code {code} does not fit into the four bits of a footer"))?;
+    ensure(code < 16, || {
+        format!("the code is {code}; it must be 0 to 15, because a block footer has four bits for the code")
+    })?;
     let formats = CATALOG.all().filter_map(|choice| CATALOG.build(&choice).ok());
     let owners = formats.filter(|other| other.code() == code).count();
     ensure(owners == 1, || format!("{owners} formats of the catalog have the code {code}"))
@@ -114,11 +117,17 @@ fn a_code_is_one_format(format: &Subject) -> Result<(), String> {
 
 fn a_walk_gives_every_entry(format: &Subject) -> Result<(), String> {
     each(format, |block, entries| {
-        let forward = walked(block, Direction::Forward).ok_or("the block is reported as corrupt")?;
-        ensure(forward == entries, || "a forward iterator returns wrong entries".to_owned())?;
+        let forward = walked(block, Direction::Forward)
+            .ok_or("a forward iterator reports an intact block as corrupt")?;
+        ensure(forward == entries, || {
+            "a forward iterator does not return exactly the entries of the block in key order".to_owned()
+        })?;
         let backward = walked(block, Direction::Backward)
-            .ok_or("the block is reported as corrupt in backward direction")?;
-        ensure(backward.iter().rev().eq(entries), || "a backward iterator returns wrong entries".to_owned())
+            .ok_or("a backward iterator reports an intact block as corrupt")?;
+        ensure(backward.iter().rev().eq(entries), || {
+            "a backward iterator does not return exactly the entries of the block in descending key order"
+                .to_owned()
+        })
     })
 }
 
@@ -132,13 +141,18 @@ fn every_key_is_found(format: &Subject) -> Result<(), String> {
                 _ => false,
             };
             ensure(is_right, || {
-                format!("a lookup of the key {:?} returns {found:?}", key.escape_ascii().to_string())
+                let stored = value.as_ref().map_or_else(
+                    || "a tombstone".to_owned(),
+                    |value| format!("the value \"{}\"", value.escape_ascii()),
+                );
+                let key = key.escape_ascii();
+                format!("a lookup of the key \"{key}\" returns {found:?}, but the block contains {stored}")
             })?;
             let absent = [key, &b"\0\x01"[..]].concat();
             let found = find(block, hashed(&absent));
             ensure(matches!(found, Some(Found::Absent)), || {
                 format!(
-                    "a lookup of the absent key {:?} returns {found:?}",
+                    "a lookup of the absent key {:?} returns {found:?}; it must return Some(Absent)",
                     absent.escape_ascii().to_string()
                 )
             })?;
@@ -147,7 +161,8 @@ fn every_key_is_found(format: &Subject) -> Result<(), String> {
     })
 }
 
-/// Checks that truncated blocks and blocks with one flipped bit cause no panic.
+/// Checks that reads of truncated blocks and of blocks with one flipped bit cause no panic. The reads may return errors
+/// or wrong entries, because the checksum of a block is not part of the block format.
 fn corruption_is_an_error(format: &Subject) -> Result<(), String> {
     for index in BlockIndex::ALL {
         let options = BlockOptions { index, ..BlockOptions::default() };
@@ -160,9 +175,11 @@ fn corruption_is_an_error(format: &Subject) -> Result<(), String> {
                     walked(bytes, Direction::Backward);
                     entries.iter().filter(|(key, _)| find(bytes, hashed(key)).is_some()).count()
                 };
-                catch_unwind(AssertUnwindSafe(read))
-                    .map(|_| ())
-                    .map_err(|_| "corrupt bytes cause a panic".to_owned())
+                catch_unwind(AssertUnwindSafe(read)).map(|_| ()).map_err(|_| {
+                    "a read of a truncated block, or of a block with one flipped bit, panics; it must return \
+                     an error or entries"
+                        .to_owned()
+                })
             };
             (0..sound.len()).try_for_each(|len| read(&sound[..len]))?;
             for bit in 0..sound.len() * 8 {

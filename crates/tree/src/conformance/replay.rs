@@ -31,8 +31,7 @@ pub enum Write {
 }
 
 impl Write {
-    /// Applies the write to the model of a store with this merge operator. Without an operator, merges change
-    /// nothing.
+    /// Applies the write to the model. Merges use `operator`. Without an operator, merges change nothing.
     pub fn apply(&self, model: &mut Model, operator: Option<MergeOperator>) {
         match self {
             Self::Put(key, value) => drop(model.insert(key.clone(), value.clone())),
@@ -72,11 +71,12 @@ pub enum Step {
     Get(Vec<u8>),
     /// Looks up several keys at once.
     MultiGet(Vec<Vec<u8>>),
-    /// Scans between two bounds. Each entry is read from the front (`true`) or from the back.
+    /// Scans the keys between two bounds. For each element of the list, the scan reads one entry: from the front of the
+    /// range if the element is `true`, or else from the back.
     Range(Bound<Vec<u8>>, Bound<Vec<u8>>, Vec<bool>),
     /// Takes a snapshot, which replaces the previous snapshot.
     TakeSnapshot,
-    /// Compares the snapshot with the copy of the model from the time of the snapshot.
+    /// Compares the entries of the snapshot with a copy of the model, which was made when the snapshot was taken.
     CheckSnapshot,
     /// Flushes all memtables.
     Flush,
@@ -88,21 +88,21 @@ pub enum Step {
     Reopen,
 }
 
-/// Returns `count` seeded operations on a few hundred keys, so that overwrites, deletes and hits are common. The same
-/// seed always gives the same operations.
+/// Returns `count` seeded operations on a few hundred keys. Because of the few keys, overwrites, deletes and lookups of
+/// existing keys are common. The same seed always gives the same operations.
 pub fn steps(seed: u64, count: usize) -> Vec<Step> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     with_single_deletes((0..count).map(|_| step(&mut random)).collect())
 }
 
-/// Returns whether a replay removes a key by single deletes only. A key of this kind has at most one put before each
-/// single delete.
+/// Returns whether replays delete this key only by single deletes and range deletes. Such a key has at most one put
+/// before each single delete.
 fn is_single(key: &[u8]) -> bool {
     key.last().is_some_and(|last| last % 3 == 0)
 }
 
-/// Returns these operations with single deletes. A put of a key that exists, and a delete of a key, become single
-/// deletes if a replay removes the key by single deletes only.
+/// Replaces some operations on the keys for which [`is_single`] is true: a put of an existing key, and every delete,
+/// become single deletes.
 fn with_single_deletes(steps: Vec<Step>) -> Vec<Step> {
     let mut present = BTreeSet::new();
     let write = |present: &mut BTreeSet<Vec<u8>>, write| match write {
@@ -259,7 +259,7 @@ fn bound(random: &mut impl Rng) -> Bound<Vec<u8>> {
     }
 }
 
-/// A replay of equal operations on a tree and on its reference model.
+/// A replay, which applies the same operations to a tree and to its reference model and compares the results.
 pub struct Replay<'a> {
     design: &'a Design,
     mode: Mode,
@@ -301,7 +301,8 @@ impl<'a> Replay<'a> {
     /// Applies all operations, and then compares every key of the tree and the model, forward and backward.
     ///
     /// # Errors
-    /// Returns the first operation whose answer differs from the answer of the model, with both answers.
+    /// If an operation fails, or if its result differs from the result of the model. The error contains the operation
+    /// and both results.
     pub fn run(&mut self, steps: &[Step]) -> Result<(), String> {
         for (index, step) in steps.iter().enumerate() {
             self.apply(step).map_err(|error| format!("step {index}, {step:?}: {error}"))?;
@@ -341,7 +342,7 @@ impl<'a> Replay<'a> {
             Step::Range(low, high, ends) => {
                 let bounds = (low.as_ref().map(Vec::as_slice), high.as_ref().map(Vec::as_slice));
                 let range = self.tree().range(bounds).map_err(text)?;
-                // Some scans announce a number of entries. Some of the announced numbers are wrong.
+                // Some scans announce how many entries they read. Some of the announced numbers are wrong.
                 let range = match ends.len() % 3 {
                     0 => range,
                     more => range.expecting(ends.len() / more),
@@ -448,5 +449,5 @@ fn check_range(
 }
 
 fn expect<T: PartialEq + std::fmt::Debug>(got: &T, wanted: &T) -> Result<(), String> {
-    if got == wanted { Ok(()) } else { Err(format!("got {got:?}, wanted {wanted:?}")) }
+    if got == wanted { Ok(()) } else { Err(format!("the tree returned {got:?}; expected {wanted:?}")) }
 }

@@ -17,7 +17,8 @@ pub struct Design {
     pub(super) choices: Vec<Choice>,
     /// The size at which a memtable becomes immutable: the bytes of its keys and values, plus 8 bytes per entry.
     pub memtable_capacity: ByteSize,
-    /// The number of writes at which a memtable becomes immutable, even below its capacity. `None` means no limit.
+    /// The number of writes at which a memtable becomes immutable, even if the memtable is smaller than its capacity.
+    /// `None` means no limit.
     pub memtable_entries: Option<u64>,
     /// The size of the Bloom filter of each memtable, as in `RocksDB`. `None` means no filter.
     pub memtable_filter: Option<ByteSize>,
@@ -36,7 +37,7 @@ impl Design {
     /// # Panics
     /// If the axis does not exist.
     pub fn choice(&self, axis: &str) -> &Choice {
-        &self.choices[axes::index(axis).unwrap_or_else(|| panic!("there is no axis {axis}"))]
+        &self.choices[axes::index(axis).unwrap_or_else(|| panic!("a design has no axis \"{axis}\""))]
     }
 
     /// Returns the chosen variants with the names of their axes, in the order of [`AXES`].
@@ -45,7 +46,7 @@ impl Design {
     }
 
     /// Returns the limits that the chosen variants impose on the design. Each limit comes with the axis and the variant
-    /// that cause it.
+    /// that impose the limit.
     pub fn limits(&self) -> Vec<(&'static str, &Choice, Limit)> {
         let mut limits = Vec::new();
         for (axis, choice) in AXES.iter().zip(&self.choices) {
@@ -54,7 +55,7 @@ impl Design {
         limits
     }
 
-    /// Returns whether the fence reads its pages from storage through the cache.
+    /// Returns whether the fence is divided into pages, which the tree reads from storage through the cache.
     pub fn has_paged_fence(&self) -> bool {
         fence::CATALOG.build(self.choice(axes::FENCE)).is_ok_and(|fence| fence.alignment() > 1)
     }
@@ -80,8 +81,8 @@ impl Design {
             .is_ok_and(|arbiter| arbiter.period().is_some())
     }
 
-    /// Returns the axis and the variant of an index of all sorted runs: a sorted view, or a culling method with an
-    /// index of keys. Returns `None` if reads use only the filters and fences of single SSTables.
+    /// Returns the axis and the variant that maintain an index over all sorted runs: a sorted view, or a culling method
+    /// with an index of keys. Returns `None` if reads use only the filters and fences of single SSTables.
     pub fn index_of_all_runs(&self) -> Option<(&'static str, &Choice)> {
         let sorted_view = self.choice(axes::SORTED_VIEW);
         let segments = crate::sorted_view::CATALOG.build(sorted_view).ok()?.segment_entries();
@@ -113,12 +114,12 @@ impl Design {
         Ok(memtables)
     }
 
-    /// Returns the names of the column families, sorted. A store without families is one tree.
+    /// Returns the names of the column families, in ascending order. Returns no names if the store has no families.
     pub fn families(&self) -> impl Iterator<Item = &str> {
         self.families.names()
     }
 
-    /// Returns whether the store has column families of which each is a separate tree.
+    /// Returns whether the store has column families and each family is a separate tree.
     pub fn has_family_trees(&self) -> bool {
         !self.families.is_empty() && self.families.layout == FamilyLayout::Trees
     }
@@ -128,7 +129,8 @@ impl Design {
         self.families.layout
     }
 
-    /// Returns the sequence number at which a memtable is full. `first` is the sequence number of the first write.
+    /// Returns the sequence number at which a memtable reaches its limit of entries. `first` is the sequence number of
+    /// the first write in the memtable. Returns `u64::MAX` if the number of entries has no limit.
     pub(crate) fn full_from(&self, first: u64) -> u64 {
         self.memtable_entries.map_or(u64::MAX, |entries| first.saturating_add(entries))
     }

@@ -30,7 +30,7 @@ pub(super) const CACHE: &str = "cache";
 /// The name of the axis that splits the memory between memtables, filters and cache.
 pub(super) const ARBITER: &str = "arbiter";
 
-/// The name of the axis that finds the SSTables of a sorted run, or of all sorted runs.
+/// The name of the axis that selects the SSTables that can contain a key, in one sorted run or in all sorted runs.
 pub(super) const CULLING: &str = "culling";
 
 /// The name of the axis of sorted views, which give scans the key order of all sorted runs.

@@ -23,7 +23,7 @@ pub const DEPRECATIONS: [Deprecation; 2] = [
     Deprecation { table: axes::COMPACTION, old: "seek_price", new: "read_triggered" },
 ];
 
-/// Returns the deprecated names in a `[design]` table, so that the program can print a warning.
+/// Returns the deprecated names that occur in a `[design]` table, so that the program can print a warning.
 pub fn deprecations(design: &Table) -> Vec<Deprecation> {
     DEPRECATIONS
         .into_iter()
@@ -44,8 +44,8 @@ pub(super) fn renamed(design: &Table) -> Cow<'_, Table> {
 }
 
 impl Deprecation {
-    /// Returns whether a value contains the deprecated name as a key of a table or as a parameter in a label. For a
-    /// list, the function checks each value.
+    /// Returns whether a value contains the deprecated name as a key of a TOML table or as a parameter in a label. If
+    /// the value is a list, the function checks each element.
     fn is_in(self, value: &Value) -> bool {
         match value {
             Value::Table(table) => table.contains_key(self.old),

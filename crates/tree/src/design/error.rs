@@ -6,14 +6,15 @@ use thiserror::Error;
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{message}")]
 pub struct DesignError {
-    /// The path of the invalid key from the table `[design]`, for example `["bloom", "bits_per_key"]`.
+    /// The path from the table `[design]` to the invalid key, for example `["bloom", "bits_per_key"]`.
     pub path: Vec<String>,
     /// The reason of the error, and the valid values.
     pub message: String,
 }
 
 impl DesignError {
-    /// Creates an error at the key `key` of the design, or at the key `inner` of its table.
+    /// Creates an error at the key `key` of the design. If `inner` is given, the error is at the key `inner` of the
+    /// TOML table `key`.
     pub(super) fn at(key: &str, inner: Option<String>, message: impl Into<String>) -> Self {
         let path = std::iter::once(key.to_owned()).chain(inner).collect();
         Self { path, message: message.into() }

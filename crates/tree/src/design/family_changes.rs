@@ -1,4 +1,4 @@
-//! Computes the design of each column family: the design of the store with the changes of the family.
+//! Computes the design of each column family from the design of the store and the changes of the family.
 
 use catalog::{KeyEntry, suggestion};
 use toml::{Table, Value};
@@ -18,8 +18,8 @@ const SHARED: [&str; 6] = ["cache", "storage", "wal", "memory", "arbiter", FAMIL
 const MOST_NAME_BYTES: usize = 32;
 
 impl Design {
-    /// Returns the design of the tree of a column family. The design has no WAL and no memory limit, because all
-    /// families share those of the store.
+    /// Returns the design of the tree of a column family. This design has no WAL and no memory limit, because all
+    /// families share the WAL and the memory limit of the store.
     ///
     /// # Errors
     /// If the changes of the family are invalid for this design.
@@ -29,7 +29,7 @@ impl Design {
         design.with(&Table::from_iter([("wal".to_owned(), "none".into())]))
     }
 
-    /// Returns this design with the changes of a family, and without families.
+    /// Returns this design without its families, and with the changes of the family `name`.
     fn changed_for(&self, name: &str) -> Result<Self, DesignError> {
         let design = Self { families: FamilyDesigns::default(), ..self.clone() };
         match self.families.changes.get(name) {
@@ -65,7 +65,10 @@ impl Design {
                 return Err(at(message));
             };
             if let Some(key) = SHARED.into_iter().find(|key| changes.contains_key(*key)) {
-                let message = format!("all families share {key}; set {key} in the design itself");
+                let message = format!(
+                    "a family cannot set \"{key}\", because all families share it; set \"{key}\" in the \
+                     design of the store"
+                );
                 return Err(DesignError::at(key, None, message).inside(name).inside(FAMILIES));
             }
             let design = self.changed_for(name)?.with(changes);
@@ -80,7 +83,8 @@ impl Design {
             self.families.changes.insert(name.clone(), own);
         }
         if self.families.is_empty() && self.families.layout != FamilyLayout::default() {
-            let message = "the layout needs families; name each family, as in families.index = {}";
+            let message = "families.layout has an effect only in a store with families; name each family, as \
+                           in families.index = {}";
             return Err(DesignError::at(FAMILIES, Some(LAYOUT.to_owned()), message));
         }
         self.check_arbiter()?;
@@ -103,9 +107,9 @@ pub fn family_entries() -> impl Iterator<Item = KeyEntry> {
         KeyEntry::new(
             LAYOUT,
             "`\"trees\"`, `\"prefixed\"`",
-            "Place of the families. With `\"trees\"`, each family is a tree of its own. With `\"prefixed\"`, all families \
-             are in one tree, and each key begins with one byte, the number of its family. This tree has the design of \
-             the store.",
+            "Where the store keeps the data of its families. With `\"trees\"`, each family is a tree of its \
+             own. With `\"prefixed\"`, all families are in one tree, and each key begins with one byte, the \
+             number of its family. This tree has the design of the store.",
         )
         .or("\"trees\""),
         KeyEntry::new(
@@ -127,8 +131,8 @@ fn read_layout(value: &Value) -> Result<FamilyLayout, String> {
     })
 }
 
-/// Returns an error if the name cannot be the name of a directory on every system, or collides with another directory
-/// of a store.
+/// Returns an error if the name has an invalid length or an invalid character, or if a store uses a directory of this
+/// name for another purpose. The valid names are names of directories on every system.
 fn check_name(name: &str) -> Result<(), String> {
     let is_valid = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
     let is_reserved = name == QUARANTINE;

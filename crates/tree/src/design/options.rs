@@ -1,5 +1,5 @@
-//! The options of a design that belong to no axis: blocks, tables, range scans, merging, stalls, threads and the memory
-//! limit.
+//! The options of a design that belong to no axis: for blocks, SSTables, scans, merging, write stalls, threads and the
+//! memory limit.
 
 use catalog::ByteSize;
 use schemars::JsonSchema;
@@ -15,9 +15,9 @@ use crate::checksum::Checksum;
 pub struct Options {
     /// Options of data blocks.
     pub block: BlockOptions,
-    /// Options of tables.
+    /// Options of SSTables.
     pub table: TableOptions,
-    /// Options of range scans.
+    /// Options of scans.
     pub range: RangeOptions,
     /// Options of merging in compactions.
     pub merge: MergeOptions,
@@ -25,14 +25,14 @@ pub struct Options {
     pub stall: StallOptions,
     /// Options of threads.
     pub threads: ThreadOptions,
-    /// Memory limit for memtables, filters, fence pointers and cache together. The cache gets the rest of the limit,
-    /// after all other components. Without `memory`, there is no limit. The axis `arbiter` can move memory between
-    /// the components.
+    /// Memory limit for memtables, filters, fence pointers and cache together. The cache gets the memory that the other
+    /// components leave. Without `memory`, there is no limit. The axis `arbiter` can move memory between the
+    /// components.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<ByteSize>,
-    /// The merge operator: `add` adds 64-bit little-endian numbers, `append` appends the operand to the value, and
+    /// The merge operator: `add` adds 64-bit little-endian integers, `append` appends the operand to the value, and
     /// `max` keeps the larger of value and operand in byte order. The operator treats a missing value as an empty
-    /// value. A store keeps the operator from its creation. Without an operator, a store accepts no merges.
+    /// value. A store keeps the operator from its creation. Without an operator, a store rejects merges.
     #[serde(skip_serializing_if = "Option::is_none", with = "operator_name")]
     #[schemars(with = "Option<String>")]
     pub merge_operator: Option<MergeOperator>,
@@ -68,7 +68,7 @@ mod operator_name {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BlockOptions {
-    /// Size at which a block is complete, measured before compression: 512 B to 64 KiB.
+    /// Size before compression at which a block is complete: 512 B to 64 KiB.
     pub size: ByteSize,
     /// Restart interval of the format `delta`: the number of entries from one restart point (an entry with its
     /// complete key) to the next restart point. All other keys are stored without the part that they share with the
@@ -80,19 +80,19 @@ pub struct BlockOptions {
     pub index_load: f64,
     /// Whether each block begins at a multiple of the block size. Aligned blocks need no directory of block offsets.
     pub align: bool,
-    /// The checksum of each block.
+    /// The algorithm that computes the checksum of each block.
     pub checksum: Checksum,
-    /// The reads at which the checksum of a block is verified.
+    /// When the checksum of a block is verified.
     pub verify: Verify,
     /// How the tree reads uncompressed blocks of memory-mapped tables.
     pub mapped: Mapped,
     /// Whether the tree keeps restart hints in memory for blocks that are read in place and verified once. With
     /// restart hints, a search prefetches only the part of the block that can contain its key.
     pub restart_hints: bool,
-    /// Whether the tree keeps the restart points and a hash index of every block in memory, apart from the block.
-    /// Opening a table then reads all its blocks. A get that finds no entry for its key in the index of a block does
-    /// not read the block. The option `index_load` also applies to this hash index. Scans, and multi-gets that read
-    /// several blocks at once, do not use the index in memory. Source: byron, section 1.2 (A).
+    /// Whether the tree keeps the restart points and a hash index of every block in memory, apart from the block. To
+    /// build this index, opening a table reads all blocks of the table. A get does not read a block if the hash index
+    /// of the block lacks the key. The option `index_load` also applies to this hash index. Scans, and multi-gets that
+    /// read several blocks at once, do not use the index in memory. Source: byron, section 1.2 (A).
     pub memory_index: bool,
 }
 
@@ -108,7 +108,7 @@ pub enum Mapped {
     Cached,
 }
 
-/// The reads at which the checksum of a block is verified.
+/// When the checksum of a block is verified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verify {
@@ -140,17 +140,17 @@ impl BlockIndex {
     pub const ALL: [Self; 3] = [Self::None, Self::Hash, Self::Fingerprint];
 }
 
-/// Options of tables.
+/// Options of SSTables.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TableOptions {
-    /// Size at which a table is complete, as the bytes of its keys and values.
+    /// Size at which a table is complete: the bytes of its keys and values plus 8 bytes per entry.
     pub capacity: ByteSize,
-    /// Source of the largest key of a table. The properties of the table contain this key.
+    /// How the writer of a table gets the largest key of the table, which the properties of the table contain.
     pub last_key: LastKey,
     /// The form of the file names of new tables. A store reads tables with names of any form.
     pub names: TableNames,
-    /// The place of the filter of a new table.
+    /// Whether the filter of a new table is in the file of the table or in its own file.
     pub filter: FilterPlace,
     /// The order of the parts in the file of a new table.
     pub layout: TableLayout,
@@ -170,7 +170,8 @@ pub enum TableLayout {
     IndexFirst,
 }
 
-/// The place of the filter of a table. A store reads filters in both places.
+/// Whether the filter of an SSTable is in the file of the SSTable or in its own file. A store reads SSTables of both
+/// kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FilterPlace {
@@ -210,8 +211,8 @@ pub enum TableRelease {
     NextCompaction,
 }
 
-/// The source of the largest key of a table. Both choices give SSTables with equal bytes. Source: "Fjall 2.1",
-/// section "Less cloning in segment writer".
+/// How the writer of an SSTable gets the largest key of the SSTable. Both choices give SSTables with equal bytes.
+/// Source: "Fjall 2.1", section "Less cloning in segment writer".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LastKey {
@@ -232,9 +233,10 @@ pub struct RangeOptions {
     pub references: TableReferences,
     /// The time at which a scan creates the readers of a run's tables.
     pub readers: TableReaders,
-    /// Maximum number of bytes that each end of a scan reads at once from a sorted run without memory-mapped tables.
-    /// With 0, a scan reads one block at a time. The first read covers the number of entries that the caller announced.
-    /// The next read covers one block, and each further read covers twice as many blocks as the previous read.
+    /// Maximum number of bytes that a scan reads at once from a sorted run whose tables are not memory-mapped. The
+    /// limit applies to each end of the scan. With 0, a scan reads one block at a time. The first read covers the
+    /// number of entries that the caller announced. The next read covers one block, and each further read covers twice
+    /// as many blocks as the previous read.
     pub read_ahead: ByteSize,
 }
 
@@ -310,16 +312,16 @@ pub struct StallOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pacing {
-    /// Writers run at full speed until they reach a limit. At the limit, writers stop until a flush or compaction
+    /// Writers run at full speed until they reach a stall limit. At the limit, writers stop until a flush or compaction
     /// makes room.
     #[default]
     Stop,
     /// Writers are delayed before they reach a limit. The remaining room then lasts until the expected end of a flush
-    /// or compaction, which makes more room. A write of b bytes takes at least b · W / R, where R is the room in
-    /// bytes. The expected time W until more room is max(T − t, t). T is the mean time between two releases of room,
-    /// and t is the time since the last release. The runs of level 0 delay writers from half of their limit on. A
-    /// wait is at most 4 ms. The option applies to `timed` mode without inline flushes. Sources: `WriteController`
-    /// of `RocksDB`; admission control of `CockroachDB`; Sears, Ramakrishnan, "bLSM" (SIGMOD 2012).
+    /// or compaction, which makes more room. A write of b bytes takes at least b · W / R, where R is the room in bytes.
+    /// The expected time W until more room is max(T − t, t). T is the mean time between two releases of room, and t is
+    /// the time since the last release. The runs of level 0 delay writers as soon as their number reaches half of
+    /// `level0_runs`. A wait is at most 4 ms. The option applies to `timed` mode without inline flushes. Sources:
+    /// `WriteController` of `RocksDB`; admission control of `CockroachDB`; Sears, Ramakrishnan, "bLSM" (SIGMOD 2012).
     Delay,
 }
 
@@ -333,7 +335,7 @@ pub struct ThreadOptions {
     pub max_subcompactions: usize,
     /// The background work that a write runs before it returns if the write fills a memtable.
     pub inline: InlineWork,
-    /// The threads that run flushes and compactions, except the work that writes run.
+    /// The threads that run flushes and compactions, except the flushes and compactions that writes run (see `inline`).
     pub background: BackgroundThreads,
     /// The order of compactions and flushes.
     pub schedule: Schedule,
@@ -352,9 +354,9 @@ pub struct ThreadOptions {
     /// exclusive locks of the levels that it changes. Without locks, a reader has an immutable version of all levels.
     /// Source: cs265, sections 2.4 and 3.5.1.
     pub level_locks: bool,
-    /// Nice value of the compaction thread above the nice value of the process: 0 to 19. With a larger value, writers
-    /// and flushes get a CPU before compactions, so a put waits less for a CPU. Compactions are slower while all CPUs
-    /// are busy. The option applies to Linux and to `background = "apart"`. Source: `RocksDB`,
+    /// Increase of the nice value of the compaction thread over the nice value of the process: 0 to 19. With a larger
+    /// value, writers and flushes get a CPU before compactions, so a put waits less for a CPU. Compactions are slower
+    /// while all CPUs are busy. The option applies to Linux and to `background = "apart"`. Source: `RocksDB`,
     /// `LowerThreadPoolCPUPriority`.
     pub compaction_nice: u32,
 }
@@ -471,7 +473,8 @@ const MAX_TABLE_BYTES: u64 = 2 << 30;
 const MAX_READ_AHEAD_BYTES: u64 = 16 << 20;
 
 impl Options {
-    /// Checks all options. The error of an invalid option contains its group, its key and a message.
+    /// Checks all options. If an option is invalid, the error contains the group of the option, its key, and a message
+    /// with the valid values.
     pub(super) fn validate(&self) -> Result<(), (&'static str, &'static str, String)> {
         let size = self.block.size.0;
         if !(512..=65536).contains(&size) {
@@ -505,7 +508,7 @@ impl Options {
             return Err(("range", "read_ahead", format!("must be at most 16 MiB, not {bytes}")));
         }
         if self.stall.frozen_memtables == 0 {
-            let message = "must be at least 1, because 0 immutable memtables would stall every writer";
+            let message = "must be at least 1, not 0, because with 0 every writer would stall";
             return Err(("stall", "frozen_memtables", message.to_owned()));
         }
         let subcompactions = self.threads.max_subcompactions;

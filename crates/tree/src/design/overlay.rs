@@ -1,4 +1,4 @@
-//! Applies the overrides of a `[design]` table, of `extends` or of a sweep to a design.
+//! Applies overrides to a design. The overrides come from a `[design]` table, from `extends` or from a sweep.
 
 use catalog::{Axis, ByteSize, Choice, read_value, suggestion};
 use toml::{Table, Value};
@@ -16,12 +16,12 @@ use crate::table::FORMATS;
 const GROUPS: [&str; 8] =
     ["block", "table", "range", "merge", "stall", "threads", "memory", "merge_operator"];
 
-/// The axes that are also keys in the table of another axis or group. Each pair is that table and the name of the axis,
-/// as in `bloom.allocation`.
+/// The axes that may also be set in the TOML table of another axis or option group. The first element of each pair
+/// names this table and the second element names the axis, as in `bloom.allocation`.
 pub const SECOND_NAMES: [(&str, &str); 2] = [(axes::BLOOM, axes::ALLOCATION), (axes::BLOCK, axes::FORMAT)];
 
 impl Design {
-    /// Returns whether the design has a memory budget, which determines the capacity of the cache.
+    /// Returns whether the design has a memory budget (`memory`), which determines the capacity of the cache.
     pub fn has_budget(&self) -> bool {
         self.options.memory.is_some()
     }
@@ -85,11 +85,11 @@ impl Design {
         }
         next.check()?;
         next.check_families()?;
-        // The families begin with the complete design of the store.
+        // The changes of the families apply to the complete design of the store.
         tables.iter().filter_map(|table| table.get(FAMILIES)).try_fold(next, Self::with_families)
     }
 
-    /// Applies the values of a table, except its families, without a check of their combinations.
+    /// Applies the values of `overrides`, except the table `families`. Does not check combinations of values.
     fn overlay(&mut self, overrides: &Table) -> Result<(), DesignError> {
         check_names(overrides)?;
         let mut options = self.options.to_toml();
@@ -107,7 +107,7 @@ impl Design {
         Ok(())
     }
 
-    /// Returns an error if a combination of keys is invalid.
+    /// Returns an error if an option is out of range, or if a combination of values is invalid.
     fn check(&self) -> Result<(), DesignError> {
         self.options.validate().map_err(|(group, key, message)| {
             DesignError::at(group, Some(key.to_owned()), format!("{group}.{key}: {message}"))
@@ -174,7 +174,7 @@ impl Design {
         Err(DesignError::at(axes::ARBITER, None, message))
     }
 
-    /// Removes the key `format` from a value of the block options, sets the format, and returns the other options.
+    /// If `group` is `block` and `value` has the key `format`, sets the block format. Returns `value` without this key.
     fn override_format(&mut self, group: &str, value: &Value) -> Result<Value, DesignError> {
         let mut value = value.clone();
         if group == axes::BLOCK
@@ -244,8 +244,8 @@ impl Default for Design {
     }
 }
 
-/// Returns the additional keys in the table of an axis or a group. These keys are neither parameters of the variant
-/// nor options of the group.
+/// Returns the keys that are valid in the TOML table `table` of an axis or option group, but are neither parameters of
+/// a variant nor options of the group.
 fn keys_beside(table: &str) -> impl Iterator<Item = &'static str> {
     let second_names = SECOND_NAMES.into_iter().filter(move |(group, _)| *group == table);
     own_keys(table).chain(second_names.map(|(_, key)| key))
@@ -297,8 +297,8 @@ fn carried_over(axis: &dyn Axis, old: &Choice, new: &Choice) -> Value {
     Value::Table(table)
 }
 
-/// Returns a parameter value in the type that another variant uses for this parameter. If that type is an integer,
-/// `3.0` becomes `3`.
+/// Converts a parameter value to the type of `like`, the value of this parameter in another variant. Only floats
+/// without a fraction are converted, to integers: `3.0` becomes `3`. All other values stay the same.
 fn spelt_like(value: &Value, like: &Value) -> Value {
     match (value, like) {
         (Value::Float(number), Value::Integer(_)) if number.fract() == 0.0 => Value::Integer(*number as i64),
@@ -355,5 +355,5 @@ fn unknown_key(key: &str) -> DesignError {
     let known = || AXES.iter().map(|axis| axis.name()).chain(GROUPS).chain([FAMILIES]);
     let hint = suggestion(key, known());
     let list: Vec<&str> = known().collect();
-    DesignError::at(key, None, format!("a design has no \"{key}\"; {hint}Valid: {}", list.join(", ")))
+    DesignError::at(key, None, format!("a design has no key \"{key}\"; {hint}Valid: {}", list.join(", ")))
 }

@@ -8,7 +8,7 @@ use super::assembly::Design;
 use super::axes::MEMTABLE;
 use super::error::DesignError;
 
-/// A key of the memtable axis.
+/// A key of the memtable axis that is not a parameter of a variant.
 pub(super) struct OwnKey {
     /// The name of the key in TOML, with its entry in the reference.
     entry: KeyEntry,
@@ -24,7 +24,8 @@ pub(super) const CAPACITY: &str = "capacity";
 /// The key that sets the size of the memtable filter. This size must not exceed the memtable capacity.
 pub(super) const FILTER: &str = "filter";
 
-/// All keys that belong to axes. All code that reads, writes, sweeps or compares such keys uses this list.
+/// The keys of the memtable axis that are not parameters of a variant. No other axis has such keys. All code that
+/// reads, writes, sweeps or compares these keys uses this list.
 static OWN_KEYS: [OwnKey; 4] = [
     OwnKey {
         entry: KeyEntry::new(

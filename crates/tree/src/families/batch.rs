@@ -37,10 +37,10 @@ impl FamilyBatch {
     }
 }
 
-/// Returns the batches that contain operations, each with the number of its family.
+/// Returns the batches that are not empty, each with the number of its family.
 ///
 /// # Errors
-/// If the batches together are too long.
+/// If the batches together are longer than `MAX_BATCH_BYTES`.
 pub(super) fn parts<'b>(
     batches: impl Iterator<Item = (FamilyId, &'b WriteBatch)> + Clone,
 ) -> Result<Vec<(usize, &'b WriteBatch)>> {

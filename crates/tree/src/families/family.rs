@@ -27,7 +27,7 @@ impl Families {
         Some(self.of(FamilyId(place)))
     }
 
-    /// Returns the family with this number.
+    /// Returns the family with the number `id`, which must be a family of this store.
     pub fn of(&self, id: FamilyId) -> Family<'_> {
         Family { families: self, id }
     }
@@ -130,7 +130,7 @@ impl<'f> Family<'f> {
         self.tree().multi_get(keys)
     }
 
-    /// Opens a scan of the keys between two bounds.
+    /// Opens a scan of the keys of the family between two bounds.
     ///
     /// # Errors
     /// See [`Tree::range`](crate::Tree::range).
@@ -143,7 +143,8 @@ impl<'f> Family<'f> {
         self.tree().snapshot()
     }
 
-    /// Returns the counters and the sizes of the family. The WAL belongs to the store, and the cache to all families.
+    /// Returns the counters and the sizes of the family. The counters do not include the WAL, which all families share.
+    /// The numbers of the cache are numbers of the shared cache.
     pub fn stats(&self) -> Stats {
         self.tree().stats()
     }

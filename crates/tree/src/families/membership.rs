@@ -14,10 +14,11 @@ pub(crate) struct Membership {
     pub(crate) family: usize,
     /// The identity of the family.
     pub(crate) identity: FamilyIdentity,
-    /// The last sequence number of the family in the segments of the WAL that were removed before the opening.
+    /// The last sequence number of the family in the WAL segments that were removed before the store was opened. 0 if
+    /// these segments had no writes of the family.
     pub(crate) released: SequenceNumber,
     /// The WAL of all families.
     pub(crate) log: Arc<SharedLog>,
-    /// The memory limit of all families, if the design has a limit.
+    /// The memory limit that all families share. `None` if the design has no memory limit.
     pub(crate) memory: Option<Arc<MemoryShare>>,
 }

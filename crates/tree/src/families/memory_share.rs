@@ -6,13 +6,14 @@ use std::sync::Arc;
 use cache::Cache;
 use parking_lot::Mutex;
 
-/// The memory limit that all families share. The shared cache gets the memory that the memtables, filters and fences
-/// of all families do not need.
+/// The memory limit that all families share. The shared cache gets the part of the limit that the memtables, filters
+/// and fences of all families leave.
 pub(crate) struct MemoryShare {
     /// The limit for filters, fences and the cache, in bytes.
     limit: u64,
     cache: Arc<dyn Cache>,
-    /// The bytes of the filters and fences of each tree, by the number of the tree in the process.
+    /// The bytes of the filters and fences of each tree. The key is the number that identifies the tree in the shared
+    /// cache.
     used: Mutex<BTreeMap<u64, u64>>,
 }
 
@@ -22,8 +23,8 @@ impl MemoryShare {
         Self { limit, cache, used: Mutex::default() }
     }
 
-    /// Records that the filters and fences of one tree use `bytes` bytes. The cache gets the memory that all trees
-    /// together leave.
+    /// Records that the filters and fences of the tree with the number `tree` use `bytes` bytes. Then sets the capacity
+    /// of the cache to the part of the limit that the filters and fences of all trees leave.
     pub(crate) fn balance(&self, tree: u64, bytes: u64) {
         let mut used = self.used.lock();
         used.insert(tree, bytes);

@@ -1,5 +1,5 @@
-//! Opens a store of several families: reads the shared WAL, opens the trees, and applies the operations that a family
-//! has not flushed.
+//! Opens a store of several families: reads the shared WAL, opens the tree of each family, and applies the operations
+//! in the WAL that the family has not flushed.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -77,8 +77,8 @@ impl Families {
     }
 }
 
-/// Returns the WAL mode of the design. The store syncs a segment before the next segment begins, in every mode with a
-/// WAL.
+/// Returns the WAL mode of the design, changed so that the store syncs each WAL segment before the next segment begins.
+/// Returns an error if the mode syncs at intervals, because families do not support such a mode.
 fn wal_mode(design: &Design) -> Result<WalMode> {
     let mode = wal::CATALOG.build(design.choice("wal")).map_err(misuse)?.mode();
     mode.check().map_err(Error::Misuse)?;
@@ -92,7 +92,9 @@ fn wal_mode(design: &Design) -> Result<WalMode> {
     Ok(WalMode { syncs_at_rotation: mode.has_log, ..mode })
 }
 
-/// Returns the names of all families, by number: first the families of the store, then new families of the design.
+/// Returns the names of all families in the order of their numbers: first the existing families of the store, then the
+/// families that only the design names. Returns an error if the design has no families, if it lacks a family of the
+/// store, or if the store has data without families.
 fn names(design: &Design, state: &State, directory: &Path) -> Result<Vec<String>> {
     let directory = directory.display();
     if design.families().next().is_none() {
@@ -103,14 +105,17 @@ fn names(design: &Design, state: &State, directory: &Path) -> Result<Vec<String>
     let is_empty = state.levels.is_empty() && state.log.is_none() && state.flushed_sequence == 0;
     if state.families.is_empty() && !is_empty {
         let message = format!(
-            "{directory} is a store without families; remove design.families, or use an empty directory"
+            "{directory} is a store without families; remove the table `families` from the design, or use an \
+             empty directory"
         );
         return Err(Error::Misuse(message));
     }
     let mut names = state.families.clone();
     if let Some(name) = names.iter().find(|name| design.families().all(|of_design| of_design != *name)) {
-        let message =
-            format!("{directory} has the family \"{name}\"; add families.{name} = {{}} to the design");
+        let message = format!(
+            "{directory} has the family \"{name}\", but the design does not; add families.{name} = {{}} to \
+             the design"
+        );
         return Err(Error::Misuse(message));
     }
     for name in design.families() {
@@ -121,8 +126,8 @@ fn names(design: &Design, state: &State, directory: &Path) -> Result<Vec<String>
     Ok(names)
 }
 
-/// Opens the trees of all families, and returns the sequence number up to which each of them is flushed. The families in
-/// `state` must exist.
+/// Opens the trees of all families. Returns the trees, and for each tree the sequence number up to which it is flushed.
+/// Creates the trees of new families, but returns an error if the tree of a family in `state` is missing.
 fn open_trees(
     options: &mut OpenOptions,
     storage: &Arc<dyn Storage>,

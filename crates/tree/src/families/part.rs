@@ -1,4 +1,4 @@
-//! The part of a record of the shared WAL that belongs to one family.
+//! Encodes and decodes the records of the shared WAL. A record has one part for each family of a commit.
 //!
 //! ```text
 //! record  part*
@@ -10,7 +10,7 @@ use types::SequenceNumber;
 use crate::batch::WriteBatch;
 use crate::codec::{Reader, put_bytes, put_varint};
 
-/// The part of a commit that belongs to one family of the store.
+/// The operations of one commit in one family of the store.
 pub(crate) struct Part {
     /// The number of the family.
     pub(crate) family: usize,
@@ -27,8 +27,8 @@ impl Part {
     }
 }
 
-/// Appends the part of a commit that belongs to one family to `record`. `first` is the sequence number of the first
-/// operation.
+/// Appends the part of one family to `record`. `batch` contains the operations of the commit in this family, and
+/// `first` is the sequence number of the first operation.
 pub(super) fn encode(record: &mut Vec<u8>, family: usize, first: SequenceNumber, batch: &WriteBatch) {
     put_varint(record, family as u64);
     put_varint(record, first);

@@ -1,4 +1,4 @@
-//! The content of the shared WAL at the time at which a store is opened.
+//! Reads the shared WAL when a store is opened.
 
 use std::path::Path;
 
@@ -13,19 +13,20 @@ use crate::recovered::Recovery;
 use crate::recovery::{is_lost, set_aside, with_hint};
 use crate::wal::{self, LogContent};
 
-/// The content of the shared WAL at the time at which a store is opened.
+/// The content of the shared WAL when a store is opened.
 pub(super) struct RecoveredLog {
     /// The segments, from the oldest to the newest.
     pub(super) segments: Vec<RetiredSegment>,
-    /// The parts of all commits in the WAL, in order.
+    /// The parts of all commits in the WAL, in the order of the WAL.
     pub(super) parts: Vec<Part>,
     /// The number of the last operation in the WAL, counted over all families.
     pub(super) end: SequenceNumber,
 }
 
 impl RecoveredLog {
-    /// Reads the segments in `logs`, which belong to a store with this state and with `families` families. Afterwards,
-    /// all segments are durable.
+    /// Reads the WAL segments with the numbers `logs`, and makes the newest segment durable. The store has the state
+    /// `state` and `families` families. With `quarantine`, moves corrupt segments into the quarantine and lists them in
+    /// `recovery`. Without `quarantine`, returns an error if a segment is corrupt.
     pub(super) fn read(
         storage: &dyn Storage,
         directory: &Path,
@@ -66,29 +67,31 @@ impl RecoveredLog {
     }
 }
 
-/// The last operation of each family, while the parts of the WAL are read in order.
+/// Checks that the WAL contains contiguous operations of each family, while the parts of the WAL are read in order.
 pub(crate) struct FamilyProgress(Vec<Option<SequenceNumber>>);
 
 impl FamilyProgress {
-    /// Begins with the sequence numbers up to which the families are flushed. Operations of a family without a number
-    /// are not checked.
+    /// Begins with the sequence numbers up to which the families are flushed. If the number of a family is `None`, the
+    /// operations of the family are not checked.
     pub(crate) fn new(flushed: Vec<Option<SequenceNumber>>) -> Self {
         Self(flushed)
     }
 
-    /// Follows a part of the WAL. Returns the sequence numbers of its first operation and of the expected operation, if
-    /// the family needs the part.
+    /// Records the next part of the WAL. Returns the sequence number of the first operation in the part, and the
+    /// sequence number that this operation should have. Returns `None` if the family has flushed the whole part, or if
+    /// the operations of the family are not checked.
     pub(crate) fn follow(&mut self, part: &Part) -> Option<(SequenceNumber, SequenceNumber)> {
         let last = self.0.get_mut(part.family)?;
         let expected = last.filter(|flushed| part.last() > *flushed)? + 1;
-        // The first gap of a family is enough.
+        // After the first gap of a family, its operations are no longer checked.
         *last = (part.first == expected).then(|| part.last());
         Some((part.first, expected))
     }
 }
 
-/// Reads one segment and passes its parts to `visit`, which returns `None` if no store can have such a part. The first
-/// operation of the segment must follow the operation `after`. The segment is at the index `place` of `logs`.
+/// Reads the segment with the number `logs[place]` and passes its parts to `visit`. If `visit` returns `None`, the part
+/// is invalid and its record counts as corrupt. The number of the first operation in the segment must be `after` + 1.
+/// Returns an error if the segment is corrupt, or if operations between two segments are missing.
 pub(crate) fn read_segment(
     storage: &dyn Storage,
     directory: &Path,
@@ -122,7 +125,9 @@ pub(crate) fn read_segment(
         let offset = content.file_bytes - content.dropped_bytes;
         return corrupt(
             offset,
-            "the bytes after the last record are not a record, but a later WAL exists".to_owned(),
+            "the bytes after the last valid record are corrupt; only the newest WAL may end with an \
+             incomplete record, but a newer WAL exists"
+                .to_owned(),
         );
     }
     content.check(directory, number, after, state)?;

@@ -1,4 +1,5 @@
-//! The completed segments of the shared WAL, and the manifest that names the oldest of these segments.
+//! The completed segments of the shared WAL, and the manifest of the store, which names the oldest segment that is
+//! still needed.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -15,7 +16,7 @@ use crate::wal::log_path;
 pub(super) struct RetiredSegment {
     /// The file number of the segment.
     pub(super) number: u64,
-    /// For each family, its last sequence number in this segment or an older segment.
+    /// For each family, the sequence number of its last operation in this segment and all older segments.
     pub(super) last: Vec<SequenceNumber>,
     /// The number of the last operation in this segment, counted over all families.
     pub(super) end: SequenceNumber,
@@ -26,11 +27,11 @@ pub(super) struct RetiredSegment {
 /// The completed segments of the shared WAL that are still needed, and the manifest of the store.
 pub(super) struct Retired {
     manifest: Manifest,
-    /// The segments that no writer writes to, from the oldest to the newest.
+    /// The completed segments, from the oldest to the newest.
     segments: VecDeque<RetiredSegment>,
     /// The sequence number up to which each family is flushed.
     flushed: Vec<SequenceNumber>,
-    /// The number of the segment that writers write to. `None` without a WAL.
+    /// The number of the segment to which writers append. `None` if the store has no WAL.
     current: Option<u64>,
     /// The first unused file number.
     next_file: u64,
@@ -54,8 +55,8 @@ impl Retired {
         self.current = Some(current);
     }
 
-    /// Returns the last sequence number of each family up to the end of the oldest segment. Returns `None` if all
-    /// completed segments together have at most `limit` bytes.
+    /// Returns, for each family, the sequence number of its last operation in the oldest completed segment and all
+    /// removed segments. Returns `None` if all completed segments together have at most `limit` bytes.
     pub(super) fn oldest_above(&self, limit: u64) -> Option<&[SequenceNumber]> {
         let bytes: u64 = self.segments.iter().map(|segment| segment.bytes).sum();
         self.segments.front().filter(|_| bytes > limit).map(|segment| &*segment.last)
@@ -96,15 +97,17 @@ impl Retired {
         self.record(storage, State { closed_log, ..self.manifest.state.clone() })
     }
 
-    /// Returns the number and the length of the newest segment that no writer writes to. The segment is durable, but
-    /// no record of an empty current segment shows its end.
+    /// Returns the number and the length in bytes of the newest completed segment, which is durable. The manifest
+    /// records the length, because an empty current segment has no record from which recovery could derive the last
+    /// operation of the completed segment. Returns `None` if no completed segment has a header.
     fn closed_log(&self) -> Option<(u64, u64)> {
         let newest = self.segments.back().map(|segment| (segment.number, segment.bytes));
         // A segment whose creation was interrupted has no header.
         newest.filter(|(_, bytes)| *bytes > 0)
     }
 
-    /// Removes the segments that no family needs. Records the progress of the WAL if it has changed.
+    /// Removes the segments whose operations all families have flushed. First records the new state of the WAL in the
+    /// manifest, if the state has changed.
     fn release(&mut self, storage: &dyn Storage, directory: &Path) -> Result<()> {
         let mut released = Vec::new();
         while let Some(oldest) = self.segments.front() {
@@ -115,7 +118,7 @@ impl Retired {
         }
         let mut state = State { closed_log: self.closed_log(), ..self.manifest.state.clone() };
         if let Some(newest) = released.last() {
-            // Only the families with writes in the WAL have a number in the segment.
+            // In a segment, the number of a family without writes in the WAL is 0, so the earlier number is kept.
             let earlier = state.released.iter().copied().chain(std::iter::repeat(0));
             let last = newest.last.iter().zip(earlier);
             (state.flushed_sequence, state.released) =

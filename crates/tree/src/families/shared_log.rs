@@ -1,4 +1,5 @@
-//! The WAL of all families: segments to which the commits of all families are appended in one order.
+//! The WAL that all families of a store share. It consists of segments, to which the commits of all families are
+//! appended in one order.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,8 +28,8 @@ pub(crate) struct SharedLog {
     seals: Seals,
     segment: Mutex<Segment>,
     queue: Mutex<Queue>,
-    /// The number of the last operation that is in the WAL. If the WAL mode requires a sync before acknowledgment, the
-    /// operation is also synced.
+    /// The number of the last operation that is in the WAL, counted over all families. If the WAL mode requires a sync
+    /// before acknowledgment, this operation is also synced.
     logged: AtomicU64,
     retired: Mutex<Retired>,
     failure: Failure,
@@ -36,10 +37,10 @@ pub(crate) struct SharedLog {
     syncs: AtomicU64,
 }
 
-/// The segment that writers write to.
+/// The segment to which writers append.
 struct Segment {
     file: LogFile,
-    /// The records that were removed from the queue and are not written yet.
+    /// The records that were moved from the queue to this buffer and are not written yet.
     records: Vec<u8>,
 }
 
@@ -47,7 +48,7 @@ struct Segment {
 struct Queue {
     /// The number of the next operation in the WAL.
     next_operation: SequenceNumber,
-    /// The number and the seal of the segment.
+    /// The file number and the seal of the segment to which writers append.
     segment: (u64, u64),
     records: Vec<u8>,
     /// The offset in the segment at which `records` will begin.
@@ -58,8 +59,8 @@ struct Queue {
 }
 
 impl Queue {
-    /// Returns whether all records are in the segment, and durable if `sync` is set. The caller must hold the lock of
-    /// the segment.
+    /// Returns whether all queued records have been written to the segment. If `sync` is set, they must also be
+    /// durable. The caller must hold the lock of the segment.
     fn is_written(&self, sync: bool) -> bool {
         self.records.is_empty() && (!sync || self.synced == self.offset)
     }
@@ -106,9 +107,9 @@ impl SharedLog {
         self.retired.lock().begin(&*self.storage, &self.directory, families, flushed)
     }
 
-    /// Adds a commit with this number of operations to the WAL. The closure `reserve` reserves the sequence numbers in
-    /// the trees of the families, and appends the operations to the record. Returns when the record is in the WAL, and
-    /// durable if the WAL mode requires it.
+    /// Adds a commit with `operations` operations to the WAL. The closure `reserve` reserves the sequence numbers in
+    /// the trees of the families, and appends the operations to the record. Returns the result of `reserve` as soon as
+    /// the record is in the WAL, and is durable if the WAL mode requires a sync.
     pub(super) fn commit<R>(
         &self,
         operations: u64,
@@ -135,14 +136,14 @@ impl SharedLog {
         Ok(reserved.expect("a record is written by its closure"))
     }
 
-    /// Lets `reserve` count operations that recovery applies to a family. The WAL already contains these operations, so
-    /// nothing is appended.
+    /// Calls `reserve`, which counts operations that recovery applies to a family. The WAL already contains these
+    /// operations, so the function appends nothing.
     pub(super) fn count<R>(&self, reserve: impl FnOnce(&mut Tally) -> R) -> R {
         reserve(&mut self.queue.lock().tally)
     }
 
-    /// Makes the active memtable of a family immutable by calling `rotate`. `rotate` returns `false` if it left the
-    /// memtable unchanged. Before the flush of the memtable can begin, all its commits are durable in the WAL. Later
+    /// Makes the active memtable of a family immutable by calling `rotate`, which returns `false` if it left the
+    /// memtable unchanged. Before the call, the function makes all commits of the memtable durable in the WAL. Later
     /// commits go to a new segment.
     pub(crate) fn freeze(&self, family: usize, rotate: impl FnOnce() -> Result<bool>) -> Result<()> {
         let mut segment = self.segment.lock();
@@ -212,19 +213,20 @@ impl SharedLog {
         (self.written_bytes.load(Ordering::Relaxed), self.syncs.load(Ordering::Relaxed))
     }
 
-    /// Records a write error and returns it. Only the first error is kept, and the store then accepts no writes.
+    /// Records a write error, and returns this error. The store accepts no writes after its first write error. Later
+    /// errors are not recorded.
     pub(super) fn fail(&self, error: Error) -> Error {
         self.failure.set(&error);
         error
     }
 
-    /// Returns the first write error as `Err` if the WAL has failed.
+    /// Returns [`Error::Failed`] with the first write error if writing the WAL has failed.
     pub(super) fn check(&self) -> Result<()> {
         self.failure.check()
     }
 
-    /// Ensures that the WAL contains the operation `last`. The first waiting thread writes the records of all waiting
-    /// threads, which then share a sync if the WAL mode requires a sync.
+    /// Ensures that the WAL contains the operation with the number `last`. The first waiting thread is the group-commit
+    /// leader: it writes the records of all waiting threads, and syncs the WAL once if the WAL mode requires a sync.
     fn ensure_logged(&self, last: SequenceNumber) -> Result<()> {
         let is_logged = || self.logged.load(Ordering::Acquire) >= last;
         let mut segment = self.segment.lock();

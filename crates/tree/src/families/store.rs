@@ -25,9 +25,9 @@ use crate::stats::Stats;
 use crate::tree::Tree;
 use crate::write::WorkAfterCommit;
 
-/// The limit of the total size of the old WAL segments, as a multiple of the memtable budget. If the old segments are
-/// larger, the families that need the oldest segment are flushed. `RocksDB` has the same factor in the default of its
-/// option `max_total_wal_size`.
+/// The limit of the total size of the completed WAL segments, as a multiple of `memtable.capacity`. If these segments
+/// are larger, the families that need the oldest segment are flushed. The default of the option `max_total_wal_size` of
+/// `RocksDB` has the same factor.
 const MOST_LOG: u64 = 4;
 
 /// A store of several column families: ordered maps that share one WAL, one cache and one memory budget.
@@ -84,8 +84,8 @@ impl Families {
         self.write_parts(&batch.parts()?)
     }
 
-    /// Applies all operations of several batches as one atomic batch. Each batch comes with its family, and each family
-    /// comes once.
+    /// Applies all operations of several batches as one atomic batch. Each pair contains a family and its batch. Each
+    /// family may occur only once.
     ///
     /// # Errors
     /// See [`write`](Self::write).
@@ -104,7 +104,7 @@ impl Families {
     /// belong to one point in time, like [`snapshots`](Self::snapshots).
     ///
     /// # Errors
-    /// If a bound is longer than the limit of keys. Reading a scan can fail later.
+    /// If a bound is longer than the maximum length of keys. Reading entries from a scan can also fail later.
     pub fn ranges(&self, bounds: impl RangeBounds<[u8]>) -> Result<Vec<Range<'_>>> {
         let _still = self.commits.write();
         self.trees.iter().map(|tree| tree.range((bounds.start_bound(), bounds.end_bound()))).collect()
@@ -171,7 +171,7 @@ impl Families {
         Ok(())
     }
 
-    /// Returns the counters and the sizes, summed over all families. The result also covers the WAL of the store and
+    /// Returns the counters and the sizes of the store: the sums over all families, the counters of the shared WAL, and
     /// the shared cache.
     ///
     /// # Panics
@@ -186,7 +186,7 @@ impl Families {
         stats
     }
 
-    /// Returns the report of recovery, combined over all families.
+    /// Returns the report of the recovery that opened the store. The numbers are sums over all families.
     pub fn recovery(&self) -> &Recovery {
         &self.recovery
     }
@@ -245,8 +245,8 @@ impl Families {
         self.work_after(work, self.most_log())
     }
 
-    /// Commits the parts of a batch. Returns the work that each family must do after the commit. The caller must hold
-    /// the lock `commits`.
+    /// Commits the parts of a batch: writes them to the WAL and applies them to the memtables. Returns the work that
+    /// each family must do after the commit. The caller must hold the lock `commits`.
     fn commit(&self, parts: &[(usize, &WriteBatch)]) -> Result<Vec<(usize, WorkAfterCommit)>> {
         self.log.check()?;
         parts.iter().try_for_each(|(family, batch)| {
@@ -290,19 +290,21 @@ impl Families {
         inner.apply_uncounted(&slot, counts, |memtable, first| {
             inner.insert_batch(memtable, first, &part.batch);
         })?;
-        // The families do not contain all operations of the old segments yet, so this call does not limit the size of
-        // the WAL.
+        // Recovery has not yet applied all operations of the completed segments to the families, so this call does not
+        // limit the size of the WAL.
         self.work_after(vec![(part.family, slot.work_after())], u64::MAX)
     }
 
-    /// Makes the largest active memtable immutable if the memtables of all families together exceed their limit. Also
-    /// makes memtables immutable while the old segments of the WAL exceed their limit.
+    /// Makes the largest active memtable immutable if the active memtables of all families together have reached
+    /// `memtable.capacity`. Also makes memtables immutable while the completed WAL segments exceed their limit,
+    /// [`MOST_LOG`].
     pub(super) fn keep_limits(&self) -> Result<()> {
         self.work_after(Vec::new(), self.most_log())
     }
 
-    /// Does the work that each family must do after a commit. Makes further memtables immutable if the memtables of all
-    /// families are above their limit, or if the old segments of the WAL have more than `most_log` bytes.
+    /// Does the work that each family must do after a commit. Makes further memtables immutable if the active memtables
+    /// of all families together have reached `memtable.capacity`, or if the completed WAL segments have more than
+    /// `most_log` bytes.
     fn work_after(&self, work: Vec<(usize, WorkAfterCommit)>, most_log: u64) -> Result<()> {
         let budget = self.design.memtable_capacity.0;
         let mut rotated = Vec::new();
@@ -326,7 +328,7 @@ impl Families {
         rotated.into_iter().try_for_each(|family| self.inner(family).work_inline())
     }
 
-    /// Returns the limit of the total size of the old WAL segments, in bytes.
+    /// Returns the limit of the total size of the completed WAL segments, in bytes.
     fn most_log(&self) -> u64 {
         MOST_LOG * self.design.memtable_capacity.0
     }
@@ -335,8 +337,8 @@ impl Families {
         Arc::clone(&self.inner(family).pending.lock().active)
     }
 
-    /// Records an error of the WAL in all families. A family may have reserved sequence numbers for the failed
-    /// commit, and must not wait for them.
+    /// Records an error of the WAL in all families, so that none of them waits for sequence numbers that were reserved
+    /// for the failed commit.
     fn fail(&self, error: Error) -> Error {
         let error = self.log.fail(error);
         for tree in &self.trees {

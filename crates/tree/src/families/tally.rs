@@ -1,9 +1,9 @@
-//! The last sequence number and the memtable size of each family that shares a WAL.
+//! The last sequence number and the size of the active memtable of each family that shares a WAL.
 
 use types::SequenceNumber;
 
-/// The last sequence number and the memtable size of each family that shares a WAL, indexed by the number of the
-/// family.
+/// The last sequence number and the size of the active memtable of each family that shares a WAL. The number of a
+/// family is its index in each list.
 pub(crate) struct Tally {
     /// The last sequence number of each family in the WAL.
     last: Vec<SequenceNumber>,
@@ -19,8 +19,8 @@ impl Tally {
         Self { last: flushed.to_vec(), frozen: flushed.to_vec(), charged: vec![0; flushed.len()] }
     }
 
-    /// Records that a commit added operations up to the sequence number `last`, with `charged_bytes` bytes, to a
-    /// family.
+    /// Records that a commit added operations to a family. `last` is the sequence number of the last operation, and
+    /// `charged_bytes` is the number of bytes by which the active memtable grows.
     pub(crate) fn add(&mut self, family: usize, last: SequenceNumber, charged_bytes: u64) {
         self.last[family] = last;
         self.charged[family] += charged_bytes;
@@ -46,8 +46,8 @@ impl Tally {
         largest.filter(|_| is_over)
     }
 
-    /// Returns a family whose active memtable contains an operation at or before the sequence number of this family in
-    /// `last`. Returns `None` if there is no such family.
+    /// Returns the first family whose active memtable contains an operation with a sequence number up to
+    /// `last[family]`, inclusive. Returns `None` if no active memtable contains such an operation.
     pub(crate) fn lagging(&self, last: &[SequenceNumber]) -> Option<usize> {
         self.frozen.iter().zip(last).position(|(frozen, last)| frozen < last)
     }

@@ -23,7 +23,7 @@ struct Subject(Box<dyn KeyHasher>);
 
 /// The names and the checks of all invariants.
 const INVARIANTS: &[Invariant<Subject>] = &[
-    ("equal keys have equal hashes at any address", equal_keys_have_equal_hashes),
+    ("equal keys have equal hashes at any memory address", equal_keys_have_equal_hashes),
     ("different keys have different hashes", different_keys_have_different_hashes),
     ("each byte of the hash spreads similar keys evenly", close_keys_fall_evenly),
 ];
@@ -43,7 +43,7 @@ pub fn check(variant: &'static Variant<dyn KeyHasher>) -> Result<(), String> {
     laws::all_kept(&broken.into_iter().flatten().collect::<Vec<_>>())
 }
 
-/// The number of buckets. Eight bits of a hash select the bucket.
+/// The number of buckets over which the hashes must spread evenly. Eight bits of a hash select the bucket.
 const BUCKETS: usize = 256;
 const KEYS: u64 = 64 * 1024;
 

@@ -3,7 +3,7 @@
 hash_function!(
     Rapidhash,
     "rapidhash",
-    "rapidhash, the successor of wyhash, which needs fewer steps for the same multiplication",
+    "rapidhash, the successor of wyhash, which also multiplies 64-bit numbers to 128-bit products",
     rapidhash::v3::rapidhash_v3
 );
 

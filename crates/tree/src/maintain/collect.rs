@@ -35,8 +35,8 @@ impl Inner {
     }
 }
 
-/// Returns the job that rewrites the first consecutive tables of a run with references to the `collected` blob files.
-/// Returns `None` if no table refers to these blob files.
+/// Returns the job that rewrites SSTables with references to the blob files `collected`: the first such SSTables that
+/// are consecutive in one run. Returns `None` if no SSTable refers to these blob files.
 fn referring(version: &Version, collected: &HashSet<u64>) -> Option<Job> {
     let refers = |table: &Table| {
         table.references().is_some_and(|references| references.any(|file| collected.contains(&file)))

@@ -1,4 +1,5 @@
-//! Combines merge operands in flushes and compactions. One version of a key replaces all versions in the inputs.
+//! Combines merge operands in flushes and compactions. The combined version of a key replaces all versions of the key
+//! in the inputs.
 
 use types::{HashedKey, MergeOperator, SequenceNumber};
 
@@ -6,8 +7,8 @@ use super::input_deletes::InputDeletes;
 use crate::memory::Slot;
 use crate::merge_operands::OperandStack;
 
-/// Combines the versions of a key in a memtable. The newest version is an operand. Returns the stored version for the
-/// SSTable, or `None` if a version is corrupt.
+/// Combines all versions of a key in a memtable. The newest version must be a merge operand. Returns the combined
+/// version in the form in which an SSTable stores it, or `None` if a version is corrupt.
 pub(super) fn combine_in_memtable(
     operator: MergeOperator,
     slot: &Slot,
@@ -17,9 +18,10 @@ pub(super) fn combine_in_memtable(
     if slot.collect(key, SequenceNumber::MAX, &mut stack) { stack.stored(operator) } else { None }
 }
 
-/// Combines the operand `newest` of a key in a compaction with the `older` versions in the inputs. The first of these
-/// versions is the newest. Each version comes with the number of its input run. With `is_bottom`, no older version
-/// exists outside the inputs. Returns the stored version for the output, or `None` if a version is corrupt.
+/// Combines the merge operand `newest` of a key with the `older` versions of the key in the inputs of a compaction. The
+/// older versions are in order, from the newest to the oldest, and each has the rank of its input run. If `is_bottom`
+/// is set, no older version exists outside the inputs. Returns the combined version in the form in which an SSTable
+/// stores it, or `None` if a version is corrupt.
 pub(super) fn combine_inputs<'v>(
     operator: MergeOperator,
     (key, newest, rank): (&[u8], Option<&[u8]>, usize),

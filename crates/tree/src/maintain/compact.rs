@@ -1,4 +1,4 @@
-//! Compaction: executes the jobs that the compaction policy picks.
+//! Executes the compaction jobs that the compaction policy picks.
 
 use std::collections::HashSet;
 use std::panic::resume_unwind;
@@ -32,7 +32,7 @@ type KeyRange<'a> = (Option<&'a [u8]>, Option<&'a [u8]>);
 /// The number of entries after which a compaction checks whether the tree is being closed.
 const ENTRIES_BETWEEN_STOP_CHECKS: u64 = 4096;
 
-/// The number of entries after which a compaction checks whether it pauses, if the design has the schedule `silk`.
+/// The number of entries after which a compaction checks whether it must pause, in a design with the schedule `silk`.
 const ENTRIES_BETWEEN_PAUSES: u64 = 64;
 
 impl Inner {
@@ -109,7 +109,8 @@ impl Inner {
         }
     }
 
-    /// Merges the inputs of a job into new tables. Returns `None` if the tree is being closed.
+    /// Merges the input SSTables of a job into new SSTables. Returns `None` if the merge stopped early because the tree
+    /// is being closed.
     fn merge(
         &self,
         version: &Version,
@@ -150,9 +151,9 @@ impl Inner {
         merged.map(|parts: Vec<NewTables>| NewTables::join(parts).keep(self)).transpose()
     }
 
-    /// Returns the maximum number of subcompactions for a compaction. The number is at most the limit of the design,
-    /// and at most the number of output SSTables. The estimate of output tables assumes that the last table of each
-    /// part may be 20 % empty, as in `RocksDB`.
+    /// Returns the maximum number of subcompactions for a compaction of `inputs`: the smaller of
+    /// `threads.max_subcompactions` and the estimated number of output SSTables. As in `RocksDB`, the estimate assumes
+    /// that output SSTables are 20 % empty on average.
     fn part_count(&self, inputs: &[Input]) -> usize {
         let bytes: u64 = inputs.iter().flatten().map(|table| table.charged_bytes()).sum();
         let options = &self.context.options;
@@ -167,10 +168,10 @@ struct PartMerge<'a> {
     /// The input tables of each run, from the newest run to the oldest run.
     inputs: Vec<Input>,
     deletes: InputDeletes,
-    /// The marks of single deletes. `None` if the inputs have no marks.
+    /// The marks of single deletes in the inputs (see `single_deletes`). `None` if the inputs have no marks.
     marks: Option<InputMarks>,
     plan: SeparationPlan,
-    /// The highest level with inputs or output of the compaction.
+    /// The level with the smallest number among the levels of the inputs and the output.
     top: usize,
     /// The level of the output.
     level: usize,
@@ -178,13 +179,13 @@ struct PartMerge<'a> {
     drops_tombstones: bool,
     /// The keys at which the policy ends an output table, in ascending order.
     cuts: &'a [Arc<[u8]>],
-    /// Whether a part stopped early. If one part stops early, all other parts stop, too.
+    /// Whether a part has failed or stopped early. All other parts then stop, too.
     given_up: AtomicBool,
 }
 
 impl PartMerge<'_> {
-    /// Merges all parts in parallel. Each part runs on its own thread, and the first part on the thread of the
-    /// caller. Returns `None` if the tree is being closed.
+    /// Merges all parts in parallel. The first part runs on the calling thread, and each other part runs on its own
+    /// thread. Returns `None` if the tree is being closed.
     fn side_by_side(&self, parts: &[KeyRange<'_>]) -> Result<Option<Vec<NewTables>>> {
         let Some((first, others)) = parts.split_first() else { return Ok(Some(Vec::new())) };
         std::thread::scope(|scope| {
@@ -207,7 +208,8 @@ impl PartMerge<'_> {
         })
     }
 
-    /// Merges one part into new tables. Returns `None` if the tree is being closed or another part stopped early.
+    /// Merges one part into new SSTables. Returns `None` if the part stopped early, because the tree is being closed or
+    /// because another part has failed or stopped early.
     fn run(&self, part: KeyRange<'_>) -> Result<Option<NewTables>> {
         let watch = GiveUp(&self.given_up);
         let merged = self.counted(|| self.merge(part));
@@ -217,7 +219,7 @@ impl PartMerge<'_> {
         merged
     }
 
-    /// Runs `work` on the calling thread. The bytes that `work` reads count as reads of the compaction to the output
+    /// Runs `work` on the calling thread. The bytes that `work` reads are counted as compaction reads of the output
     /// level.
     fn counted<T>(&self, work: impl FnOnce() -> T) -> T {
         let counters = self.inner.counters.local();
@@ -243,8 +245,9 @@ impl PartMerge<'_> {
         }
     }
 
-    /// Writes the entries of a merge whose keys are below `high`. Returns `None` if the compaction stopped early. The
-    /// compiler generates this function for each merge kernel.
+    /// Writes the entries of a merge whose keys are below `high`, and the range tombstones from `low` to `high`.
+    /// Returns `None` if the compaction stopped early. The function is generic, so the compiler generates separate code
+    /// for each merge kernel.
     fn write<'t>(
         &self,
         mut merge: impl Kernel<RankedRun<'t>>,
@@ -291,8 +294,8 @@ impl PartMerge<'_> {
         writer.finish().map(Some)
     }
 
-    /// Returns whether the output marks the current entry of a merge because of a single delete. Returns `None` if the
-    /// output omits the entry.
+    /// Decides how the output stores the current entry of a merge. Returns `None` if the output omits the entry.
+    /// Otherwise, returns whether the entry gets the mark of a single delete (see `single_deletes`).
     #[inline]
     fn mark<'t>(
         &self,
@@ -314,8 +317,8 @@ impl PartMerge<'_> {
         }
     }
 
-    /// Removes the single deletes of the current key of a merge together with their puts. Returns the tombstone that
-    /// remains of the versions in the inputs.
+    /// Removes each single delete of the current key together with its put, and counts these pairs. Returns the
+    /// tombstone that remains after the removal of all pairs in the inputs.
     #[inline(never)]
     fn remainder<'t>(
         &self,
@@ -337,9 +340,9 @@ impl PartMerge<'_> {
         remainder
     }
 
-    /// Returns the older versions of the current key of a merge in the inputs. The versions begin with the newest
-    /// version, and end with the first version that is not an operand. Each version comes with the number of its
-    /// input run.
+    /// Returns the versions of the current key in older inputs, from the newest to the oldest version. The list ends
+    /// with the first version that is not a merge operand. Each version is paired with the rank of its input run; the
+    /// value is `None` for a tombstone.
     fn older_versions<'t>(
         &self,
         merge: &impl Kernel<RankedRun<'t>>,
@@ -359,7 +362,7 @@ impl PartMerge<'_> {
     }
 }
 
-/// The pauses of a part of a compaction.
+/// Decides when a part of a compaction pauses or stops early.
 struct Pauses {
     /// The number of entries between two pauses, minus 1. The number is a power of two.
     mask: u64,
@@ -376,8 +379,8 @@ impl Pauses {
         Self { mask: entries - 1, bytes_read: merge.inner.counters.local().compaction_bytes_read.get() }
     }
 
-    /// Returns whether the part ends early, because the tree is being closed or another part has stopped. Otherwise,
-    /// the part pauses as the schedule of the design requires.
+    /// Pauses the part as the schedule of the design requires. Then returns whether the part must stop early, because
+    /// the tree is being closed or another part has failed or stopped early.
     fn stops(&mut self, merge: &PartMerge<'_>) -> Result<bool> {
         let inner = merge.inner;
         if let Some(scheduler) = &inner.scheduler {
@@ -390,7 +393,8 @@ impl Pauses {
     }
 }
 
-/// Marks the compaction as stopped early when the guard is dropped, which also happens during a panic.
+/// A guard that marks the compaction as stopped early when the guard is dropped. An error or a panic also drops the
+/// guard.
 struct GiveUp<'a>(&'a AtomicBool);
 
 impl Drop for GiveUp<'_> {

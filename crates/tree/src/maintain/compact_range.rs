@@ -12,7 +12,7 @@ use crate::version::{SortedRun, Version};
 
 impl Inner {
     /// Flushes all memtables. Then compacts the SSTables that overlap the keys between `low` and `high` into one sorted
-    /// run of the last level.
+    /// run of the last level. SSTables that overlap these SSTables are compacted, too (see [`connected_tables`]).
     pub(crate) fn compact_range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<()> {
         self.flush()?;
         let guard = self.compacting.lock();
@@ -25,8 +25,8 @@ impl Inner {
     }
 }
 
-/// Returns the job that compacts a range. Returns `None` if the range has no SSTables, or if a compaction would not
-/// change them.
+/// Returns the job that compacts a range. Returns `None` if a compaction would change nothing: all SSTables of the
+/// range are in one sorted run and have no tombstones, or the range has no SSTables.
 fn job_of_range(version: &Version, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Option<Job> {
     let inputs = connected_tables(version, low, high);
     let has_tombstones = |run: &[&Arc<Table>]| {
@@ -37,7 +37,7 @@ fn job_of_range(version: &Version, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Opt
         return None;
     }
     let level = version.levels.levels.len().saturating_sub(1).max(1);
-    // The output joins the remaining SSTables of the oldest input run.
+    // If the oldest run of the last level has SSTables that are not inputs, the output joins this run.
     let taken = inputs.last().map_or(0, Vec::len);
     let oldest = version.levels.runs().last();
     let joined = oldest.filter(|(at, run)| *at == level && run.tables.len() > taken);

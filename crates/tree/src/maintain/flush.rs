@@ -1,4 +1,4 @@
-//! Flush: the oldest immutable memtable becomes a sorted run in level 0.
+//! Flushes immutable memtables. Each memtable becomes a sorted run in level 0.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -79,8 +79,9 @@ impl Inner {
         Ok(tables)
     }
 
-    /// Returns whether a flush marks the newest version of a key because of a single delete. Returns `None` if no
-    /// entry of the key remains, because a single delete removes the put of the key in the same memtable.
+    /// Decides how a flush stores the newest version of a key. Returns `None` if the flush omits the key, because a
+    /// single delete removes the put of the key in the same memtable. Otherwise, returns whether the entry gets the
+    /// mark of a single delete (see `single_deletes`).
     #[inline]
     fn mark_of_flush(&self, slot: &Slot, singles: &SortedSingleDeletes, entry: &Entry<'_>) -> Option<bool> {
         if singles.is_empty() {
@@ -137,7 +138,8 @@ impl Inner {
         self.wait_while(|inner| inner.view.load().frozen.iter().any(|slot| Arc::ptr_eq(slot, &newest)))
     }
 
-    /// Waits until no flush and no compaction is due, and until obsolete files that nobody uses are removed.
+    /// Waits until no flush and no compaction is due, and until all obsolete files that no view and no scan uses are
+    /// removed.
     pub(crate) fn settle(&self) -> Result<()> {
         self.work_inline()?;
         self.wait_while(|inner| {

@@ -7,19 +7,20 @@ use types::Entry;
 use super::subcompaction::Input;
 use crate::range_tombstones::RangeTombstones;
 
-/// The range tombstones of a compaction's inputs. The range tombstones of a run hide entries of older runs.
+/// The range tombstones in the inputs of a compaction. The range tombstones of a run hide entries of older runs, and no
+/// entries of the same run.
 pub(super) struct InputDeletes {
     /// The range tombstones of each input run, from the newest to the oldest run. Empty if no input has range
     /// tombstones.
     of_runs: Vec<RangeTombstones>,
-    /// The range tombstones of the output: the union of the tombstones of all inputs. Empty if the tree cannot contain
-    /// an entry that these tombstones hide.
+    /// The range tombstones of the output: the union of the range tombstones of all inputs. Empty if no older run
+    /// outside the inputs can contain an entry that these tombstones hide.
     pub(super) kept: RangeTombstones,
 }
 
 impl InputDeletes {
-    /// Collects the range tombstones of input runs, ordered from the newest to the oldest run. With `drops`, the output
-    /// has no range tombstones.
+    /// Collects the range tombstones of the input runs `inputs`, which are in order from the newest to the oldest run.
+    /// If `drops` is set, the output has no range tombstones.
     pub(super) fn new(inputs: &[Input], drops: bool) -> Self {
         let ranges = |input: &Input| -> Vec<_> {
             let tombstones = input.iter().filter_map(|table| table.range_tombstones());
@@ -37,14 +38,15 @@ impl InputDeletes {
         Self { of_runs, kept }
     }
 
-    /// Returns whether the output does not need an entry of the input run with number `rank`. Either a newer input
-    /// run deletes the entry, or the entry is a tombstone whose key a range tombstone of the output also deletes.
+    /// Returns whether the output omits an entry of the input run with the rank `rank`. The newest input run has the
+    /// rank 0. Either a newer input run deletes the entry, or the entry is a tombstone whose key a range tombstone of
+    /// the output also deletes.
     #[inline]
     pub(super) fn hide(&self, entry: &Entry<'_>, rank: usize) -> bool {
         !self.of_runs.is_empty() && self.search(entry, rank)
     }
 
-    /// Returns whether an input run with a number in `ranks` deletes the key in older runs.
+    /// Returns whether a range tombstone of an input run with a rank in `ranks` deletes the key in older runs.
     pub(super) fn delete_below(&self, key: &[u8], ranks: Range<usize>) -> bool {
         self.of_runs.iter().take(ranks.end).skip(ranks.start).any(|run| run.cover(key))
     }

@@ -12,9 +12,9 @@ use crate::merge_operands::is_operand;
 use crate::single_deletes::VersionKind;
 use crate::table::{RunCursor, SingleMarks};
 
-/// The marks of single deletes in a compaction's inputs.
+/// The marks of single deletes in the inputs of a compaction (see `single_deletes`).
 pub(super) struct InputMarks {
-    /// The marks of each table with marks, by the number of the table.
+    /// The marks of each input SSTable that has marks, by the file number of the SSTable.
     of_tables: HashMap<u64, SingleMarks>,
 }
 
@@ -37,8 +37,8 @@ impl Inner {
 }
 
 impl InputMarks {
-    /// Returns the kind of the version at which the cursor of an input run is positioned. With `has_operator`, a
-    /// version may be an operand.
+    /// Returns the kind of the version at which the cursor of an input run is positioned. Set `has_operator` if the
+    /// tree has a merge operator, because only then can a version be a merge operand.
     pub(super) fn kind(&self, cursor: &RunCursor<'_>, has_operator: bool) -> VersionKind {
         let (entry, is_marked) = (cursor.entry(), self.has(cursor));
         let is_operand = || has_operator && inline_value(&entry, cursor.references()).is_some_and(is_operand);
@@ -59,8 +59,8 @@ impl InputMarks {
 }
 
 /// Returns the value of an entry if the SSTable contains the value. Returns `None` for a tombstone, for a value in a
-/// blob file and for corrupt bytes. If stored values in the SSTable begin with a mark (see `blob`), `source` lists the
-/// blob files of the SSTable.
+/// blob file and for corrupt bytes. If stored values in the SSTable begin with a tag byte (see `blob`), `source` lists
+/// the blob files of the SSTable. Otherwise, `source` is `None`.
 pub(super) fn inline_value<'e>(entry: &Entry<'e>, source: Option<&References>) -> Option<&'e [u8]> {
     match (source, entry.value?) {
         (None, value) => Some(value),

@@ -1,5 +1,5 @@
-//! Counts the operations that a compaction policy and a memory arbiter observe, and lets both decide after some gets
-//! and scans.
+//! Counts the operations that the compaction policy and the memory arbiter observe. Asks both for decisions after some
+//! gets and scans.
 
 use compaction::{Operations, picks_after_gets, picks_after_scan};
 
@@ -25,8 +25,8 @@ impl Inner {
         }
     }
 
-    /// Lets the arbiter and the policy decide. The read already has its answer, so only the next write returns an
-    /// error of this work.
+    /// Lets the arbiter and the policy decide. The read itself has already succeeded, so an error of this work is
+    /// recorded, and the next write returns the error.
     #[cold]
     fn decide_after_reads(&self) {
         if self.failure.is_set() {
@@ -39,7 +39,8 @@ impl Inner {
         }
     }
 
-    /// Runs the jobs that the policy picks, or wakes the compactor to do so.
+    /// Runs the jobs that the policy picks. If the tree has a compaction thread, wakes this thread instead, which then
+    /// runs the jobs.
     fn pick_after_reads(&self) -> Result<()> {
         if !self.observes_operations {
             return Ok(());
@@ -53,7 +54,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Records a flush in the window of observed operations. The window then begins at a later flush.
+    /// Records a flush in the window of observed operations, so that the window begins at a later flush.
     pub(super) fn note_flush(&self) {
         if self.observes_operations {
             let now = self.operations();
@@ -76,7 +77,7 @@ impl Inner {
         Operations {
             flushes: counts.flushes,
             gets_found: counts.gets_found,
-            // Another thread may have counted a lookup, but not its answer yet.
+            // Another thread may have counted a get, but not yet whether the get found its key.
             gets_missing: counts.gets.saturating_sub(counts.gets_found),
             scans: counts.ranges,
         }

@@ -20,14 +20,16 @@ impl Inner {
         !self.compacts_inline()
     }
 
-    /// Marks SSTables as obsolete, so that their files are removed when no view and no scan uses them.
+    /// Hands obsolete SSTables to the thread that removes files, which removes an SSTable when no view and no scan uses
+    /// it. Does nothing in a tree without this thread, where the last owner of an SSTable removes its file.
     pub(super) fn remove_tables_later(&self, tables: &[&Arc<Table>]) {
         if self.has_remover() {
             self.obsolete.lock().tables.extend(tables.iter().copied().cloned());
         }
     }
 
-    /// Removes the WAL `number`, whose memtable is flushed: now, or later on the thread that removes files.
+    /// Removes the WAL `number`, whose memtable is flushed. If the tree has a thread that removes files, this thread
+    /// removes the WAL later. Otherwise, the WAL is removed now.
     pub(super) fn remove_log(&self, number: u64) {
         if self.has_remover() {
             self.obsolete.lock().logs.push(number);

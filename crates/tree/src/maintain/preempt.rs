@@ -1,5 +1,5 @@
-//! Pauses of a compaction for the schedule `silk`: a compaction of level 0 runs first, and the compaction waits while
-//! clients use the bandwidth.
+//! Pauses compactions of deeper levels under the schedule `silk`. During a pause, compactions of level 0 run first, and
+//! then the paused compaction waits while clients use the bandwidth.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,9 +23,10 @@ pub(crate) fn scheduler(design: &Design, mode: Mode) -> Option<Scheduler> {
 }
 
 impl Inner {
-    /// Pauses a compaction whose inputs and output are in the levels from `top` on. Compactions of level 0 that are due
-    /// run on the calling thread. Then the function waits for the bandwidth of `bytes` bytes. A compaction of level 0
-    /// does not pause. The caller must hold the lock `compacting`.
+    /// Pauses a compaction whose inputs and output are in the levels `top` and deeper, and which has transferred
+    /// `bytes` bytes since its last pause. First runs the due compactions of level 0 on the calling thread. Then waits
+    /// until the bandwidth limit allows `bytes` bytes. A compaction of level 0 does not pause. The caller must hold the
+    /// lock `compacting`.
     pub(super) fn pause_compaction(&self, scheduler: &Scheduler, top: usize, bytes: u64) -> Result<()> {
         if top == 0 {
             return Ok(());
@@ -44,7 +45,8 @@ impl Inner {
         }
     }
 
-    /// Returns the time of the scheduler until which a compaction waits after it has read and written `bytes` bytes.
+    /// Returns the time until which a compaction waits after it has read and written `bytes` bytes, in nanoseconds of
+    /// the clock of the scheduler. Returns 0 if the bandwidth has no limit.
     fn charge_bandwidth(&self, scheduler: &Scheduler, bytes: u64) -> u64 {
         let Some(bandwidth) = &scheduler.bandwidth else { return 0 };
         let (mut bandwidth, now_ns) = (bandwidth.lock(), scheduler.now_ns());
@@ -56,10 +58,11 @@ impl Inner {
         bandwidth.charge(now_ns, bytes)
     }
 
-    /// Runs the compactions of level 0 that are due and use only levels above `top`. Another compaction has its inputs
-    /// and its output in the levels from `top` on, so its job remains valid.
+    /// Runs the due compactions of level 0 that use only levels with numbers below `top`. The paused compaction has its
+    /// inputs and its output in the levels `top` and deeper, so its job remains valid.
     fn compact_level_0_first(&self, scheduler: &Scheduler, top: usize) -> Result<()> {
-        // A preempting compaction is not preempted, and other parts of the preempted compaction continue.
+        // If the lock is held, a part of the paused compaction already runs a compaction of level 0. No second
+        // compaction of level 0 begins then.
         let Some(mut checked) = scheduler.checked.try_lock() else { return Ok(()) };
         loop {
             let view = self.view.load();
@@ -79,8 +82,10 @@ impl Inner {
         }
     }
 
-    /// Returns the job with inputs from level 0 that the policy picks for the levels above `top`, with its cuts. The
-    /// hidden levels are older than all inputs of the job, so the job is also valid for the complete tree.
+    /// Shows the policy only the levels with numbers below `top`. Returns the job that the policy picks, and the cuts
+    /// of the job. Returns `None` if the policy picks no job, or if the job has no inputs from level 0 or its output is
+    /// in another level. The hidden levels are older than all inputs of the job, so the job is also valid for the
+    /// complete tree.
     fn level_0_job(&self, version: &Version, top: usize) -> Option<(Job, Vec<Arc<[u8]>>)> {
         let operations = self.observed_operations();
         let mut shape = Shape { operations, ..version.shape(self.memtable_bytes()) };

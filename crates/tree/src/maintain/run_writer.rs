@@ -20,8 +20,8 @@ use crate::version::TableRef;
 pub(super) struct RunWriter<'a> {
     inner: &'a Inner,
     level: usize,
-    /// The memory budget that `design.allocation` gives to the filters of the run. `None` if the filters have no size
-    /// in bits.
+    /// The memory budget that the axis `allocation` gives to the filters of the run. `None` if the filter variant has
+    /// no parameter for the bits per key.
     filter_budget: Option<FilterBudget>,
     /// The file number and the writer of the current table.
     current: Option<(u64, TableWriter)>,
@@ -31,13 +31,13 @@ pub(super) struct RunWriter<'a> {
     /// Writes the values that belong into blob files. `None` if neither the run nor its inputs have values in blob
     /// files.
     separation: Option<Separation<'a>>,
-    /// Whether stored values in the tables begin with a mark (see `blob`).
+    /// Whether stored values in the tables begin with a tag byte (see `blob`).
     marks_values: bool,
 }
 
 impl<'a> RunWriter<'a> {
-    /// Begins a run for `level`. The range tombstones `deletes` must be disjoint and in key order. `loads` are the
-    /// numbers of entries in each level after the run is installed.
+    /// Begins a run for `level`. The range tombstones `deletes` must be disjoint and in key order. `loads` contains the
+    /// number of entries that each level will have when the run is installed.
     pub(super) fn new(
         inner: &'a Inner,
         level: usize,
@@ -151,15 +151,15 @@ impl<'a> RunWriter<'a> {
         self.current.as_ref().is_some_and(|(_, writer)| writer.charged_bytes() >= capacity)
     }
 
-    /// Appends a range tombstone that ends before all later entries.
+    /// Adds a range tombstone that ends before all later entries to the current SSTable.
     fn add_range_tombstone(&mut self, range: KeyRange) -> Result<()> {
         self.writer()?.add_range_tombstone(range);
         if self.is_full() { self.close_table() } else { Ok(()) }
     }
 
-    /// Splits the range tombstone that begins before `next` and may extend beyond `end`. The part of the tombstone
-    /// below `end` belongs to the current SSTable, and the rest begins at `next`. Does nothing if no range tombstone
-    /// begins before `end`.
+    /// Ends the first remaining range tombstone at `end`. The current SSTable gets the part of the range below `end`,
+    /// and later SSTables get the part from `next` on, if the range extends beyond `next`. Does nothing if no remaining
+    /// range tombstone begins before `end`.
     fn end_range_tombstone(&mut self, end: &Arc<[u8]>, next: &[u8]) -> Result<()> {
         let Some(range) = self.deletes.pop_front_if(|range| range.low < *end) else { return Ok(()) };
         let high = Arc::clone(if range.high < *end { &range.high } else { end });
@@ -191,8 +191,8 @@ impl<'a> RunWriter<'a> {
     }
 }
 
-/// New tables that no version contains yet. When this value is dropped, the SSTables are removed, unless they were
-/// [kept](Self::keep).
+/// New SSTables that no version contains yet. If this value is dropped before [`keep`](Self::keep), the files of the
+/// SSTables are removed.
 pub(super) struct NewTables(Vec<TableRef>);
 
 impl NewTables {
@@ -201,7 +201,8 @@ impl NewTables {
         Self(parts.into_iter().flat_map(|mut part| std::mem::take(&mut part.0)).collect())
     }
 
-    /// Makes the directory entries of the files durable, and returns the tables.
+    /// Makes the directory entries of the files durable, and returns the SSTables. The caller must install the SSTables
+    /// in a version, because dropping them no longer removes their files.
     ///
     /// # Errors
     /// If the directory cannot be synced, or if the keys of two tables are out of order. Keys are out of order if the

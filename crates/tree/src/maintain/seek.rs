@@ -1,4 +1,4 @@
-//! Read-triggered compaction within the limits of the compaction policy.
+//! Runs read-triggered compactions, which reduce the number of sources that scans merge.
 
 use std::sync::Arc;
 
@@ -22,9 +22,9 @@ struct Wanted {
 }
 
 impl Inner {
-    /// Lets the policy, the arbiter and read-triggered compaction decide after a scan. `ranges` is the number of scans
-    /// of the calling thread so far. If a read-triggered compaction is due, the function wakes the compactor. In a tree
-    /// without a compactor, the function runs the compaction.
+    /// Lets the compaction policy and the arbiter decide after a scan, and checks whether a read-triggered compaction
+    /// is due. `ranges` is the number of scans of the calling thread so far. If a read-triggered compaction is due, the
+    /// function wakes the compaction thread. In a tree without this thread, the function runs the compaction.
     #[inline]
     pub(crate) fn note_range(&self, ranges: u64) {
         self.note_scan(ranges);
@@ -68,7 +68,8 @@ impl Inner {
         Some(Wanted { memtable: memtable.is_some(), oldest: view.version.runs[oldest].tables[0].id() })
     }
 
-    /// Returns the work of all scans up to now, which read-triggered compaction counts.
+    /// Returns the additional work of all scans so far: the sources and entries that a scan of one sorted run would not
+    /// need. Read-triggered compaction reduces this work.
     pub(crate) fn range_work(&self) -> RangeWork {
         let counts = self.counters.sum();
         RangeWork { extra_sources: counts.range_extra_sources, extra_entries: counts.range_extra_entries }
@@ -87,8 +88,8 @@ impl Inner {
         let job = merge_down_to(&shape, wanted.oldest);
         let Some(job) = job else { return Ok(false) };
         match self.run_job(&version, &job, &[]) {
-            // Unreadable runs remain unchanged. Writes and scans continue, but no further read-triggered compaction
-            // begins.
+            // If an input cannot be read, all runs remain unchanged. Writes and scans continue, but no further
+            // read-triggered compaction begins.
             Err(error) if error.is_of_reading() => {
                 self.stop_merges_for_ranges();
                 Ok(false)
@@ -118,8 +119,8 @@ impl Inner {
         Ok(*allowed)
     }
 
-    /// Prevents further read-triggered compactions. Otherwise, such a compaction could begin a new WAL while the tree
-    /// is being closed.
+    /// Prevents further read-triggered compactions. Without this call, a read-triggered compaction could begin a new
+    /// WAL while the tree is being closed.
     pub(super) fn stop_merges_for_ranges(&self) {
         *self.merges_for_ranges.lock() = false;
     }

@@ -19,16 +19,17 @@ pub(super) struct SeparationPlan {
     writing: Writing,
     /// The size, in bytes, from which values are written to blob files. `None` if all values stay in SSTables.
     threshold: Option<u64>,
-    /// The numbers of the blob files whose values move to other files.
+    /// The numbers of the blob files whose values this compaction moves to other files.
     relocated: HashSet<u64>,
-    /// Whether stored values in the inputs begin with a mark (see `blob`).
+    /// Whether stored values in the inputs begin with a tag byte (see `blob`).
     reads_marks: bool,
-    /// Whether stored values in the output begin with a mark.
+    /// Whether stored values in the output begin with a tag byte.
     writes_marks: bool,
 }
 
 impl SeparationPlan {
-    /// Returns whether stored values in the input SSTables begin with a byte that distinguishes values from pointers.
+    /// Returns whether stored values in the input SSTables begin with a tag byte, which distinguishes values from
+    /// pointers.
     #[inline]
     pub(super) fn reads_marks(&self) -> bool {
         self.reads_marks
@@ -68,7 +69,7 @@ impl Inner {
     }
 }
 
-/// Writes the values of one run that are stored in blob files.
+/// Writes the blob files of one sorted run, and the stored form of each value of the run.
 pub(super) struct Separation<'a> {
     inner: &'a Inner,
     plan: &'a SeparationPlan,
@@ -82,21 +83,23 @@ pub(super) struct Separation<'a> {
 pub(super) type RecordReference = (Arc<BlobFile>, u64);
 
 impl<'a> Separation<'a> {
-    /// Begins the value separation of a new run. Returns `None` if the run stores all values unchanged.
+    /// Begins the value separation of a new run. Returns `None` if the run keeps all values in its SSTables, in the
+    /// same stored form as the inputs.
     pub(super) fn begin(inner: &'a Inner, plan: &'a SeparationPlan) -> Option<Self> {
         let is_needed = plan.reads_marks || plan.writes_marks;
         let writers = || (0..inner.values.partitions().max(1)).map(|_| None).collect();
         is_needed.then(|| Self { inner, plan, writers: writers(), stored: Vec::new() })
     }
 
-    /// Returns whether stored values in the output run begin with a byte that distinguishes values from pointers.
+    /// Returns whether stored values in the output run begin with a tag byte, which distinguishes values from pointers.
     pub(super) fn writes_marks(&self) -> bool {
         self.plan.writes_marks
     }
 
-    /// Returns the stored form of a value and its reference to a blob file. If the table of the value refers to blob
-    /// files, `source` lists these files. Without `source`, `value` is the value itself, without a mark. Returns
-    /// `None` if `value` is corrupt.
+    /// Returns the form in which the output stores a value, and the reference to its record if the value is in a blob
+    /// file. If stored values of the input SSTable begin with a tag byte, `source` lists the blob files of this SSTable
+    /// and `value` is a stored value. Otherwise, `source` is `None` and `value` is the value itself. Returns `None` if
+    /// `value` is corrupt.
     ///
     /// # Errors
     /// If a blob file cannot be read or written.
@@ -131,8 +134,9 @@ impl<'a> Separation<'a> {
         Ok(Some((&self.stored, reference)))
     }
 
-    /// Writes a value to a blob file, or to `stored` if the value stays in the SSTable. Returns the reference to the
-    /// record in the blob file, or `None` if the value stays in the SSTable.
+    /// Writes a value to a blob file if the value has at least `threshold` bytes and is not a merge operand. Returns
+    /// the reference to the record in the blob file, or `None` if the value stays in the SSTable. In both cases,
+    /// appends the form that the SSTable stores to `self.stored`.
     fn place(&mut self, key: &[u8], value: &[u8]) -> Result<Option<RecordReference>> {
         // A compaction combines operands, so operands stay in the SSTable with their keys.
         let is_operand = self.inner.merge_operator().is_some() && is_operand(value);

@@ -8,19 +8,19 @@ use crate::error::Result;
 use crate::stats::Counters;
 use crate::table::Table;
 
-/// The tables of one run that a compaction reads, in key order.
+/// The input SSTables of a compaction in one sorted run, in key order.
 pub(super) type Input = Vec<Arc<Table>>;
 
 /// The number of anchors (keys at which a compaction can be split) per part. The sizes of parts differ by at most the
 /// distance between two anchors.
 const ANCHORS_PER_PART: u64 = 32;
 
-/// Returns the keys that separate the parts of a compaction of `inputs`, in ascending order. The keys split the
-/// compaction into at most `parts` parts with about equal numbers of bytes.
+/// Returns the keys that split a compaction of `inputs` into at most `parts` parts with about equal numbers of bytes.
+/// The keys are in ascending order, and each key is the first key of a part. Returns no keys if `parts` is below 2.
 ///
-/// The candidates (anchors) are the first keys of blocks at equal distances in the files. Each anchor represents the
-/// bytes up to the next anchor. Source: `RocksDB`, `CompactionJob::GenSubcompactionBoundaries`. `counters` counts the
-/// bytes read for the anchors as bytes that the compaction read.
+/// The keys are chosen among anchors, which are the first keys of blocks at equal distances in the files. Each anchor
+/// represents the bytes up to the next anchor. Source: `RocksDB`, `CompactionJob::GenSubcompactionBoundaries`.
+/// `counters` counts the bytes read for the anchors as bytes that the compaction read.
 pub(super) fn separators(inputs: &[Input], parts: usize, counters: &Counters) -> Result<Vec<Bytes>> {
     if parts < 2 {
         return Ok(Vec::new());

@@ -19,8 +19,9 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    /// Starts a flusher and a compactor, or one thread for both, unless writers do their work. Starts a thread that
-    /// removes obsolete files, and a syncer if the WAL is synced at a fixed interval. In `counted` mode, the tree has no
+    /// Starts a flush thread and a compaction thread, or one thread for both. A thread is omitted if writers run its
+    /// work. If the tree has a compaction thread, also starts a thread that removes obsolete files. If the WAL is
+    /// synced at a fixed interval, also starts a thread that syncs the WAL. In `counted` mode, the tree has no
     /// background threads.
     pub(crate) fn start(inner: &Arc<Inner>) -> Result<Self> {
         let mut workers = Self { inner: Arc::clone(inner), threads: Vec::new() };
@@ -57,15 +58,16 @@ impl Workers {
             }
         };
         let thread = Builder::new().name(name.to_owned()).spawn(body);
-        let thread =
-            thread.map_err(|error| Error::Failed(format!("cannot start a background thread: {error}")))?;
+        let thread = thread.map_err(|error| {
+            Error::Failed(format!("cannot start the background thread \"{name}\": {error}"))
+        })?;
         self.threads.push(thread);
         Ok(())
     }
 }
 
-/// Raises the nice value of the calling thread by `nice`. Other threads then get a CPU first. If the system rejects the
-/// change, the priority of the thread stays unchanged.
+/// Raises the nice value of the calling thread by `nice`, so that other threads get a CPU first. If the system rejects
+/// the change, the priority of the thread stays unchanged.
 #[cfg(target_os = "linux")]
 fn lower_priority(nice: u32) {
     if nice > 0 {
@@ -79,8 +81,8 @@ fn lower_priority(nice: u32) {
 #[cfg(not(target_os = "linux"))]
 fn lower_priority(_: u32) {}
 
-/// Marks the tree as failed if a thread panics during background work. Otherwise, threads that wait for this work would
-/// wait forever.
+/// A guard that marks the tree as failed if the thread panics during background work. Without the guard, threads that
+/// wait for this work would wait forever.
 pub(super) struct PanicWatch<'a>(pub(super) &'a Inner);
 
 impl Drop for PanicWatch<'_> {
@@ -197,7 +199,7 @@ impl Inner {
                 && !self.signals.changed.wait_until(&mut state, deadline).timed_out()
             {}
         }
-        // The thread ends here, so this last sync makes the writes since the previous sync durable.
+        // The thread ends after this last sync, which makes the writes since the previous sync durable.
         self.failure.check()?;
         self.write_log(&mut self.log.lock(), true)
     }

@@ -1,4 +1,4 @@
-//! Delayed writes: the tree slows writers before a queue is full, so that no writer must stop.
+//! Delays writes before the memtables or level 0 are full, so that no writer must stop.
 
 mod pacer;
 mod rule;

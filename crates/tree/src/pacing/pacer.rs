@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use super::rule::DelayRule;
 
-/// The delay rule and the delay state of a tree whose design delays writes.
+/// The delay rule of a tree whose design delays writes, and the clock of the rule.
 pub(crate) struct Pacer {
     /// The delay rule.
     pub(crate) rule: Mutex<DelayRule>,

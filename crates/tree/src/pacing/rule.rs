@@ -1,4 +1,4 @@
-//! The rule that computes the delays of writes. The rule uses only numbers, and no data of the tree.
+//! The rule that computes the delays of writes. The rule works only on numbers, such as times and free bytes.
 //!
 //! Two queues limit the writers of a tree. The first queue contains the immutable memtables that wait for their
 //! flush. The second queue contains the runs of level 0 that wait for a compaction. Background work releases the room
@@ -12,8 +12,8 @@
 //! > b · W / R,  W = max(T − t, t),
 //!
 //! where T is the smoothed time between releases and t is the time since the last release. The room then lasts until
-//! the expected release, so no writer stops. If several queues contain work, the longest time applies. The rule does
-//! not depend on the compaction policy or on the size of the tree.
+//! the expected release, so no writer stops. If both queues contain work, the longer time applies. The rule does not
+//! depend on the compaction policy or on the size of the tree.
 //!
 //! The second term of W is Lindy's rule: the expected remaining time of an overdue release equals the time since the
 //! last release. From half of the expected time on (s = T / 2), writers therefore leave the room R(t) = R(s) · s / t.
@@ -46,13 +46,13 @@ const SMOOTHING: u64 = 4;
 /// kernel extends each sleep by up to 50 µs.
 const QUANTUM_NS: f64 = 500_000.0;
 
-/// The longest wait of one write, in nanoseconds. The wait is limited even if the room is almost used up.
+/// The longest wait of one write, in nanoseconds. This limit also applies if a queue is almost full.
 const MOST_WAIT_NS: u64 = 4_000_000;
 
 /// The shortest wait of one write, in nanoseconds. A shorter wait is postponed and added to the next wait.
 const LEAST_WAIT_NS: u64 = 60_000;
 
-/// After writers have used 1 / `ROOM_SHARE` of the free room, the delay is computed again.
+/// The delay is computed again after writers have used 1 / `ROOM_SHARE` of the room in the fuller queue.
 const ROOM_SHARE: u64 = 8;
 
 /// A queue that writers fill, and that background work empties in steps.
@@ -115,15 +115,16 @@ pub(crate) struct DelayRule {
     pub(crate) memory: StepQueue,
     /// The queue of level-0 runs that wait for a compaction.
     pub(crate) level0: StepQueue,
-    /// The earliest time at which the rule allows the bytes written so far to be complete, in nanoseconds.
+    /// The earliest time, in nanoseconds, at which the rule allows all bytes so far to have been written. A writer that
+    /// is earlier waits until this time.
     paid_until_ns: u64,
     /// The time of the last computation, in nanoseconds.
     charged_at_ns: u64,
 }
 
 impl DelayRule {
-    /// Computes the delay of a writer for the `bytes` that were written since the last call. Returns `None` if both
-    /// queues are empty, because writers then do not wait.
+    /// Computes the delay of a writer for the `bytes` bytes that were written since the last call. `now_ns` is the
+    /// current time in nanoseconds. Returns `None` if both queues are empty, because writers then do not wait.
     pub(crate) fn charge(&mut self, now_ns: u64, bytes: u64, room: Room) -> Option<Charge> {
         let queues = [(&self.memory, room.memory), (&self.level0, room.level0)];
         let prices = queues.into_iter().filter_map(|(queue, room)| {

@@ -1,8 +1,8 @@
 //! Builds the sorted view of a version from the sorted view of the previous version.
 //!
-//! The construction merges two sequences: the old view, and the keys of the new SSTables. For the old view, the
-//! construction reads only keys near the keys of new SSTables, and the first keys of some segments. Entries of removed
-//! SSTables leave the view.
+//! The construction merges two sequences: the entries of the old view, and the entries of the new SSTables. For the old
+//! view, the construction reads only keys near the keys of new SSTables, and the first keys of some segments. Entries
+//! of removed SSTables leave the view.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,11 +19,11 @@ use crate::table::{BlockReads, RankedRun, RunCursor, Table};
 /// The tables of a sorted run, in key order.
 type RunTables = Arc<[Arc<Table>]>;
 
-/// Builds the view of `runs`, ordered from the newest to the oldest run. The construction reads blocks of SSTables.
-/// `counters` counts their bytes as bytes that a compaction read.
+/// Builds the view of `runs`, ordered from the newest to the oldest run. The construction reads blocks of SSTables, and
+/// `counters` counts the read bytes as bytes that a compaction read.
 ///
-/// Returns `None` if the runs are too many for a view, or if a block cannot be read. Scans then merge the runs, so the
-/// scan that reads the block returns the error.
+/// Returns `None` if there are more than [`MOST_RUNS`] runs, if the runs have 2³² or more entries, or if a block cannot
+/// be read. Scans then merge the runs, so the scan that reads the block returns the error.
 pub(crate) fn build(
     previous: Option<&SortedView>,
     runs: &[RunTables],
@@ -148,8 +148,9 @@ impl<'v> Construction<'v> {
         Ok(())
     }
 
-    /// Returns the position of the first old entry from the current entry to `end` whose key is not below `key`. The
-    /// search doubles its steps, because new SSTables can have many keys or few keys.
+    /// Searches the old entries from the current entry to `end`, exclusive. Returns the position of the first entry
+    /// whose key is at or above `key`, or `end` if there is no such entry. The search doubles its steps, so it is fast
+    /// both if the entry is near and if it is far away.
     fn first_not_below(&mut self, key: &[u8], end: usize) -> Result<usize> {
         let (mut low, mut high, mut step) = (self.at, end, 1);
         while low + step <= end {
@@ -178,7 +179,8 @@ impl<'v> Construction<'v> {
         Ok(self.reader.place(run, self.before[run] + between, self.counters)?.key())
     }
 
-    /// Moves all old entries before the position `to` to the new view. A key begins at `to`.
+    /// Moves all old entries before the position `to` to the new view. `to` must be the position of the newest version
+    /// of a key, or the end of the old view.
     fn pass_to(&mut self, to: usize) -> Result<()> {
         let mut versions = Vec::new();
         while self.at < to {
@@ -227,7 +229,8 @@ impl<'v> Construction<'v> {
         }
     }
 
-    /// Returns whether a key with this number of versions begins a segment.
+    /// Returns whether a key with `versions` versions must begin a new segment, because the last segment has no room
+    /// for all these versions.
     fn needs_segment(&self, versions: usize) -> bool {
         self.in_segment.saturating_add(versions) > self.segment_entries
     }
@@ -241,8 +244,8 @@ impl<'v> Construction<'v> {
     }
 }
 
-/// Returns the number of entries before each block, and at the end the number of all entries. `sizes` are the numbers
-/// of entries in the blocks.
+/// Returns a list with the number of entries before each block, followed by the number of all entries. `sizes` contains
+/// the number of entries of each block.
 fn ends(sizes: &[u32]) -> Arc<[u32]> {
     let mut before = 0;
     let ends = sizes.iter().map(|size| {

@@ -22,11 +22,16 @@ const INVARIANTS: &[Invariant<Subject>] = &[
     ("a segment has 1 to 1024 entries", |subject| {
         let entries = subject.0.segment_entries();
         let is_valid = entries.is_none_or(|entries| (1..=MOST_SEGMENT_ENTRIES).contains(&entries));
-        ensure(is_valid, || format!("the largest number of entries of a segment is {entries:?}"))
+        ensure(is_valid, || {
+            let entries = entries.unwrap_or_default();
+            format!("segment_entries() returns {entries}; the valid numbers are 1 to {MOST_SEGMENT_ENTRIES}")
+        })
     }),
-    ("every call returns an equal decision", |subject| {
+    ("every call of segment_entries() returns the same value", |subject| {
         let [once, again] = [(); 2].map(|()| subject.0.segment_entries());
-        ensure(once == again, || format!("two equal calls return {once:?} and {again:?}"))
+        ensure(once == again, || {
+            format!("the first call returns {once:?}, and the second call returns {again:?}")
+        })
     }),
 ];
 

@@ -1,4 +1,5 @@
-//! A scan over a sorted view. The scan follows the recorded order of the entries and compares no keys.
+//! An iterator over a sorted view. After its seek, the iterator follows the recorded order of the entries and compares
+//! no keys.
 
 use std::ops::Bound;
 
@@ -59,9 +60,9 @@ impl<'v> ViewCursor<'v> {
         Ok(is_standing.then_some(cursor))
     }
 
-    /// Returns a segment and a position. The position is that of the first entry whose key is not before the bound of a
-    /// scan. The segment contains this entry, or ends directly before this entry. `is_before` returns whether a key is
-    /// before the bound, and must be monotone.
+    /// Searches for the first entry whose key is not before the bound of a scan. Returns a segment and the position of
+    /// this entry. The segment contains the entry, or ends directly before the entry. `is_before` returns whether a key
+    /// is before the bound, and must be monotone.
     fn search(
         &mut self,
         is_before: impl Fn(&[u8]) -> bool,
@@ -94,7 +95,7 @@ impl<'v> ViewCursor<'v> {
         Ok((segment, found.start))
     }
 
-    /// Moves the cursor of the current run to the current entry. Always returns `true`.
+    /// Moves the cursor of the run with the current entry to this entry. Always returns `true`.
     #[inline]
     fn stand(&mut self, counters: &AllCounters) -> Result<bool> {
         self.run = self.view.run(self.at);

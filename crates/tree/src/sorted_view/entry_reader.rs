@@ -8,8 +8,8 @@ use crate::merge::Source;
 use crate::stats::AllCounters;
 use crate::table::{BlockReads, RunCursor};
 
-/// The largest number of entries over which a cursor moves. If the entry is farther away, the reader opens a new
-/// cursor.
+/// The maximum number of steps by which a cursor moves to an entry. If the entry is farther away, the reader seeks
+/// within the current block or opens a new cursor.
 const MOST_STEPS: u32 = 32;
 
 /// One cursor for each sorted run of a view. A cursor is opened when its run is first read.

@@ -1,4 +1,5 @@
-//! Sorted views: the key order of the entries of all sorted runs, which scans follow instead of merging the runs.
+//! Sorted views. A sorted view stores the key order of the entries of all sorted runs. Scans follow this order instead
+//! of merging the runs.
 
 mod build;
 pub mod conformance;

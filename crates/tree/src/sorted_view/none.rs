@@ -9,7 +9,7 @@ pub(super) const VARIANT: Variant<dyn SortedViewPolicy> =
         Box::new(Merged)
     });
 
-/// The policy `none` without a sorted view, which has no parameters.
+/// The policy "none", which has no parameters.
 struct Merged;
 
 impl SortedViewPolicy for Merged {

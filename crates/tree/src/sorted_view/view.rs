@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use crate::table::{EntryPosition, Table};
 
-/// The number of runs that a view can distinguish.
+/// The maximum number of runs in a view. One byte per entry contains the number of the run and one flag.
 pub(super) const MOST_RUNS: usize = 1 << 7;
 
-/// The flag of an entry that is an older version of the key before it.
+/// The flag of an entry that is an older version of the key of the previous entry.
 const SUPERSEDED: u8 = 1 << 7;
 
 /// The entries of all sorted runs of a version, in key order. A view never changes.
@@ -45,8 +45,8 @@ impl ViewRun {
         self.firsts.partition_point(|first| *first <= ordinal) - 1
     }
 
-    /// Returns the table and the block that contain the entry with the position `ordinal` in the run, and the place of
-    /// the entry in the block.
+    /// Returns the position of the entry with the number `ordinal` in the run: its table, its block, and its number in
+    /// the block.
     pub(super) fn position(&self, ordinal: u32) -> EntryPosition {
         let table = self.table_of(ordinal);
         let (ordinal, blocks) = (ordinal - self.firsts[table], &self.blocks[table]);
@@ -72,7 +72,7 @@ impl SortedView {
         usize::from(self.selectors[at] & !SUPERSEDED)
     }
 
-    /// Returns whether the view entry at `at` is an older version of the key of the entry before it.
+    /// Returns whether the view entry at `at` is an older version of the key of the previous view entry.
     #[inline]
     pub(super) fn is_superseded(&self, at: usize) -> bool {
         self.selectors[at] & SUPERSEDED != 0
@@ -95,8 +95,8 @@ impl SortedView {
         &self.anchors[start..self.anchor_ends[segment]]
     }
 
-    /// Returns, for each run, the number of its entries before the view entry at `at`. The entry must be in `segment`,
-    /// or directly after its end.
+    /// Returns, for each run, the number of its entries before the view entry at `at`. This view entry must be in
+    /// `segment`, or directly after the end of `segment`.
     pub(super) fn before(&self, segment: usize, at: usize) -> Vec<u32> {
         let runs = self.runs.len();
         let mut before = self.before[segment * runs..(segment + 1) * runs].to_vec();

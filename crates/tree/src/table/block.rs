@@ -96,8 +96,8 @@ fn find_by(layout: &Layout, block: &[u8], key: HashedKey<'_>, note: impl FnOnce(
     }
 }
 
-/// Looks up a key in `part`, the part of a block that can contain the key. The block has no index. Returns `None` if
-/// the block is corrupt.
+/// Looks up a key in `part`, which is the only part of the block that can contain the key. The block must have no
+/// index. Returns `None` if the block is corrupt.
 #[inline]
 pub(super) fn find_in_part(block: &[u8], part: &Part, key: &[u8]) -> Option<Found> {
     let work = |layout: &Layout| match layout.entries {

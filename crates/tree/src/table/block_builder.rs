@@ -41,7 +41,7 @@ impl BlockBuilder {
         self.writer.bytes_with(&self.draft, entry) + index > limit
     }
 
-    /// Appends an entry. The key must be larger than the previous key.
+    /// Appends an entry to the block. The key must be larger than the previous key. `hash` is the hash of the key.
     pub fn add(&mut self, entry: Entry<'_>, hash: KeyHash) {
         self.writer.add(&mut self.draft, &entry);
         if self.draft.index != BlockIndex::None {
@@ -50,7 +50,8 @@ impl BlockBuilder {
         self.entries += 1;
     }
 
-    /// Completes the block, passes its bytes to `take`, and prepares the next block.
+    /// Completes the block, passes its bytes to `take`, and returns the result of `take`. The builder then begins the
+    /// next block.
     pub fn finish<R>(&mut self, take: impl FnOnce(&[u8]) -> R) -> R {
         self.writer.finish(&mut self.draft);
         let taken = take(&self.draft.bytes);

@@ -1,4 +1,4 @@
-//! The bytes of a data block, either owned or in place.
+//! The bytes of a data block, either owned or borrowed from a memory-mapped file.
 
 use std::ops::Deref;
 

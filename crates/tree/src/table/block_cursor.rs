@@ -12,7 +12,7 @@ use crate::merge::head;
 /// registers, because no merge step runs between two entries.
 const ENTRIES_AT_ONCE: usize = 16;
 
-/// The maximum number of key bytes that are decoded together. A single key may be larger.
+/// The number of key bytes after which a decoding step ends. The last decoded key may exceed this number.
 const KEY_BYTES_AT_ONCE: usize = 256 << 10;
 
 /// The maximum size, in bytes, of a block with more than one entry.
@@ -37,7 +37,8 @@ pub(super) struct BlockCursor<'t> {
     /// The index of the current entry in `entries`. The index is out of bounds before the first and after the last
     /// entry.
     at: usize,
-    /// The number of entries before the decoded entries, if the cursor has read all of them in forward direction.
+    /// The number of entries in the block before the decoded entries. Valid only if the cursor has read the block
+    /// forward from its first entry.
     passed: usize,
     /// The offset of the first entry that is not decoded yet, for forward reading.
     next_at: usize,
@@ -63,7 +64,8 @@ struct Decoded {
 /// The `value_start` of an entry that is a tombstone.
 const TOMBSTONE: u32 = u32::MAX;
 
-/// Calls `visit` for every entry of a block in a direction. Returns `None` if the block is corrupt.
+/// Calls `visit` with the key and the value of every entry of a block, in ascending or descending key order. The value
+/// is `None` for a tombstone. Returns `None` if the block is corrupt; `visit` may have been called for some entries.
 pub fn walk(block: Bytes, direction: Direction, mut visit: impl FnMut(&[u8], Option<&[u8]>)) -> Option<()> {
     let mut cursor = BlockCursor::default();
     cursor.enter(BlockBytes::Own(block), direction)?;
@@ -132,7 +134,8 @@ impl<'t> BlockCursor<'t> {
         self.entries.get(self.at).is_none_or(|entry| entry.value_start == TOMBSTONE)
     }
 
-    /// Takes a block and moves before its first entry in `direction`. Returns `None` if the block is corrupt.
+    /// Takes a block and moves to the position before its first entry in `direction`. Returns `None` if the block is
+    /// corrupt.
     pub(super) fn enter(&mut self, block: BlockBytes<'t>, direction: Direction) -> Option<()> {
         self.layout = layout_of(&block)?;
         if block.len() >= TOMBSTONE as usize {
@@ -148,7 +151,7 @@ impl<'t> BlockCursor<'t> {
         Some(())
     }
 
-    /// Moves before the first entry of the current block in the reading direction.
+    /// Moves to the position before the first entry of the current block in the reading direction.
     pub(super) fn rewind(&mut self) {
         self.next_at = self.layout.entries_start;
         let is_backward = self.direction == Direction::Backward;
@@ -245,8 +248,8 @@ impl<'t> BlockCursor<'t> {
         Some(!self.entries.is_empty())
     }
 
-    /// Decodes the last entries between a restart point at `start` and `end`. The iterator calls this function if the
-    /// keys between `start` and `end` would need too much memory.
+    /// Decodes only the last entries between the restart point at `start` and the offset `end`. Backward reading uses
+    /// this function if all keys between `start` and `end` together have more than [`KEY_BYTES_AT_ONCE`] bytes.
     #[cold]
     fn decode_last(&mut self, start: usize, end: usize) -> Option<()> {
         self.forget();
@@ -339,7 +342,7 @@ struct LastKey {
 }
 
 impl LastKey {
-    /// Returns the value for `keys`, which contains exactly one key. The key may be empty.
+    /// Creates the state for `keys`, which contains exactly one key. This key may be empty.
     fn of(keys: &[u8]) -> Self {
         Self { start: 0, front: head(keys).swap_bytes() }
     }

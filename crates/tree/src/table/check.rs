@@ -1,4 +1,4 @@
-//! Checks a whole SSTable: every block, and that the filter and the fence find every key.
+//! Checks a whole SSTable: decodes every block, and verifies that the filter and the fence find every key.
 
 use types::{Direction, HashedKey};
 
@@ -17,14 +17,14 @@ struct Seen {
     tombstones: u64,
     key_bytes: u64,
     value_bytes: u64,
-    /// The number of entries that are marked because of single deletes.
+    /// The number of entries with the mark of a single delete.
     marked: u64,
     /// The number of blob file records to which pointers of the table refer.
     blob_records: u64,
     blob_bytes: u64,
 }
 
-/// The state of a check between two entries.
+/// The state that a check carries from block to block.
 struct Visit<'a> {
     seen: &'a mut Seen,
     last_key: &'a mut Option<Vec<u8>>,
@@ -32,8 +32,8 @@ struct Visit<'a> {
 }
 
 impl Table {
-    /// Reads the whole table and reports every corruption to `report`. With `has_operator`, the last byte of each
-    /// value must mark a value or an operand.
+    /// Reads the whole table and passes every corruption to `report`. If `has_operator` is set, the last byte of each
+    /// value must be the tag of a value or of a merge operand.
     pub(crate) fn check(&self, has_operator: bool, report: &mut dyn FnMut(Error)) {
         let mut seen = Seen::default();
         let mut last_key: Option<Vec<u8>> = None;
@@ -74,7 +74,7 @@ impl Table {
         while cursor.advance().ok_or_else(|| self.damaged_block(index))? {
             let key = cursor.key();
             if last_key.as_deref().is_some_and(|last| last >= key) {
-                report(self.damage_in_block(index, "keys are out of order"));
+                report(self.damage_in_block(index, "the keys of the SSTable are not in ascending order"));
             }
             self.check_key(index, key, has_operator, report);
             seen.entries += 1;
@@ -117,23 +117,38 @@ impl Table {
     }
 
     /// Checks one key of the table. The filter must accept the key, the fence must find its block, and a lookup must
-    /// find the key. With `has_operator`, the last byte of the value must mark a value or an operand.
+    /// find the key. If `has_operator` is set, the last byte of the value must be the tag of a value or of a merge
+    /// operand.
     fn check_key(&self, index: u32, key: &[u8], has_operator: bool, report: &mut dyn FnMut(Error)) {
         let counters = Counters::default();
         let hashed = HashedKey { bytes: key, hash: self.hash(key) };
         if !self.passes_filter(hashed, &counters) {
-            report(self.damage_in_block(index, "the filter rejects a key of the block"));
+            report(
+                self.damage_in_block(
+                    index,
+                    "the filter of the SSTable reports a key of this block as absent",
+                ),
+            );
         }
         if !self.covers(key) {
-            report(self.damage_in_block(index, "a key is outside of the table's bounds"));
+            report(self.damage_in_block(
+                index,
+                "a key of this block is not between the smallest and the largest key of the SSTable",
+            ));
         }
         let mut value = Vec::new();
         match self.find(hashed, &mut value, &counters) {
             Ok(types::Lookup::Absent) => {
-                report(self.damage_in_block(index, "a lookup does not find a key of the block"));
+                report(
+                    self.damage_in_block(index, "a lookup in the SSTable does not find a key of this block"),
+                );
             }
             Ok(types::Lookup::Found) if has_operator && !is_marked(&value) => {
-                report(self.damage_in_block(index, "a value has no mark of the merge operator"));
+                report(self.damage_in_block(
+                    index,
+                    "the last byte of a value is neither the tag of a value (0) nor the tag of a merge \
+                     operand (1)",
+                ));
             }
             Ok(_) => {}
             Err(error) => report(error),
@@ -161,7 +176,7 @@ impl Table {
         if last_key != Some(&*properties.largest) {
             report(self.damage_in_block(
                 self.block_count() - 1,
-                "the last key is not the largest key in the properties",
+                "the last key of the SSTable differs from the largest key in its properties",
             ));
         }
     }

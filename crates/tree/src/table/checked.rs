@@ -1,4 +1,4 @@
-//! Tracks the blocks of a table whose checksums were verified.
+//! Records which blocks of a table have a verified checksum.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,5 +1,5 @@
-//! Delta-encoded blocks. An entry stores only the end of its key: the part that differs from the previous key.
-//! Restart points store the full key.
+//! The block format "delta". An entry stores only the part of its key after the prefix that it shares with the previous
+//! key. Restart points store the full key.
 //!
 //! `LevelDB` uses this format:
 //!
@@ -84,9 +84,9 @@ impl EntryCodec for Delta {
         })
     }
 
-    /// The search compares keys without reconstructing them. `matched` is the length of the common prefix of the
-    /// target and the previous key, and the previous key is below the target. The shared length of an entry therefore
-    /// decides most comparisons.
+    /// Finds the target among the entries, comparing keys without reconstructing them. `matched` is the length of the
+    /// common prefix of the target and the previous key, and the previous key is below the target. The shared length of
+    /// an entry therefore decides most comparisons.
     #[inline]
     fn find_between(entries: &[u8], mut at: usize, end: usize, target: &[u8]) -> Option<Found> {
         let mut matched = 0;

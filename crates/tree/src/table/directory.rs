@@ -1,11 +1,11 @@
-//! The block directory: the place of each data block in the file of an SSTable. The directory is a list of offsets.
-//! For aligned blocks, the directory computes the offsets instead.
+//! The block directory, which returns the position of each data block in the file of an SSTable. The directory is a
+//! list of offsets. For aligned blocks, the directory computes the offsets instead.
 
 use std::ops::Range;
 
 use crate::codec::{Reader, put_varint};
 
-/// The places of the data blocks by block number.
+/// The positions of the data blocks in the file, by block number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Directory {
     /// The offset of the first block.
@@ -13,7 +13,7 @@ pub(super) struct Directory {
     lengths: Lengths,
 }
 
-/// The places of the data blocks relative to the first block.
+/// The positions of the data blocks relative to the first block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Lengths {
     /// The offset of the end of each block. A block begins at the end of the previous block.
@@ -35,7 +35,7 @@ enum Lengths {
 pub(super) struct LongBlock {
     /// The number of the block.
     block: u32,
-    /// The number of pages of the block after its first page.
+    /// The number of pages of the block in addition to its first page.
     extra_pages: u32,
     /// The sum of `extra_pages` over all long blocks before this block.
     extra_before: u32,
@@ -51,7 +51,8 @@ pub(super) struct BlockPlace {
 }
 
 impl Directory {
-    /// Creates an empty directory. `align` is the page size of aligned blocks, in bytes.
+    /// Creates an empty directory. `align` is the page size of aligned blocks, in bytes, or `None` if blocks are not
+    /// aligned.
     pub(super) fn new(align: Option<u32>) -> Self {
         Self { start: 0, lengths: Lengths::new(align) }
     }
@@ -77,7 +78,7 @@ impl Directory {
         matches!(self.lengths, Lengths::Aligned { .. })
     }
 
-    /// Returns the place of a block. Returns `None` if the block does not exist.
+    /// Returns the position of a block. Returns `None` if the block does not exist.
     #[inline]
     pub(super) fn place(&self, block: u32) -> Option<BlockPlace> {
         let place = self.lengths.place(block)?;
@@ -99,13 +100,14 @@ impl Directory {
         self.lengths.memory_bytes()
     }
 
-    /// Appends the encoded directory to `out`. The directory does not contain the offset of the first block.
+    /// Appends the encoded directory to `out`. The encoding does not contain the offset of the first block.
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         self.lengths.encode(out);
     }
 
-    /// Decodes a directory. The first block begins at the start of `data`, or at the next page if blocks are aligned.
-    /// The last block must end at the end of `data`. Returns `None` if the directory is corrupt.
+    /// Decodes a directory. `data` is the byte range of the blocks in the file. The first block begins at the start of
+    /// `data`, or at the next page if blocks are aligned. Returns `None` if the directory is corrupt, or if the last
+    /// block does not end at the end of `data`.
     pub(super) fn decode(reader: &mut Reader<'_>, data: Range<u64>) -> Option<Self> {
         let page_bytes = u32::try_from(reader.varint()?).ok()?;
         let blocks = u32::try_from(reader.varint()?).ok()?;
@@ -120,7 +122,8 @@ impl Directory {
 }
 
 impl Lengths {
-    /// Creates an empty list. `align` is the page size of aligned blocks, in bytes.
+    /// Creates an empty list. `align` is the page size of aligned blocks, in bytes, or `None` if blocks are not
+    /// aligned.
     fn new(align: Option<u32>) -> Self {
         match align {
             Some(page_bytes) => Self::Aligned { page_bytes, blocks: 0, long: Vec::new() },
@@ -151,7 +154,7 @@ impl Lengths {
         }
     }
 
-    /// Returns the place of a block. Returns `None` if the block does not exist.
+    /// Returns the position of a block. Returns `None` if the block does not exist.
     #[inline]
     fn place(&self, block: u32) -> Option<BlockPlace> {
         match self {

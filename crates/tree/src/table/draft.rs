@@ -1,4 +1,4 @@
-//! A data block under construction, and the trait of the writers that encode its entries.
+//! A data block under construction, and the trait of the writers that encode the entries of the block.
 
 use types::{Entry, KeyHash};
 
@@ -6,7 +6,7 @@ use super::block_footer::{BLOCK_FOOTER_BYTES, BlockFooter};
 use super::{fingerprints, hash_index};
 use crate::design::{BlockIndex, BlockOptions};
 
-/// The maximum number of bytes of the lengths before an entry.
+/// The maximum number of bytes that encode the lengths of an entry.
 const MAX_HEAD_BYTES: usize = 15;
 
 /// The writer of a block format. The writer encodes the entries of one block in key order.
@@ -17,7 +17,8 @@ pub trait EntryWriter: Send {
     /// Returns an upper bound for the size of the block with one more entry, without the block index.
     fn bytes_with(&self, draft: &Draft, entry: &Entry<'_>) -> usize;
 
-    /// Completes the block, calls [`Draft::end`], and begins the next block.
+    /// Completes the block in `draft`, which includes a call of [`Draft::end`]. The next call of [`add`](Self::add)
+    /// begins a new block.
     fn finish(&mut self, draft: &mut Draft);
 }
 

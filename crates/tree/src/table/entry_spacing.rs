@@ -1,5 +1,5 @@
-//! The distance between large entries of a table. With this distance, a scan prefetches only the lengths and keys of
-//! the entries.
+//! The distance between the entries of a table with large entries. From this distance, a scan computes where the
+//! entries of a block begin, so that it prefetches only their lengths and keys.
 //!
 //! A scan reads the lengths and the key of each entry. The scan reads the values later or not at all. A large entry
 //! takes many cache lines, but a scan reads only a few of them. Prefetching all cache lines would take too much
@@ -24,7 +24,7 @@ const LARGE: usize = 4;
 /// The distance between entries, and the range to prefetch for each entry, in bytes.
 ///
 /// The spacing assumes that a block begins with its entries and that all entries have equal sizes. If an entry is at
-/// another position, the only cost is a cache miss.
+/// another position, the scan only has a cache miss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EntrySpacing {
     step: usize,
@@ -55,7 +55,8 @@ impl EntrySpacing {
         is_large.then_some(Self { step, early, asked })
     }
 
-    /// Prefetches the lengths and keys of a block, or of the part of a block from a restart point on.
+    /// Prefetches the lengths and keys of the entries in `block`. `block` is a block, or the part of a block that
+    /// begins at a restart point.
     #[inline]
     pub(super) fn prefetch(self, block: &[u8]) {
         for part in self.parts(block.len()) {

@@ -51,8 +51,9 @@ impl TableView for View<'_> {
         let bytes = self.file.block(block, self.counters)?;
         self.counters.blocks_searched.add(u64::from(self.is_get));
         let key = layout_of(&bytes).and_then(|layout| layout.first_key(&bytes));
-        let key =
-            key.ok_or_else(|| self.file.damaged(0, format!("the content of block {block} is corrupt")))?;
+        let key = key.ok_or_else(|| {
+            self.file.damaged(0, format!("the entries of data block {block} cannot be decoded"))
+        })?;
         Ok(match bytes {
             BlockBytes::Own(bytes) => bytes.slice(key),
             BlockBytes::InPlace(_) => {
@@ -67,9 +68,10 @@ impl TableFile {
     /// Reads the byte range `range` of the fence and verifies the checksums of its chunks.
     fn read_fence(&self, range: Range<u64>) -> Result<Bytes> {
         if range.start > range.end || range.end > self.footer.fence.len {
-            return Err(
-                self.damaged(self.footer.fence.offset, "the fence refers to a page outside of the fence")
-            );
+            return Err(self.damaged(
+                self.footer.fence.offset,
+                "the fence refers to one of its pages, but the page is outside of the fence section",
+            ));
         }
         let chunk = FENCE_CHUNK_BYTES as u64;
         let start = range.start / chunk * chunk;

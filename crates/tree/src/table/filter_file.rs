@@ -1,4 +1,5 @@
-//! The file of a filter that is not a part of its SSTable, as in csc443 (section 4.3.2).
+//! Reads and writes filter files. With `table.filter = "apart"`, the filter of an SSTable has a file of its own, as in
+//! csc443 (section 4.3.2).
 //!
 //! ```text
 //! filter | checksum u32
@@ -14,7 +15,8 @@ use super::names::filter_path;
 use crate::checksum::checksum;
 use crate::error::{Error, Result};
 
-/// The offset that the checksum of a filter uses as its place. No part of an SSTable begins at this offset.
+/// The offset that the checksum of a filter file covers. No part of an SSTable begins at this offset, so the checksum
+/// of a filter is never valid for another part.
 const PLACE: u64 = u64::MAX;
 
 const CHECKSUM_BYTES: usize = size_of::<u32>();
@@ -32,12 +34,13 @@ pub(super) fn write(context: &TableContext, number: u64, filter: &[u8]) -> Resul
 pub(super) fn read(context: &TableContext, number: u64) -> Result<(Bytes, u64)> {
     let path = filter_path(&context.table_path(number));
     let file = context.storage.open(&path, Purpose::Table).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Error::damaged(&path, 0, "the file of the filter is missing"),
+        io::ErrorKind::NotFound => Error::damaged(&path, 0, "the filter file of the SSTable is missing"),
         _ => error.into(),
     })?;
     let stored = file.read(0, file.len() as usize)?;
     let sum = stored.len().checked_sub(CHECKSUM_BYTES);
-    let at = sum.ok_or_else(|| Error::damaged(&path, 0, "the file is shorter than a checksum"))?;
+    let at =
+        sum.ok_or_else(|| Error::damaged(&path, 0, "the filter file is shorter than a checksum (4 bytes)"))?;
     let filter = stored.slice(0..at);
     match checksum(context.seals.of(number), PLACE, &filter).to_le_bytes() == stored[at..] {
         true => Ok((filter, file.len())),

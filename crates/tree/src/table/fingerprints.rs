@@ -1,7 +1,7 @@
 //! The fingerprint index of a block, with one hash byte per entry.
 //!
-//! A lookup compares a key only with entries that have the same hash byte. On average, the hash byte excludes 255 of
-//! 256 other entries. Source: the leaves of `FPTree` (Oukid et al., SIGMOD 2016).
+//! A lookup compares its key only with entries whose hash byte equals the hash byte of the key. On average, the hash
+//! byte excludes 255 of 256 entries with other keys. Source: the leaves of `FPTree` (Oukid et al., SIGMOD 2016).
 //!
 //! ```text
 //! u16 restart interval, u8 × entries: the lowest byte of each key's hash
@@ -12,7 +12,7 @@ use types::KeyHash;
 /// The number of bytes before the fingerprints.
 const HEAD_BYTES: usize = 2;
 
-/// The number of fingerprints that a lookup compares before it reads the first matching entry.
+/// The number of fingerprints that a lookup compares before it reads a matching entry.
 const GROUP: usize = 64;
 
 /// The number of fingerprints that one instruction compares.
@@ -40,8 +40,8 @@ pub(super) struct Fingerprints<'a> {
 }
 
 impl<'a> Fingerprints<'a> {
-    /// Reads the index from the last `len` bytes of `bytes`. The block begins at the start of `bytes`. Returns `None`
-    /// if the index is invalid.
+    /// Reads the index from the last `len` bytes of `bytes`, which contains the block from its start to the end of the
+    /// index. Returns `None` if the index is invalid.
     #[inline]
     pub(super) fn new(bytes: &'a [u8], len: usize) -> Option<Self> {
         let index = bytes.get(bytes.len().checked_sub(len)?..)?;
@@ -50,7 +50,8 @@ impl<'a> Fingerprints<'a> {
         (interval > 0).then_some(Self { interval, bytes, count: fingerprints.len() })
     }
 
-    /// Returns the numbers of the entries that have the fingerprint of `hash`. The iterator returns each number once.
+    /// Returns the numbers of the entries whose fingerprint equals the fingerprint of `hash`. The iterator returns each
+    /// number once.
     #[inline]
     pub(super) fn matches(self, hash: KeyHash) -> Matches<'a> {
         Matches { left: self, wanted: fingerprint(hash), mask: 0 }
@@ -118,8 +119,8 @@ fn equal_chunk(chunk: &[u8; CHUNK], wanted: u8) -> u16 {
     }
 }
 
-/// Returns a bit mask of the bytes in a chunk that equal `wanted`. The mask is the sum of the weights of equal bytes,
-/// because NEON has no instruction that moves one bit per byte.
+/// Returns a bit mask of the bytes in a chunk that equal `wanted`. The mask is the sum of a power of two for each equal
+/// byte, because NEON has no instruction that collects one bit per byte.
 #[cfg(target_arch = "aarch64")]
 #[allow(unsafe_code)]
 #[inline]

@@ -1,5 +1,5 @@
-//! The footer of an SSTable. The footer has a fixed length and is at the end of the file. The footer contains the
-//! positions of all other parts.
+//! The footer of an SSTable, which is at the end of the file and contains the positions of all other parts. The length
+//! of the footer depends only on the optional sections of the table: range tombstones, and marks of single deletes.
 
 use std::ops::Range;
 
@@ -24,16 +24,16 @@ const MAGIC: [u8; 8] = *b"lsmtable";
 /// rejects files with any other version.
 const VERSION: u32 = 1;
 
-/// The number that range tombstones add to the version.
+/// The number that is added to the version of a file with range tombstones.
 const RANGE_TOMBSTONES: u32 = 1;
 
-/// The number that marks of single deletes add to the version.
+/// The number that is added to the version of a file with marks of single deletes.
 const SINGLE_MARKS: u32 = 2;
 
 /// The version of a file with all optional sections.
 const LAST_VERSION: u32 = VERSION + RANGE_TOMBSTONES + SINGLE_MARKS;
 
-/// A part of the file, with its position and its checksum.
+/// The position and the checksum of a part of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Section {
     /// The offset of the part.
@@ -113,8 +113,8 @@ impl Footer {
         footer.check(offset).map(|()| footer)
     }
 
-    /// Corrects the checksums in the footer at offset `at` of a file that has this `seal`. The function corrects the
-    /// checksums of all parts within the file, and the checksum of the footer.
+    /// Recomputes the checksums in the footer at offset `at` of a file that has this `seal`: the checksum of each part
+    /// that is within the file, and the checksum of the footer.
     pub(super) fn reseal(file: &mut [u8], at: usize, seal: u64) {
         let sections = Self::read(&file[at..]).map(|footer| footer.sections());
         for (number, section) in sections.into_iter().flatten().enumerate() {
@@ -129,7 +129,7 @@ impl Footer {
         file[end..end + 4].copy_from_slice(&sum.to_le_bytes());
     }
 
-    /// Reads the places of the parts from a whole footer, without verification. Returns `None` if `bytes` are too
+    /// Reads the positions of the parts from the footer `bytes`, without verification. Returns `None` if `bytes` is too
     /// short.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let optional = version_of(bytes) - VERSION;
@@ -146,8 +146,8 @@ impl Footer {
         })
     }
 
-    /// Returns the part of the file that has the data blocks, including padding before the first block. If the fence
-    /// comes before the filter, the fence also comes before the data blocks.
+    /// Returns the byte range of the data blocks in the file, including padding before the first block. The range ends
+    /// at the filter. If the fence is before the filter, the range begins at the end of the fence.
     pub(super) fn blocks(&self) -> Range<u64> {
         let Section { offset, len, .. } = self.fence;
         let start = if offset < self.filter.offset { offset.saturating_add(len) } else { 0 };
@@ -186,8 +186,8 @@ impl Footer {
     }
 }
 
-/// Returns the version at the end of a footer. Returns the version without optional sections if the version is
-/// unknown.
+/// Returns the version at the end of a footer. If the version is unknown, returns [`VERSION`], the version without
+/// optional sections.
 fn version_of(end: &[u8]) -> u32 {
     let version = end.len().checked_sub(END_BYTES).and_then(|at| end[at..].first_chunk());
     let version = version.map_or(VERSION, |version| u32::from_le_bytes(*version));

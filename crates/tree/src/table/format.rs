@@ -18,7 +18,7 @@ use super::draft::EntryWriter;
 use super::layout::Layout;
 use crate::design::BlockOptions;
 
-/// A block format: the encoding of the entries of a block. A block contains all data that a reader needs.
+/// A block format: the encoding of the entries of a block. A block can be read without data outside of the block.
 ///
 /// Contract:
 /// 1. No two formats have the same [`code`](Self::code), and a code never changes its meaning.

@@ -17,7 +17,7 @@ pub static CATALOG: Catalog<dyn BlockFormat> = Catalog::new(
     &[delta::VARIANT, btree_page::VARIANT],
 );
 
-/// Block formats that other crates have added to the catalog.
+/// The block formats that other crates have added to the catalog.
 static OTHERS: LazyLock<Vec<Box<dyn BlockFormat>>> = LazyLock::new(|| {
     let formats = CATALOG.all().filter_map(|choice| CATALOG.build(&choice).ok());
     formats.filter(|format| ![delta::CODE, btree_page::CODE].contains(&format.code())).collect()

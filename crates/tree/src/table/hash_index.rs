@@ -1,8 +1,9 @@
 //! The hash index of a block. The index maps the hash of a key to the restart point before the key. Source: the data
 //! block hash index of `RocksDB` (2018).
 //!
-//! Each bucket is one byte. A bucket contains a restart point, or is empty, or marks a collision. A collision means
-//! that keys of several restart points have this bucket, so the lookup must search the block.
+//! Each bucket is one byte. A bucket contains the number of a restart point, or the value for an empty bucket, or the
+//! value for a collision. In a collision, keys after different restart points have this bucket, so the lookup must
+//! search the block.
 
 use types::KeyHash;
 
@@ -19,7 +20,7 @@ pub(super) enum Bucket {
     Empty,
     /// All keys of this bucket are between this restart point and the next restart point.
     Restart(u8),
-    /// Keys of several restart points have this bucket.
+    /// Keys after different restart points have this bucket.
     Collision,
 }
 
@@ -38,8 +39,9 @@ pub(super) fn build(hashes: &[KeyHash], interval: usize, keys_per_bucket: f64, o
     }
 }
 
-/// Returns the buckets of a hash index. Each element of `keys` is the hash of a key and the number of its restart
-/// point, in key order. Returns `None` if there are too many restart points, or no keys.
+/// Returns the buckets of a hash index. Each element of `keys` is the hash of a key and the number of the restart point
+/// at or before the key. The elements must be in key order. Returns `None` if there are more than [`MAX_RESTARTS`]
+/// restart points, or no keys.
 pub(super) fn buckets(keys: &[(KeyHash, usize)], keys_per_bucket: f64) -> Option<Vec<u8>> {
     keys.last().filter(|(_, restart)| *restart < MAX_RESTARTS)?;
     let mut buckets = vec![EMPTY; bucket_count(keys.len(), keys_per_bucket)];
@@ -73,8 +75,8 @@ pub(super) fn lookup(buckets: &[u8], hash: KeyHash) -> Bucket {
     }
 }
 
-/// Returns the bucket for a hash, computed from the low 32 bits of the hash. Filters select their cache line by the
-/// high 32 bits.
+/// Returns the bucket for a hash, computed from the low 32 bits of the hash. The bucket is independent of the cache
+/// line of a filter, which depends on the high 32 bits.
 #[inline]
 fn place(hash: KeyHash, count: usize) -> usize {
     (((hash.0 & 0xffff_ffff) * count as u64) >> 32) as usize

@@ -6,7 +6,8 @@ use types::KeyList;
 
 use crate::design::LastKey;
 
-/// Copies of the keys of a table. Most tables need no copies of keys, so an entry costs only one check.
+/// Copies of the keys of a table. Most tables need no copies, so their writers have no `KeptKeys` and only check for it
+/// at each entry.
 pub(super) struct KeptKeys {
     /// All keys, if the filter needs all keys at once.
     all: Option<KeyList>,
@@ -16,7 +17,8 @@ pub(super) struct KeptKeys {
 }
 
 impl KeptKeys {
-    /// Creates an empty list of copies. Returns `None` if the table needs no copies.
+    /// Creates an empty list of copies. `needs_all` is set if the filter needs all keys at once. Returns `None` if the
+    /// table needs no copies.
     pub(super) fn new(needs_all: bool, last_key: LastKey) -> Option<Self> {
         let is_asked = needs_all || last_key == LastKey::Entry;
         is_asked.then(|| Self { all: needs_all.then(KeyList::default), last: None, last_key })

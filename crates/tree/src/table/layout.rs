@@ -1,5 +1,5 @@
-//! The layout of a data block: the places of its parts and the encoding of its entries. Code that uses the layout
-//! does not need to know the format.
+//! The layout of a data block: the positions of its parts and the encoding of its entries. Code that uses the layout
+//! does not need to know the block format.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use super::hash_index::{self, Bucket};
 use crate::codec::Reader;
 use crate::design::BlockIndex;
 
-/// The positions of the parts of a block.
+/// The positions of the parts of a block, and the encoding of its entries.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Layout {
     /// The offset of the first entry.
@@ -61,7 +61,8 @@ pub enum Restarts {
     Every(u32),
 }
 
-/// An encoding of entries. The compiler generates the code that iterates over entries for each encoding.
+/// An encoding of entries. Code that iterates over entries is generic over the encoding, so the compiler generates
+/// separate code for each encoding.
 pub(super) trait EntryCodec {
     /// Decodes the lengths of the entry at offset `at` of `entries`. `entries` ends with the last entry. Returns
     /// `None` if the entry extends beyond the end of `entries`.
@@ -110,8 +111,8 @@ pub enum Found {
 /// The part of a block that can contain a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
-    /// The restart points of the part, at least one. The range contains the last restart point whose key is not above
-    /// the searched key, if such a restart point exists.
+    /// The numbers of the restart points of the part, at least one. If any restart point of the block has a key at or
+    /// below the searched key, the range contains the last such restart point.
     pub(super) restarts: Range<usize>,
     /// The offset at which the part begins. 0 if the part begins at the first entry.
     pub(super) start: usize,
@@ -167,8 +168,9 @@ impl Layout {
 }
 
 impl Layout {
-    /// Looks up a key in a data block with the hash index of the block, or with a binary search. If the block has a
-    /// hash index, passes to `note` whether the hash index answered the lookup. Returns `None` if the block is corrupt.
+    /// Looks up a key in a data block: with the hash index if the block has one and the index has an answer, or else
+    /// with a binary search. If the block has a hash index, passes to `note` whether the hash index answered the
+    /// lookup. Returns `None` if the block is corrupt.
     pub(super) fn find<E: EntryCodec>(
         &self,
         block: &[u8],
@@ -215,9 +217,9 @@ impl Layout {
         (part.start.max(self.entries_start), part.end.unwrap_or(self.entries_end))
     }
 
-    /// Searches for a key in the entries that have its fingerprint. The search begins with the entry `first` and
-    /// continues with the entries in `others`. Every `interval`-th entry is a restart point. Returns `None` if the
-    /// block is corrupt.
+    /// Searches for the key `target` among the entries whose fingerprint equals its fingerprint. `first` is the number
+    /// of the first of these entries, and `others` returns the numbers of all others. Every `interval`-th entry is a
+    /// restart point. Returns `None` if the block is corrupt.
     #[inline]
     pub(super) fn find_matching<E: EntryCodec>(
         &self,
@@ -248,8 +250,8 @@ impl Layout {
         }
     }
 
-    /// Searches for a key in the entries from a restart point to the next restart point. Returns `None` if the block is
-    /// corrupt.
+    /// Searches for the key `target` in the entries from the restart point `restart` to the next restart point. Returns
+    /// `None` if the block is corrupt.
     #[inline]
     fn find_behind<E: EntryCodec>(&self, block: &[u8], restart: usize, target: &[u8]) -> Option<Found> {
         let end = match restart + 1 < self.restart_count {
@@ -267,8 +269,8 @@ impl EntryHead {
     }
 }
 
-/// Returns whether a key is below the smallest key or above the largest key of the block. Returns `None` if the block
-/// is too short for both keys.
+/// Returns whether a key is below the smallest key or above the largest key that the block stores. Returns `None` if
+/// the block is too short to contain these two keys.
 fn is_outside(block: &[u8], key: &[u8]) -> Option<bool> {
     let mut reader = Reader::new(block.get(size_of::<u32>()..)?);
     let mut bound = || {
@@ -278,8 +280,8 @@ fn is_outside(block: &[u8], key: &[u8]) -> Option<bool> {
     Some(key < bound()? || bound()? < key)
 }
 
-/// Returns whether two keys are equal. The operator `==` of slices is a call, which would take longer than most
-/// comparisons.
+/// Returns whether two keys are equal. The operator `==` of slices calls a library function, and this call would take
+/// longer than most comparisons.
 #[inline]
 fn is_same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && common_prefix(a, b) == a.len()

@@ -1,8 +1,8 @@
-//! The temporary file of the data blocks of an SSTable whose fence comes first.
+//! The temporary file for the data blocks of an SSTable with `table.layout = "index-first"`.
 //!
-//! The fence is complete only after the last block, so the blocks wait in a file of their own. csc443 writes the
-//! result of a compaction in this way (section 4.3.1): the leaves of a B-tree in one file and its inner pages in
-//! another file, which are then combined.
+//! In such an SSTable, the fence is before the data blocks. The fence is complete only after the last block, so the
+//! blocks are first written to a temporary file. csc443 writes the result of a compaction in this way (section 4.3.1):
+//! the leaves of a B-tree in one file and its inner pages in another file, which are then combined.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,7 +39,8 @@ impl Leaves {
         Ok(Self { storage: Arc::clone(storage), path, file, blocks: Vec::new() })
     }
 
-    /// Records a block whose bytes the caller appends.
+    /// Adds a block to the list of blocks. The caller must append the bytes of the block with [`append`](Self::append),
+    /// in the order of the list.
     pub(super) fn push(&mut self, leaf: Leaf) {
         self.blocks.push(leaf);
     }
@@ -54,7 +55,8 @@ impl Leaves {
         Ok(self.file.append(bytes)?)
     }
 
-    /// Passes every block with its bytes to `sink`, in order.
+    /// Calls `sink` with every block and its bytes, in the order in which the blocks were added. Removes the file
+    /// afterwards.
     pub(super) fn read(mut self, mut sink: impl FnMut(Leaf, &Bytes) -> Result<()>) -> Result<()> {
         // Some back ends keep appended bytes in memory until a sync.
         self.file.sync()?;

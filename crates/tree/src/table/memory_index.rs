@@ -1,5 +1,5 @@
-//! Restart points and hash indexes of blocks, in memory and apart from the blocks. The opening of an SSTable builds
-//! the indexes from its blocks.
+//! Restart points and hash indexes of blocks that are kept in memory, separately from the blocks (option
+//! `block.memory_index`). Opening an SSTable builds the indexes from its blocks.
 //!
 //! In a delta-encoded block, the restart points are all entries with full keys. In all other blocks, the distance
 //! between two restart points is the restart interval. The block itself need not store the offsets of its restart
@@ -7,7 +7,7 @@
 //! the lookup reads no block. If the key may be present, the lookup searches the entries from one restart point to
 //! the next restart point.
 //!
-//! Source: byron (section 1.2 A). The page hash index has entries of 8 bits and as many slots as keys.
+//! Source: byron (section 1.2 A). The page hash index of byron has slots of 8 bits and as many slots as keys.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ use crate::design::BlockOptions;
 /// The restart points and the hash indexes of all blocks of a table.
 #[derive(Default)]
 pub(super) struct MemoryIndex {
-    /// The index of each block. `None` for a corrupt block. A lookup that reads the block reports the corruption.
+    /// The index of each block. `None` for a corrupt block: lookups then read the block and return the error.
     blocks: Vec<Option<IndexOfBlock>>,
 }
 
@@ -33,7 +33,7 @@ struct IndexOfBlock {
     buckets: Box<[u8]>,
 }
 
-/// The answer of the index for a key.
+/// The information that the index has about a key in one block.
 pub(super) enum Hint {
     /// The block does not contain the key.
     Absent,
@@ -44,7 +44,8 @@ pub(super) enum Hint {
 }
 
 impl MemoryIndex {
-    /// Adds the next block of the table, or `None` if the block is corrupt. `hash` hashes a key.
+    /// Adds the index of the next block of the table. `block` is `None` if the block is corrupt. `hash` computes the
+    /// hash of a key.
     pub(super) fn add(
         &mut self,
         block: Option<&[u8]>,

@@ -1,8 +1,9 @@
 //! SSTables: their blocks, filters and fence pointers, and the code that writes, opens and reads SSTables.
 //!
-//! An SSTable consists of data blocks, the filter, the fence, the directory, the properties, and a footer of fixed
-//! length, in this order. The checksum of every part also covers the file and the offset. The last bytes of a block
-//! identify its format.
+//! An SSTable consists of data blocks, the filter, the fence, the range tombstones, the marks of single deletes, the
+//! directory, the properties, and the footer, in this order. The range tombstones and the marks are optional. The
+//! option `table.layout` can move the fence before the data blocks. The checksum of every part also covers the seal of
+//! the file and the offset of the part. The last bytes of a block identify its format.
 
 mod block;
 mod block_builder;

@@ -7,8 +7,8 @@ use parking_lot::Mutex;
 
 use crate::design::TableNames;
 
-/// The file names of the SSTables of one tree. A name of the form [`TableNames::Number`] follows from the number of
-/// the SSTable. All other names are recorded.
+/// The file names of the SSTables of one tree. A name of the form [`TableNames::Number`] depends only on the number of
+/// the SSTable. All other names are recorded here.
 pub(crate) struct Names {
     form: TableNames,
     recorded: Mutex<BTreeMap<u64, String>>,
@@ -24,7 +24,7 @@ impl Names {
     pub(crate) fn record(&self, number: u64, name: &str) {
         let mut recorded = self.recorded.lock();
         match name == by_number(number) {
-            // The number may have belonged to a table that a crash left incomplete.
+            // The recorded name may belong to an incomplete table, which a crash interrupted.
             true => recorded.remove(&number),
             false => recorded.insert(number, name.to_owned()),
         };
@@ -65,7 +65,7 @@ pub(crate) fn table_number(name: &str, number: fn(&str) -> Option<u64>) -> Optio
         (TableNames::LevelRun, stem.split_once("_R")?)
     };
     let number = number(&format!("{:08}", digits.parse::<u64>().ok()?))?;
-    // A name is accepted only in the form that the tree writes.
+    // The name must be exactly the name that the tree would write, for example with the same number of leading zeros.
     (spelling(form, number, level.parse().ok()?) == name).then_some(number)
 }
 

@@ -1,4 +1,5 @@
-//! Prefetches cache lines of a table, and announces reads of pages that are not in memory to the storage.
+//! Prefetches cache lines of a table. If pages of a memory-mapped table are not in memory, informs the storage that
+//! these pages will be read soon.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -11,9 +12,9 @@ use super::directory::Directory;
 use super::entry_spacing::EntrySpacing;
 use super::properties::Properties;
 
-/// The number of consecutive parts in memory after which the prefetcher checks only a few of the next parts. A check
-/// costs one or two microseconds in the kernel. If a part is neither in memory nor announced, the kernel reads the
-/// part page by page, which takes some milliseconds.
+/// The number of consecutive checks that must find a part in memory before the prefetcher checks only a few of the next
+/// parts. A check costs one or two microseconds in the kernel. If a part is not in memory and was not announced, the
+/// kernel reads the part page by page, which takes some milliseconds.
 const TRUSTED_PARTS: u32 = 4096;
 
 /// After [`TRUSTED_PARTS`] parts in memory, the prefetcher checks on average one part out of this number of parts.
@@ -22,7 +23,7 @@ const DOUBTED: u64 = 32;
 /// Prefetches the parts of a table that will be read soon.
 pub(super) struct Prefetcher {
     stride: Option<EntrySpacing>,
-    /// The number of consecutive parts that were in memory.
+    /// The number of consecutive checks that found a part in memory, up to [`TRUSTED_PARTS`].
     in_memory: AtomicU32,
 }
 
@@ -41,8 +42,8 @@ impl Prefetcher {
         }
     }
 
-    /// Announces to the storage that a part will be read sequentially, unless the part is in memory. For pages in
-    /// memory, the announcement would take the kernel as long as a scan of their blocks.
+    /// Informs the storage that a part of `file` will be read sequentially, unless the part is in memory. For a part in
+    /// memory, this call would cost as much kernel time as a scan of the blocks takes.
     pub(super) fn expect(&self, file: &dyn ReadFile, offset: u64, len: usize) {
         let is_trusted = self.in_memory.load(Relaxed) >= TRUSTED_PARTS;
         if is_trusted && !is_doubted(offset) {

@@ -11,11 +11,12 @@ use crate::codec::{Reader, put_bytes, put_varint};
 /// numbers as corrupt, so that sums over several tables do not overflow.
 const MOST_BYTES: u64 = 1 << 40;
 
-/// The maximum size of a block before compression, in bytes. A block has either one entry of any size, or several
-/// entries and less than 64 KiB. The lengths of an entry take less space than one more key.
+/// An upper bound for the size of a block before compression, in bytes. Blocks with several entries have at most 64
+/// KiB, so the largest block has a single entry with a key and a value of maximum length. The space of two more keys is
+/// enough for all other parts of this block.
 const LARGEST_BLOCK_BYTES: u64 = (MAX_VALUE_BYTES + 3 * MAX_KEY_BYTES) as u64;
 
-/// The bit in the checksum code that marks a table whose filter has a file of its own.
+/// The bit in the code of the checksum that is set if the filter of the table has a file of its own.
 const FILTER_APART: u8 = 0x80;
 
 /// The properties of a table.
@@ -41,7 +42,7 @@ pub(crate) struct Properties {
     pub(crate) fence: String,
     /// The label of the hash function of the filter and the hash indexes.
     pub(crate) hash: String,
-    /// The checksum of each block.
+    /// The algorithm that computes the checksum of each block.
     pub(crate) checksum: Checksum,
     /// Whether the filter has a file of its own.
     pub(crate) is_filter_apart: bool,
@@ -94,8 +95,8 @@ impl Properties {
         properties.is_sound().then_some(properties)
     }
 
-    /// Returns whether a table can have these properties. Sums over several tables must not overflow, and no block
-    /// may be larger than a block with the largest entry.
+    /// Returns whether the properties are valid: they do not contradict each other, no number exceeds [`MOST_BYTES`],
+    /// and no block is larger than [`LARGEST_BLOCK_BYTES`].
     fn is_sound(&self) -> bool {
         let numbers = [self.entries, self.key_bytes, self.value_bytes];
         self.smallest <= self.largest

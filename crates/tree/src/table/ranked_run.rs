@@ -1,11 +1,13 @@
-//! A sorted run as a source of a merge that must know which of two entries is newer.
+//! A cursor over a sorted run with the rank of the run. In a merge, the ranks show which of two entries with equal keys
+//! is newer.
 
 use super::run_cursor::RunCursor;
 use crate::error::{Error, Result};
 use crate::merge::Source;
 use crate::stats::AllCounters;
 
-/// The cursor over a sorted run in a merge, and its rank: the number of newer runs in the merge.
+/// A source of a merge: the cursor over a sorted run, and the rank of the run. The newest input run of the merge has
+/// the rank 0.
 pub(crate) struct RankedRun<'t> {
     pub(crate) cursor: RunCursor<'t>,
     pub(crate) rank: usize,

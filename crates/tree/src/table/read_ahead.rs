@@ -25,9 +25,9 @@ pub(super) struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// Creates the read-ahead of a scan over a run. `table` is one of the tables, and represents the size of entries in
-    /// the run. The scan reads at most `limit` bytes at once, and its caller expects `expected` entries. There is no
-    /// read-ahead in memory-mapped tables.
+    /// Creates the read-ahead of a scan over a run. `table` is any table of the run, and its mean number of entries per
+    /// block is used as an estimate for the whole run. The scan reads at most `limit` bytes at once, and its caller
+    /// expects `expected` entries. Memory-mapped tables have no read-ahead.
     pub(super) fn new(table: &Table, limit: ByteSize, expected: Option<u64>) -> Self {
         if limit.0 == 0 || table.is_mapped() {
             return Self::default();
@@ -64,8 +64,9 @@ impl ReadAhead {
         self.next.min(*self.left.get_or_insert_with(left)).max(1)
     }
 
-    /// Reads at most `most` blocks from block `first` on in `direction`. The function reads at least one block, and
-    /// further blocks only within the byte limit. Returns the blocks in the order of `direction`.
+    /// Reads at most `most` blocks, which must be at least 1. The first block has the number `first`, and the next
+    /// blocks follow in `direction`. After the first block, the function reads further blocks only within the byte
+    /// limit. Returns the blocks in the order of `direction`.
     pub(super) fn read(
         &self,
         table: &Table,

@@ -1,5 +1,5 @@
-//! An open SSTable. The filter and the fence pointers of the SSTable are in memory. The blocks are on storage or in
-//! the cache.
+//! An open SSTable. The filter and the fence of the SSTable are in memory, except the pages of a paged fence. These
+//! pages and the data blocks are on storage or in the cache.
 
 use std::ops::{Bound, Range};
 use std::path::PathBuf;
@@ -41,7 +41,7 @@ use crate::hash::KeyHasher;
 use crate::range_tombstones::RangeTombstones;
 use crate::stats::Counters;
 
-/// The maximum number of bytes in a block that a get prefetches before it searches the block.
+/// The maximum number of bytes of a block that a get prefetches before it searches the block.
 const SEARCHED_BYTES: usize = 4 << 10;
 
 /// An open SSTable.
@@ -52,11 +52,11 @@ pub(crate) struct Table {
     fence: Box<dyn Fence>,
     /// The hash function with which the table was written. `None` if the tree has the same hash function.
     own_hash: Option<Arc<dyn KeyHasher>>,
-    /// The blob files to which the values refer. `None` if the table contains all values in full, without a mark that
-    /// distinguishes values from pointers.
+    /// The blob files to which pointers in the table refer. `None` if the table contains all values themselves, so that
+    /// stored values have no tag byte (see `blob`).
     references: Option<References>,
-    /// Whether no version of the tree contains the table any more. If set, dropping the last reference removes the
-    /// file.
+    /// Whether the table is obsolete, because no version of the tree contains it any more. If set, dropping the last
+    /// reference to the table removes its files.
     obsolete: AtomicBool,
     /// The size of the filter's own file, in bytes. 0 if the filter is in the file of the table.
     filter_file_bytes: u64,
@@ -163,7 +163,7 @@ impl Table {
         })
     }
 
-    /// Returns the number of the table.
+    /// Returns the file number of the table.
     pub(crate) fn id(&self) -> u64 {
         self.file.id
     }
@@ -183,8 +183,8 @@ impl Table {
         &self.bounds.smallest
     }
 
-    /// Returns the largest key of the entries and the range tombstones. The bound may be larger than every deleted
-    /// key.
+    /// Returns the largest key of the entries and the range tombstones. If a range tombstone has the largest key, the
+    /// result can be above every key that the tombstone deletes.
     pub(crate) fn largest(&self) -> &Arc<[u8]> {
         &self.bounds.largest
     }
@@ -194,31 +194,32 @@ impl Table {
         self.bounds.range_tombstones.as_ref()
     }
 
-    /// Returns whether a range tombstone deletes the key in older runs.
+    /// Returns whether a range tombstone of this table deletes the key in older runs.
     #[inline]
     pub(crate) fn deletes(&self, key: &[u8]) -> bool {
         self.bounds.range_tombstones.as_ref().is_some_and(|tombstones| tombstones.cover(key))
     }
 
-    /// Returns whether the table has range tombstones, and the key is outside the key range of its entries.
+    /// Returns whether the table has range tombstones and the key is outside the key range of its entries. Only range
+    /// tombstones can then contain the key.
     #[inline]
     pub(crate) fn has_only_range_tombstones_at(&self, key: &[u8]) -> bool {
         self.bounds.range_tombstones.is_some() && !self.covers(key)
     }
 
-    /// Reads the marks of single deletes from the file. Returns the marks and the number of bytes read, which is 0 if
-    /// no entry is marked.
+    /// Reads the marks of single deletes from the file (see [`single_deletes`](crate::single_deletes)). Returns the
+    /// marks and the number of bytes read, which is 0 if no entry is marked.
     pub(crate) fn single_marks(&self) -> Result<(SingleMarks, u64)> {
         SingleMarks::read(&self.file)
     }
 
-    /// Returns the size of the keys and values, with a fixed charge per entry, plus the size of the range tombstones'
-    /// keys, in bytes. The shape of the tree uses this measure.
+    /// Returns the size of the table for the compaction policy, in bytes: the keys and values, a fixed charge per
+    /// entry, and the keys of the range tombstones.
     pub(crate) fn charged_bytes(&self) -> u64 {
         self.properties().charged_bytes() + self.range_tombstones().map_or(0, RangeTombstones::bytes)
     }
 
-    /// Returns the size of the file, in bytes. The size includes the filter's own file.
+    /// Returns the size of the file of the table, in bytes, plus the size of its filter file, if it has one.
     pub(crate) fn file_bytes(&self) -> u64 {
         self.file.file.len() + self.filter_file_bytes
     }
@@ -246,7 +247,8 @@ impl Table {
         self.fence.memory_bytes() + directory + restart_hints + memory_index
     }
 
-    /// Marks the table as part of no version. Dropping the last reference to the table then removes its file.
+    /// Marks the table as obsolete: no version contains the table. Dropping the last reference to the table then
+    /// removes its files.
     pub(crate) fn set_obsolete(&self) {
         self.obsolete.store(true, Ordering::Release);
     }
@@ -257,7 +259,7 @@ impl Table {
         *self.file.properties.smallest <= *key && *key <= *self.file.properties.largest
     }
 
-    /// Returns the key with its hash by the hash function that wrote the table.
+    /// Returns the key with its hash, computed by the hash function with which the table was written.
     #[inline]
     fn hashed<'a>(&self, key: HashedKey<'a>) -> HashedKey<'a> {
         match &self.own_hash {
@@ -266,7 +268,8 @@ impl Table {
         }
     }
 
-    /// Returns whether the table may contain the key according to its filter. Counts the filter probe.
+    /// Probes the filter of the table, and counts the probe. Returns `false` if the table does not contain the key.
+    /// Returns `true` if the table may contain the key.
     #[inline]
     pub(crate) fn passes_filter(&self, key: HashedKey<'_>, counters: &Counters) -> bool {
         counters.filter_probes.bump();
@@ -277,7 +280,8 @@ impl Table {
         passes
     }
 
-    /// Returns, for each key, whether the table may contain the key according to its filter. Counts the filter probes.
+    /// Probes the filter of the table for each key, and counts the probes. Returns one value per key, in the order of
+    /// `keys`: `false` if the table does not contain the key, or `true` if it may contain the key.
     pub(crate) fn filter_all(&self, keys: &[HashedKey<'_>], counters: &Counters) -> Vec<bool> {
         let keys: Vec<HashedKey<'_>> = keys.iter().map(|key| self.hashed(*key)).collect();
         let mut passes = vec![false; keys.len()];
@@ -287,8 +291,9 @@ impl Table {
         passes
     }
 
-    /// Returns whether the table may contain a key between the bounds according to its filter. Returns `None` if the
-    /// filter is not a range filter. Counts the filter probe.
+    /// Probes the range filter of the table for a key between the bounds, and counts the probe. Returns `false` if the
+    /// table has no such key, and `true` if it may have such a key. Returns `None` without a probe if the filter is not
+    /// a range filter.
     pub(crate) fn passes_range_filter(
         &self,
         low: Bound<&[u8]>,
@@ -304,7 +309,8 @@ impl Table {
         Some(passes)
     }
 
-    /// Looks up a key that the table may contain according to its filter. Appends the value of the key to `value`.
+    /// Looks up a key that passes the filter of the table. If the table contains a value of the key, appends the value
+    /// to `value`.
     pub(crate) fn find(
         &self,
         key: HashedKey<'_>,
@@ -330,7 +336,8 @@ impl Table {
         self.find_in(index, &bytes, part.as_ref(), key, value, counters)
     }
 
-    /// Looks up a key in the only block that can contain the key, with the memory index of the table.
+    /// Looks up a key in block number `index`, the only block that can contain the key. Uses the memory index to read
+    /// only a part of the block, or no block.
     #[inline(never)]
     fn find_with(
         &self,
@@ -354,17 +361,17 @@ impl Table {
         self.find_in(index, &bytes, part.as_ref(), key, value, counters)
     }
 
-    /// Counts a false positive of the filter, and reports the absent key to the filter.
+    /// Counts a false positive of the filter, and reports it to the filter. Returns [`Lookup::Absent`].
     fn absent(&self, key: HashedKey<'_>, counters: &Counters) -> Lookup {
         counters.filter_false_positives.bump();
         self.filter.report_false_positive(key);
         Lookup::Absent
     }
 
-    /// Looks up keys that the table may contain according to its filter. For each key, calls `answer` with the index of
-    /// the key in `keys`, the result and the value.
+    /// Looks up keys that pass the filter of the table. For each key, calls `answer` with the index of the key in
+    /// `keys`, the result, and the value, which is empty if the table has no value of the key.
     ///
-    /// If the queue depth of the storage is above 1, the function requests that number of blocks at once.
+    /// The function requests as many blocks at once as the queue depth of the storage allows.
     pub(crate) fn find_many(
         &self,
         keys: &[HashedKey<'_>],
@@ -386,8 +393,7 @@ impl Table {
         Ok(())
     }
 
-    /// Looks up keys like [`find_many`](Self::find_many). The number of keys is at most the queue depth of the
-    /// storage.
+    /// Looks up keys like [`find_many`](Self::find_many), and requests the blocks of all keys at once.
     fn find_together(
         &self,
         keys: &[HashedKey<'_>],
@@ -409,7 +415,8 @@ impl Table {
         Ok(())
     }
 
-    /// Looks up a key in the only block that can contain the key, or in `part` of that block if the part is known.
+    /// Looks up a key in the block `bytes` with the number `index`. If `part` is given, only this part of the block can
+    /// contain the key.
     fn find_in(
         &self,
         index: u32,
@@ -441,14 +448,15 @@ impl Table {
         }
     }
 
-    /// Returns the blob files to which the values refer. Returns `None` if the table contains all values in full,
-    /// without a mark that distinguishes values from pointers.
+    /// Returns the blob files to which pointers in the table refer. Returns `None` if the table contains all values
+    /// themselves, so that stored values have no tag byte (see `blob`).
     #[inline]
     pub(crate) fn references(&self) -> Option<&References> {
         self.references.as_ref()
     }
 
-    /// Decodes the stored bytes of a value in a data block, and appends the value to `value`.
+    /// Appends the value of `key` to `value`. `stored` is the stored form of the value in the data block number
+    /// `index`.
     ///
     /// # Errors
     /// If the stored bytes are corrupt, or if the blob file of the value cannot be read or is corrupt.
@@ -474,7 +482,8 @@ impl Table {
     pub(crate) fn damaged_value(&self, index: u32) -> Error {
         self.damage_in_block(
             index,
-            "a value is neither in the SSTable nor in a blob file that the SSTable lists",
+            "the stored form of a value is neither a value nor a pointer to a blob file that the SSTable \
+             lists",
         )
     }
 
@@ -485,8 +494,8 @@ impl Table {
         Ok(index.min(self.block_count() - 1))
     }
 
-    /// Returns the approximate offset of a key in the file. The offset is the end of the data blocks if all keys of
-    /// the table are smaller.
+    /// Returns the offset of the data block that can contain `key`, as the approximate offset of the key in the file.
+    /// Returns the end of the data blocks if all keys of the table are below `key`.
     pub(crate) fn approximate_offset(&self, key: &[u8], counters: &Counters) -> Result<u64> {
         if *key > **self.largest() {
             return Ok(self.file.directory.range().end);
@@ -522,7 +531,8 @@ impl Table {
         usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 
-    /// Returns data blocks by block number. Blocks that are not in the cache are read from storage in one request.
+    /// Returns the data blocks with the numbers `indexes`, in the order of `indexes`. Blocks that are not in the cache
+    /// are read from storage in one request.
     pub(super) fn blocks_together(&self, indexes: &[u32], counters: &Counters) -> Result<Vec<Bytes>> {
         self.file.blocks_together(indexes, counters)
     }
@@ -536,9 +546,9 @@ impl Table {
         }
     }
 
-    /// Returns the part of a data block that can contain a key, if the restart hints know the part. The function also
-    /// prefetches the footer of the block, because the search needs the footer. The cache misses of footer and hints
-    /// then overlap.
+    /// Returns the part of a data block that can contain a key. Returns `None` if the block has no restart hints. The
+    /// function also prefetches the footer of the block, because the search needs the footer. The cache misses of
+    /// footer and hints then overlap.
     #[inline]
     pub(super) fn part(&self, index: u32, key: &[u8]) -> Option<Part> {
         let restart_hints = self.file.restart_hints.as_ref()?;
@@ -667,15 +677,16 @@ impl Drop for Table {
     }
 }
 
-/// Returns the codec code in the trailer of the table's first block. Returns `None` for a table without blocks.
+/// Returns the code of the codec in the trailer of the first block. Returns `None` if the directory has no block, or if
+/// the block is shorter than a trailer.
 fn codec_of_first_block(file: &dyn ReadFile, directory: &Directory) -> Result<Option<u8>> {
     let Some(place) = directory.place(0) else { return Ok(None) };
     let Some(trailer) = place.len.checked_sub(TRAILER_BYTES) else { return Ok(None) };
     Ok(file.read(place.offset + trailer as u64, 1)?.first().copied())
 }
 
-/// Decodes the block directory, the checksums of the fence chunks, and the references to blob files if the table has
-/// any. Returns `None` if the bytes are corrupt.
+/// Decodes the block directory, the checksums of the fence chunks, and the references to blob files, which are `None`
+/// if stored values have no tag byte. Returns `None` if the bytes are corrupt.
 fn decode_directory(
     bytes: &[u8],
     footer: &Footer,

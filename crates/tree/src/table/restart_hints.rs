@@ -1,8 +1,8 @@
 //! Restart hints: an in-memory index of a few restart points of each block, with their offsets and key prefixes.
 //!
 //! Without hints, a search prefetches the whole block and searches all restart points. A 4 KiB block has 64 cache
-//! lines. With hints, a search prefetches only the part that can contain the key. The hints of a block are computed
-//! when its checksum is verified, because the verification reads the whole block anyway.
+//! lines. With hints, a search prefetches only the part of the block that can contain the key. The hints of a block are
+//! computed when its checksum is verified, because the verification reads the whole block anyway.
 //!
 //! The stored prefixes begin after the common prefix of all keys in the table. If the keys of a block have a longer
 //! common prefix, their stored prefixes are equal, and the hints return most of the block.
@@ -14,7 +14,7 @@ use super::formats::layout_of;
 use super::layout::Part;
 use crate::design::BlockIndex;
 
-/// The maximum number of parts into which hints divide a block.
+/// The maximum number of parts into which the hints divide a block. Each part begins at a restart point.
 const MOST_PARTS: usize = 6;
 
 /// The length of a key prefix, in bytes.
@@ -70,7 +70,8 @@ impl RestartHints {
         Self { prefix, blocks, rows: OnceLock::new() }
     }
 
-    /// Stores the hints of a block. Does nothing if searches in the block do not use restart points.
+    /// Computes and stores the hints of the block `block`, which has the number `index`. Does nothing if hints would
+    /// not help searches in this block, or if the block is corrupt.
     pub(super) fn learn(&self, index: u32, block: &[u8]) {
         if let Some(words) = self.words(block) {
             let rows = self.rows.get_or_init(|| (0..self.blocks).map(|_| Row::default()).collect());
@@ -78,7 +79,8 @@ impl RestartHints {
         }
     }
 
-    /// Computes the row of a block. Returns `None` if hints do not help in this block, or if the block is corrupt.
+    /// Computes the row of a block. Returns `None` if hints would not help, because the block has fewer than two
+    /// restart points, a block index, or stored key bounds. Also returns `None` if the block is corrupt.
     fn words(&self, block: &[u8]) -> Option<[u64; WORDS]> {
         let layout = layout_of(block)?;
         let restarts = u16::try_from(layout.restart_count).ok()?;
@@ -108,8 +110,8 @@ impl RestartHints {
         Some(words)
     }
 
-    /// Returns the prefix of a key after the common prefix of the table. If the key lacks the common prefix, the
-    /// result is the smallest or the largest number.
+    /// Returns the first bytes of a key after the common prefix of the table. If the key lacks the common prefix,
+    /// returns 0 for a key below all keys of the table, or `u64::MAX` for a key above all keys.
     #[inline]
     fn head(&self, key: &[u8]) -> u64 {
         match key.strip_prefix(&*self.prefix) {
@@ -119,7 +121,7 @@ impl RestartHints {
         }
     }
 
-    /// Returns the part of a block that can contain `key`. Returns `None` if the block has no hints.
+    /// Returns the part of the block number `index` that can contain `key`. Returns `None` if the block has no hints.
     #[inline]
     pub(super) fn part(&self, index: u32, key: &[u8]) -> Option<Part> {
         let words = self.rows.get()?.get(index as usize)?.load();

@@ -1,4 +1,4 @@
-//! An iterator over a sorted run: over its tables in key order, and over the blocks of each table.
+//! Iterators over sorted runs, which read the SSTables of a run in key order and the blocks of each SSTable.
 
 use std::collections::VecDeque;
 use std::ops::Bound;
@@ -25,7 +25,7 @@ pub(crate) enum BlockReads {
     /// Reads many blocks at once and without the cache, for compactions. In this mode, the cursor can only read
     /// forward.
     Streaming,
-    /// Reads one block at once and without the cache, for keys at distant positions.
+    /// Reads single blocks without the cache, for keys at distant positions.
     Single,
 }
 
@@ -48,11 +48,11 @@ pub(crate) struct Approach<'t> {
     cursor: Box<RunCursor<'t>>,
     /// The current block. `None` if the block is read in place.
     block: Option<BlockBytes<'t>>,
-    /// The part of the block that can contain the bound of the scan, if this part is known.
+    /// The part of the block that can contain the key of the bound, if the restart hints of the block are known.
     part: Option<Part>,
 }
 
-/// The maximum number of bytes of a block that are prefetched before the block is read.
+/// The maximum number of bytes that are prefetched from a block before the block is read.
 const PREFETCHED_BYTES: usize = 64 << 10;
 
 /// The number of consecutive blocks after which a scan is long. A long scan announces later blocks to the storage.
@@ -69,7 +69,7 @@ const STREAM_BYTES: usize = 512 << 10;
 pub(crate) struct RunCursor<'t> {
     /// The tables of the run in key order, without overlap.
     tables: &'t [Arc<Table>],
-    /// References to some of the tables, for a design in which scans count their references.
+    /// References to the tables of the scan, if `range.references` is "table". Otherwise empty.
     _references: Vec<Arc<Table>>,
     /// The number of blocks that the cursor may read in the last table of the run.
     last_blocks: u32,
@@ -80,7 +80,7 @@ pub(crate) struct RunCursor<'t> {
     /// The number of the current block.
     block: u32,
     cursor: BlockCursor<'t>,
-    /// The readers of tables that the cursor has not entered yet, if the scan created all readers in advance.
+    /// The readers of the tables that the cursor has not entered yet, if `range.readers` is "eager".
     readers: Option<Readers<'t>>,
     /// The number of consecutive blocks that the scan has read.
     walked: u32,
@@ -121,8 +121,9 @@ impl Source for RunCursor<'_> {
 }
 
 impl<'t> RunCursor<'t> {
-    /// Opens the cursor of a scan over a run. Prefetches the block that contains the first entry in `direction` that
-    /// the bound `from` allows. The scan ends at the bound `to`.
+    /// Begins to open the cursor of a scan over a run: prefetches the block that contains the first entry in
+    /// `direction` that the bound `from` allows. [`Approach::land`] then positions the cursor. The bound `to`, at which
+    /// the scan ends, limits the read-ahead.
     #[inline]
     pub(crate) fn approach(
         RunReaders { tables, first, references, mut readers, read_ahead, expected }: RunReaders<'t>,
@@ -174,7 +175,7 @@ impl<'t> RunCursor<'t> {
     }
 
     /// Prefetches the bytes that a scan reads first, beginning with a part of a block. `expected` is the number of
-    /// entries in the scan, if known.
+    /// entries that the caller of the scan has announced, if any.
     fn prefetch_from(&mut self, table: &Table, part: &Part, expected: Option<u64>) {
         let expected_bytes = expected.map_or(PREFETCHED_BYTES, |entries| table.expected_bytes(entries));
         let block_bytes = table.stored_len(self.block).unwrap_or(0);
@@ -193,8 +194,9 @@ impl<'t> RunCursor<'t> {
         }
     }
 
-    /// Opens the cursor of a compaction at the first entry of the run whose key is not below `low`. The cursor ends
-    /// after the last block with keys below `high`. Returns `None` if no block has keys between the bounds.
+    /// Opens the cursor of a compaction at the first entry of the run whose key is at or above `low`. The cursor ends
+    /// after the block that can contain `high`, so the caller must stop at the first key at or above `high`. `None`
+    /// means no bound. Returns `None` if no entry is at or above `low` in these blocks.
     pub(crate) fn stream(
         tables: &'t [Arc<Table>],
         low: Option<&[u8]>,
@@ -233,7 +235,7 @@ impl<'t> RunCursor<'t> {
         Ok(standing.then_some(cursor))
     }
 
-    /// Opens a cursor at the entry with this position in the run, without comparing keys.
+    /// Opens a cursor at the entry with the position `position`, without comparing keys.
     ///
     /// # Errors
     /// If the block cannot be read, is corrupt, or has no such entry.
@@ -265,8 +267,8 @@ impl<'t> RunCursor<'t> {
         Ok(cursor)
     }
 
-    /// Moves to an entry of the current block without a read of the block. Returns `false` if the entry is in another
-    /// block.
+    /// Moves to the entry with the position `position` without reading a block. Returns `false` if the entry is not in
+    /// the current block.
     ///
     /// # Errors
     /// If the block is corrupt, or has no such entry.
@@ -306,8 +308,8 @@ impl<'t> RunCursor<'t> {
         Some((table.id(), self.block, self.cursor.number() as u32))
     }
 
-    /// Returns the blob files to which the current table refers. Returns `None` if the table contains all values in
-    /// full.
+    /// Returns the blob files to which pointers in the current table refer. Returns `None` if stored values of the
+    /// table have no tag byte (see `blob`), or at the end of the run.
     #[inline]
     pub(crate) fn references(&self) -> Option<&References> {
         self.tables.get(self.table?)?.references()
@@ -419,12 +421,13 @@ impl<'t> RunCursor<'t> {
         }
     }
 
-    /// Returns the first block of a table in the direction of the cursor.
+    /// Returns the number of the first block of a table in the direction of the cursor.
     fn first_block(&self, at: usize) -> u32 {
         first_block(&self.tables[at], self.direction)
     }
 
-    /// Moves before the first entry of the current table. Returns `false` if the run has no more tables.
+    /// Enters the first block of the current table, at the position before the first entry. Returns `false` if the run
+    /// has no more tables.
     fn enter_table(&mut self, counters: &AllCounters) -> Result<bool> {
         let Some(at) = self.table else { return Ok(false) };
         self.block = match self.readers.as_mut().and_then(|readers| readers.take(at)) {
@@ -490,7 +493,8 @@ impl<'t> RunCursor<'t> {
         self.read_ahead.took((self.ahead.len() as u32).max(1));
     }
 
-    /// Returns the current block without the cache. Reads as many blocks as fit in `bytes`, and at least one block.
+    /// Returns the current block without using the cache. If the block was not read ahead, reads the current and the
+    /// following blocks: as many as fit in `bytes`, and at least one block.
     fn streamed_block(&mut self, at: usize, bytes: usize, counters: &AllCounters) -> Result<Bytes> {
         if self.ahead.is_empty() {
             let blocks = self.block..self.blocks_of(at);
@@ -501,8 +505,8 @@ impl<'t> RunCursor<'t> {
         Ok(self.ahead.pop_front().expect("at least the requested block was read"))
     }
 
-    /// Moves to the first entry of a streamed run that is not before `key`. The cursor reads the first block from its
-    /// start, so that the [position](Self::position) of each entry is known.
+    /// Moves a streaming cursor to the first entry whose key is at or above `key`. Returns `false` if there is no such
+    /// entry. The cursor reads the block from its start, so that the [position](Self::position) of each entry is known.
     fn seek(&mut self, key: &[u8], counters: &AllCounters) -> Result<bool> {
         let Some(at) = self.table else { return Ok(false) };
         self.block = self.tables[at].seek(key, counters.local())?;
@@ -514,8 +518,8 @@ impl<'t> RunCursor<'t> {
         Ok(standing)
     }
 
-    /// Moves to the first entry in the reading direction that is not before `key`, in the current block or in the
-    /// next block.
+    /// Moves to the first entry in the reading direction that is not before `key`. The search begins in the current
+    /// block, or in `part` of this block if given. Returns `false` if there is no such entry.
     fn seek_in_block(&mut self, key: &[u8], part: Option<&Part>, counters: &AllCounters) -> Result<bool> {
         match self.cursor.seek(key, part) {
             Some(true) => Ok(true),
@@ -530,8 +534,9 @@ impl<'t> RunCursor<'t> {
 }
 
 impl<'t> Approach<'t> {
-    /// Searches the prefetched block, and returns the cursor at the first entry in bounds. `from` must be the bound
-    /// that was passed to `approach`. Returns `None` if no entry is in bounds.
+    /// Searches the prefetched block, and returns the cursor at the first entry that the bound `from` allows. `from`
+    /// must be the bound that was passed to [`RunCursor::approach`]. Returns `None` if no entry of the run is within
+    /// this bound.
     #[inline]
     pub(crate) fn land(
         self,

@@ -1,4 +1,5 @@
-//! The tables of a run that a scan reads, and the readers of these tables if the scan creates the readers in advance.
+//! The SSTables of a run that a scan reads, with the references and readers that the options `range.references` and
+//! `range.readers` require.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,11 +17,12 @@ pub(crate) struct RunReaders<'t> {
     pub(super) tables: &'t [Arc<Table>],
     /// The index of the first table to read.
     pub(super) first: usize,
-    /// References to the tables, if the design requires references in addition to the scan's reference to the view.
+    /// References to the tables, if `range.references` is "table". Otherwise empty, because the scan holds a reference
+    /// to the view.
     pub(super) references: Vec<Arc<Table>>,
-    /// The readers of the tables, if the scan creates the readers in advance.
+    /// The readers of the tables, if `range.readers` is "eager".
     pub(super) readers: Option<Readers<'t>>,
-    /// The number of blocks that the scan reads at once.
+    /// Determines how many blocks the scan reads at once.
     pub(super) read_ahead: ReadAhead,
     /// The number of entries that the scan is expected to read from this run, if known.
     pub(super) expected: Option<u64>,
@@ -38,8 +40,9 @@ pub(super) struct Reader<'t> {
 }
 
 impl<'t> RunReaders<'t> {
-    /// Creates the state of a scan over the tables `inside` of a run, in `direction`. At least one of the SSTables
-    /// must overlap the range. `expected` is the number of entries that the scan is expected to read, if known.
+    /// Creates the state of a scan, in `direction`, over the SSTables `run[inside]`, which are those that overlap the
+    /// range. `inside` must not be empty. `expected` is the number of entries that the scan is expected to read from
+    /// this run, if known.
     #[inline]
     pub(crate) fn new(
         run: &'t [Arc<Table>],

@@ -1,5 +1,5 @@
-//! The first blocks of an SSTable. The writer keeps these blocks until the codec of the SSTable has learned from
-//! them.
+//! The first blocks of an SSTable. The writer keeps these blocks as training data until the codec of the SSTable is
+//! trained.
 
 /// The first blocks before compression, concatenated.
 #[derive(Debug)]
@@ -11,12 +11,13 @@ pub(super) struct Samples {
 }
 
 impl Samples {
-    /// Creates a buffer for blocks with `wanted` bytes in total. Returns `None` if `wanted` is 0.
+    /// Creates a buffer for at least `wanted` bytes of blocks. Returns `None` if `wanted` is 0, because the codec needs
+    /// no training.
     pub(super) fn new(wanted: usize) -> Option<Self> {
         (wanted > 0).then(|| Self { bytes: Vec::new(), ends: Vec::new(), wanted })
     }
 
-    /// Adds a block to the buffer. Returns whether the buffer contains enough bytes.
+    /// Adds a block to the buffer. Returns whether the buffer contains at least the wanted number of bytes.
     pub(super) fn add(&mut self, block: &[u8]) -> bool {
         self.bytes.extend_from_slice(block);
         self.ends.push(self.bytes.len());

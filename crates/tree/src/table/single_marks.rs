@@ -1,8 +1,8 @@
-//! The marks of single deletes in an SSTable: the positions of marked entries, in a section of the file.
+//! The marks of single deletes in an SSTable. A section of the file stores the positions of the marked entries.
 //!
 //! A marked tombstone belongs to a single delete. A marked value replaced a single delete whose put may still be in an
-//! older run (see [`single_deletes`](crate::single_deletes)). Only compactions use the marks. Blocks and lookups are
-//! therefore the same with and without single deletes, in every block format.
+//! older run (see [`single_deletes`](crate::single_deletes)). Only compactions use the marks. Block formats and lookups
+//! therefore need no code for single deletes.
 //!
 //! ```text
 //! section  varint number of runs, run*
@@ -43,8 +43,8 @@ impl SingleMarks {
         Ok((marks.ok_or_else(damaged)?, place.len))
     }
 
-    /// Marks an entry by the number of its block and its number in the block. The entry must come after all marked
-    /// entries.
+    /// Marks the entry with the number `entry` in the block number `block`. The entry must come after all entries that
+    /// are already marked.
     pub(super) fn push(&mut self, block: u32, entry: u32) {
         match self.runs.last_mut() {
             Some(last) if last.block == block && last.entries.end == entry => last.entries.end += 1,

@@ -1,5 +1,4 @@
-//! The file of an SSTable that is being written. Compresses the blocks, adds their trailers and appends them to the
-//! file.
+//! Writes the file of an SSTable: compresses the blocks, adds their trailers and appends them to the file.
 
 use std::sync::Arc;
 
@@ -27,10 +26,10 @@ pub(super) struct Store {
     /// The level of the table. The codec may depend on the level.
     pub(super) level: usize,
     file: Box<dyn WriteFile>,
-    /// The bytes that are not appended to the file yet. If `leaves` is set, the bytes of blocks that are not in
-    /// `leaves` yet.
+    /// The bytes that are not appended to the file yet. While `leaves` is set, the bytes that are not appended to the
+    /// temporary file of blocks yet.
     buffer: Vec<u8>,
-    /// The blocks that wait until the fence is written.
+    /// The temporary file of the blocks, until the fence is written. `None` if the blocks come before the fence.
     leaves: Option<Leaves>,
     /// The offsets and lengths of the blocks written so far.
     pub(super) directory: Directory,
@@ -91,7 +90,7 @@ impl Store {
         let tag = codec.compress(self.level, block, &mut self.buffer);
         debug_assert!(
             tag != RAW || self.buffer.len() - start == block.len(),
-            "raw blocks are stored as they are"
+            "a codec with the code RAW must not change the block"
         );
         self.largest_block_bytes = self.largest_block_bytes.max(block.len() as u64);
         if let Some(leaves) = &mut self.leaves {
@@ -113,12 +112,13 @@ impl Store {
         places.map(|place| place.offset).collect()
     }
 
-    /// Returns whether the blocks wait in a temporary file until the fence is written.
+    /// Returns whether the blocks are in a temporary file until the fence is written.
     pub(super) fn waits_for_fence(&self) -> bool {
         self.leaves.is_some()
     }
 
-    /// Writes the fence at the start of the file, and the waiting blocks after the fence.
+    /// Writes the fence at the start of the file, and then copies the blocks from the temporary file after the fence.
+    /// Returns the position of the fence.
     pub(super) fn join(&mut self, fence: &[u8]) -> Result<Section> {
         self.flush_buffer(0)?;
         let leaves = self.leaves.take();
@@ -147,8 +147,8 @@ impl Store {
         }
     }
 
-    /// Appends the trailer of the block at `start` of the buffer, after padding if blocks are aligned. Adds the block
-    /// to the directory.
+    /// Completes the block that begins at `start` of the buffer: appends padding if blocks are aligned, appends the
+    /// trailer, and adds the block to the directory.
     fn seal_block(&mut self, start: usize, codec: u8, raw_len: usize) {
         let options = self.context.options.block;
         let (stored_len, offset) = (self.buffer.len() - start, self.file.len() + start as u64);

@@ -1,4 +1,4 @@
-//! The file of an open SSTable. Reads, verifies and decompresses blocks.
+//! The file of an open SSTable, which reads, verifies and decompresses blocks.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -45,7 +45,7 @@ pub(super) struct TableFile {
     pub(super) is_in_place: bool,
     /// Prefetches blocks before they are read.
     pub(super) ahead: Prefetcher,
-    /// The blocks whose checksums were verified. `None` if every read must verify the checksum.
+    /// The blocks whose checksums were verified. `None` if every read from storage must verify the checksum.
     pub(super) checked: Option<CheckedBlocks>,
     /// The restart hints of the verified blocks.
     pub(super) restart_hints: Option<RestartHints>,
@@ -141,7 +141,8 @@ impl TableFile {
         self.file.mapped()?.get(place.offset as usize..)?.get(..place.len)
     }
 
-    /// Returns data blocks by block number, like [`blocks_together`](Self::blocks_together).
+    /// Returns the data blocks with the numbers `indexes`, by block number. `indexes` may be unsorted and may contain
+    /// duplicates. Blocks are read like in [`blocks_together`](Self::blocks_together).
     pub(super) fn blocks_by_number(
         &self,
         indexes: &[u32],
@@ -154,7 +155,8 @@ impl TableFile {
         Ok(indexes.into_iter().zip(blocks).collect())
     }
 
-    /// Returns data blocks from the cache or from storage. Blocks that are not in the cache are read in one request.
+    /// Returns the data blocks with the numbers `indexes`, in the order of `indexes`. Blocks that are not in the cache
+    /// are read from storage in one request.
     pub(super) fn blocks_together(&self, indexes: &[u32], counters: &Counters) -> Result<Vec<Bytes>> {
         let mut blocks = Vec::with_capacity(indexes.len());
         let (mut missing, mut parts) = (Vec::new(), Vec::new());
@@ -171,10 +173,13 @@ impl TableFile {
         for ((at, place), stored) in missing.into_iter().zip(self.file.read_many(&parts)) {
             blocks[at] = Some(self.take_in(&stored?, place, counters)?);
         }
-        Ok(blocks.into_iter().map(|block| block.expect("storage answers for every part")).collect())
+        Ok(blocks
+            .into_iter()
+            .map(|block| block.expect("`read_many` returns a result for every part"))
+            .collect())
     }
 
-    /// Verifies and decompresses a block that was read from storage, and offers the block to the cache.
+    /// Verifies and decompresses a block that was read from storage, and inserts the block into the cache.
     pub(super) fn take_in(&self, stored: &Bytes, place: BlockPlace, counters: &Counters) -> Result<Bytes> {
         counters.data_blocks_read.bump();
         counters.data_block_bytes_read.add(place.len as u64);
@@ -209,7 +214,8 @@ impl TableFile {
     /// function of the table.
     ///
     /// # Errors
-    /// If storage cannot read a block. A corrupt block is no error, because lookups report its corruption.
+    /// If storage cannot read a block. A corrupt block is not an error here, because lookups in the block return the
+    /// error.
     pub(super) fn new_memory_index(&self, hasher: &dyn KeyHasher) -> Result<MemoryIndex> {
         let mut memory_index = MemoryIndex::default();
         for index in 0..self.directory.len() {
@@ -223,7 +229,8 @@ impl TableFile {
         Ok(memory_index)
     }
 
-    /// Verifies the checksum of a stored block, and decompresses the block. `kind` is the kind of the checksum.
+    /// Verifies the checksum of a stored block, and decompresses the block. `kind` is the algorithm of the checksum.
+    /// With [`Checksum::None`], the checksum is not verified.
     pub(super) fn unpack(&self, stored: &Bytes, place: BlockPlace, kind: Checksum) -> Result<Bytes> {
         let Trailer { codec, stored_len, raw_len } = self.trailer(stored, place, kind)?;
         if codec == RAW {
@@ -234,7 +241,8 @@ impl TableFile {
         decompressed.map_err(|error| Error::block(&self.path, place.offset, &error))
     }
 
-    /// Verifies the checksum of a stored block, and decodes its trailer. `kind` is the kind of the checksum.
+    /// Verifies the checksum of a stored block, and decodes its trailer. `kind` is the algorithm of the checksum. With
+    /// [`Checksum::None`], the checksum is not verified.
     pub(super) fn trailer(&self, stored: &[u8], place: BlockPlace, kind: Checksum) -> Result<Trailer> {
         let trailer = stored.len().checked_sub(TRAILER_BYTES);
         let trailer_at =
@@ -251,7 +259,11 @@ impl TableFile {
             return Err(self.damaged(place.offset, "the block does not match its checksum"));
         }
         if stored_len > trailer_at || raw_len as u64 > self.properties.largest_block_bytes {
-            return Err(self.damaged(place.offset, "the block has impossible lengths"));
+            return Err(self.damaged(
+                place.offset,
+                "a length in the block trailer exceeds the stored block, or exceeds the largest block in the \
+                 properties",
+            ));
         }
         Ok(Trailer { codec, stored_len, raw_len })
     }

@@ -1,4 +1,5 @@
 //! The trailer after each stored block.
 
-/// The length of a trailer, in bytes: codec, stored length, length before compression, checksum.
+/// The length of a trailer, in bytes. The trailer contains the codec, the stored length, the length before compression,
+/// and the checksum.
 pub const TRAILER_BYTES: usize = 1 + 4 + 4 + 4;

@@ -1,5 +1,5 @@
-//! Entries with full keys and lengths of fixed width. All formats without delta encoding share this encoding of
-//! entries.
+//! An encoding of entries with full keys and lengths of fixed width. Block formats without delta encoding share this
+//! encoding, except formats with pairs of equal size.
 //!
 //! ```text
 //! entry   u32 key length, u32 (value length << 1 | tombstone), key, value

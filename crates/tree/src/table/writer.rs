@@ -30,16 +30,17 @@ use crate::range_tombstones::{KeyRange, RangeTombstones};
 pub(crate) struct TableWriter {
     context: Arc<TableContext>,
     id: u64,
-    /// The memory budget that `design.allocation` gives to the filter. `None` if the filter has no size in bits.
+    /// The memory budget that the axis `allocation` gives to the filter. `None` if the filter variant has no parameter
+    /// for the bits per key.
     filter_budget: Option<FilterBudget>,
     store: Store,
     block: BlockBuilder,
     separators: Separators,
     hashes: Vec<KeyHash>,
-    /// Copies of keys, if the filter or the bounds of the table need copies.
+    /// Copies of keys, if the filter or the option `table.last_key` needs copies.
     kept: Option<KeptKeys>,
     block_starts: Vec<u32>,
-    /// The bounds of the blocks. `None` if the fence does not need bounds.
+    /// The first and the last key of each block. `None` if the fence does not need these keys.
     bounds: Option<BlockBounds>,
     /// The last key of the previous block.
     previous_last_key: Vec<u8>,
@@ -48,9 +49,9 @@ pub(crate) struct TableWriter {
     deletes: Vec<KeyRange>,
     /// The total size of the range tombstones' keys, in bytes.
     delete_bytes: u64,
-    /// The positions of the entries that are marked because of single deletes.
+    /// The positions of the entries with the mark of a single delete.
     marks: SingleMarks,
-    /// The blob files to which the values refer. `None` if stored values do not begin with a mark (see `blob`).
+    /// The blob files to which pointers in the table refer. `None` if stored values have no tag byte (see `blob`).
     references: Option<References>,
     properties: Properties,
 }
@@ -58,7 +59,7 @@ pub(crate) struct TableWriter {
 /// The memory budget of a filter, in bits.
 #[derive(Clone, Copy)]
 pub(crate) enum FilterBudget {
-    /// The filter gets a number of bits per key.
+    /// A number of bits per key.
     PerKey(f64),
     /// A number of bits for all keys of the table. The writer knows the number of keys only at the end.
     PerTable(f64),
@@ -74,7 +75,7 @@ impl FilterBudget {
 }
 
 impl TableWriter {
-    /// Begins the table with number `id` for `level`, with a budget for its filter.
+    /// Begins the table with the file number `id` for `level`. `filter_budget` is the memory budget of its filter.
     pub(crate) fn new(
         context: &Arc<TableContext>,
         id: u64,
@@ -146,15 +147,16 @@ impl TableWriter {
         Ok(())
     }
 
-    /// Marks the last added entry: its tombstone belongs to a single delete, or its value replaced a single delete.
+    /// Marks the last added entry because of a single delete: its tombstone belongs to a single delete, or its value
+    /// replaced a single delete (see [`single_deletes`](crate::single_deletes)).
     pub(crate) fn mark_last(&mut self) {
         let (block, first) = (self.block_starts.len() as u32, self.block_starts.last().copied());
         let entry = (self.properties.entries as u32).saturating_sub(first.unwrap_or_default());
         self.marks.push(block.saturating_sub(1), entry.saturating_sub(1));
     }
 
-    /// Declares that every value has the form of [`Stored`](crate::blob::Stored). Must be called before the first
-    /// entry.
+    /// Declares that every stored value begins with a tag byte, in the form of [`Stored`](crate::blob::Stored). Must be
+    /// called before the first entry is added.
     pub(crate) fn mark_values(&mut self) {
         self.references = Some(References::default());
     }
@@ -170,8 +172,8 @@ impl TableWriter {
         self.deletes.push(range);
     }
 
-    /// Returns the size of the keys and values, with a fixed charge per entry, plus the size of the range tombstones'
-    /// keys, in bytes. The table capacity of a design uses this measure.
+    /// Returns the size that is compared with `table.capacity`, in bytes: the keys and values, a fixed charge per
+    /// entry, and the keys of the range tombstones.
     pub(crate) fn charged_bytes(&self) -> u64 {
         self.properties.charged_bytes() + self.delete_bytes
     }

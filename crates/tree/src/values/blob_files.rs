@@ -14,16 +14,16 @@ use super::policy::{BlobFileShape, ValuePolicy, Writing};
 pub(super) const VARIANT: Variant<dyn ValuePolicy> = Variant::new::<BlobFiles>(
     "blob-files",
     "large values in blob files of each flush and compaction; compactions relocate values of stale files",
-    "# Size from which a value goes to a blob file. With a smaller size, compactions write less, but scans\n\
-     # read more scattered values.\n\
+    "# Smallest size of a value that goes to a blob file. With a smaller size, compactions write less, but\n\
+     # scans read more scattered values.\n\
      threshold = \"512B\"\n\
      # Size at which a blob file is complete. One flush or compaction can write several files.\n\
      file_size = \"64MiB\"\n\
-     # Stale part of a file, above 0 and at most 1, from which its live values are relocated. With a smaller\n\
-     # part, the store takes less space, but relocation writes more.\n\
+     # Share of stale bytes in a blob file, above 0 and at most 1, at which its live values are relocated.\n\
+     # With a smaller share, the store takes less space, but relocation writes more.\n\
      stale_share = 0.5\n\
-     # When values are relocated: \"compaction\", when a compaction reads their keys, or \"apart\", as soon as\n\
-     # the file has the stale part.\n\
+     # When live values are relocated. \"compaction\": when a compaction reads their keys. \"apart\": as\n\
+     # soon as the file has this share of stale bytes.\n\
      relocation = \"compaction\"\n",
 );
 

@@ -26,7 +26,7 @@ struct Subject(Box<dyn ValuePolicy>);
 
 /// The names and the checks of all invariants.
 const INVARIANTS: &[Invariant<Subject>] = &[
-    ("equal calls return equal results", equal_answers),
+    ("two calls with equal arguments return equal results", equal_answers),
     ("file size and number of partitions are above 0", |subject| {
         let (bytes, partitions) = (subject.0.file_bytes(), subject.0.partitions());
         ensure(bytes > 0 && partitions > 0, || {
@@ -40,7 +40,7 @@ const INVARIANTS: &[Invariant<Subject>] = &[
 /// The number of sets of blob files, each with its own seed.
 const PICTURES: u64 = 200;
 
-/// The maximum number of rounds of garbage collection, per blob file in the initial set.
+/// The maximum number of rounds of garbage collection for a set of n blob files, divided by n + 1.
 const MOST_ROUNDS: usize = 20;
 
 /// Checks every invariant of the axis for a value policy with its default parameters. Also checks that a tree with
@@ -82,12 +82,17 @@ fn equal_answers(subject: &Subject) -> Result<(), String> {
     for stage in stages {
         let [once, again] = [(); 2].map(|()| subject.0.separates_from(stage));
         ensure(once == again, || {
-            format!("at {stage:?}, two equal calls separate values from {once:?} and from {again:?} bytes on")
+            format!("two calls of separates_from({stage:?}) return {once:?} and {again:?}")
         })?;
     }
     for files in pictures() {
         let [once, again] = [(); 2].map(|()| (subject.0.relocates(&files), subject.0.collects(&files)));
-        ensure(once == again, || format!("for {files:?}, two equal calls return {once:?} and {again:?}"))?;
+        ensure(once == again, || {
+            format!(
+                "for the files {files:?}, two calls of relocates() and collects() return {once:?} and \
+                 {again:?}"
+            )
+        })?;
     }
     Ok(())
 }
@@ -100,8 +105,9 @@ fn only_given_files(subject: &Subject) -> Result<(), String> {
             let wrong = named.iter().find(|id| !given.contains(id) || !seen.insert(**id));
             ensure(wrong.is_none(), || {
                 format!(
-                    "of the files {files:?}, the selection {named:?} contains the file {wrong:?}, which does not \
-                     exist or occurs twice"
+                    "the policy selects the files {named:?}, but file {} is not among the given files \
+                     {files:?}, or is selected twice",
+                    wrong.copied().unwrap_or_default()
                 )
             })?;
         }
@@ -120,7 +126,10 @@ fn collecting_ends(subject: &Subject) -> Result<(), String> {
                 break;
             }
             ensure(round < most_rounds, || {
-                format!("garbage collection still selects files after {round} rounds: {files:?}")
+                format!(
+                    "garbage collection still selects files after {round} rounds, which is the maximum; the \
+                     files are now {files:?}"
+                )
             })?;
             let next = files.last().map_or(1, |file| file.id + 1);
             let (gone, mut stays): (Vec<_>, Vec<_>) =

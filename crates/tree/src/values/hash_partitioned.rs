@@ -22,14 +22,15 @@ const MOST_PARTITIONS: u32 = 256;
 pub(super) const VARIANT: Variant<dyn ValuePolicy> = Variant::new::<HashPartitioned>(
     "hash-partitioned",
     "values in partitions by key hash; garbage collection takes the partition with most stale bytes (HashKV)",
-    "# Size from which a value goes to its partition.\n\
+    "# Smallest size of a value that goes to a blob file of its partition. Smaller values stay in\n\
+     # SSTables.\n\
      threshold = \"192B\"\n\
      # Number of partitions, 1 to 256. With more partitions, a collection moves fewer values, but each flush\n\
      # writes more files.\n\
      partitions = 16\n\
      # Size at which a file of a partition is complete.\n\
      file_size = \"64MiB\"\n\
-     # Stale part of all values, above 0 and at most 1, from which a partition is collected.\n\
+     # Share of stale bytes in all blob files, above 0 and at most 1, at which a partition is collected.\n\
      stale_share = 0.3\n",
 );
 

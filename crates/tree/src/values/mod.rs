@@ -1,6 +1,7 @@
 //! Value policies, which decide where values are stored: in SSTables next to their keys, or in blob files.
 //!
-//! A value policy also decides which blob files are rewritten. The tree writes and reads the blob files (see `blob`).
+//! A value policy also decides which blob files are rewritten. The tree itself writes and reads the blob files (see
+//! `blob`).
 
 mod blob_files;
 pub mod conformance;
@@ -19,7 +20,7 @@ pub use policy::{BlobFileShape, ValuePolicy, Writing};
 pub static CATALOG: Catalog<dyn ValuePolicy> = Catalog::new(
     catalog::origin!(),
     "values",
-    "the place of values: in SSTables next to their keys, or in separate blob files",
+    "where values are stored: in SSTables next to their keys, or in separate blob files",
     &[
         inline::VARIANT,
         blob_files::VARIANT,

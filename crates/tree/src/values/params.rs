@@ -7,10 +7,10 @@ use super::policy::BlobFileShape;
 /// The minimum size of a complete blob file, in bytes.
 const LEAST_FILE_BYTES: u64 = 256;
 
-/// Returns the size of a complete blob file, in bytes.
+/// Checks the parameter `file_size`, and returns it in bytes.
 ///
 /// # Errors
-/// If the size is below the minimum size of a blob file.
+/// If the size is below 256 bytes.
 pub(super) fn file_bytes(size: ByteSize) -> Result<u64, String> {
     match size.0 {
         LEAST_FILE_BYTES.. => Ok(size.0),
@@ -18,7 +18,7 @@ pub(super) fn file_bytes(size: ByteSize) -> Result<u64, String> {
     }
 }
 
-/// Checks that a stale share is valid.
+/// Checks the parameter `stale_share`.
 ///
 /// # Errors
 /// Returns an error if the share is not above 0, or if the share is above 1.
@@ -29,7 +29,7 @@ pub(super) fn check_share(share: f64) -> Result<(), String> {
     }
 }
 
-/// Returns the numbers of the files in which at least the share `share` of the bytes is stale.
+/// Returns the numbers of the files that have stale bytes and whose share of stale bytes is at least `share`.
 pub(super) fn stale_files(files: &[BlobFileShape], share: f64) -> Vec<u64> {
     let is_stale = |file: &&BlobFileShape| file.stale_bytes() > 0 && file.stale_share() >= share;
     files.iter().filter(is_stale).map(|file| file.id).collect()

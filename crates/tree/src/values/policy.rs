@@ -1,4 +1,4 @@
-//! The trait of value policies, which decide where values are stored. A policy receives the blob files as plain data.
+//! The trait of value policies, which decide where values are stored.
 
 /// The kind of work that writes SSTables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,8 +49,8 @@ impl BlobFileShape {
 /// 4. Garbage collection ends. If each collected file is replaced with a file that contains its live values, `collects`
 ///    returns no file after finitely many rounds.
 pub trait ValuePolicy: Send + Sync {
-    /// Returns the size in bytes from which this kind of work writes values to blob files. Returns `None` if all
-    /// values stay in the SSTables.
+    /// Returns the minimum size, in bytes, of values that a flush or compaction of this kind writes to blob files.
+    /// Returns `None` if all values stay in the SSTables.
     fn separates_from(&self, writing: Writing) -> Option<u64>;
 
     /// Returns the size at which a blob file is complete, in bytes.
@@ -61,13 +61,13 @@ pub trait ValuePolicy: Send + Sync {
         1
     }
 
-    /// Returns the files whose live values move to new files when a compaction reads their keys. `files` contains
-    /// every blob file of the tree, from the oldest to the newest.
+    /// Returns the numbers of the files whose live values move to new files when a compaction reads their keys. `files`
+    /// contains every blob file of the tree, from the oldest to the newest.
     fn relocates(&self, files: &[BlobFileShape]) -> Vec<u64>;
 
-    /// Returns the files whose live values must move now, even if no compaction is due. The tree then rewrites the
-    /// SSTables that refer to these files. `files` contains every blob file of the tree, from the oldest to the
-    /// newest.
+    /// Returns the numbers of the files whose live values must move now, even if no compaction is due. The tree then
+    /// rewrites the SSTables that refer to these files. `files` contains every blob file of the tree, from the oldest
+    /// to the newest.
     fn collects(&self, files: &[BlobFileShape]) -> Vec<u64> {
         let _ = files;
         Vec::new()

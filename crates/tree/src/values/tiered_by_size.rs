@@ -25,7 +25,8 @@ pub(super) const VARIANT: Variant<dyn ValuePolicy> = Variant::new::<TieredBySize
      medium_level = 2\n\
      # Size at which a blob file is complete. One flush or compaction can write several files.\n\
      file_size = \"64MiB\"\n\
-     # Stale part of a file, above 0 and at most 1, from which compactions relocate its live values.\n\
+     # Share of stale bytes in a blob file, above 0 and at most 1, at which compactions relocate its live\n\
+     # values.\n\
      stale_share = 0.3\n",
 );
 
@@ -61,7 +62,10 @@ impl Build<dyn ValuePolicy> for TieredBySize {
         file_bytes(params.file_size)?;
         check_share(params.stale_share)?;
         if params.medium > params.large {
-            return Err(format!("medium is {}; it must be at most large, {}", params.medium, params.large));
+            return Err(format!(
+                "medium is {}; it must be at most {}, the value of large",
+                params.medium, params.large
+            ));
         }
         if params.medium_level == 0 {
             return Err("medium_level is 0; it must be at least 1, because flushes write level 0".to_owned());

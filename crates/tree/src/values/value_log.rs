@@ -2,9 +2,9 @@
 //!
 //! Source: Lu et al., "`WiscKey`: Separating Keys from Values in SSD-conscious Storage" (FAST 2016). The log is a
 //! sequence of blob files. New values are written to the head of the log. If the stale share of the log is too large,
-//! the policy collects the tail of the log: live values of the oldest files move to the head. The policy collects
-//! files strictly in the order of the log, even if a file has few stale values. One collection includes the oldest
-//! files until their bytes fill a segment, so small files do not accumulate.
+//! the policy collects the tail of the log: live values of the oldest files move to the head. The policy collects files
+//! strictly in the order of the log, even if a file has few stale values. One collection includes the oldest files
+//! until their total size reaches the size of a segment (`file_size`), so small files do not accumulate.
 //!
 //! This policy differs from the paper in two points. Flushes write the values to the log, because the WAL makes
 //! writes durable. The collection finds live values through the SSTables that refer to the file, so it needs no
@@ -19,11 +19,13 @@ use super::policy::{BlobFileShape, ValuePolicy, Writing};
 pub(super) const VARIANT: Variant<dyn ValuePolicy> = Variant::new::<ValueLog>(
     "value-log",
     "all values in one log; garbage collection moves live values from its tail to its head (WiscKey)",
-    "# Size from which a value goes to the log. WiscKey moves all values to the log.\n\
+    "# Smallest size of a value that goes to the log. Smaller values stay in SSTables. WiscKey moves all\n\
+     # values to the log.\n\
      threshold = \"1B\"\n\
-     # Size of a segment of the log, at which a file is complete. A collection takes this much of the tail.\n\
+     # Size at which a file of the log is complete. One collection takes at least this many bytes from the\n\
+     # tail.\n\
      file_size = \"64MiB\"\n\
-     # Stale part of the whole log, above 0 and at most 1, from which the tail is collected.\n\
+     # Share of stale bytes in the whole log, above 0 and at most 1, at which the tail is collected.\n\
      stale_share = 0.3\n",
 );
 

@@ -21,10 +21,12 @@ struct Subject(Box<dyn WalPolicy>);
 
 /// The names and the checks of all invariants.
 const INVARIANTS: &[Invariant<Subject>] = &[
-    ("the decisions are consistent", |subject| subject.0.mode().check()),
-    ("every call returns equal decisions", |subject| {
+    ("a mode without a WAL syncs nothing, and the period is above 0", |subject| subject.0.mode().check()),
+    ("every call of mode() returns equal decisions", |subject| {
         let [once, again] = [(); 2].map(|()| subject.0.mode());
-        ensure(once == again, || format!("{once:?}, then {again:?}"))
+        ensure(once == again, || {
+            format!("the first call returns {once:?}, and the second call returns {again:?}")
+        })
     }),
 ];
 

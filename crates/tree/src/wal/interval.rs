@@ -1,4 +1,4 @@
-//! A WAL with background syncs at a fixed interval. A power loss costs at most the writes since the last sync.
+//! A WAL with background syncs at a fixed interval. A power loss loses at most the writes since the last sync.
 
 use std::time::Duration;
 
@@ -35,7 +35,9 @@ impl Build<dyn WalPolicy> for Interval {
 
     fn build(params: Params) -> Result<Box<dyn WalPolicy>, String> {
         if params.period.0 == 0 {
-            return Err("period is 0; use wal = \"sync\" to sync every commit".to_owned());
+            return Err(
+                "period is 0; it must be above 0, or use wal = \"sync\" to sync every commit".to_owned()
+            );
         }
         Ok(Box::new(Self(params.period.0)))
     }

@@ -8,14 +8,14 @@ use super::record::header;
 use super::{WalMode, log_path};
 use crate::error::Result;
 
-/// A WAL file that is open for appending. In mode `none`, the file does not exist, and every call does nothing.
+/// A WAL file that is open for appending. In mode "none", the file does not exist, and every call does nothing.
 pub(crate) struct LogFile {
     file: Option<Box<dyn WriteFile>>,
 }
 
 impl LogFile {
-    /// Creates the WAL file with this number and seal. If acknowledged writes must survive power loss, the function
-    /// also makes the file and its directory entry durable.
+    /// Creates the WAL file with this number and seal. If the mode syncs at rotations, the function also makes the file
+    /// and its directory entry durable.
     pub(crate) fn create(
         storage: &dyn Storage,
         directory: &Path,
@@ -48,7 +48,7 @@ impl LogFile {
         Ok(Self { file: Some(file) })
     }
 
-    /// Makes a new WAL file and its directory entry durable, if acknowledged writes must survive power loss.
+    /// Makes a new WAL file and its directory entry durable if the mode syncs at rotations.
     pub(crate) fn sync_new(&mut self, storage: &dyn Storage, directory: &Path, mode: WalMode) -> Result<()> {
         if mode.syncs_at_rotation {
             self.sync()?;
@@ -57,12 +57,12 @@ impl LogFile {
         Ok(())
     }
 
-    /// Returns the number of bytes written to the WAL, or 0 without a WAL.
+    /// Returns the number of bytes written to the WAL file, or 0 in mode "none".
     pub(crate) fn len(&self) -> u64 {
         self.bytes().unwrap_or(0)
     }
 
-    /// Returns the number of bytes written to the WAL, or `None` without a WAL.
+    /// Returns the number of bytes written to the WAL file, or `None` in mode "none".
     pub(crate) fn bytes(&self) -> Option<u64> {
         self.file.as_ref().map(|file| file.len())
     }

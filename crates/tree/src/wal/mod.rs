@@ -1,7 +1,7 @@
-//! The write-ahead log (WAL), which makes writes survive a crash before their memtable is flushed.
+//! The write-ahead log (WAL). Writes in the WAL survive a crash before their memtable is flushed.
 //!
-//! Each WAL file contains the writes of one memtable. A record contains one commit, so a batch is replayed completely
-//! or not at all.
+//! Each WAL file contains the writes of one memtable, except in a store with column families (see `families`). A record
+//! contains one commit, so a batch is replayed completely or not at all.
 
 mod buffered;
 pub mod conformance;
@@ -36,7 +36,7 @@ pub(crate) fn synced_when_new(mode: WalMode) -> u64 {
     if mode.syncs_at_rotation { HEADER_BYTES as u64 } else { 0 }
 }
 
-/// Corrects the checksums of a WAL. See [`crate::reseal`].
+/// Recomputes the checksums of a WAL that has this `seal`. See [`crate::reseal`].
 pub(crate) fn reseal(bytes: &mut [u8], seal: u64) {
     record::reseal(bytes, seal);
 }

@@ -1,4 +1,4 @@
-//! The trait of WAL modes. A mode returns its decisions as plain data.
+//! The trait of WAL modes, and the decisions that a WAL mode makes.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ pub enum CommitSync {
 }
 
 impl WalMode {
-    /// The decisions of mode `none`: the tree has no WAL.
+    /// The decisions of mode "none": the tree has no WAL.
     pub const NONE: Self =
         Self { has_log: false, commit_sync: CommitSync::Never, syncs_at_rotation: false, period: None };
 
@@ -70,7 +70,7 @@ impl WalMode {
         self.commit_sync != CommitSync::Never
     }
 
-    /// Returns whether the tree syncs records before their WAL is replaced.
+    /// Returns whether the tree syncs records of a WAL before a rotation replaces this WAL.
     pub(crate) fn syncs_records(self) -> bool {
         self.survives_power_loss() || self.period.is_some()
     }
@@ -84,13 +84,18 @@ impl WalMode {
     /// Checks the invariant of the decisions.
     ///
     /// # Errors
-    /// If the decisions break the invariant. The error names the decision that needs a log or a longer period.
+    /// If a mode without a WAL syncs or has a period, or if the period is 0.
     pub fn check(self) -> Result<(), String> {
         if !self.has_log && self != Self::NONE {
-            return Err("a WAL mode without a log cannot sync anything".to_owned());
+            return Err(
+                "a WAL mode with has_log = false must not sync commits or rotations, and must have no period"
+                    .to_owned(),
+            );
         }
         match self.period {
-            Some(Duration::ZERO) => Err("the period between two syncs of a WAL mode is 0".to_owned()),
+            Some(Duration::ZERO) => {
+                Err("the period between two syncs of a WAL mode is 0; it must be above 0".to_owned())
+            }
             _ => Ok(()),
         }
     }

@@ -7,7 +7,7 @@ use super::mode::{WalMode, WalPolicy};
 pub(super) const VARIANT: Variant<dyn WalPolicy> =
     Variant::plain("none", "no WAL; a crash of the process loses all unflushed writes", || Box::new(NoWal));
 
-/// The mode without a WAL: nothing is logged.
+/// The WAL mode "none", which has no parameters.
 struct NoWal;
 
 impl WalPolicy for NoWal {

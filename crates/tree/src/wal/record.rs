@@ -43,14 +43,14 @@ pub(super) fn has_header(bytes: &[u8], number: u64, seal: u64) -> bool {
     bytes.starts_with(&header(number, seal))
 }
 
-/// Returns the format version of a WAL that another program version wrote. Returns `None` if the bytes are anything
-/// else.
+/// Returns the format version in the header `bytes` if another version of lsmbench wrote the WAL. Returns `None` if the
+/// version is the current version, or if the bytes are not the header of a WAL.
 pub(super) fn other_version(bytes: &[u8]) -> Option<u8> {
     let (version, magic) = bytes.get(..MAGIC.len())?.split_last()?;
     (MAGIC.starts_with(magic) && *version != 0 && *version != MAGIC[MAGIC.len() - 1]).then_some(*version)
 }
 
-/// The place of a record in a WAL.
+/// The position at which a record will be written to a WAL, and the numbers that its checksums and its head contain.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LogPlace {
     /// The seal of the WAL.
@@ -61,8 +61,8 @@ pub(crate) struct LogPlace {
     pub(crate) synced: u64,
 }
 
-/// Appends one record to `out`. `place` is the position of the record's first byte in the WAL. `write` appends the
-/// operations.
+/// Appends one record to the buffer `out`, which begins at the offset `place.base` of the WAL. `write` appends the
+/// operations to the buffer.
 #[inline]
 pub(crate) fn frame(
     out: &mut Vec<u8>,
@@ -96,7 +96,8 @@ pub(super) struct Record<'a> {
     pub(super) end: usize,
 }
 
-/// Reads the record at offset `at` of the WAL that has this `seal`. Returns `None` if the record is not intact.
+/// Reads the record at the offset `at` of the WAL `bytes`, which has this `seal`. Returns `None` if no intact record
+/// begins at this offset.
 pub(super) fn read(bytes: &[u8], seal: u64, at: usize) -> Option<Record<'_>> {
     let head = Head::read(bytes, seal, at)?;
     let operations = bytes.get(head.end..)?.get(..head.length)?;
@@ -111,8 +112,9 @@ pub(super) fn synced_before(bytes: &[u8], seal: u64, at: usize) -> Option<u64> {
     Head::read(bytes, seal, at).map(|head| head.synced)
 }
 
-/// Corrects all checksums of the WAL that has this `seal`, if their places can be determined. Fuzzing then reaches
-/// the code after the checksum verification. All other bytes of the file stay unchanged.
+/// Recomputes the checksums of the WAL that has this `seal`, as far as the positions of the checksums can be
+/// determined. Fuzzing then reaches the code after the checksum verification. All other bytes of the file stay
+/// unchanged.
 pub(super) fn reseal(bytes: &mut [u8], seal: u64) {
     let sum = HEADER_BYTES - 4;
     if bytes.len() < HEADER_BYTES {

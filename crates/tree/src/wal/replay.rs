@@ -1,4 +1,4 @@
-//! Replays a WAL after a crash.
+//! Reads the records of a WAL, to replay or verify them.
 
 use std::path::Path;
 
@@ -21,20 +21,20 @@ pub(crate) struct LogContent {
     /// The last replayed sequence number. If nothing was replayed, the sequence number before the WAL.
     pub(crate) last_sequence: SequenceNumber,
     /// The number of bytes that were not replayed. These bytes are a commit that a crash interrupted, and all bytes
-    /// after this commit. If there is a gap, these bytes are the whole WAL.
+    /// after this commit. If there is a gap, these bytes begin with the record after the gap.
     pub(crate) dropped_bytes: u64,
-    /// The first sequence number of the WAL, if some writes before the WAL are missing. The WAL must then not be
-    /// replayed, because the replayed writes would have a gap.
+    /// The first sequence number of the first record that does not continue the writes before it, because some writes
+    /// are missing. `None` if there is no gap. With a gap, the WAL must not be replayed.
     pub(crate) gap: Option<SequenceNumber>,
     /// The length of the WAL in bytes, without the zeros after its last record.
     pub(crate) file_bytes: u64,
-    /// Whether the file has the header of the expected WAL.
+    /// Whether the file begins with an intact header of the WAL with the expected number and seal.
     pub(crate) has_header: bool,
 }
 
 impl LogContent {
-    /// Returns an error if no crash can leave the WAL `number` under a manifest with `state`. `after` is the sequence
-    /// number of the last write before the WAL.
+    /// Returns an error if the content of the WAL `number` contradicts the manifest with `state`, so that no crash can
+    /// be the cause. `after` is the sequence number of the last write before the WAL.
     ///
     /// The function rejects:
     ///
@@ -54,7 +54,11 @@ impl LogContent {
         if let Some(first) = self.gap.filter(|_| state.log_is_synced) {
             return Err(damaged(
                 HEADER_BYTES as u64,
-                format!("the WAL begins with write {first}, but the last synced write before is {after}"),
+                format!(
+                    "the WAL begins with write {first}, but it must begin with write {}, which follows the \
+                     last write before the WAL",
+                    after + 1
+                ),
             ));
         }
         if !self.has_header && state.log_is_synced && state.log == Some(number) {
@@ -66,7 +70,11 @@ impl LogContent {
             {
                 Err(damaged(
                     self.file_bytes - self.dropped_bytes,
-                    format!("the WAL had {bytes} intact bytes when it was closed"),
+                    format!(
+                        "the manifest states that the WAL had {bytes} bytes when it was closed, but now it \
+                         has {} intact bytes",
+                        self.file_bytes - self.dropped_bytes
+                    ),
                 ))
             }
             _ => Ok(()),
@@ -74,8 +82,9 @@ impl LogContent {
     }
 }
 
-/// Calls `apply` for every operation of WAL `number`, in the order of the sequence numbers. The file must have the
-/// seal `seal`. The first operation must be the write after `after`. See [`replay_records`].
+/// Calls `apply` with the sequence number and the operation, for every operation of WAL `number` in the order of the
+/// sequence numbers. `seal` is the seal of the file, and `after` is the sequence number of the last write before the
+/// WAL. See [`replay_records`] for gaps and corruption.
 pub(crate) fn replay(
     storage: &dyn Storage,
     directory: &Path,
@@ -95,12 +104,13 @@ pub(crate) fn replay(
 }
 
 /// Calls `apply` for every record of WAL `number`, with its first sequence number and its operations. The function
-/// `apply` returns the number of operations, or `None` if the operations are corrupt. The file must have the seal
-/// `seal`. The first record must begin with the write after `after`.
+/// `apply` returns the number of operations, or `None` if the operations are corrupt. `seal` is the seal of the file,
+/// and `after` is the sequence number of the last write before the WAL. If a record does not continue the writes before
+/// it, replay ends and the result contains the `gap`.
 ///
 /// Replay ends at the first record that is not intact. Either later records were never acknowledged as durable, or
-/// their replay would leave a gap in the writes. A later record may show that the WAL was durable beyond the broken
-/// record. No crash can have this effect, so the WAL is corrupt and the function returns an error.
+/// their replay would leave a gap in the writes. But if a later record shows that the WAL was durable beyond the broken
+/// record, no crash can be the cause. The WAL is then corrupt, and the function returns an error.
 pub(crate) fn replay_records(
     storage: &dyn Storage,
     directory: &Path,
@@ -146,17 +156,17 @@ pub(crate) fn replay_records(
         return Err(Error::damaged(
             &path,
             at as u64,
-            "synced records are corrupt, and intact records follow",
+            "a synced record is corrupt: a later record shows that the WAL was durable beyond this offset",
         ));
     }
     Ok(content)
 }
 
-/// The name of the durable copy of a WAL before the copy replaces the WAL.
+/// The file name of the copy of a WAL that [`make_durable`] writes, before the copy replaces the WAL.
 pub(crate) const LOG_TEMPORARY: &str = "wal.tmp";
 
-/// Replaces a WAL by a durable copy of its first `bytes` bytes. After a crash of a process, the file itself may be
-/// only in the page cache.
+/// Replaces a WAL by a durable copy of its first `bytes` bytes. The copy is necessary because after a crash of a
+/// process, the WAL may be only in the page cache.
 pub(crate) fn make_durable(storage: &dyn Storage, directory: &Path, number: u64, bytes: u64) -> Result<()> {
     let (path, temporary) = (log_path(directory, number), directory.join(LOG_TEMPORARY));
     let content = storage.open(&path, Purpose::Log)?.read(0, bytes as usize)?;

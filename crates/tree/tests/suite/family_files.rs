@@ -169,5 +169,8 @@ fn an_older_manifest_of_a_family_is_told() {
     store.close().unwrap();
     assert_ne!(older.len(), newer.len());
     write(&*storage, "store/index/manifest", &older);
-    check_told(&storage, "the end is missing: the manifest names the SSTables up to write 10");
+    check_told(
+        &storage,
+        "the last writes of the family are missing: the SSTables in the manifest end with write 10",
+    );
 }

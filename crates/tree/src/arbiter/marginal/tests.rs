@@ -156,7 +156,7 @@ fn parameters_out_of_range_are_rejected() {
     };
     assert_eq!(
         rejected(|params| params.step = 30.0),
-        "step is 30; it must be from 0.1 to 25 percent of the budget"
+        "step is 30; it must be from 0.1 to 25 percent of the memory budget"
     );
     assert!(rejected(|params| params.period = f64::NAN).contains("period is NaN"));
     assert!(rejected(|params| params.sampled_blocks = Count(1)).contains("16 to 1048576"));

@@ -68,7 +68,7 @@ impl EntryWriter for Writer {
 #[test]
 fn every_canary_is_caught_by_its_invariant() {
     let cases = [
-        (Fault::HasAnUnknownCode, "each code has one format"),
+        (Fault::HasAnUnknownCode, "no two formats of the catalog have the same code"),
         (Fault::ForgetsTheLastEntry, "an iterator returns every entry in order"),
         (Fault::ForgetsValues, "an iterator returns every entry in order"),
         (Fault::ForgetsValues, "every key is found, and no other key"),
@@ -77,6 +77,6 @@ fn every_canary_is_caught_by_its_invariant() {
         let canary = Subject(Box::new(Canary(fault, CATALOG.build(&CATALOG.baseline()).unwrap())));
         let (_, check) =
             INVARIANTS.iter().find(|(other, _)| *other == name).expect("the name is an invariant");
-        assert!(check(&canary).is_err(), "{fault:?}: \"{name}\" did not see it");
+        assert!(check(&canary).is_err(), "the invariant \"{name}\" does not catch {fault:?}");
     }
 }

@@ -32,6 +32,9 @@ fn every_canary_is_caught_by_its_invariant() {
     let canaries = [Canary::HashesItsAddress, Canary::IsNarrow, Canary::IsTheKey];
     assert_eq!(canaries.len(), INVARIANTS.len());
     for (canary, (name, check)) in canaries.into_iter().zip(INVARIANTS) {
-        assert!(check(&Subject(Box::new(canary))).is_err(), "{canary:?}: \"{name}\" did not see it");
+        assert!(
+            check(&Subject(Box::new(canary))).is_err(),
+            "the invariant \"{name}\" does not catch {canary:?}"
+        );
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn default_engine() -> Choice {
 /// # Panics
 /// Panics if the engine was not parsed by [`read_engine`].
 pub fn engine(choice: &Choice) -> Box<dyn Engine> {
-    CATALOG.build(choice).expect("a choice that exists can be built")
+    CATALOG.build(choice).expect("an engine that read_engine parsed can be constructed")
 }
 
 /// Returns whether an engine has the limitation `limit`.

@@ -23,7 +23,7 @@ impl Experiment {
 pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), String> {
     let Some(workload) = task.workload() else {
         return Err(
-            "a component experiment has no store, so there is nothing to keep; remove trials.fixture"
+            "a component experiment has no store, so it cannot have a fixture; remove trials.fixture"
                 .to_owned(),
         );
     };

@@ -378,7 +378,7 @@ impl<'a> Loader<'a> {
             .map_err(|error| self.table_problem(name, &error.key.unwrap_or_default(), error.message))
     }
 
-    /// Creates an error about a key of such a table. The error names the file or the override that set the value.
+    /// Creates an error about a key of the table `name`. The error names the file or the override that set the value.
     fn table_problem(&self, name: &str, key: &str, message: impl Into<String>) -> Problem {
         match self.sets.setter(&format!("{name}.{key}")) {
             Some(set) => set.problem(&self.file, message),

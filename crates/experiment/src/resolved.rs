@@ -256,5 +256,5 @@ fn with_absolute_files(mut task: Table, base: &Path) -> Table {
 
 /// Converts settings to a TOML value. TOML can represent all settings.
 fn plain(settings: &impl Serialize) -> Value {
-    Value::try_from(settings).expect("settings are plain values")
+    Value::try_from(settings).expect("TOML can represent all settings")
 }

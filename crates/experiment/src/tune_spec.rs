@@ -14,7 +14,7 @@ pub struct TuneSpec {
     /// read and written per operation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minimise: Option<String>,
-    /// Metric to maximize. Replaces `minimise`.
+    /// Metric to maximize. Use this key instead of `minimise`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maximise: Option<String>,
     /// Second metric of the Pareto set. Smaller values of this metric must be better. The default is `memory`.

@@ -26,8 +26,8 @@ const OF_MIXES: [(&str, &str); 6] = [
     ("keys", "all operations of the mix insert new keys"),
 ];
 
-/// Keys of [`OF_MIXES`] that files often repeat in every phase. If such a key has no effect, the result is a warning
-/// and not an error.
+/// Keys of [`OF_MIXES`] that files often repeat in every phase. If such a key has no effect, the result is a
+/// warning and not an error.
 const REPEATED: [&str; 2] = ["value", "keys"];
 
 /// The place at which a key of a phase was set.
@@ -189,7 +189,7 @@ fn name_of(table: &Table) -> &str {
     table.get("name").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Returns the keys of a table, except keys with a value that has no effect.
+/// Returns the keys of a table, except keys that have the value 0 and therefore no effect.
 fn keys_of(table: &Table) -> impl Iterator<Item = &str> {
     table.keys().filter(|key| !is_zero(table, key)).map(String::as_str)
 }

@@ -52,9 +52,7 @@ impl Policy for Clock {
 
     fn new(params: &Params, _: usize) -> Result<Self, String> {
         if params.uses == 0 {
-            return Err(
-                "uses is 0; it must be 1 to 255, or use kind = \"fifo\", which counts no uses".to_owned()
-            );
+            return Err("uses is 0; set 1 to 255, or use kind = \"fifo\", which counts no uses".to_owned());
         }
         let (links, circle, uses) = Default::default();
         Ok(Self { links, circle, uses, max_uses: params.uses })

@@ -353,7 +353,7 @@ impl<T> Books<T> {
     fn put(&mut self, table: &Table, slot: Slot, word: Word) {
         let mut path = table.path(self.hashes[slot as usize]);
         let is_free = |place: &usize| table.places[*place].load(Ordering::Acquire).addr() & TAG == 0;
-        let place = path.find(is_free).expect("a quarter of the places is free");
+        let place = path.find(is_free).expect("a quarter of the positions is free");
         let replaced = table.places[place].swap(word, Ordering::AcqRel);
         self.used += usize::from(replaced.is_null());
         self.live += 1;

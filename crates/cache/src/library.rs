@@ -9,7 +9,8 @@
 //! two cached blocks have equal hashes, the later block gets the next free number.
 //!
 //! # Panics
-//! The library evicts an object that is not cached. Later measurements would be invalid.
+//! The cache panics if the library evicts an object that is not in the cache, because all later measurements would be
+//! invalid.
 
 mod hooks;
 mod identity;
@@ -109,11 +110,12 @@ impl Policy for Library {
     }
 }
 
-/// The number of gets that are timed together in one measurement of the interface cost.
+/// The number of gets per call of a closure that [`seam`] returns.
 const CALLS: u32 = 1000;
 
-/// Measures the cost of the C ABI for a policy in a library. The measurement compares the time of hits with the
-/// policy `lru`, with and without the C ABI. Returns `None` if the cache is not a cache of a library.
+/// Prepares a measurement of the cost of the C ABI. Returns two closures to time: each of them executes [`CALLS`] hits
+/// of the policy `lru`, one through the C ABI, and one without the C ABI. Returns `None` if `choice` is not the variant
+/// `library`.
 pub fn seam(choice: &Choice) -> Option<Seam> {
     if choice.kind() != VARIANT.kind {
         return None;

@@ -94,7 +94,7 @@ pub(crate) fn affordable_shards(shards: usize, capacity: u64) -> usize {
     shards.min(usize::try_from(capacity / MIN_SHARE_BYTES).unwrap_or(usize::MAX).max(1))
 }
 
-/// A sharded cache whose hash function is not selected yet.
+/// The policies and the capacity of a sharded cache whose hash function is not selected yet.
 struct WithPolicies<P> {
     capacity: u64,
     policies: Vec<P>,

@@ -96,7 +96,7 @@ impl FileOperation {
 /// A fault that a test injects into later calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InjectedFault {
-    /// Position of the first call to which the fault may apply.
+    /// Position of the first call to which the fault may apply, counted from 0.
     pub at: usize,
     /// The number of failing calls: only one call, or also all later calls.
     pub extent: FaultExtent,
@@ -106,13 +106,12 @@ pub struct InjectedFault {
     pub effect: FaultEffect,
 }
 
-/// The number of calls that fail because of a fault: one call, or all later calls.
+/// The range of calls to which a fault applies. A fault never applies to a call that cannot return its error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultExtent {
-    /// Only one call fails: the first call at or after the position that can return the error.
+    /// Only the call at the position fails. If this call cannot return the error, no call fails.
     Once,
-    /// All calls fail, starting with the first call at or after the position that can return the error. A lost disk has
-    /// this behavior.
+    /// Each call from the position on fails if it can return the error. A lost disk has this behavior.
     Onwards,
 }
 
@@ -287,7 +286,7 @@ struct State {
 }
 
 impl Script {
-    /// Records a call, and returns the fault that applies to this call.
+    /// Records a call. Returns the fault that applies to this call, or `None` if the call must be forwarded.
     fn enter(&self, call: Call) -> Option<InjectedFault> {
         let mut state = self.state.lock();
         let (position, operation) = (state.calls.len(), call.operation);

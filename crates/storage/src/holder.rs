@@ -11,7 +11,7 @@ use std::os::unix::fs::MetadataExt;
 #[cfg(target_os = "linux")]
 use rustix::fs::{major, minor};
 
-/// A lock that another process holds, or another handle of this process.
+/// The lock of a file that another process holds, or that another handle of this process holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
     /// The ID of the process that holds the lock. `None` if the kernel does not report the process.

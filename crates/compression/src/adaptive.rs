@@ -56,7 +56,7 @@ impl<C: CatalogHandle<dyn Compression>> Default for Params<C> {
     }
 }
 
-/// The result of a trial: the codec for the next blocks.
+/// The result of a trial: which of the two codecs compresses the next blocks, or neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pays {
     Nothing,
@@ -111,7 +111,7 @@ impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {
 }
 
 impl Adaptive {
-    /// Creates a selector that has not made any trial yet.
+    /// Creates a selector that makes its first trial with the first block.
     fn new(margin: f64, period: u64, codecs: [Arc<dyn Compression>; 2]) -> Self {
         let [blocks, next_trial, gap] = [0, 0, period].map(AtomicU64::new);
         Self { margin, period, codecs, blocks, next_trial, gap, found: AtomicU8::new(Pays::Light as u8) }
@@ -134,8 +134,8 @@ impl Adaptive {
         self.next_trial.store(block.saturating_add(gap).min(IN_TRIAL - 1), Ordering::Relaxed);
     }
 
-    /// Compresses a block with both codecs, and appends the better result to `out`. Returns the codec for the next
-    /// blocks, and the tag of the block.
+    /// Compresses a block with both codecs, and appends the output of the better codec, or the block itself, to `out`.
+    /// Returns the result of this trial, and the tag of the block.
     fn try_both(&self, level: usize, block: &[u8], out: &mut Vec<u8>) -> (Pays, u8) {
         let (mut light, mut dense) = (Vec::new(), Vec::new());
         let light_tag = self.codecs[0].compress(level, block, &mut light);

@@ -7,7 +7,7 @@
 //! ```text
 //! u32 length of the block
 //! difference*   varint, one per word
-//! rest          the bytes behind the last word
+//! rest          the bytes after the last word
 //! ```
 
 use catalog::Variant;

@@ -29,7 +29,7 @@ impl Dictionaries {
             self.0.push(dictionary);
             self.0.len() - 1
         });
-        assert!(number < usize::from(u8::MAX), "a table has at most 255 dictionaries");
+        assert!(number < usize::from(u8::MAX), "an SSTable has at most 255 dictionaries");
         number as u8
     }
 

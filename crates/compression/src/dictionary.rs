@@ -6,8 +6,8 @@
 //!
 //! ```text
 //! u32 length of the block
-//! u16 number of different words, those words in rising order, numbers in the bits they need
-//! rest     the bytes behind the last word
+//! u16 number of distinct words, the distinct words in ascending order, packed indexes
+//! rest     the bytes after the last word
 //! ```
 
 use std::collections::BTreeMap;

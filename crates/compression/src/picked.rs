@@ -22,7 +22,7 @@ impl<C: CatalogHandle<dyn Compression>> Picked<C> {
     /// # Panics
     /// The catalog has no codec with this name.
     pub fn of(label: &str) -> Self {
-        Self::read(label).expect("a codec of this catalog")
+        Self::read(label).expect("the catalog has a codec with this label")
     }
 
     /// Parses the label of a codec. A selector is not allowed.

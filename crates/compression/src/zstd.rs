@@ -142,7 +142,7 @@ impl Compression for Zstd {
     }
 
     fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
-        let make = || Decompressor::new().expect("without a dictionary nothing can be rejected");
+        let make = || Decompressor::new().expect("a decompressor without a dictionary can always be created");
         let len = self
             .decompressors
             .with(make, |decompressor| decompressor.decompress_to_buffer(stored, out))

@@ -41,11 +41,11 @@ pub(super) struct Set {
     pub(super) path: String,
     /// The value that replaces the value in the file.
     pub(super) value: Value,
-    /// The place at which the override was set.
+    /// The table or the option that sets the value.
     pub(super) by: SetBy,
 }
 
-/// The place at which an override was set. lsmbench applies the overrides in the order of these variants.
+/// The table or the option that sets an override. lsmbench applies the overrides in the order of these variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SetBy {
     /// The table `[set]` of the experiment file.

@@ -250,8 +250,8 @@ impl Comparison {
         }
     }
 
-    /// Returns the reason why the comparison is inconclusive, with the value of δ. `threshold` is the origin of δ, such
-    /// as `noise floor`. Returns `None` for other verdicts.
+    /// Returns the reason why the comparison is inconclusive, with the value of δ. `threshold` is the name of δ in the
+    /// text, such as `noise floor`. Returns `None` for other verdicts.
     pub fn reason(&self, threshold: &str) -> Option<String> {
         let doubt = self.doubt?;
         let Some(interval) = self.interval.filter(|_| doubt == Doubt::TooSmall) else {

@@ -15,7 +15,7 @@ pub struct Counters<const EVENTS: usize> {
     counters: [Named; EVENTS],
 }
 
-/// The counter of a named event, or the reason why this counter is not available.
+/// A counter of one event, or the reason why this counter is not available, together with the name of the event.
 #[derive(Debug)]
 struct Named {
     name: &'static str,

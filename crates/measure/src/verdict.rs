@@ -64,8 +64,8 @@ pub enum Doubt {
     OnlyOnce,
     /// The confidence interval excludes "no difference", but chance causes an equally large difference too often.
     Chance,
-    /// The difference between the two variants is below the smallest difference that a verdict reports. This limit is δ
-    /// or the noise floor of the machine.
+    /// The confidence interval excludes "no difference", but the measured difference is below the smallest difference
+    /// that a verdict reports. This limit is δ or the noise floor of the machine.
     TooSmall,
     /// The difference is significant in a single comparison, but not after the correction for the number of
     /// comparisons.
@@ -106,7 +106,8 @@ impl fmt::Display for Doubt {
             Self::Implausible => f.write_str("a value of one side exceeds a physical or theoretical bound"),
             Self::OnlyOnce => f.write_str("the first batch of trials did not show this change"),
             Self::TooSmall => f.write_str(
-                "the difference is below the threshold, but the confidence interval (CI) shows no equivalence",
+                "the difference is below the smallest difference that a verdict reports, but the confidence \
+                 interval (CI) is too wide for equivalence",
             ),
             Self::OneOfMany { comparisons } => write!(
                 f,

@@ -270,7 +270,7 @@ impl<'a> Bench<'a> {
         timed(self.clock(), work).map(|ns| ns as f64 / operations.max(1) as f64)
     }
 
-    /// Builds a structure of `entries` entries several times, and returns the last structure.
+    /// Builds a structure of `entries` entries several times. Returns the last structure, and the times of all builds.
     ///
     /// # Errors
     /// Returns the error of a failed build.
@@ -285,13 +285,13 @@ impl<'a> Bench<'a> {
         self.rounds(1, entries, || {
             let mut product = None;
             let ns = timed(self.clock(), || product = Some(build()));
-            Ok((product.expect("the timed code built a product")?, ns))
+            Ok((product.expect("the timed closure has run")?, ns))
         })
     }
 
-    /// Builds a structure of `entries` entries several times with several threads, and returns the last structure.
-    /// `begin` creates the empty structure, and then each thread runs `work` on its part of the entries. The measured
-    /// time includes only `work`.
+    /// Builds a structure of `entries` entries several times with several threads. Returns the last structure, and the
+    /// times of all builds. `begin` creates the empty structure, and then each thread runs `work` on its part of the
+    /// entries. The measured time includes only `work`.
     ///
     /// # Errors
     /// Returns the error of `begin`.

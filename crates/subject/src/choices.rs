@@ -27,7 +27,7 @@ pub(crate) struct Chosen<M> {
 impl<M: Menu> Chosen<M> {
     /// Builds the chosen variant.
     pub(crate) fn build(&self) -> Box<M::Built> {
-        M::catalog().build(&self.choice).expect("the variant was built when it was chosen")
+        M::catalog().build(&self.choice).expect("the choice was checked when it was parsed")
     }
 }
 

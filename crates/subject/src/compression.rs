@@ -115,7 +115,7 @@ struct Stored {
 }
 
 impl Stored {
-    /// Creates an empty compressed block, with enough reserved memory for the output of any codec.
+    /// Creates an empty compressed block, with enough reserved memory for the output of any codec for `block`.
     fn room_for(block: &[u8]) -> Self {
         Self { tag: 0, bytes: Vec::with_capacity(2 * block.len() + 1024) }
     }

@@ -1,4 +1,4 @@
-//! The keys for the test of a component: distinct keys in ascending order, without gaps in memory.
+//! The keys for the test of a component: distinct keys in ascending order, stored back to back in one buffer.
 
 use serde::{Deserialize, Serialize};
 use workload::{KeyFormat, KeyId, Random};
@@ -13,7 +13,7 @@ pub(crate) enum Spread {
     /// Numbers that are drawn at random from all numbers of the format.
     #[default]
     Random,
-    /// Consecutive numbers. Interpolation and learned models have the smallest errors with such keys.
+    /// Consecutive numbers. Interpolation search and learned indexes have the smallest errors with such keys.
     Even,
 }
 
@@ -27,7 +27,8 @@ impl SortedKeys {
     /// Creates `count` keys of a format.
     ///
     /// # Errors
-    /// The format has fewer keys, or the total length of the keys is too large.
+    /// The format has too few different keys (with [`Spread::Random`], it must have twice as many keys as requested),
+    /// or the total length of the keys exceeds [`MOST_BYTES`].
     pub(crate) fn new(
         format: &dyn KeyFormat,
         count: usize,

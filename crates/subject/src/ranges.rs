@@ -231,7 +231,7 @@ impl EmptyRanges {
         Ok(filter)
     }
 
-    /// Asks the filter about empty ranges. Returns the time, and the number of ranges that the filter did not recognize
+    /// Queries the filter for empty ranges. Returns the times, and the number of ranges that the filter did not report
     /// as empty.
     fn ask(
         &self,

@@ -72,7 +72,7 @@ impl RequestChoice {
     /// Returns the choice of a key distribution with this label.
     pub(crate) fn of_keys(label: &str) -> Self {
         let choice = KEYS.choose(&Value::String(label.to_owned()));
-        Self(Source::Keys(choice.expect("the label is one of the catalog")))
+        Self(Source::Keys(choice.expect("the catalog has a distribution with this label")))
     }
 
     /// Parses a choice from a label, or from a table with the key `kind`.
@@ -97,7 +97,9 @@ impl RequestChoice {
     /// Builds the chosen stream.
     pub(crate) fn build(&self) -> Box<dyn Requests> {
         match &self.0 {
-            Source::Stream(choice) => STREAMS.build(choice).expect("the stream was built when it was chosen"),
+            Source::Stream(choice) => {
+                STREAMS.build(choice).expect("the choice was checked when it was parsed")
+            }
             Source::Keys(choice) => Box::new(Law(choice.clone())),
         }
     }

@@ -1,5 +1,5 @@
-//! Fits a workload to a trace. The workload has a load and one phase with the mix of operations, the sizes and the skew
-//! of the trace.
+//! Fits a workload to a trace. The fitted workload has a load phase, and one phase with the mix of operations, the
+//! sizes and the skew of the trace.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,8 @@ use crate::twin;
 /// The maximum number of operations of a fitted workload.
 const MOST_OPERATIONS: u64 = 5_000_000;
 
-/// The exponent below which the fitted key distribution is uniform.
+/// The smallest Zipf exponent of a fitted key distribution. With a smaller exponent, the fitted distribution is
+/// uniform.
 const LEAST_THETA: f64 = 0.03;
 
 /// The number of workloads that the search for the exponent tries.
@@ -179,7 +180,8 @@ fn written(trace: &Statistics, theta: f64, values: &Law, scans: Option<&Law>) ->
     toml
 }
 
-/// Returns the length of keys in bytes: the mean length in the trace, or a larger length if so many keys need it.
+/// Returns the length of keys in bytes: the mean length in the trace, or a larger length if the mean length has too few
+/// different keys.
 fn key_bytes(trace: &Statistics, keys: u64) -> u64 {
     // Half of the numbers are absent keys.
     let bits = u64::BITS - keys.max(1).leading_zeros() + 1;

@@ -20,7 +20,7 @@ pub enum TraceFormat {
     RocksDb,
     /// Cache requests in the format of libCacheSim.
     OracleGeneral,
-    /// CSV with the columns that the reader `csv` expects by default.
+    /// CSV with the columns that the trace format `csv` expects by default.
     Csv,
 }
 

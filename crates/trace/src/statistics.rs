@@ -103,7 +103,8 @@ impl Statistics {
         Ranking::new(self.reuse.counts())
     }
 
-    /// Returns the statistics as data. `format` is the format of the trace, and `notes` are the notes of its reader.
+    /// Returns the statistics as data. `format` is the name of the trace format, and `notes` are the notes from reading
+    /// the trace.
     pub fn summary(&self, format: &str, notes: Vec<String>) -> TraceStatistics {
         let shares = TraceOperation::ALL.into_iter().zip(self.shares());
         let mix = shares.filter(|(_, share)| *share > 0.0).map(|(operation, share)| Share {

@@ -33,7 +33,7 @@ pub struct TraceStatistics {
     pub working_set: Vec<WorkingSet>,
     /// The times between operations, if the trace contains times.
     pub arrivals: Option<Arrivals>,
-    /// Notes about records that the reader skipped, and about its assumptions.
+    /// Notes about records that were skipped when the trace was read, and about assumptions.
     pub notes: Vec<String>,
 }
 
@@ -128,7 +128,7 @@ pub struct Arrivals {
     pub backward: u64,
 }
 
-/// The rows of a trace's curves in CSV.
+/// Formats the curves of a trace as rows of CSV.
 pub struct CurvePoint;
 
 impl CurvePoint {

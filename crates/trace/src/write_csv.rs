@@ -1,4 +1,4 @@
-//! Writes traces as CSV, with the columns that the reader `csv` expects by default.
+//! Writes traces as CSV, with the columns that the trace format `csv` expects by default.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};

@@ -30,7 +30,7 @@ const OF_MIXES: [(&str, &str); 6] = [
 /// warning and not an error.
 const REPEATED: [&str; 2] = ["value", "keys"];
 
-/// The place at which a key of a phase was set.
+/// The file, the override or the swept path that sets a key of a phase.
 #[derive(Clone, Copy)]
 enum Source<'a> {
     File,

@@ -16,7 +16,8 @@ struct Known {
 
 static KNOWN: LazyLock<Known> = LazyLock::new(|| {
     let catalog = &crate::CATALOG;
-    let codecs = || catalog.all().map(|choice| catalog.build(&choice).expect("defaults build"));
+    let codecs =
+        || catalog.all().map(|choice| catalog.build(&choice).expect("the default parameters are valid"));
     Known {
         codecs: codecs().filter_map(|codec| Some((codec.tag()?, codec))).collect(),
         learners: codecs().filter_map(|codec| codec.learner()).collect(),

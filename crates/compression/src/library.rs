@@ -113,8 +113,8 @@ impl Compression for Library {
 const CALLS: u32 = 100;
 
 /// Prepares a measurement of the cost of the C ABI. Returns two closures to time: each of them compresses and
-/// decompresses [`CALLS`] blocks of 4 KiB with `lz4`, one through the C ABI, and one without the C ABI. Returns `None`
-/// if `choice` is not the variant `library`.
+/// decompresses [`Seam::calls`] blocks of 4 KiB with `lz4`, one through the C ABI, and one without the C ABI. Returns
+/// `None` if `choice` is not the variant `library`.
 pub fn seam(choice: &Choice) -> Option<Seam> {
     if choice.kind() != VARIANT.kind {
         return None;

@@ -1,4 +1,4 @@
-//! The configurations of a sweep.
+//! Configurations of a sweep, and the combinations of swept values that do not run.
 
 use catalog::Choice;
 use engines::EngineOptions;
@@ -7,7 +7,7 @@ use tree::Design;
 
 use super::engine::{Absence, engine};
 
-/// A configuration of a sweep: one combination of swept values.
+/// A configuration: one combination of swept values that runs.
 #[derive(Clone, Debug)]
 pub struct Cell {
     /// The number of the configuration, in the order of the sweep.

@@ -1,4 +1,4 @@
-//! The differences between two configurations, which are the factors of a comparison.
+//! Finds the settings in which two configurations differ. These settings are the factors of a comparison.
 
 use catalog::{Axis, Choice};
 use engines::EngineOptions;

@@ -19,7 +19,8 @@ impl Experiment {
     }
 }
 
-/// Returns an error sentence if one of the phases up to `last` is not allowed in a fixture.
+/// Returns an error sentence if one of the phases of a fixture is not allowed in a fixture. `last` is the name of the
+/// last phase of the fixture.
 pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), String> {
     let Some(workload) = task.workload() else {
         return Err(

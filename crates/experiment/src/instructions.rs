@@ -12,7 +12,7 @@ use super::resolved::Experiment;
 /// count, so each configuration must be able to run in counted mode.
 pub(super) fn check(cells: &[Cell]) -> Result<(), String> {
     let reason = |cell: &Cell| match cell.task.workload() {
-        None => Some("a component experiment has no store whose operations could be counted".to_owned()),
+        None => Some("a component experiment has no store, so its instructions cannot be counted".to_owned()),
         Some(_) => refusal(RunMode::Counted, cell).map(|reason| format!("{}: {reason}", cell.label)),
     };
     match cells.iter().find_map(reason) {

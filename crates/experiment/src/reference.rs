@@ -36,7 +36,7 @@ pub(super) const FILE: [KeyEntry; 20] = [
         "path of a workload file, relative to this file or to `configs/`",
         "File with the keys `key` and `[[phase]]`. The file replaces these keys of the experiment file.",
     ),
-    KeyEntry::new("key", "see the workload", "Format of the keys.").or("\"u64\""),
+    KeyEntry::new("key", "as in a workload file", "Format of the keys.").or("\"u64\""),
     KeyEntry::new("design", "table", "Design options that differ from the base design."),
     KeyEntry::new(
         "phase",

@@ -24,7 +24,7 @@ pub struct RankedVariant {
 /// # Panics
 /// Neither direction of the metric is better.
 pub fn standings(samples: &[Sample], better: Better, criteria: &Criteria) -> Vec<RankedVariant> {
-    assert!(better != Better::Neither, "a ranking needs a direction");
+    assert!(better != Better::Neither, "a ranking needs a metric whose higher or lower values are better");
     let sign = if better == Better::Lower { 1.0 } else { -1.0 };
     let badness = |variant: &usize| sign * samples[*variant].median().unwrap_or(f64::INFINITY);
     let mut order: Vec<usize> =

@@ -30,7 +30,8 @@ pub(crate) enum Appending {
 }
 
 impl Appending {
-    /// Creates a file that is written through the page cache. The purpose of the file must not be `Table`.
+    /// Creates a file that is written through the page cache. WALs are written by this method, and other files with
+    /// write(2). `purpose` must not be [`Purpose::Table`].
     pub(crate) fn create(self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
         match (purpose, self) {
             (Purpose::Log, Self::Mapped) => mapped_log::create(path),

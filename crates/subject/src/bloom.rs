@@ -214,7 +214,9 @@ impl Subject for Probes {
             _ if grows => None,
             _ => {
                 let label = choice.label();
-                Some(format!("bloom = {label} has no single insertions; use component.insertion = \"whole\""))
+                Some(format!(
+                    "bloom = {label} does not support single insertions; use component.insertion = \"whole\""
+                ))
             }
         }
     }
@@ -284,7 +286,8 @@ impl Probes {
         input: &FilterInput<'_>,
     ) -> Result<(Box<dyn FilterBuilder>, Timing), Fault> {
         let batch = self.0.batch.0 as usize;
-        let begin = || policy.grow(input).ok_or_else(|| "the filter has no single insertions".into());
+        let begin =
+            || policy.grow(input).ok_or_else(|| "the filter does not support single insertions".into());
         bench.build_together(self.threads(), self.0.entries.0, begin, |grown, range| {
             let hashes = &input.hashes[range];
             match self.0.insertion {

@@ -66,7 +66,9 @@ impl Build<dyn Subject> for Blocks {
         check_count("block", params.block.0, 64 << 20)?;
         check_count("blocks", params.blocks.0, 1 << 32)?;
         if params.block.0 * params.blocks.0 > 64 << 30 {
-            return Err("blocks: the total length of all blocks must not exceed 64 GiB".to_owned());
+            return Err("blocks: the total length of all blocks (blocks × block) must not exceed 64 GiB; \
+                        lower one of them"
+                .to_owned());
         }
         Ok(Box::new(Self(params)))
     }
@@ -81,7 +83,8 @@ struct Codec {
 }
 
 impl Codec {
-    /// Trains `codec` with the first of `blocks`. The codec determines the number of bytes for the training.
+    /// Trains `codec` for an SSTable with the blocks `blocks`. The samples are the first blocks with a total of at
+    /// least [`Compression::sample_bytes`] bytes.
     fn of_table(codec: Box<dyn Compression>, level: usize, blocks: &[&[u8]]) -> Result<Self, Fault> {
         let wanted = codec.sample_bytes(level);
         let mut taken = 0;

@@ -79,7 +79,9 @@ impl Build<dyn Subject> for Lookups {
         check_count("operations", params.operations.0, 1 << 40)?;
         let format = params.keys.open()?;
         if params.entries.0 * (params.value.0 + format.max_bytes() as u64) > MOST_BYTES {
-            return Err("entries: the total length of all entries must not exceed 16 GiB".to_owned());
+            return Err(
+                "entries: the total length of all entries must not exceed 16 GiB; lower entries".to_owned()
+            );
         }
         Ok(Box::new(Self(params)))
     }

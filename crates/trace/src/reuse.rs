@@ -43,7 +43,7 @@ pub(crate) struct Reuse {
     accesses: u64,
 }
 
-/// The information about an access that earlier accesses provide.
+/// The result of adding an access: whether the key is sampled, and which earlier access had the same key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
     /// The key of the access is not in the sample.

@@ -34,7 +34,8 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
 pub(crate) fn check(make: Make<'_>) -> Result<(), String> {
     let first = replay(&*make())?;
     let second = replay(&*make())?;
-    let elsewhere = thread::scope(|scope| scope.spawn(|| replay(&*make())).join().expect("no panic"))?;
+    let elsewhere =
+        thread::scope(|scope| scope.spawn(|| replay(&*make())).join().expect("the thread does not panic"))?;
     if first == second && first == elsewhere {
         Ok(())
     } else {
@@ -179,7 +180,7 @@ pub(crate) fn check_concurrent(cache: &dyn Cache) -> Result<(), String> {
     thread::scope(|scope| {
         let spawn = |seed| scope.spawn(move || churn(cache, seed, base));
         let threads: Vec<_> = (0..THREADS).map(spawn).collect();
-        threads.into_iter().try_for_each(|thread| thread.join().expect("no panic"))
+        threads.into_iter().try_for_each(|thread| thread.join().expect("the thread does not panic"))
     })?;
     let held: u64 = calls::all_blocks().filter_map(|id| cache.get(&id)).map(|block| block.len() as u64).sum();
     if held != cache.weight_bytes() || held > cache.capacity() {

@@ -94,9 +94,10 @@ impl Functions {
         // SAFETY: both buffers live during the call and have the lengths that are passed with them.
         match unsafe { (self.decompress)(stored.as_ptr(), stored.len(), out.as_mut_ptr(), out.len()) } {
             OK => Ok(()),
-            code => {
-                Err(CorruptBlock(format!("library {}: the function decompress returned {code}", self.name)))
-            }
+            code => Err(CorruptBlock(format!(
+                "library {}: the function decompress returned {code} instead of 0",
+                self.name
+            ))),
         }
     }
 

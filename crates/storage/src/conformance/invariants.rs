@@ -43,7 +43,7 @@ pub(crate) const INVARIANTS: &[(&str, Check)] = &[
     ("a file may be empty", a_file_may_be_empty),
     ("file sizes are exact, also near block boundaries", sizes_are_exact_around_blocks),
     ("creation replaces only the name of an existing file", creating_takes_the_name_alone),
-    ("renaming replaces", renaming_replaces),
+    ("a rename replaces an existing file", renaming_replaces),
     ("removed files stay readable", what_is_removed_can_be_read_on),
     ("links share their content", links_share_their_content),
     ("names are listed in order", names_are_listed_in_order),
@@ -59,7 +59,7 @@ pub(crate) struct Broken(pub(crate) String);
 
 impl From<StorageError> for Broken {
     fn from(error: StorageError) -> Self {
-        Self(format!("unexpected: {error}"))
+        Self(format!("a call that must succeed has failed: {error}"))
     }
 }
 
@@ -343,9 +343,15 @@ fn names_are_listed_in_order(subject: &Subject) -> Result<(), Broken> {
     subject.storage.remove(&subject.path("b"))?;
     subject.storage.sync_directory(&subject.directory)?;
     let names = list()?;
-    ensure(names == ["000009", "000010", "Z", "a"], || format!("{names:?}"))?;
+    ensure(names == ["000009", "000010", "Z", "a"], || {
+        format!("the directory must list \"000009\", \"000010\", \"Z\" and \"a\", but lists {names:?}")
+    })?;
     let names = subject.storage.list(&below)?;
-    ensure(names == ["x000009", "x000010", "xZ", "xa", "xb"], || format!("{names:?}"))
+    ensure(names == ["x000009", "x000010", "xZ", "xa", "xb"], || {
+        format!(
+            "the directory must list \"x000009\", \"x000010\", \"xZ\", \"xa\" and \"xb\", but lists {names:?}"
+        )
+    })
 }
 
 fn what_is_missing_is_an_error(subject: &Subject) -> Result<(), Broken> {

@@ -34,7 +34,7 @@ pub(super) struct Profile {
     pub(super) read_bandwidth: u64,
     pub(super) write_bandwidth: u64,
     pub(super) queue_depth: u64,
-    /// Whether an access without a gap to the last access has no latency, as on a hard disk.
+    /// Whether an access that begins where the last access ended has no latency, as on a hard disk.
     pub(super) has_arm: bool,
     /// Length of the pause at the end of every period, in nanoseconds. Pauses occur only if callers wait.
     pub(super) pause_ns: u64,

@@ -325,8 +325,8 @@ impl<'a> Loader<'a> {
         Err(self.table_problem("trials", "mode", message))
     }
 
-    /// Adds the source of the setting to an error in the workload or the component. The source is a file, an override
-    /// or the sweep.
+    /// Adds the source of the invalid setting to an error in the workload or the component. The source is the override
+    /// that sets the value, or otherwise the file `source`.
     fn choice_problem(&self, source: &SourceFile, error: ChoiceError) -> Problem {
         let key = error.key.unwrap_or_default();
         match self.sets.setter(&key) {
@@ -559,7 +559,7 @@ impl<'a> Loader<'a> {
         Ok(assumptions)
     }
 
-    /// Checks that all external files of components exist.
+    /// Checks the files that the parameters of components name, such as recorded requests.
     fn check_files(&self, experiment: &Experiment) -> Outcome<()> {
         let mut checked = HashSet::new();
         for component in experiment.cells.iter().filter_map(|cell| cell.task.component()) {

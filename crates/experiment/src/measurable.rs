@@ -130,7 +130,7 @@ fn has_any(mixed: &Mixed, kinds: &[Kind]) -> bool {
     kinds.iter().any(|kind| mixed.mix.has(*kind))
 }
 
-/// Returns whether the phase is an open loop, so that its operations have response times.
+/// Returns whether the phase or one of its roles is an open loop, so that its operations have response times.
 fn is_open(phase: &Phase) -> bool {
     match phase.roles() {
         [] => phase.rate != Rate::Closed,

@@ -130,8 +130,8 @@ impl Sets {
         self.0.iter().rev().find(|set| set.path == path)
     }
 
-    /// Applies overrides to a table. The function applies only the overrides that were set at `by` and whose paths
-    /// begin with one of `roots`.
+    /// Applies overrides to a table. The function applies only the overrides that come from `by` and whose paths begin
+    /// with one of `roots`.
     pub(super) fn apply(
         &self,
         file: &SourceFile,

@@ -51,8 +51,8 @@ impl Loader<'_> {
         Ok(sentences)
     }
 
-    /// Returns warnings about settings of designs that need other settings, if no configuration with such a setting
-    /// has these other settings.
+    /// Returns one warning for each setting of a design that has no effect in any configuration, because it needs other
+    /// settings.
     fn idle_settings(sweep: &Sweep, cells: &[Cell], is_counted: bool) -> Vec<String> {
         let is_whole =
             |cell: &&Cell| cell.task.workload().is_some() && engine(&cell.engine).reads_whole_design();
@@ -75,7 +75,8 @@ impl Loader<'_> {
         found.iter().filter_map(sentence).collect()
     }
 
-    /// Returns warnings about keys of phases that have no effect in any configuration.
+    /// Returns one warning for each key of a phase that has no effect in any configuration. If such a key is probably a
+    /// mistake, returns an error instead.
     fn unread_keys(&self, sweep: &Sweep, cells: &[Cell]) -> Outcome<Vec<String>> {
         let mut sentences: Vec<String> = Vec::new();
         for (phase, path, source) in self.keys_of_phases(sweep) {
@@ -106,8 +107,8 @@ impl Loader<'_> {
         Ok(sentences)
     }
 
-    /// Returns the keys that the user set for phases and their roles. Each entry contains the name of the phase, the
-    /// path of the key in the phase, and the place at which the key was set.
+    /// Returns the keys that the user set for phases and their roles, except keys with the value 0. Each entry contains
+    /// the name of the phase, the path of the key in the phase, and the source of the key.
     fn keys_of_phases<'a>(&'a self, sweep: &'a Sweep) -> Vec<(&'a str, Vec<&'a str>, Source<'a>)> {
         let file = self.workload_file.as_ref().unwrap_or(&self.file);
         let tables = file.table.get("phase").and_then(Value::as_array).into_iter().flatten();

@@ -123,7 +123,7 @@ impl Growth {
         }
     }
 
-    /// Sets the expected values from the closed form of the policy. Without a closed form, sets nothing.
+    /// Sets the expected values from the closed form of the policy. Sets nothing if the policy has no closed form.
     fn expect(&self, policy: &Choice, cells: &mut Measurements) {
         if !theory::has_form(policy, self.load(), self.flushes()) {
             return;

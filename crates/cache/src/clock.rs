@@ -1,5 +1,5 @@
 //! CLOCK, also called second chance. The blocks are in a circle in the order of insertion. A hand moves along the
-//! circle and searches a block to evict. The hand passes a block once for each counted use of the block before it
+//! circle and searches for a block to evict. The hand passes a block once for each counted use of the block before it
 //! evicts the block.
 //!
 //! A hit increments the use counter of the block, at most to `uses`, and moves no block. The hand points to the oldest

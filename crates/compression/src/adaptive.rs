@@ -20,8 +20,8 @@ use crate::picked::{self, Picked};
 
 /// The parameters as commented TOML with their defaults.
 const REFERENCE: &str = "\
-     # Minimum share of a block that the fast codec must save, 0 to below 1. The dense codec must save\n\
-     # this share in addition to the savings of the fast codec.\n\
+     # Minimum share of a block that the fast codec must save, 0 to below 1. The output of the dense codec\n\
+     # must be smaller than the output of the fast codec by at least this share.\n\
      margin = 0.125\n\
      # Number of blocks between two trials of both codecs. While the choice stays the same, the distance\n\
      # between trials grows up to sixteen times.\n\

@@ -259,8 +259,8 @@ struct SimulatedWriter {
 }
 
 impl SimulatedWriter {
-    /// Sends the buffered bytes to the device in pieces of at least `least` bytes. Returns the time at which the device
-    /// has written the last piece; `None` if no piece was sent.
+    /// Sends the buffered bytes to the device while at least `least` bytes are buffered, in requests of at most 1 MiB.
+    /// Returns the time at which the device has written the last request; `None` if nothing was sent.
     fn write(&mut self, least: u64) -> Option<u64> {
         let mut done = None;
         while self.inner.len() - self.written >= least.max(1) {

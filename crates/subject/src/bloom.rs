@@ -342,7 +342,7 @@ impl Probes {
                     false => *given == tested.may_contain(*hash),
                 };
                 slice.answers.expect(is_right, || {
-                    format!("the filter gave the wrong answer {given} for hash {:x}", hash.0)
+                    format!("the filter returned {given} instead of {} for hash {:x}", !given, hash.0)
                 });
             }
             Ok(())

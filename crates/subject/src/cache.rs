@@ -356,8 +356,7 @@ impl Hits {
             let Some(block) = cache.get(&self.id(*name)) else { continue };
             let start = start_of(*name);
             let right = &BYTES[start..start + self.0.block.0 as usize];
-            answers
-                .expect(*block == *right, || format!("block {name} returned the content of another block"));
+            answers.expect(*block == *right, || format!("the cache returned wrong bytes for block {name}"));
         }
     }
 }

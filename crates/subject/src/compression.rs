@@ -111,7 +111,7 @@ impl Codec {
     }
 }
 
-/// A compressed block, with its tag and its original length.
+/// A compressed block, with the tag of its codec.
 struct Stored {
     tag: u8,
     bytes: Vec<u8>,
@@ -205,7 +205,7 @@ impl Blocks {
                 let is_intact = codec.is_intact(block, made);
                 slice
                     .answers
-                    .expect(is_intact, || "a decompressed block differs from the original".to_owned());
+                    .expect(is_intact, || "decompression did not restore the original block".to_owned());
             }
             made.iter_mut().for_each(|made| made.bytes.shrink_to_fit());
             stored.append(&mut made);
@@ -249,7 +249,7 @@ impl Blocks {
             for (block, out) in blocks.iter().zip(&outs) {
                 slice
                     .answers
-                    .expect(block == out, || "a decompressed block differs from the original".to_owned());
+                    .expect(block == out, || "decompression did not restore the original block".to_owned());
             }
             done += count;
             Ok(())

@@ -290,7 +290,11 @@ impl Lookups {
                         Some(Found::Tombstone) | None => false,
                     };
                     slice.answers.expect(is_right, || {
-                        format!("the block gave the wrong answer {given:?} for key {:x?}", key.bytes)
+                        let kind = if absent { "absent" } else { "present" };
+                        let answer = given
+                            .as_ref()
+                            .map_or_else(|| "corruption".to_owned(), |found| format!("{found:?}"));
+                        format!("a lookup of the {kind} key {:x?} returned {answer}", key.bytes)
                     });
                 }
                 Ok(())
@@ -329,7 +333,9 @@ impl Lookups {
                 damaged[middle] ^= 1;
                 let tells = kind == Checksum::None || sum(*at, &damaged) != *given;
                 slice.answers.expect(tells && sum(*at, block(*at)) == *given, || {
-                    format!("the checksum of block {at} does not detect corruption")
+                    format!(
+                        "the checksum of block {at} is not reproducible, or does not detect a flipped bit"
+                    )
                 });
             }
             Ok(())

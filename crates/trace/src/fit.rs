@@ -115,7 +115,8 @@ fn notes(trace: &Statistics) -> Vec<String> {
     let scans = trace.operations_of(TraceOperation::Scan);
     if scans > trace.scan_entries.total() {
         notes.push(format!(
-            "the trace does not record the length of {} scans",
+            "the trace does not record the length of {} scans, so the fitted workload uses the lengths of \
+             the other scans, or the default length",
             scans - trace.scan_entries.total()
         ));
     }

@@ -13,9 +13,10 @@ pub struct TraceStatistics {
     pub mix: Vec<Share>,
     /// The number of distinct keys in operations on one key.
     pub keys: u64,
-    /// The fraction of keys on which the statistics are based. The fraction is below 1 if the trace has too many keys.
+    /// The fraction of keys on which the statistics are based. The fraction is below 1 if the trace has more keys than
+    /// the statistics can keep in memory.
     pub sampled: f64,
-    /// The number of keys whose first operation is a put.
+    /// The number of keys whose first access is a put.
     pub inserted_keys: u64,
     /// The sizes of keys.
     pub key_sizes: Option<Sizes>,

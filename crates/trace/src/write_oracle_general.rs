@@ -91,7 +91,7 @@ impl TraceWriter for OracleGeneralWriter {
             xxh3_64(&record.key) ^ u64::from(record.family)
         };
         let bytes = record.value_bytes.unwrap_or_else(|| {
-            self.losses.add("sizes were not recorded, so all sizes are 1");
+            self.losses.add("sizes were not recorded, so these sizes are 1");
             1
         });
         self.out.write_all(&seconds.to_le_bytes())?;

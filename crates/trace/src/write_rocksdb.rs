@@ -87,7 +87,7 @@ impl<W: Write> RocksDbWriter<W> {
             TraceOperation::Delete | TraceOperation::SingleDelete => {}
             TraceOperation::DeleteRange => push(record.end.as_deref().unwrap_or_default(), &mut batch),
             _ if record.value.is_none() => {
-                self.losses.add("values were not recorded, so all values contain zeros");
+                self.losses.add("values were not recorded, so these values contain zeros");
                 push(&vec![0; record.value_bytes.unwrap_or_default() as usize], &mut batch);
             }
             _ => push(record.value.as_deref().unwrap_or_default(), &mut batch),

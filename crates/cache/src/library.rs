@@ -47,14 +47,14 @@ pub(crate) struct Params {
     library: String,
 }
 
-/// The eviction policy of a library for one shard.
+/// The eviction policy of a shared library, for one shard.
 pub(crate) struct Library {
     plugin: Plugin,
-    /// The slot of each cached object, by the object's id.
+    /// The slot of each cached object. The key is the id by which the library identifies the object.
     slots: HashMap<u64, Slot, foldhash::fast::FixedState>,
-    /// The object's id and the object's size, for each slot.
+    /// The id and the size in bytes of the object in each slot.
     objects: PerSlot<(u64, u64)>,
-    /// The object that waits for space in the cache.
+    /// The block that is about to be inserted. `None` if no insertion is in progress.
     incoming: Option<Incoming>,
 }
 

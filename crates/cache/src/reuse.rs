@@ -66,7 +66,7 @@ impl ReuseCurve {
     }
 }
 
-/// A sampled block.
+/// A sampled block, with its length and the position of its last request.
 #[derive(Clone, Copy)]
 struct SampledBlock {
     /// The index in [`ReuseSampler::places`] of the last request for this block.
@@ -219,12 +219,12 @@ impl PrefixSums {
         self.0.len() - 1
     }
 
-    /// Adds `number` at the index `at`.
+    /// Adds `number` to the number at the index `at`.
     fn add(&mut self, at: usize, number: u64) {
         self.update(at, |sum| *sum += number);
     }
 
-    /// Subtracts `number` at the index `at`.
+    /// Subtracts `number` from the number at the index `at`.
     fn subtract(&mut self, at: usize, number: u64) {
         self.update(at, |sum| *sum -= number);
     }

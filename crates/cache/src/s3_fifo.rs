@@ -28,7 +28,7 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<S3Fifo>>(
     sharded_reference!("# Capacity of the small queue in percent of the cache capacity.\nsmall = 10.0\n"),
 );
 
-/// Maximum count of uses.
+/// The maximum value of a block's use counter.
 pub(crate) const MAX_USES: u8 = 3;
 
 /// Number of uses in the small queue that moves a block to the main queue.

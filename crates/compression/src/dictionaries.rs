@@ -12,7 +12,7 @@
 pub struct Dictionaries(Vec<(u8, Vec<u8>)>);
 
 impl Dictionaries {
-    /// Returns whether there are no dictionaries.
+    /// Returns whether the SSTable has no dictionaries.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

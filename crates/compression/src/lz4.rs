@@ -27,7 +27,7 @@ pub(crate) struct Lz4 {
 }
 
 impl Lz4 {
-    /// Creates the codec without hash tables.
+    /// Creates the codec with an empty pool of hash tables.
     pub(crate) fn new() -> Self {
         Self { tables: Pool::new() }
     }

@@ -10,7 +10,7 @@ use super::engine::{Absence, engine};
 /// A configuration: one combination of swept values that runs.
 #[derive(Clone, Debug)]
 pub struct Cell {
-    /// The number of the configuration, in the order of the sweep.
+    /// The index of the configuration in the order of the sweep, starting at 0.
     pub number: u64,
     /// The label of the configuration: a short text with the swept values. Different configurations have different
     /// labels.

@@ -16,7 +16,8 @@ pub fn read_engine(value: &Value) -> Result<Choice, ChoiceError> {
     CATALOG.choose(value)
 }
 
-/// Changes the value at a path in the table of an engine. If the path is empty, replaces the whole engine.
+/// Returns a copy of an engine with another value at a path in its table. If the path is empty, the value is the whole
+/// new engine.
 ///
 /// # Errors
 /// Returns the same errors as [`read_engine`].

@@ -68,9 +68,9 @@ pub struct Estimate {
 /// The estimated work of a phase: added keys, written entries, and duration in seconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct PhaseWork {
-    /// The number of added keys.
+    /// The number of keys that the phase adds to the store.
     added: f64,
-    /// The number of written entries.
+    /// The number of entries that the phase writes, including new versions of existing keys.
     written: f64,
     seconds: f64,
 }
@@ -169,7 +169,7 @@ impl PhaseWork {
         }
     }
 
-    /// Returns this work, multiplied by `often`.
+    /// Returns the work of `often` executions of this phase.
     fn times(self, often: f64) -> Self {
         Self { added: self.added * often, written: self.written * often, seconds: self.seconds * often }
     }

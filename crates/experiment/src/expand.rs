@@ -153,7 +153,7 @@ impl Sweep {
 }
 
 impl Base<'_> {
-    /// Returns the value at a path in the base settings.
+    /// Returns the value at a path in the base settings. Returns `None` if the base settings have no such value.
     fn value(&self, path: &str) -> Option<Value> {
         let path = ConfigPath::new(path);
         match (path.root(), path.below()) {
@@ -384,7 +384,7 @@ impl Parts {
         }
     }
 
-    /// Sets the value at a path whose first part was already checked.
+    /// Sets the value at a swept path of this configuration. The first part of the path was already checked.
     fn apply(&mut self, path: &str, value: Value) -> Result<(), SweepError> {
         let parsed = ConfigPath::new(path);
         match (parsed.root(), parsed.below()) {

@@ -1,4 +1,5 @@
-//! The instruction counts of valgrind: the restrictions for configurations, and the task of the counted trial.
+//! Checks which configurations can run with `trials.instructions`, and creates the task of the trial in which valgrind
+//! counts the instructions.
 
 use results::RunMode;
 use subject::Task;

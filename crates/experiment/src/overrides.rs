@@ -37,7 +37,7 @@ pub struct Overrides {
 /// An override of one value in an experiment file.
 #[derive(Clone, Debug)]
 pub(super) struct Set {
-    /// The path as the user wrote it.
+    /// The path of the overridden value, as the user wrote it.
     pub(super) path: String,
     /// The value that replaces the value in the file.
     pub(super) value: Value,

@@ -209,7 +209,7 @@ fn first_name(path: &str) -> Cow<'_, str> {
     }
 }
 
-/// Parses the values of one factor.
+/// Parses a factor from its path and its value. The value is a list of values, or `"all"` for the variants of an axis.
 pub(super) fn read_factor(path: &str, value: &Value) -> Result<Factor, SweepError> {
     let first_name = first_name(path);
     let parsed = ConfigPath::new(&first_name);

@@ -28,7 +28,8 @@ pub struct TuneSpec {
     /// `minimise = "io_per_op"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drift: Option<f64>,
-    /// Number of designs that the simulator evaluates. lsmbench selects these designs by theory.
+    /// Number of designs that the simulator evaluates. lsmbench selects the designs for which the theory predicts the
+    /// best results.
     pub simulate: u64,
     /// Number of designs that run in counted mode after the simulation. With 0, the search ends after the simulation.
     pub count: u64,

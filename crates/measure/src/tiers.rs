@@ -4,7 +4,7 @@ use results::Better;
 
 use crate::{Comparison, Criteria, Sample, Verdict, adjust, compare};
 
-/// A variant in a ranking.
+/// The position of a variant in a ranking with ties.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankedVariant {
     /// The index of the variant in the input.

@@ -1,4 +1,5 @@
-//! The method that appends small records to a WAL. The method is a parameter of the back ends on POSIX files.
+//! The methods of appending small records to a WAL. Back ends on POSIX files have the parameter `log`, which selects
+//! the method.
 
 use std::path::Path;
 

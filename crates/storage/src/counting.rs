@@ -41,7 +41,7 @@ impl FileCounts {
         self.by_purpose[purpose as usize]
     }
 
-    /// Returns the sums over all purposes.
+    /// Returns the sums of the counts over all purposes.
     pub fn total(&self) -> PurposeCounts {
         self.by_purpose.iter().fold(PurposeCounts::default(), |sum, counts| PurposeCounts {
             reads: sum.reads + counts.reads,

@@ -77,7 +77,7 @@ struct Tail {
     is_clean: bool,
 }
 
-/// A mapped part of the file.
+/// A part of the WAL file that is mapped into memory, and whose space is reserved.
 struct Window {
     map: MmapMut,
     /// Offset in the file at which the window begins.

@@ -188,7 +188,7 @@ impl Drop for Guard {
     }
 }
 
-/// A file that is being written.
+/// A file on the simulated disk that is open for appends.
 struct MemoryWriter {
     inode: Arc<Inode>,
     len: u64,

@@ -247,7 +247,7 @@ impl Storage for Simulated {
     }
 }
 
-/// A file that is being written.
+/// A file on the modeled device that is open for appends.
 struct SimulatedWriter {
     inner: Box<dyn WriteFile>,
     device: Arc<Device>,
@@ -307,7 +307,7 @@ impl Drop for SimulatedWriter {
     }
 }
 
-/// A file that is being read.
+/// A file on the modeled device that is open for reading.
 struct SimulatedFile {
     inner: Arc<dyn ReadFile>,
     device: Arc<Device>,

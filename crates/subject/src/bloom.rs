@@ -110,7 +110,7 @@ const WAYS: [Way; 4] = [
     Way { phase: "present-batch", is_present: true, in_batches: true },
 ];
 
-/// A filter under test.
+/// A filter under test, with the keys that it contains.
 struct Tested {
     filter: Box<dyn Filter>,
     /// Whether the filter was built from keys. Such a filter is probed with keys, and any other filter is probed with

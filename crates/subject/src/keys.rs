@@ -6,7 +6,7 @@ use workload::{KeyFormat, KeyId, Random};
 /// Maximum total size of all keys in bytes, because components count key bytes with 32 bits.
 pub(crate) const MOST_BYTES: u64 = u32::MAX as u64;
 
-/// The distances between the numbers of the keys, for key formats that keep the order of numbers.
+/// The selection of the numbers from which a key format makes the keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Spread {
@@ -39,7 +39,8 @@ impl SortedKeys {
         let needed = count as u64 * if spread == Spread::Random { 2 } else { 1 };
         if room < needed {
             return Err(format!(
-                "keys are too short: only {room} distinct keys exist, and {needed} are needed"
+                "keys are too short: only {room} distinct keys exist, and {needed} are needed; use longer \
+                 keys or fewer entries"
             ));
         }
         if count as u64 * format.max_bytes() as u64 > MOST_BYTES {

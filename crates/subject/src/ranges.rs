@@ -176,7 +176,7 @@ impl Subject for EmptyRanges {
     }
 }
 
-/// The empty ranges of a phase.
+/// The empty ranges of a phase: where they begin, and how long they are.
 struct Ranges<'a> {
     /// The numbers of the keys, in ascending order.
     numbers: &'a [u64],

@@ -31,7 +31,7 @@ pub(crate) trait Requests: Send + Sync {
     }
 }
 
-/// All streams except distributions of keys.
+/// All streams of block requests, except the key distributions of workloads.
 pub(crate) static STREAMS: Catalog<dyn Requests> = Catalog::new(
     catalog::origin!(),
     "requests",

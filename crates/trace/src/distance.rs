@@ -58,7 +58,7 @@ impl Distances {
         }
     }
 
-    /// Returns one sentence per distance.
+    /// Returns one sentence for each distance.
     pub fn sentences(&self) -> Vec<String> {
         let mut sentences = vec![
             format!("mix: total variation distance {:.4}", self.mix),

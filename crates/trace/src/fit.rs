@@ -27,10 +27,10 @@ const ROUNDS: usize = 4;
 /// The number of quantiles at which two distributions of sizes are compared.
 const QUANTILES: u64 = 1 << 14;
 
-/// A fitted workload.
+/// A workload that was fitted to a trace, with its distances to the trace.
 #[derive(Clone, Debug, Serialize)]
 pub struct Fit {
-    /// The workload as TOML.
+    /// The fitted workload as TOML.
     pub toml: String,
     /// The distances between the trace and the operations of the fitted workload.
     pub distances: Distances,
@@ -247,7 +247,7 @@ fn candidates(sizes: &Histogram, name: &str, unit: &str) -> Vec<Table> {
     candidates
 }
 
-/// Returns a table on one line.
+/// Formats a TOML table on one line.
 fn inline(table: &Table) -> String {
     let pairs: Vec<String> = table.iter().map(|(key, value)| format!("{key} = {value}")).collect();
     format!("{{ {} }}", pairs.join(", "))

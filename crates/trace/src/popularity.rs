@@ -9,7 +9,7 @@ const MOST_THETA: f64 = 5.0;
 /// as its first rank.
 const SINGLE_RANKS: u64 = 4096;
 
-/// The keys, sorted by their number of accesses.
+/// The numbers of accesses to all keys, sorted so that the hottest key comes first.
 #[derive(Clone, Debug)]
 pub(crate) struct Ranking {
     /// The number of accesses to each key, largest number first.

@@ -98,7 +98,7 @@ impl Statistics {
         self.inserted.round() as u64
     }
 
-    /// Returns the keys, sorted by their number of accesses.
+    /// Returns the numbers of accesses to the keys, sorted so that the hottest key comes first.
     pub(crate) fn ranking(&self) -> Ranking {
         Ranking::new(self.reuse.counts())
     }

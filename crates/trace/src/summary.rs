@@ -18,11 +18,11 @@ pub struct TraceStatistics {
     pub sampled: f64,
     /// The number of keys whose first access is a put.
     pub inserted_keys: u64,
-    /// The sizes of keys.
+    /// The distribution of the sizes of keys.
     pub key_sizes: Option<Sizes>,
-    /// The sizes of written values, and of read values if the trace contains their sizes.
+    /// The distribution of the sizes of written values, and of read values if the trace contains their sizes.
     pub value_sizes: Option<Sizes>,
-    /// The numbers of entries that scans read.
+    /// The distribution of the numbers of entries that scans read.
     pub scan_entries: Option<Sizes>,
     /// The skew of accesses to keys.
     pub popularity: Option<AccessSkew>,
@@ -30,7 +30,7 @@ pub struct TraceStatistics {
     pub reuse_distance_p50: Option<f64>,
     /// The miss ratio of an LRU cache, by its capacity in keys.
     pub lru: Vec<MissRatio>,
-    /// The working set over time.
+    /// The number of distinct keys in each window of accesses, over time.
     pub working_set: Vec<WorkingSet>,
     /// The times between operations, if the trace contains times.
     pub arrivals: Option<Arrivals>,
@@ -49,7 +49,8 @@ pub struct Share {
     pub share: f64,
 }
 
-/// The distribution of a size in bytes, or of a number of entries.
+/// The distribution of a size in bytes, or of a number of entries. In the second case, the fields count entries instead
+/// of bytes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sizes {
     /// The number of counted sizes.

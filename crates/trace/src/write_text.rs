@@ -9,7 +9,7 @@ use crate::writer::{Losses, TraceWriter};
 /// The byte that fills values whose content was not recorded.
 const FILLER: u8 = b'x';
 
-/// A writer of text commands.
+/// A writer of traces as text commands.
 pub(crate) struct TextWriter<W> {
     out: W,
     losses: Losses,
@@ -37,7 +37,7 @@ impl<W: Write> TextWriter<W> {
 impl<W: Write> TraceWriter for TextWriter<W> {
     fn write(&mut self, record: &TraceRecord) -> io::Result<()> {
         if record.family > 0 {
-            self.losses.add("operations lost their column family");
+            self.losses.add("operations are stored without their column family");
         }
         let key = record.key.clone();
         match record.operation {

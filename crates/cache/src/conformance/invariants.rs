@@ -9,7 +9,7 @@ use types::{Bytes, SplitMix64};
 use super::calls::{self, Call};
 use crate::{BlockId, Cache};
 
-/// Number of calls of one thread.
+/// The number of calls that each thread makes.
 pub(crate) const CALLS: u64 = 6_000;
 
 /// A function that builds a new, empty cache under test.
@@ -18,7 +18,7 @@ pub(crate) type Make<'a> = &'a (dyn Fn() -> Box<dyn Cache> + Sync);
 /// The subject of the invariants: a function that builds a new cache of one kind with fixed parameters.
 pub(crate) struct Subject(pub(crate) Box<dyn Fn() -> Box<dyn Cache> + Sync>);
 
-/// All invariants, by name.
+/// The invariants of block caches. Each invariant has a name and a function that checks it.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("equal calls by one thread give equal answers, and the capacity is never exceeded", |subject| {
         check(&*subject.0)

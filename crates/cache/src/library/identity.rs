@@ -9,7 +9,7 @@ use lru::LruCache;
 
 use super::hooks::{ABI, CacheApi, CacheParams, Request};
 
-/// The table of hooks of the built-in LRU.
+/// The table of hooks of the built-in LRU policy.
 pub(super) const API: CacheApi = CacheApi {
     abi: ABI,
     name: c"lru".as_ptr(),

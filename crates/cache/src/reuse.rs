@@ -14,7 +14,7 @@ use std::hash::BuildHasherDefault;
 use crate::cache::BlockId;
 use crate::hasher::Xxh3;
 
-/// The number of bins of a curve.
+/// The number of bins of a reuse curve.
 const BINS: usize = 64;
 
 /// The number of bits of a hash that decide whether its block is sampled.
@@ -24,7 +24,7 @@ const SAMPLE_BITS: u32 = 24;
 /// sums.
 const BYTES_PER_BLOCK: u64 = 150;
 
-/// The bytes of requests by their reuse distance.
+/// A histogram of requests for blocks: the requested bytes by reuse distance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReuseCurve {
     /// The width of a bin in bytes.

@@ -31,7 +31,7 @@ const REFERENCE: &str = "\
      # The dense codec.\n\
      dense = \"zstd(level=3)\"\n";
 
-/// Creates the variant for the catalog `C`, which contains both codecs.
+/// Creates the variant of this selector. The selector uses codecs of the catalog `C`.
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "adaptive",
@@ -90,7 +90,7 @@ const IN_TRIAL: u64 = u64::MAX;
 /// The maximum number of blocks between two trials, as a multiple of `period`.
 const MOST_PERIODS: u64 = 16;
 
-/// Builds the selector with codecs of the catalog `C`.
+/// A builder of the selector. The selector uses codecs of the catalog `C`.
 struct Builder<C>(PhantomData<C>);
 
 impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {

@@ -21,7 +21,7 @@ pub(crate) const VARIANT: Variant<dyn Compression> =
         Box::new(Bitpack)
     });
 
-/// The tag of the codec on disk.
+/// The tag that identifies the blocks of this codec on disk.
 const TAG: u8 = 5;
 
 /// The number of words in a frame.

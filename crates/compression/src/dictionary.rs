@@ -22,7 +22,7 @@ pub(crate) const VARIANT: Variant<dyn Compression> =
         Box::new(Dictionary)
     });
 
-/// The tag of the codec on disk.
+/// The tag that identifies the blocks of this codec on disk.
 const TAG: u8 = 7;
 
 /// The dictionary codec for integers. The codec keeps no state between blocks.

@@ -29,7 +29,7 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::plain(
     || Box::new(Fsst),
 );
 
-/// The tag of the codec on disk.
+/// The tag that identifies the blocks of this codec on disk.
 const TAG: u8 = 8;
 
 /// The dictionary number that marks a block with its own symbols.

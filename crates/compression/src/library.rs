@@ -33,7 +33,7 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Library>(
      library = \"\"\n",
 );
 
-/// The tag of the codec on disk.
+/// The tag that identifies the blocks of this codec on disk.
 const TAG: u8 = 10;
 
 const INTERFACE: Interface =

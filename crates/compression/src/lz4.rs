@@ -18,7 +18,7 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::plain(
     || Box::new(Lz4::new()),
 );
 
-/// The tag of the codec on disk.
+/// The tag that identifies the blocks of this codec on disk.
 pub(crate) const TAG: u8 = 1;
 
 /// The LZ4 codec, with unused hash tables for later blocks.

@@ -7,7 +7,7 @@ use crate::{Comparison, Criteria, Sample, Verdict, adjust, compare};
 /// The position of a variant in a ranking with ties.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankedVariant {
-    /// The index of the variant in the input.
+    /// The index of the variant in the list of samples that were ranked.
     pub variant: usize,
     /// The number of significantly better variants, plus 1. Tied variants can have equal ranks.
     pub rank: usize,

@@ -1,4 +1,4 @@
-//! A decorator that counts the storage calls for each purpose of files.
+//! A decorator that counts storage calls, separately for each purpose of a file.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -19,7 +19,7 @@ pub struct Held {
 }
 
 impl Held {
-    /// Finds the process that holds the lock of `file`.
+    /// Finds out which process holds the lock of `file`.
     pub fn by(file: &File) -> Self {
         Self { holder: holder(file) }
     }
@@ -30,7 +30,8 @@ impl Held {
         known.copied().unwrap_or(Self { holder: None })
     }
 
-    /// Returns a description of the process, such as `process 1234`.
+    /// Returns a description of the lock holder, such as `process 1234`, or `another process` if the kernel does not
+    /// report it.
     pub fn user(self) -> String {
         self.holder.map_or_else(|| "another process".to_owned(), |holder| format!("process {holder}"))
     }

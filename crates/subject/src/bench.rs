@@ -29,13 +29,13 @@ const MOST_EXAMPLES: usize = 3;
 const BUILDS: Range<usize> = 3..25;
 const BUILD_NS: u64 = 50_000_000;
 
-/// The context in which a trial measures a component.
+/// The measuring part of a component trial, with the settings of the trial.
 pub struct Bench<'a> {
     /// The design. Only the axis of the subject, and the keys that the subject reads, have an effect.
     pub design: &'a Design,
     /// The seed for all random numbers of the trial.
     pub seed: u64,
-    /// The folder to which relative paths are relative.
+    /// The folder to which relative paths in parameters are relative.
     pub base: &'a Path,
     /// An empty folder for the files of the trial, which is removed after the trial.
     pub directory: &'a Path,
@@ -336,7 +336,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The operations and times of one thread.
+/// The operations and times of one thread of a phase.
 struct Part {
     operations: u64,
     busy_ns: u64,

@@ -156,7 +156,7 @@ impl Tested {
     }
 }
 
-/// The results of the probes of a phase.
+/// The times and the answers of the probes of a phase.
 struct Probed {
     timing: Timing,
     /// The number of probes that the filter answered with "may contain".

@@ -51,7 +51,7 @@ impl<'de, M: Menu> Deserialize<'de> for Chosen<M> {
     }
 }
 
-/// The catalog of the key formats of workloads.
+/// The catalog of the key formats of workloads as a [`Menu`].
 pub(crate) enum Formats {}
 
 impl Menu for Formats {

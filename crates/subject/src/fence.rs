@@ -339,7 +339,7 @@ impl Probes {
 #[derive(Clone)]
 struct Table {
     stored: Bytes,
-    /// All keys of the SSTable, in one allocation.
+    /// All keys of the SSTable, which share one allocation.
     keys: std::sync::Arc<[Bytes]>,
     hashes: std::sync::Arc<[KeyHash]>,
 }

@@ -38,7 +38,8 @@ unsafe impl FunctionTable for CodecApi {}
 /// The functions of a library. All functions are mandatory. According to the header, several threads may call the
 /// functions at the same time.
 pub(super) struct Functions {
-    /// The name of the library's stored format.
+    /// The name that the library gives to its stored format. Each block that the library has compressed begins with
+    /// this name.
     pub(super) name: String,
     max_output: MaxOutput,
     compress: Compress,

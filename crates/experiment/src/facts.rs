@@ -71,7 +71,7 @@ fn contrast(baseline: &Cell, cell: &Cell) -> Contrast {
     Contrast { settings: differences(baseline, cell), unequal_terms, is_oracle: is_oracle(baseline, cell) }
 }
 
-/// Returns whether a configuration uses an ideal variant (an oracle) on an axis on which it differs from the baseline.
+/// Returns whether a configuration uses an ideal variant on an axis on which it differs from the baseline.
 fn is_oracle(baseline: &Cell, cell: &Cell) -> bool {
     let choices = cell.design.choices().zip(baseline.design.choices());
     choices.filter(|(own, of_baseline)| own != of_baseline).any(|((name, choice), _)| {

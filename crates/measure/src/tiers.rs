@@ -11,7 +11,7 @@ pub struct RankedVariant {
     pub variant: usize,
     /// The number of significantly better variants, plus 1. Tied variants can have equal ranks.
     pub rank: usize,
-    /// The significantly better variants, best variant first.
+    /// The variants that are significantly better than this variant, best variant first.
     pub beaten_by: Vec<usize>,
     /// The variants that do not differ significantly from this variant, best variant first.
     pub tied_with: Vec<usize>,

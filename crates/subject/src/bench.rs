@@ -118,7 +118,8 @@ impl BenchSlice<'_> {
         self.elapsed_ns = timed(self.clock, work);
     }
 
-    /// Times the loop without the component, but only in every eighth slice. In the other slices, `work` does not run.
+    /// Times the loop without the component, but only in every eighth slice of a timed run. In other slices and in
+    /// counted mode, `work` does not run.
     pub fn idle(&mut self, work: impl FnOnce()) {
         if self.is_idle_wanted {
             self.idle_ns = timed(self.clock, work);

@@ -1,5 +1,5 @@
 //! CLOCK, also called second chance. The blocks are in a circle in the order of insertion. A hand moves along the
-//! circle and searches a block to evict. The hand passes a block once for each counted use of the block before it
+//! circle and searches for a block to evict. The hand passes a block once for each counted use of the block before it
 //! evicts the block.
 //!
 //! A hit increments the use counter of the block, at most to `uses`, and moves no block. The hand points to the oldest
@@ -52,9 +52,7 @@ impl Policy for Clock {
 
     fn new(params: &Params, _: usize) -> Result<Self, String> {
         if params.uses == 0 {
-            return Err(
-                "uses is 0; it must be 1 to 255, or use kind = \"fifo\", which counts no uses".to_owned()
-            );
+            return Err("uses is 0; set 1 to 255, or use kind = \"fifo\", which counts no uses".to_owned());
         }
         let (links, circle, uses) = Default::default();
         Ok(Self { links, circle, uses, max_uses: params.uses })

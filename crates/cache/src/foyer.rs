@@ -48,7 +48,7 @@ struct Params {
     hasher: HasherKind,
 }
 
-/// The eviction policies that the crate offers.
+/// The eviction policies of the crate `foyer`.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Eviction {

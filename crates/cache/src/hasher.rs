@@ -30,7 +30,7 @@ pub enum HasherKind {
     Xxh3,
     /// The fast variant of the hash function of the crate `foldhash`.
     Foldhash,
-    /// `aHash`.
+    /// The hash function of the crate `ahash`.
     Ahash,
     /// The hash function of the Rust compiler.
     RustcHash,
@@ -41,7 +41,7 @@ pub enum HasherKind {
 /// A builder that creates a cache with a given hash function. The builder gets the hash function as a type, so that
 /// the compiler can inline the hash function into the cache.
 pub trait WithHasher {
-    /// Builds the cache with the hash function `hasher`.
+    /// Builds the cache, which uses the hash function `hasher`.
     fn with_hasher<S: BuildHasher + Clone + Send + Sync + 'static>(self, hasher: S) -> Box<dyn Cache>;
 }
 

@@ -146,7 +146,7 @@ impl<T> Index<T> {
         None
     }
 
-    /// Waits until no other thread writes, and returns the only writer.
+    /// Waits until no other thread writes to the index, and returns exclusive write access.
     pub(crate) fn write(&self) -> Writer<'_, T> {
         Writer { index: self, books: self.writer.lock() }
     }
@@ -175,7 +175,7 @@ impl<T> Drop for Index<T> {
     }
 }
 
-/// The only writer of an index. Other threads can write after this value is dropped.
+/// Exclusive write access to an index. Other threads can write after this value is dropped.
 pub(crate) struct Writer<'a, T> {
     index: &'a Index<T>,
     books: MutexGuard<'a, Books<T>>,
@@ -353,7 +353,7 @@ impl<T> Books<T> {
     fn put(&mut self, table: &Table, slot: Slot, word: Word) {
         let mut path = table.path(self.hashes[slot as usize]);
         let is_free = |place: &usize| table.places[*place].load(Ordering::Acquire).addr() & TAG == 0;
-        let place = path.find(is_free).expect("a quarter of the places is free");
+        let place = path.find(is_free).expect("a quarter of the positions is free");
         let replaced = table.places[place].swap(word, Ordering::AcqRel);
         self.used += usize::from(replaced.is_null());
         self.live += 1;

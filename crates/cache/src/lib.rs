@@ -42,7 +42,7 @@ pub use reuse::ReuseCurve;
 pub use sampled_cache::SampledCache;
 pub use simulate::{BlockRequest, Score, belady, replay};
 
-/// All caches. The first cache is the baseline, and the last cache is the ideal bound.
+/// All cache variants. The first variant is the baseline, and the last variant is the ideal bound.
 pub static CATALOG: Catalog<dyn Cache> = Catalog::new(
     catalog::origin!(),
     "cache",

@@ -9,7 +9,8 @@
 //! two cached blocks have equal hashes, the later block gets the next free number.
 //!
 //! # Panics
-//! The library evicts an object that is not cached. Later measurements would be invalid.
+//! The cache panics if the library evicts an object that is not in the cache, because all later measurements would be
+//! invalid.
 
 mod hooks;
 mod identity;
@@ -46,14 +47,14 @@ pub(crate) struct Params {
     library: String,
 }
 
-/// The eviction policy of a library for one shard.
+/// The eviction policy of a shared library, for one shard.
 pub(crate) struct Library {
     plugin: Plugin,
-    /// The slot of each cached object, by the object's id.
+    /// The slot of each cached object. The key is the id by which the library identifies the object.
     slots: HashMap<u64, Slot, foldhash::fast::FixedState>,
-    /// The object's id and the object's size, for each slot.
+    /// The id and the size in bytes of the object in each slot.
     objects: PerSlot<(u64, u64)>,
-    /// The object that waits for space in the cache.
+    /// The block that is about to be inserted. `None` if no insertion is in progress.
     incoming: Option<Incoming>,
 }
 
@@ -109,11 +110,12 @@ impl Policy for Library {
     }
 }
 
-/// The number of gets that are timed together in one measurement of the interface cost.
+/// The number of gets per call of a closure that [`seam`] returns.
 const CALLS: u32 = 1000;
 
-/// Measures the cost of the C ABI for a policy in a library. The measurement compares the time of hits with the
-/// policy `lru`, with and without the C ABI. Returns `None` if the cache is not a cache of a library.
+/// Prepares a measurement of the cost of the C ABI. Returns two closures to time: each of them executes [`Seam::calls`]
+/// hits of the policy `lru`, one through the C ABI, and one without the C ABI. Returns `None` if `choice` is not the
+/// variant `library`.
 pub fn seam(choice: &Choice) -> Option<Seam> {
     if choice.kind() != VARIANT.kind {
         return None;

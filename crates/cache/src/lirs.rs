@@ -56,7 +56,8 @@ enum Status {
     Ghost,
 }
 
-/// A cached block or a ghost. Ghosts have no slots, so entries have their own numbers.
+/// An entry of the stack or of a queue: a cached block or a ghost. Entries have their own numbers, because ghosts have
+/// no slots.
 #[derive(Clone, Copy, Default)]
 struct Entry {
     hash: u64,
@@ -66,10 +67,10 @@ struct Entry {
     is_in_stack: bool,
 }
 
-/// The number of an entry (a cached block or a ghost) in the links.
+/// The number of an entry, which is its index in `entries` and identifies the entry in the links.
 type Number = u32;
 
-/// The stack, the queue of visitors, and the queue of ghosts in the order of eviction.
+/// The state of LIRS: the stack, the queue of visitors, and the queue of ghosts in the order of their eviction.
 pub(crate) struct Lirs {
     entries: PerSlot<Entry>,
     vacant: Vec<Number>,

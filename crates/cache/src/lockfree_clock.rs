@@ -71,7 +71,7 @@ impl Build<dyn Cache> for Params {
     }
 }
 
-/// A cache whose hash function is not selected yet.
+/// The shards and the capacity of a cache whose hash function is not selected yet.
 struct WithShards {
     shards: Box<[Index<Held>]>,
     capacity: u64,
@@ -94,7 +94,8 @@ struct LockfreeClock<S> {
     capacity: Mutex<u64>,
 }
 
-/// The queues and sizes of one shard.
+/// The state of one shard that only the writer of the shard uses: the queues, the total length of the cached blocks,
+/// and the shard's share of the capacity.
 struct Held {
     queues: Queues,
     weight_bytes: u64,
@@ -142,7 +143,8 @@ impl<S: BuildHasher + Send + Sync> Cache for LockfreeClock<S> {
         self.shards[shard(hash, self.shards.len())].read(hash, id, Bytes::clone)
     }
 
-    /// Reads a block, without writing to memory that several threads use.
+    /// Calls `look` with a cached block (see [`Cache::read`]). The call changes no reference count. It writes memory
+    /// that several threads use only to count the first three uses of a block.
     fn read(&self, id: &BlockId, look: &mut dyn FnMut(&[u8])) -> bool {
         let hash = self.hasher.hash_one(id);
         let shard = &self.shards[shard(hash, self.shards.len())];

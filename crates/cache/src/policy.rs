@@ -1,5 +1,6 @@
-//! The interface between a textbook eviction policy and the sharded cache that uses the policy. A policy decides
-//! about the slots of one shard, which are numbers of cached blocks. A policy has no locks, hash tables or blocks.
+//! The interface between a textbook eviction policy and the sharded cache that uses the policy. Each shard has its own
+//! policy, which decides which of the shard's blocks is evicted. The policy identifies a cached block by the number of
+//! its slot. It has no locks and no hash table of blocks, and does not store the blocks.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

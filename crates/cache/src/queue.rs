@@ -2,7 +2,7 @@
 
 use crate::policy::Slot;
 
-/// Marks the end of a chain of slots.
+/// The value instead of a slot number that ends a chain of slots.
 const NONE: Slot = Slot::MAX;
 
 /// The neighbors of a slot in its queue, and the slot's weight. A node has 16 bytes.

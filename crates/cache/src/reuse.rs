@@ -14,16 +14,17 @@ use std::hash::BuildHasherDefault;
 use crate::cache::BlockId;
 use crate::hasher::Xxh3;
 
-/// The number of bins of a curve.
+/// The number of bins of a reuse curve.
 const BINS: usize = 64;
 
 /// The number of bits of a hash that decide whether its block is sampled.
 const SAMPLE_BITS: u32 = 24;
 
-/// The memory of a sampled block in bytes: its entry in the hash table, two places and two sums.
+/// The estimated memory of a sampled block in bytes: its entry in the hash table, two elements of `places`, and two
+/// sums.
 const BYTES_PER_BLOCK: u64 = 150;
 
-/// The bytes of requests by their reuse distance.
+/// A histogram of requests for blocks: the requested bytes by reuse distance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReuseCurve {
     /// The width of a bin in bytes.
@@ -65,10 +66,10 @@ impl ReuseCurve {
     }
 }
 
-/// A sampled block.
+/// A sampled block, with its length and the position of its last request.
 #[derive(Clone, Copy)]
 struct SampledBlock {
-    /// The place of the last request in the order of requests.
+    /// The index in [`ReuseSampler::places`] of the last request for this block.
     place: usize,
     bytes: u64,
     hash: u64,
@@ -80,7 +81,7 @@ pub(crate) struct ReuseSampler {
     /// The sampled blocks in the order of their last requests. An element is `None` if its block was requested again
     /// later, or is no longer sampled.
     places: Vec<Option<BlockId>>,
-    /// The position of the first element of `places` that may contain a block.
+    /// The index of the first element of `places` that may contain a block.
     oldest: usize,
     /// The lengths of the sampled blocks, in the order of `places`.
     lengths: PrefixSums,
@@ -125,7 +126,8 @@ impl ReuseSampler {
         self.blocks.len() as u64 * BYTES_PER_BLOCK
     }
 
-    /// Counts a request for a block. `bytes` is the length of the block, or `None` if the block is not cached.
+    /// Counts a request for a block. `bytes` is the length of the block, or `None` if the block is not cached. If the
+    /// block is not cached and not in the sample, the request has no effect.
     pub(crate) fn request(&mut self, id: BlockId, hash: u64, bytes: Option<u64>) {
         let newer = |block: &SampledBlock| self.sampled_bytes - self.lengths.up_to(block.place);
         let before = self.blocks.get(&id).map(|block| (newer(block), block.bytes));
@@ -193,7 +195,8 @@ impl ReuseSampler {
         }
     }
 
-    /// Moves the sampled blocks to the first places, and keeps their order.
+    /// Removes the empty elements of `places`, and keeps the order of the others. The indexes of all sampled blocks
+    /// change.
     fn renumber(&mut self) {
         self.places.retain(Option::is_some);
         self.oldest = 0;
@@ -206,8 +209,9 @@ impl ReuseSampler {
     }
 }
 
-/// Numbers whose prefix sums change in logarithmic time. Source: Fenwick, "A New Data Structure for Cumulative
-/// Frequency Tables" (Software: Practice and Experience 24(3), 1994).
+/// A list of numbers whose prefix sums are available in logarithmic time (a Fenwick tree). Changes of a number also
+/// take logarithmic time. Source: Fenwick, "A New Data Structure for Cumulative Frequency Tables" (Software: Practice
+/// and Experience 24(3), 1994).
 struct PrefixSums(Vec<u64>);
 
 impl PrefixSums {
@@ -215,12 +219,12 @@ impl PrefixSums {
         self.0.len() - 1
     }
 
-    /// Adds `number` at the index `at`.
+    /// Adds `number` to the number at the index `at`.
     fn add(&mut self, at: usize, number: u64) {
         self.update(at, |sum| *sum += number);
     }
 
-    /// Subtracts `number` at the index `at`.
+    /// Subtracts `number` from the number at the index `at`.
     fn subtract(&mut self, at: usize, number: u64) {
         self.update(at, |sum| *sum -= number);
     }

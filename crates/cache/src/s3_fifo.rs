@@ -28,7 +28,7 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<S3Fifo>>(
     sharded_reference!("# Capacity of the small queue in percent of the cache capacity.\nsmall = 10.0\n"),
 );
 
-/// Maximum count of uses.
+/// The maximum value of a block's use counter.
 pub(crate) const MAX_USES: u8 = 3;
 
 /// Number of uses in the small queue that moves a block to the main queue.
@@ -124,8 +124,9 @@ impl Queues {
         victim.expect("a victim is requested only if the cache has a block")
     }
 
-    /// Returns the block that the small queue evicts. Returns `None` if the small queue is small enough after blocks
-    /// have moved to the main queue.
+    /// Moves blocks of the small queue to the main queue until it finds a block to evict, and returns this block.
+    /// Returns `None` if the small queue gets smaller than its target size before that, or if the moved blocks make the
+    /// main queue larger than its target size.
     fn victim_of_small(&mut self, hashes: &[u64], uses: &mut impl Uses) -> Option<(Slot, u64)> {
         while self.small.weight() >= self.small_share || self.main.is_empty() {
             let (slot, weight) = self.links.pop(&mut self.small)?;

@@ -1,15 +1,15 @@
-//! A sharded cache for any textbook eviction policy. Each shard has a lock, a hash table, a share of the capacity,
-//! and a policy that decides which blocks are evicted.
+//! A sharded cache for any textbook eviction policy. Each shard has a lock, a hash table, a share of the capacity, and
+//! a policy that decides which blocks are evicted.
 //!
-//! With one shard, the cache follows its policy exactly. With several shards, each shard evicts only its own blocks.
-//! If a block is larger than the capacity of a shard, the block is not cached. An insertion replaces a cached block
-//! with the same name. If the new block replaces a block of equal length, the insertion counts as a hit. If the
+//! With one shard, the cache follows its policy exactly. With several shards, each shard evicts only its own blocks. If
+//! a block is empty, or larger than the capacity of a shard, the block is not cached. An insertion replaces a cached
+//! block with the same name. If the new block replaces a block of equal length, the insertion counts as a hit. If the
 //! lengths differ, the replacement counts as a removal and an insertion.
 //!
-//! Memory per cached block: 24 bytes of name, 40 bytes of handle, 8 bytes of hash, 4 to 10 bytes of hash table, and
-//! the data of the policy. A hit takes one lock. A hit reads the cache line of the lock, two cache lines of the hash
-//! table and its slot, two cache lines of the slab, the reference count of the block, and the cache lines that the
-//! policy writes.
+//! Memory per cached block: 24 bytes of name, 40 bytes of handle, 8 bytes of hash, 4 to 10 bytes of hash table, and the
+//! data of the policy. A hit takes one lock. A hit reads the cache line of the lock, two cache lines of the hash table
+//! and its slot, two cache lines of the slab, the reference count of the block, and the cache lines that the policy
+//! writes.
 
 use std::fmt::Debug;
 use std::hash::BuildHasher;
@@ -89,12 +89,12 @@ pub(crate) fn check_shards(shards: usize) -> Result<(), String> {
     }
 }
 
-/// Reduces the number of shards until each shard has space for a block of the largest size.
+/// Reduces the number of shards, at least to 1, until each shard has space for a block of the largest size.
 pub(crate) fn affordable_shards(shards: usize, capacity: u64) -> usize {
     shards.min(usize::try_from(capacity / MIN_SHARE_BYTES).unwrap_or(usize::MAX).max(1))
 }
 
-/// A sharded cache whose hash function is not selected yet.
+/// The policies and the capacity of a sharded cache whose hash function is not selected yet.
 struct WithPolicies<P> {
     capacity: u64,
     policies: Vec<P>,

@@ -1,12 +1,12 @@
-//! SIEVE: a queue in the order of insertion, in which no block moves. A hand moves from the oldest block to the
-//! newest block. If the block at the hand was used, the hand clears the mark of the block. If the block was not used,
-//! the hand evicts the block.
+//! SIEVE: a queue in the order of insertion, in which no block moves. A hit sets the visited bit of the block. A hand
+//! moves from the oldest block to the newest block. If the visited bit of the block at the hand is set, the hand clears
+//! the bit and moves on. Otherwise, the hand evicts the block.
 //!
 //! SIEVE differs from CLOCK in one point: a block that is not evicted stays in its position. New blocks are therefore
 //! evicted soon if they are not used, while popular old blocks stay. Memory per block: 16 bytes of links and 1 byte
-//! of mark. A hit reads one cache line in addition to the cache lines that the sharded cache reads. A scan evicts
-//! more popular blocks from SIEVE than from a policy with a ghost list. Source: Zhang et al., "SIEVE is Simpler than
-//! LRU" (NSDI 2024), algorithm 1.
+//! with the visited bit. A hit reads one cache line in addition to the cache lines that the sharded cache reads. A scan
+//! evicts more popular blocks from SIEVE than from a policy with a ghost list. Source: Zhang et al., "SIEVE is Simpler
+//! than LRU" (NSDI 2024), algorithm 1.
 
 use catalog::Variant;
 

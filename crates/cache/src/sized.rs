@@ -40,7 +40,7 @@ impl Default for Params {
     }
 }
 
-/// A cache of kind `C` whose hash function is not selected yet.
+/// The capacity of a cache of kind `C` whose hash function is not selected yet.
 struct WithCapacity<C> {
     capacity: u64,
     kind: PhantomData<C>,

@@ -20,8 +20,8 @@ use crate::picked::{self, Picked};
 
 /// The parameters as commented TOML with their defaults.
 const REFERENCE: &str = "\
-     # Minimum share of a block that the fast codec must save, 0 to below 1. The dense codec must save\n\
-     # this share in addition to the savings of the fast codec.\n\
+     # Minimum share of a block that the fast codec must save, 0 to below 1. The output of the dense codec\n\
+     # must be smaller than the output of the fast codec by at least this share.\n\
      margin = 0.125\n\
      # Number of blocks between two trials of both codecs. While the choice stays the same, the distance\n\
      # between trials grows up to sixteen times.\n\
@@ -31,7 +31,7 @@ const REFERENCE: &str = "\
      # The dense codec.\n\
      dense = \"zstd(level=3)\"\n";
 
-/// Creates the variant for the catalog `C`, which contains both codecs.
+/// Creates the variant of this selector. The selector uses codecs of the catalog `C`.
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "adaptive",
@@ -56,7 +56,7 @@ impl<C: CatalogHandle<dyn Compression>> Default for Params<C> {
     }
 }
 
-/// The result of a trial: the codec for the next blocks.
+/// The result of a trial: which of the two codecs compresses the next blocks, or neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pays {
     Nothing,
@@ -90,7 +90,7 @@ const IN_TRIAL: u64 = u64::MAX;
 /// The maximum number of blocks between two trials, as a multiple of `period`.
 const MOST_PERIODS: u64 = 16;
 
-/// Builds the selector with codecs of the catalog `C`.
+/// A builder of the selector. The selector uses codecs of the catalog `C`.
 struct Builder<C>(PhantomData<C>);
 
 impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {
@@ -111,7 +111,7 @@ impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {
 }
 
 impl Adaptive {
-    /// Creates a selector that has not made any trial yet.
+    /// Creates a selector that makes its first trial with the first block.
     fn new(margin: f64, period: u64, codecs: [Arc<dyn Compression>; 2]) -> Self {
         let [blocks, next_trial, gap] = [0, 0, period].map(AtomicU64::new);
         Self { margin, period, codecs, blocks, next_trial, gap, found: AtomicU8::new(Pays::Light as u8) }
@@ -134,8 +134,8 @@ impl Adaptive {
         self.next_trial.store(block.saturating_add(gap).min(IN_TRIAL - 1), Ordering::Relaxed);
     }
 
-    /// Compresses a block with both codecs, and appends the better result to `out`. Returns the codec for the next
-    /// blocks, and the tag of the block.
+    /// Compresses a block with both codecs, and appends the output of the better codec, or the block itself, to `out`.
+    /// Returns the result of this trial, and the tag of the block.
     fn try_both(&self, level: usize, block: &[u8], out: &mut Vec<u8>) -> (Pays, u8) {
         let (mut light, mut dense) = (Vec::new(), Vec::new());
         let light_tag = self.codecs[0].compress(level, block, &mut light);

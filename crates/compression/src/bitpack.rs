@@ -7,8 +7,8 @@
 //!
 //! ```text
 //! u32 length of the block
-//! frame*   u64 least word, u8 width, differences
-//! rest     the bytes behind the last word
+//! frame*   u64 smallest word, u8 bits per difference, packed differences
+//! rest     the bytes after the last word
 //! ```
 
 use catalog::Variant;
@@ -21,7 +21,7 @@ pub(crate) const VARIANT: Variant<dyn Compression> =
         Box::new(Bitpack)
     });
 
-/// The tag of the codec on disk.
+/// The tag that identifies the blocks of this codec on disk.
 const TAG: u8 = 5;
 
 /// The number of words in a frame.

@@ -14,7 +14,7 @@ use crate::compression::{Compression, CorruptBlock};
 use crate::dictionaries::Dictionaries;
 use crate::picked::Picked;
 
-/// Creates the variant for the catalog `C`, which contains the codecs.
+/// Creates the variant of this selector. The selector uses codecs of the catalog `C`.
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "by-level",
@@ -42,7 +42,7 @@ struct ByLevel {
     levels: Vec<Arc<dyn Compression>>,
 }
 
-/// Builds the selector with codecs of the catalog `C`.
+/// A builder of the selector. The selector uses codecs of the catalog `C`.
 struct Builder<C>(PhantomData<C>);
 
 impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {

@@ -15,11 +15,11 @@ pub const RAW: u8 = 0;
 /// 1. [`decompress`](crate::decompress()) with the returned tag and the original length returns exactly the block that
 ///    [`compress`](Self::compress) has compressed.
 /// 2. If compression would not make a block smaller, the block is stored raw under the tag [`RAW`].
-/// 3. Decompression of corrupt input gives an error, or wrong bytes of the original length. Corrupt input never
-///    causes a panic or an access outside of the buffers.
-/// 4. Invariants 1 to 3 also hold for a codec that has [learned](Self::learn) dictionaries, if a
-///    [`Decompressor`](crate::Decompressor) decompresses with these dictionaries. Corrupt dictionaries give an error or
-///    wrong bytes.
+/// 3. Decompression of corrupt input gives an error, or wrong bytes of the original length. Corrupt input never causes
+///    a panic or an access outside of the buffers.
+/// 4. Invariants 1 to 3 also hold for a codec that was trained with [`learn`](Self::learn), if a
+///    [`Decompressor`](crate::Decompressor) decompresses with the trained dictionaries. Corrupt dictionaries give an
+///    error or wrong bytes.
 pub trait Compression: Send + Sync {
     /// Returns the tag of the blocks that this codec compresses. A codec never changes its tag, because stored blocks
     /// contain the tag. Returns `None` for a selector, which only chooses among other codecs.
@@ -61,8 +61,8 @@ pub trait Compression: Send + Sync {
         0
     }
 
-    /// Returns the reader for the dictionaries of this codec. Returns `None` if the codec has no dictionaries, or if it
-    /// is a selector.
+    /// Returns the tag and the function with which a [`Decompressor`](crate::Decompressor) uses the dictionaries of
+    /// this codec. Returns `None` if the codec has no dictionaries, or if it is a selector.
     fn learner(&self) -> Option<Learner> {
         None
     }
@@ -72,12 +72,12 @@ pub trait Compression: Send + Sync {
 /// number of the dictionary.
 pub(crate) type Decode = Box<dyn Fn(&[u8], &mut [u8]) -> Result<(), CorruptBlock> + Send + Sync>;
 
-/// The reader for the dictionaries of a codec.
+/// Describes how a [`Decompressor`](crate::Decompressor) uses the dictionaries of a codec.
 #[derive(Clone, Copy, Debug)]
 pub struct Learner {
     /// The tag of blocks that need a dictionary. A codec never changes its tag, because stored blocks contain the tag.
     pub(crate) tag: u8,
-    /// Opens a dictionary.
+    /// Opens a dictionary, and returns the function that decompresses blocks with it.
     pub(crate) open: fn(&[u8]) -> Result<Decode, CorruptBlock>,
 }
 
@@ -99,7 +99,7 @@ impl CorruptBlock {
     /// a [`Decompressor`](crate::Decompressor) can decompress them.
     pub(crate) fn of_learner() -> Self {
         Self(
-            "data compressed with a dictionary must be decompressed with the dictionaries of its table"
+            "this block was compressed with a dictionary; decompress it with the dictionaries of its SSTable"
                 .to_owned(),
         )
     }

@@ -5,18 +5,19 @@ use std::sync::LazyLock;
 use crate::compression::{Compression, CorruptBlock, Decode, Learner};
 use crate::dictionaries::Dictionaries;
 
-/// The codecs of the catalog, and the readers for their dictionaries. Together, they can decompress every block of a
-/// store.
+/// The codecs of the catalog, and the descriptions of how their dictionaries are used. Together, they can decompress
+/// every block of a store.
 struct Known {
     /// All codecs, each with its tag.
     codecs: Vec<(u8, Box<dyn Compression>)>,
-    /// The readers for the dictionaries of all codecs that train dictionaries.
+    /// The descriptions of all codecs that train dictionaries.
     learners: Vec<Learner>,
 }
 
 static KNOWN: LazyLock<Known> = LazyLock::new(|| {
     let catalog = &crate::CATALOG;
-    let codecs = || catalog.all().map(|choice| catalog.build(&choice).expect("defaults build"));
+    let codecs =
+        || catalog.all().map(|choice| catalog.build(&choice).expect("the default parameters are valid"));
     Known {
         codecs: codecs().filter_map(|codec| Some((codec.tag()?, codec))).collect(),
         learners: codecs().filter_map(|codec| codec.learner()).collect(),
@@ -32,7 +33,9 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
 pub fn decompress(tag: u8, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
     let codec = KNOWN.codecs.iter().find(|(own, _)| *own == tag);
     let (_, codec) = codec.ok_or_else(|| {
-        CorruptBlock(format!("no codec has the tag {tag}, or the SSTable has no dictionary"))
+        CorruptBlock(format!(
+            "no codec has the tag {tag}, or the SSTable does not have the dictionary of this block"
+        ))
     })?;
     codec.decompress(stored, out)
 }

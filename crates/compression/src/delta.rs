@@ -7,7 +7,7 @@
 //! ```text
 //! u32 length of the block
 //! difference*   varint, one per word
-//! rest          the bytes behind the last word
+//! rest          the bytes after the last word
 //! ```
 
 use catalog::Variant;
@@ -18,7 +18,7 @@ use crate::{shrunk, words};
 pub(crate) const VARIANT: Variant<dyn Compression> =
     Variant::plain("delta", "a codec for columns of integers that increase slowly", || Box::new(Delta));
 
-/// The tag of the codec on disk.
+/// The tag that identifies the blocks of this codec on disk.
 const TAG: u8 = 6;
 
 /// The delta codec. The codec keeps no state between blocks.

@@ -12,7 +12,7 @@
 pub struct Dictionaries(Vec<(u8, Vec<u8>)>);
 
 impl Dictionaries {
-    /// Returns whether there are no dictionaries.
+    /// Returns whether the SSTable has no dictionaries.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -29,7 +29,7 @@ impl Dictionaries {
             self.0.push(dictionary);
             self.0.len() - 1
         });
-        assert!(number < usize::from(u8::MAX), "a table has at most 255 dictionaries");
+        assert!(number < usize::from(u8::MAX), "an SSTable has at most 255 dictionaries");
         number as u8
     }
 

@@ -6,8 +6,8 @@
 //!
 //! ```text
 //! u32 length of the block
-//! u16 number of different words, those words in rising order, numbers in the bits they need
-//! rest     the bytes behind the last word
+//! u16 number of distinct words, the distinct words in ascending order, packed indexes
+//! rest     the bytes after the last word
 //! ```
 
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ pub(crate) const VARIANT: Variant<dyn Compression> =
         Box::new(Dictionary)
     });
 
-/// The tag of the codec on disk.
+/// The tag that identifies the blocks of this codec on disk.
 const TAG: u8 = 7;
 
 /// The dictionary codec for integers. The codec keeps no state between blocks.

@@ -1,15 +1,15 @@
-//! FSST (fast static symbol tables): up to 255 frequent strings of one to eight bytes (symbols) are each written as one
-//! byte (code). Any other byte is written after an escape byte. This codec is for text and keys. Decompression needs
-//! one table lookup per code.
+//! FSST (fast static symbol tables), a codec for text and keys. A symbol table contains up to 255 frequent strings of
+//! one to eight bytes, called symbols. A block stores each symbol as a code of one byte. A byte that is in no symbol is
+//! stored as an escape code, followed by the byte itself. Decompression needs one table lookup per code.
 //!
-//! The symbols are chosen from the first blocks of an SSTable, and the SSTable stores its symbols once. A block without
-//! an SSTable contains its own symbols. The crate `fsst-rs` chooses symbols and compresses. This module implements the
-//! decompression, because corrupt codes must cause an error. Source: Boncz, Neumann and Leis, "FSST: Fast Random Access
-//! String Compression" (PVLDB 13, 2020).
+//! The symbols are selected from the first blocks of an SSTable, and the SSTable stores the symbol table once. If the
+//! codec was not trained on an SSTable, each block contains its own symbol table. The crate `fsst-rs` selects the
+//! symbols and compresses. This module implements the decompression, because corrupt codes must cause an error. Source:
+//! Boncz, Neumann and Leis, "FSST: Fast Random Access String Compression" (PVLDB 13, 2020).
 //!
 //! ```text
 //! symbol table   u8 count, u8 × count: length of each symbol, symbols
-//! block          u8 number of the table's dictionary, codes
+//! block          u8 number of the dictionary of the SSTable, codes
 //! or             u8 255, symbol table, codes
 //! ```
 
@@ -24,11 +24,12 @@ use crate::shrunk;
 
 pub(crate) const VARIANT: Variant<dyn Compression> = Variant::plain(
     "fsst",
-    "a codec for text, with one byte per frequent string; it learns the strings from the first blocks of a table",
+    "a codec for text, with one byte per frequent string; the strings are selected from the first blocks of \
+     an SSTable",
     || Box::new(Fsst),
 );
 
-/// The tag of the codec on disk.
+/// The tag that identifies the blocks of this codec on disk.
 const TAG: u8 = 8;
 
 /// The dictionary number that marks a block with its own symbols.

@@ -33,7 +33,7 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Library>(
      library = \"\"\n",
 );
 
-/// The tag of the codec on disk.
+/// The tag that identifies the blocks of this codec on disk.
 const TAG: u8 = 10;
 
 const INTERFACE: Interface =
@@ -109,11 +109,12 @@ impl Compression for Library {
     }
 }
 
-/// The number of blocks in one measurement of the cost of the C ABI.
+/// The number of blocks that one call of a closure of [`seam`] compresses and decompresses.
 const CALLS: u32 = 100;
 
-/// Measures the cost of the C ABI for a codec of a library. The measurement compresses and decompresses a block of 4
-/// KiB with `lz4`, with and without the C ABI. Returns `None` if `choice` is another codec.
+/// Prepares a measurement of the cost of the C ABI. Returns two closures to time: each of them compresses and
+/// decompresses [`Seam::calls`] blocks of 4 KiB with `lz4`, one through the C ABI, and one without the C ABI. Returns
+/// `None` if `choice` is not the variant `library`.
 pub fn seam(choice: &Choice) -> Option<Seam> {
     if choice.kind() != VARIANT.kind {
         return None;
@@ -131,7 +132,7 @@ pub fn seam(choice: &Choice) -> Option<Seam> {
         }))
     };
     let (through, direct) = (rounds(&VARIANT)?, rounds(&lz4::VARIANT)?);
-    let call = "a block of 4 KiB compressed and decompressed";
+    let call = "compression and decompression of a block of 4 KiB";
     Some(Seam { axis: "compression", kind: VARIANT.kind, call, calls: CALLS, through, direct })
 }
 

@@ -18,7 +18,7 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::plain(
     || Box::new(Lz4::new()),
 );
 
-/// The tag of the codec on disk.
+/// The tag that identifies the blocks of this codec on disk.
 pub(crate) const TAG: u8 = 1;
 
 /// The LZ4 codec, with unused hash tables for later blocks.
@@ -27,7 +27,7 @@ pub(crate) struct Lz4 {
 }
 
 impl Lz4 {
-    /// Creates the codec without hash tables.
+    /// Creates the codec with an empty pool of hash tables.
     pub(crate) fn new() -> Self {
         Self { tables: Pool::new() }
     }

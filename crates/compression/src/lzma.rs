@@ -24,7 +24,7 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Lzma>(
      level = 6\n",
 );
 
-/// The tag of the codec on disk.
+/// The tag that identifies the blocks of this codec on disk.
 const TAG: u8 = 4;
 
 /// The maximum compression level.

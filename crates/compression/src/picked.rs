@@ -12,8 +12,8 @@ use toml::Value;
 use crate::compression::Compression;
 use crate::dictionaries::Dictionaries;
 
-/// A codec of the catalog `C`, which its label identifies. Other ways to write the choice in TOML are converted to the
-/// label.
+/// A choice of a codec from the catalog `C`. In TOML, the choice is the label of the codec, such as `"lz4"` or
+/// `"zstd(level=3)"`.
 pub struct Picked<C>(Choice, PhantomData<C>);
 
 impl<C: CatalogHandle<dyn Compression>> Picked<C> {
@@ -22,7 +22,7 @@ impl<C: CatalogHandle<dyn Compression>> Picked<C> {
     /// # Panics
     /// The catalog has no codec with this name.
     pub fn of(label: &str) -> Self {
-        Self::read(label).expect("a codec of this catalog")
+        Self::read(label).expect("the catalog has a codec with this label")
     }
 
     /// Parses the label of a codec. A selector is not allowed.

@@ -17,7 +17,7 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::plain(
     || Box::new(Snappy { encoders: Pool::new() }),
 );
 
-/// The tag of the codec on disk.
+/// The tag that identifies the blocks of this codec on disk.
 const TAG: u8 = 2;
 
 /// The Snappy codec, with unused encoders for later blocks. Each encoder contains a hash table.

@@ -40,10 +40,10 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Zstd>(
      dictionary = \"none\"\n",
 );
 
-/// The tag of the codec on disk.
+/// The tag that identifies the blocks of this codec on disk.
 const TAG: u8 = 3;
 
-/// The tag of blocks that need a dictionary.
+/// The tag that identifies blocks that need a dictionary of their SSTable.
 const DICTIONARY_TAG: u8 = 9;
 
 /// The maximum number of sample bytes per byte of dictionary. More samples take more time, but improve the dictionary
@@ -142,7 +142,7 @@ impl Compression for Zstd {
     }
 
     fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
-        let make = || Decompressor::new().expect("without a dictionary nothing can be rejected");
+        let make = || Decompressor::new().expect("a decompressor without a dictionary can always be created");
         let len = self
             .decompressors
             .with(make, |decompressor| decompressor.decompress_to_buffer(stored, out))

@@ -18,11 +18,12 @@ pub(super) const KEYS: [&str; 2] = ["source", "claim"];
 pub struct AnswerFile {
     /// The path of the file.
     pub path: PathBuf,
-    /// The figures in the file, and the rules that judge the claims.
+    /// The tables `[source]` and `[[claim]]` of the file: the figures to reproduce, and the rules that judge the
+    /// claims.
     pub sheet: Sheet,
     /// All claims of the document, from its file `claims.csv`.
     pub claims: Claims,
-    /// Whether the file contains an experiment that runs.
+    /// Whether the file also contains an experiment to run. `false` if its only tables are `[source]` and `[[claim]]`.
     pub runs: bool,
 }
 
@@ -49,7 +50,7 @@ impl AnswerFile {
     }
 }
 
-/// Reads the figures and claims of a file.
+/// Reads the tables `[source]` and `[[claim]]` of a file, and checks them.
 pub(super) fn read_sheet(file: &SourceFile) -> Outcome<Sheet> {
     let sheet = Sheet {
         sources: tables::<FigureSource>(file, "source", &FigureSource::KEYS, &[])?,
@@ -65,7 +66,8 @@ pub(super) fn is_computed(file: &SourceFile) -> bool {
         && file.table.keys().all(|key| KEYS.contains(&key.as_str()))
 }
 
-/// Reads all tables with the name `name`. The file must contain one such table, or an array of such tables.
+/// Reads all tables with the name `name`: none, one table, or an array of tables. `keys` lists the valid keys of a
+/// table, and `needed` lists the required keys.
 fn tables<T: DeserializeOwned>(
     file: &SourceFile,
     name: &str,

@@ -1,4 +1,4 @@
-//! The configurations of a sweep.
+//! Configurations of a sweep, and the combinations of swept values that do not run.
 
 use catalog::Choice;
 use engines::EngineOptions;
@@ -7,10 +7,10 @@ use tree::Design;
 
 use super::engine::{Absence, engine};
 
-/// A configuration of a sweep: one combination of swept values.
+/// A configuration: one combination of swept values that runs.
 #[derive(Clone, Debug)]
 pub struct Cell {
-    /// The number of the configuration, in the order of the sweep.
+    /// The index of the configuration in the order of the sweep, starting at 0.
     pub number: u64,
     /// The label of the configuration: a short text with the swept values. Different configurations have different
     /// labels.
@@ -38,7 +38,7 @@ impl Cell {
     }
 }
 
-/// Returns whether at least one configuration uses the key `key` of a phase.
+/// Returns whether the phase named `phase` uses its key `key` in at least one configuration.
 pub(crate) fn is_read(cells: &[Cell], phase: &str, key: &str) -> bool {
     let phases = cells.iter().filter_map(|cell| cell.task.workload()).flat_map(|workload| &workload.phases);
     phases.filter(|found| found.name == phase).any(|found| found.reads(key))
@@ -51,11 +51,11 @@ pub struct SkippedCell {
     pub label: String,
     /// The reason why the combination does not run.
     pub reason: String,
-    /// The missing engine, with the steps to install it; `None` if the reason is another one.
+    /// The missing engine, with the steps to install it. `None` if the combination is skipped for another reason.
     pub absence: Option<Absence>,
 }
 
-/// Returns the engines that are not available, without repetitions.
+/// Returns the missing engines of all skipped combinations. Each engine occurs once.
 pub fn absences(left_out: &[SkippedCell]) -> Vec<&Absence> {
     let mut absent: Vec<&Absence> = Vec::new();
     for absence in left_out.iter().filter_map(|left| left.absence.as_ref()) {

@@ -27,9 +27,11 @@ impl Experiment {
         paths.filter(|(_, path)| agrees(path)).map(|(place, _)| place).collect()
     }
 
-    /// Returns the name of a configuration in a comparison. If the compared configurations differ in only one path, and
-    /// the value of this path is a name, the result is the value. Otherwise, the result is the label of the
-    /// configuration, or the variant of the component with its parameters.
+    /// Returns the name of a configuration in a comparison. If the compared configurations differ in only one swept
+    /// path, the name is the value of this path, or the label of the configuration if the value is a number, a size or
+    /// a time. If they differ in several paths, the name is the label of the configuration. In a component experiment,
+    /// the name is then the variant of the component with its parameters. If a workload experiment keeps no path fixed,
+    /// the name is always the label.
     pub(crate) fn name_within(&self, cell: &Cell) -> String {
         let within = self.compared_within();
         let compared: Vec<usize> = (0..cell.swept.len()).filter(|place| !within.contains(place)).collect();
@@ -55,7 +57,8 @@ impl Experiment {
     }
 }
 
-/// Returns whether a swept value is a name. Numbers, sizes and times are not names.
+/// Returns whether a swept value can be used as the name of a configuration. An empty value, a number, a size and a
+/// time are no names.
 fn is_name(value: &str) -> bool {
     let is_quantity = [quantity::parse_count, quantity::parse_bytes, quantity::parse_nanoseconds]
         .iter()

@@ -44,13 +44,13 @@ pub(super) fn deprecations(file: &SourceFile, replacing: Option<&Path>, sets: &S
     Ok(sentences)
 }
 
-/// Converts a swept path with a value to a `[design]` table. Returns `None` for a path outside of the design.
+/// Converts a swept path with its value to a `[design]` table. Returns `None` if the path is not below `design`.
 fn swept_design(path: &str, value: &Value) -> Option<Table> {
     let path = ConfigPath::new(path);
     path.axis().map(|_| paths::nested(path.below(), value.clone()))
 }
 
-/// Returns a swept path with its current name instead of a deprecated name.
+/// Returns the path with the current name of its last key, if this key is deprecated. Returns any other path unchanged.
 pub(super) fn new_name(path: &str) -> Cow<'_, str> {
     let parsed = ConfigPath::new(path);
     let (Root::Design, &[table, key]) = (parsed.root(), parsed.below()) else { return path.into() };

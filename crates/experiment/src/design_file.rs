@@ -66,7 +66,7 @@ pub fn extended_tables(path: &Path) -> Outcome<Vec<Table>> {
     Ok(tables)
 }
 
-/// Returns the file that the key `extends` names.
+/// Reads the design file that the key `extends` names. `name` is the value of this key.
 pub(super) fn extended_file(file: &SourceFile, name: &Value) -> Outcome<SourceFile> {
     let Value::String(name) = name else {
         let message = "expected the name of a design file, such as extends = \"designs/default.toml\"";
@@ -75,8 +75,9 @@ pub(super) fn extended_file(file: &SourceFile, name: &Value) -> Outcome<SourceFi
     referred(file, "extends", name)
 }
 
-/// Finds the file that the key `key` of another file names. The function searches the folder of the other file, and the
-/// folders `configs` above this folder.
+/// Finds and reads the file that the key `key` of another file names. `name` is the value of this key. The function
+/// searches the folder of the other file, and the folders `configs` in this folder, in its parent folders and in the
+/// current folder.
 pub(super) fn referred(file: &SourceFile, key: &str, name: &str) -> Outcome<SourceFile> {
     let Some(path) = find(file.folder(), name) else {
         let message = format!("there is no file {name} next to this file or in configs/");
@@ -102,13 +103,13 @@ pub(super) fn design_problem(file: &SourceFile, error: &DesignError) -> Problem 
     file.problem(&key.collect::<Vec<_>>(), error.message.clone())
 }
 
-/// Returns a design with changed values. Each text has the form `bloom.bits_per_key=12`. The combination of all values
-/// is checked after the last text, so the order of the texts has no effect. `families` has the column families of the
-/// store of the design.
+/// Returns a copy of `design` with changed values. Each text has the form `bloom.bits_per_key=12`. The combination of
+/// all values is checked after the last text, so the order of the texts has no effect. `families` lists the column
+/// families of the store that the design configures.
 ///
 /// # Errors
-/// The first text that is not a path and a value, the text with an impossible value, or the text with a column family
-/// that neither the design nor the store has. If no family exists, the texts may define families.
+/// Returns the error of the first text that is not of this form, that sets an impossible value, or that names a column
+/// family that neither the design nor the store has. If no family exists, the texts may define families.
 pub fn set_design(design: &Design, families: &[String], texts: &[String]) -> Outcome<Design> {
     let mut sets = Vec::new();
     for text in texts {

@@ -1,4 +1,4 @@
-//! The differences between two configurations, which are the factors of a comparison.
+//! Finds the settings in which two configurations differ. These settings are the factors of a comparison.
 
 use catalog::{Axis, Choice};
 use engines::EngineOptions;
@@ -16,8 +16,9 @@ const ENGINE_LABEL: &str = "engine.label";
 const ENGINE_LIBRARY: &str = "engine.library";
 
 /// Returns the paths of all settings in which two configurations differ. Different variants on an axis count as one
-/// difference. A parameter that only one of the variants has is a separate difference only if its value is not the
-/// default.
+/// difference. A parameter that only one of the variants has is no separate difference. A parameter that both variants
+/// have is a separate difference if its values differ. If both values are defaults of different variants, the path of
+/// the axis lists the parameter, as in `compaction (own level0_runs)`.
 pub(super) fn differences(a: &Cell, b: &Cell) -> Vec<String> {
     let mut found = Vec::new();
     choices(&engines::CATALOG, &a.engine, &b.engine, &mut found);

@@ -16,7 +16,8 @@ pub fn read_engine(value: &Value) -> Result<Choice, ChoiceError> {
     CATALOG.choose(value)
 }
 
-/// Changes the value at a path in the table of an engine. If the path is empty, replaces the whole engine.
+/// Returns a copy of an engine with another value at a path in its table. If the path is empty, the value is the whole
+/// new engine.
 ///
 /// # Errors
 /// Returns the same errors as [`read_engine`].
@@ -39,7 +40,7 @@ pub(crate) fn default_engine() -> Choice {
 /// # Panics
 /// Panics if the engine was not parsed by [`read_engine`].
 pub fn engine(choice: &Choice) -> Box<dyn Engine> {
-    CATALOG.build(choice).expect("a choice that exists can be built")
+    CATALOG.build(choice).expect("an engine that read_engine parsed can be constructed")
 }
 
 /// Returns whether an engine has the limitation `limit`.

@@ -17,8 +17,8 @@ impl Experiment {
 }
 
 /// Returns an error sentence if an experiment sets both the capacity of the cache and a memory budget. The budget
-/// already determines the capacity. `named` contains the paths in the design that the experiment itself sets, with
-/// their values.
+/// already determines the capacity. `named` contains the paths below `design` that the experiment sets, with their
+/// values.
 pub(super) fn check_capacity<'a>(
     mut named: impl Iterator<Item = (Vec<&'a str>, &'a Value)>,
     cells: &[Cell],
@@ -40,7 +40,8 @@ pub(super) fn check_capacity<'a>(
     }
 }
 
-/// Returns an error sentence if two configurations have different memory budgets.
+/// Returns an error sentence unless every configuration has a memory budget and all budgets are equal. Also returns an
+/// error sentence for a component experiment, which has no tree.
 pub(super) fn check(cells: &[Cell]) -> Result<(), String> {
     let mut budget = None;
     for cell in cells {
@@ -51,7 +52,8 @@ pub(super) fn check(cells: &[Cell]) -> Result<(), String> {
         }
         let design = &cell.design;
         let Some(own) = design.options.memory else {
-            let message = "the memory budget is missing; set design.memory, such as memory = \"64MiB\"";
+            let message =
+                "the memory budget is missing; set design.memory, such as design.memory = \"64MiB\"";
             return Err(message.to_owned());
         };
         match budget {

@@ -10,14 +10,14 @@ use workload::{Kind, Mixed, PhasePlan, Rate, Role, StoreStep, Work, WorkloadPlan
 
 use super::cell::Cell;
 
-/// The largest size of a store, as a multiple of its SSTable bytes. During a compaction of the whole tree, storage
-/// contains the input and the output of the compaction, and also the WAL.
+/// The assumed largest size of a store, as a multiple of its SSTable bytes. During a compaction of the whole tree,
+/// storage contains the input and the output of the compaction, and also the WAL.
 const MERGE_FACTOR: f64 = 2.5;
 
 /// The assumed maximum number of versions of a key on storage, for a policy without a size ratio.
 const MOST_VERSIONS: f64 = 10.0;
 
-/// The overhead of an entry in an SSTable, in bytes.
+/// The assumed overhead of an entry in an SSTable, in bytes.
 const ENTRY_OVERHEAD_BYTES: f64 = 8.0;
 
 /// The assumed number of memtables in memory: the active memtable, and two memtables that are being flushed.
@@ -65,12 +65,12 @@ pub struct Estimate {
     pub phase_keys: Vec<f64>,
 }
 
-/// The work of a phase: added keys, written entries, and duration.
+/// The estimated work of a phase: added keys, written entries, and duration in seconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct PhaseWork {
-    /// The number of added keys.
+    /// The number of keys that the phase adds to the store.
     added: f64,
-    /// The number of written entries.
+    /// The number of entries that the phase writes, including new versions of existing keys.
     written: f64,
     seconds: f64,
 }
@@ -109,7 +109,7 @@ impl Estimate {
         estimate.stored_by(&cell.design)
     }
 
-    /// If the design keeps its files in memory, adds the stored bytes to the memory.
+    /// If the design keeps its files in memory, moves the storage bytes of the estimate to its memory bytes.
     fn stored_by(mut self, design: &Design) -> Self {
         if in_memory(design) {
             self.memory_bytes += std::mem::take(&mut self.storage_bytes);
@@ -118,6 +118,7 @@ impl Estimate {
     }
 
     /// Returns the estimated cost of a trial that skips the first `phases` phases, because they belong to the fixture.
+    /// The durations of these phases become 0.
     pub(super) fn without_phases(mut self, phases: usize) -> Self {
         self.phase_seconds.iter_mut().take(phases).for_each(|seconds| *seconds = 0.0);
         self
@@ -168,12 +169,13 @@ impl PhaseWork {
         }
     }
 
-    /// Returns this work, multiplied by `often`.
+    /// Returns the work of `often` executions of this phase.
     fn times(self, often: f64) -> Self {
         Self { added: self.added * often, written: self.written * often, seconds: self.seconds * often }
     }
 
-    /// Returns the total work of roles that run at the same time. A background role runs as long as the other roles.
+    /// Returns the total work of roles that run at the same time. The roles that are not background roles determine the
+    /// duration, and a background role runs until the last of them ends.
     fn of_roles(roles: &[Role]) -> Self {
         let with_end = roles.iter().filter(|role| !role.is_background());
         let ends = with_end.map(|role| Self::of_mix(&role.mixed, role.mixed.operations).seconds);
@@ -232,7 +234,8 @@ fn memtable_bytes(design: &Design, written_bytes: f64) -> f64 {
     capacity * MEMTABLES + (capacity * piled_up).min(written_bytes)
 }
 
-/// Returns the estimated size of all filters in bytes: the bits for all entries, and the initial size of each filter.
+/// Returns the estimated size of all filters in bytes: the bits for all entries, and the bits for the parameter
+/// `initial_keys` of each filter.
 fn filter_bytes(design: &Design, stored_bytes: f64, entries: f64) -> f64 {
     let choice = design.choice("bloom");
     if choice.kind() == "none" {

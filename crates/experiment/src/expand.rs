@@ -26,8 +26,8 @@ pub(super) struct Base<'a> {
     pub(super) design: &'a Design,
     pub(super) task: &'a Task,
     pub(super) mode: RunMode,
-    /// Whether the sweep skips engines that are not available. Without this setting, such an engine is an error. The
-    /// report sets this flag, because it can still judge the claims about available engines.
+    /// Whether the sweep skips engines that are not available. If `false`, such an engine is an error, unless the file
+    /// has `engine = "all"`. The report sets this flag, because it can still judge the claims about available engines.
     pub(super) goes_as_far: bool,
 }
 
@@ -153,7 +153,7 @@ impl Sweep {
 }
 
 impl Base<'_> {
-    /// Returns the value at a path in the base settings.
+    /// Returns the value at a path in the base settings. Returns `None` if the base settings have no such value.
     fn value(&self, path: &str) -> Option<Value> {
         let path = ConfigPath::new(path);
         match (path.root(), path.below()) {
@@ -167,7 +167,9 @@ impl Base<'_> {
         }
     }
 
-    /// Returns an error if a path does not exist, or if its value has a column family that does not exist.
+    /// Checks a path and its value against the base settings. Returns an error if the first part of the path is
+    /// unknown, if the path names a whole table, if the task does not use this part of the design, or if the path or
+    /// the value names a column family that does not exist.
     fn check_root(&self, path: &str, value: Option<&Value>) -> Result<(), SweepError> {
         let parsed = ConfigPath::new(path);
         let of_workloads = self.task.workload().map(|_| ENGINE);
@@ -187,7 +189,7 @@ impl Base<'_> {
             }
             (_, [_, ..]) if roots.contains(&first) => Ok(()),
             (_, []) if roots.contains(&first) => {
-                Err(SweepError::new(path, "this is a table; name a key in it"))
+                Err(SweepError::new(path, "the path names a whole table; append the name of a key"))
             }
             _ => {
                 Err(SweepError::new(path, wording::unknown("start of a path", first, roots.iter().copied())))
@@ -195,7 +197,7 @@ impl Base<'_> {
         }
     }
 
-    /// Creates the error for a swept path that has no effect on any configuration.
+    /// Creates the error for a swept path that no configuration has, such as a parameter of another variant.
     fn applies_nowhere(&self, path: &str) -> SweepError {
         let parsed = ConfigPath::new(path);
         let (name, of) = parsed.parts().split_last().expect("a path has at least one part");
@@ -206,7 +208,10 @@ impl Base<'_> {
                 parameters(ENGINE, name, known)
             }
             (Root::Design, [axis_name, "kind"]) => {
-                format!("sweep \"{}\" over kinds", ConfigPath::of_axis(axis_name))
+                format!(
+                    "sweep the path \"{}\" instead, whose values are kinds",
+                    ConfigPath::of_axis(axis_name)
+                )
             }
             (Root::Design, [axis_name, ..]) => {
                 let variants = axis(axis_name).map(catalog::Axis::variants).unwrap_or_default();
@@ -235,7 +240,8 @@ fn check_presence(left_out: &[SkippedCell]) -> Result<(), SweepError> {
     Err(SweepError::new(ENGINE, format!("{}; {all}", absent.join("; "))))
 }
 
-/// Returns advice about a swept parameter that no swept variant has. The advice lists the valid parameters.
+/// Returns a hint for the error about a swept parameter that no swept variant has. `known` contains the parameters of
+/// all variants, and the hint lists them.
 fn parameters(of: &str, name: &str, mut known: Vec<String>) -> String {
     known.sort();
     known.dedup();
@@ -378,7 +384,7 @@ impl Parts {
         }
     }
 
-    /// Sets the value at a path whose first part was already checked.
+    /// Sets the value at a swept path of this configuration. The first part of the path was already checked.
     fn apply(&mut self, path: &str, value: Value) -> Result<(), SweepError> {
         let parsed = ConfigPath::new(path);
         match (parsed.root(), parsed.below()) {
@@ -506,7 +512,7 @@ mod tests {
                 "design.bloom.bits_per_ky",
                 "no configuration has the parameter \"bits_per_ky\"; did you mean \"bits_per_key\"?",
             ),
-            ("design.bloom.kind", "sweep \"design.bloom\" over kinds"),
+            ("design.bloom.kind", "sweep the path \"design.bloom\" instead, whose values are kinds"),
             ("phase.look.keys.thta", "did you mean \"theta\"? Valid: \"contiguous\", \"theta\""),
             ("design.hash.seed", "no configuration has the parameter \"seed\"; hash has no parameters"),
         ] {

@@ -71,7 +71,7 @@ fn contrast(baseline: &Cell, cell: &Cell) -> Contrast {
     Contrast { settings: differences(baseline, cell), unequal_terms, is_oracle: is_oracle(baseline, cell) }
 }
 
-/// Returns whether a configuration has an ideal variant on an axis on which the baseline has a different component.
+/// Returns whether a configuration uses an ideal variant on an axis on which it differs from the baseline.
 fn is_oracle(baseline: &Cell, cell: &Cell) -> bool {
     let choices = cell.design.choices().zip(baseline.design.choices());
     choices.filter(|(own, of_baseline)| own != of_baseline).any(|((name, choice), _)| {
@@ -80,8 +80,8 @@ fn is_oracle(baseline: &Cell, cell: &Cell) -> bool {
     })
 }
 
-/// Returns the order of labels in charts and tables. For columns that contain variants of an axis, this is the order of
-/// the catalog.
+/// Returns the order of labels in charts and tables. Engines, and the variants of each axis, have the order of their
+/// catalogs. Other labels have the default order.
 pub fn catalog_order() -> LabelOrder {
     let engines = CATALOG.kinds().map(|kind| (kind, false));
     let order = LabelOrder::default().with(ENGINE, engines);

@@ -62,8 +62,8 @@ fn names_in(families: &Value) -> impl Iterator<Item = &str> {
     keys.filter(|key| family_of_path(&[FAMILIES, key]).is_some())
 }
 
-/// Returns the reason why a configuration cannot run with its column families. Returns `None` if the configuration can
-/// run.
+/// Returns the reason why the families of a configuration cannot run, or do not match the families of its workload.
+/// Returns `None` if the configuration can run.
 pub(super) fn problem(mode: RunMode, cell: &Cell) -> Option<String> {
     let workload = cell.task.workload()?;
     if let Some(reason) = unnamed(workload, cell) {
@@ -81,7 +81,7 @@ pub(super) fn problem(mode: RunMode, cell: &Cell) -> Option<String> {
     }
     if !engine(&cell.engine).has_families() {
         return Some(format!(
-            "engine \"{}\" has no families of its own in lsmbench; use families.layout = \"prefixed\"",
+            "lsmbench does not support families of engine \"{}\"; use families.layout = \"prefixed\"",
             engine_label(&cell.engine)
         ));
     }
@@ -97,8 +97,9 @@ pub(super) fn problem(mode: RunMode, cell: &Cell) -> Option<String> {
     of_families.filter(|_| mode == RunMode::Counted).map(|reason| format!("counted mode: {reason}"))
 }
 
-/// Returns the reason why the merges of a phase are not possible in its family. The family has no merge operator, or
-/// another operator than the phase needs. Returns `None` if all merges are possible.
+/// Returns the reason why the tree cannot execute the merges of a phase. Either the family of the phase has no merge
+/// operator, or, with `families.layout = "prefixed"`, its operator differs from the operator of the store. Returns
+/// `None` if all merges are possible.
 pub(super) fn lacking_operator(phases: &[Phase], design: &Design) -> Option<String> {
     let has_merges = |phase: &&Phase| match &phase.work {
         Work::Mixed(mixed) => mixed.has(Kind::Merge),
@@ -140,8 +141,8 @@ fn unnamed(workload: &Workload, cell: &Cell) -> Option<String> {
     let unused = || {
         let name = known.iter().find(|name| named.iter().all(|(_, family)| *family != Some(**name)))?;
         Some(format!(
-            "no phase uses the family \"{name}\" of the design; set the key family of a phase, or remove \
-             design.families.{name}"
+            "no phase uses the family \"{name}\" of the design; set family = \"{name}\" in a phase, or \
+             remove design.families.{name}"
         ))
     };
     let wrong = named.iter().find_map(|(place, family)| match *family {
@@ -153,13 +154,14 @@ fn unnamed(workload: &Workload, cell: &Cell) -> Option<String> {
         Some(family) => Some(format!("{place}: {}", wording::unknown("family", family, known.iter().copied()))),
         None => {
             let valid = wording::valid(known.iter().copied());
-            Some(format!("{place} has no key family, but the design has families; set this key. {valid}"))
+            Some(format!("{place} sets no family, but the design has families; set its key \"family\". {valid}"))
         }
     });
     wrong.or_else(unused)
 }
 
-/// Returns the families that a phase or its roles name, each with a description of the place that names it.
+/// Returns the family of a phase, or the families of its roles. Each family comes with the description of its phase or
+/// role for error messages. A family is `None` if its phase or role sets no key `family`.
 fn families_of(phase: &Phase) -> Vec<(String, Option<&str>)> {
     let roles = phase.roles();
     if roles.is_empty() {

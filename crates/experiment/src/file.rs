@@ -14,12 +14,12 @@ pub(crate) struct SourceFile {
     /// The path of the file.
     pub(crate) path: PathBuf,
     text: String,
-    /// The parsed content.
+    /// The parsed content of the file.
     pub(crate) table: Table,
 }
 
 impl SourceFile {
-    /// Reads a file.
+    /// Reads and parses a TOML file.
     pub(crate) fn read(path: &Path) -> Outcome<Self> {
         let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => Problem::new(format!("there is no file {}", path.display())),

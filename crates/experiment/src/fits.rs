@@ -28,9 +28,10 @@ pub(super) fn mismatches(a: &Cell, b: &Cell) -> usize {
     one.symmetric_difference(&other).count()
 }
 
-/// Returns the reason why the engine of this configuration cannot be used in the experiment. Returns `None` if the
-/// engine can be used. In counted mode, the counters of an engine must be equal in every run. The engine must also
-/// support all steps and operations of the workload.
+/// Returns the reason why an experiment cannot use the engine of this configuration. The reason becomes an error of the
+/// whole experiment, unless the sweep may skip engines. Returns `None` if the engine can be used. In counted mode,
+/// the counters of an engine must be equal in every run. The engine must also support all steps and operations of the
+/// workload.
 pub(super) fn hindrance(mode: RunMode, cell: &Cell) -> Option<String> {
     let name = engine_label(&cell.engine);
     if mode == RunMode::Counted && is_limited(&cell.engine, Limit::NotDeterministic) {
@@ -92,7 +93,7 @@ fn batches(phase: &Phase, kind: Kind) -> bool {
     }
 }
 
-/// Returns the name of the first step or operation that the engine of a configuration does not support. Returns
+/// Returns a sentence about the first step or operation that the engine of a configuration does not support. Returns
 /// `None` if the engine supports all of them.
 fn missing_call(cell: &Cell) -> Option<String> {
     let engine = engine(&cell.engine);
@@ -121,8 +122,8 @@ fn missing_call(cell: &Cell) -> Option<String> {
     Some(format!("engine \"{}\" cannot execute {missing} of phase \"{phase}\"", engine_label(&cell.engine)))
 }
 
-/// Returns the reason why the engine of a configuration cannot run the configuration. Returns `None` if the engine
-/// can run the configuration.
+/// Returns the reason why the engine of a configuration cannot run this configuration. Because of this reason, the
+/// sweep skips the configuration. Returns `None` if the engine can run the configuration.
 pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     let (built, engine) = (engine(&cell.engine), engine_label(&cell.engine));
     if mode == RunMode::Counted && is_limited(&cell.engine, Limit::NotDeterministic) {
@@ -137,7 +138,8 @@ pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
         if let Some((axis, choice, _)) = limits.into_iter().find(|(_, _, limit)| *limit == Limit::NotDurable)
         {
             return Some(format!(
-                "engine \"{engine}\" needs files, but {axis} = \"{choice}\" has no files; use storage with files"
+                "engine \"{engine}\" needs files, but {axis} = \"{choice}\" has no files; use another \
+                 variant, such as \"pread\""
             ));
         }
         if cell.design.to_toml().contains_key("memory") {
@@ -155,8 +157,8 @@ pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     if let Some(phase) = asking.filter(|_| !built.reports_levels_and_stalls()) {
         let name = &phase.name;
         return Some(format!(
-            "engine \"{engine}\" does not report stalls and level-0 runs, but the rate search of phase \
-             \"{name}\" has such a limit"
+            "engine \"{engine}\" does not report stalls and level-0 runs, but phase.{name}.rate limits them; \
+             remove the limits stalls and level0_runs"
         ));
     }
     built.identify().err().map(|missing| missing.to_string())

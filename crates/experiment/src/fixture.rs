@@ -19,11 +19,12 @@ impl Experiment {
     }
 }
 
-/// Returns an error sentence if one of the phases up to `last` is not allowed in a fixture.
+/// Returns an error sentence if one of the phases of a fixture is not allowed in a fixture. `last` is the name of the
+/// last phase of the fixture.
 pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), String> {
     let Some(workload) = task.workload() else {
         return Err(
-            "a component experiment has no store, so there is nothing to keep; remove trials.fixture"
+            "a component experiment has no store, so it cannot have a fixture; remove trials.fixture"
                 .to_owned(),
         );
     };
@@ -40,7 +41,8 @@ pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), Strin
     if let Some(phase) = replay {
         let name = &phase.name;
         return Err(format!(
-            "phase \"{name}\" replays recorded operations, so its final state is not known in advance"
+            "phase \"{name}\" replays recorded operations, so its final state is not known in advance; name \
+             an earlier phase"
         ));
     }
     let is_lost = |phase: &&Phase| phase.step().is_some_and(|step| !step.is_kept_in_files());
@@ -54,7 +56,10 @@ pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), Strin
     let searching = workload.phases[..=place].iter().find(|phase| matches!(phase.rate, Rate::Sustained(_)));
     if let Some(phase) = searching {
         let name = &phase.name;
-        return Err(format!("phase \"{name}\" searches for a rate, so its operations differ between trials"));
+        return Err(format!(
+            "phase \"{name}\" searches for a rate, so its operations differ between trials; name an earlier \
+             phase"
+        ));
     }
     if let Some(phase) = workload.phases[..=place].iter().find(|phase| phase.before != Before::default()) {
         let name = &phase.name;
@@ -65,7 +70,8 @@ pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), Strin
     if let Some(cell) = cells.iter().find(|cell| !engine(&cell.engine).stores_can_be_cloned()) {
         let name = engine_label(&cell.engine);
         return Err(format!(
-            "engine \"{name}\" cannot start from a fixture, because it may change files in place"
+            "engine \"{name}\" cannot start from a fixture, because it may change files in place; remove \
+             trials.fixture"
         ));
     }
     if cells.iter().any(|cell| cell.design.has_family_trees()) {
@@ -78,7 +84,7 @@ pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), Strin
         limits.into_iter().find(|(_, _, limit)| *limit == Limit::NotDurable)
     });
     not_durable.map_or(Ok(()), |(axis, choice, limit)| {
-        Err(format!("{axis} = \"{choice}\" {limit}, so a fixture would have no files"))
+        Err(format!("{axis} = \"{choice}\" {limit}, so a fixture would have no files; remove trials.fixture"))
     })
 }
 

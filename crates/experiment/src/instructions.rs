@@ -1,4 +1,5 @@
-//! The instruction counts of valgrind: the restrictions for configurations, and the task of the counted trial.
+//! Checks which configurations can run with `trials.instructions`, and creates the task of the trial in which valgrind
+//! counts the instructions.
 
 use results::RunMode;
 use subject::Task;
@@ -12,7 +13,7 @@ use super::resolved::Experiment;
 /// count, so each configuration must be able to run in counted mode.
 pub(super) fn check(cells: &[Cell]) -> Result<(), String> {
     let reason = |cell: &Cell| match cell.task.workload() {
-        None => Some("a component experiment has no store whose operations could be counted".to_owned()),
+        None => Some("a component experiment has no store, so its instructions cannot be counted".to_owned()),
         Some(_) => refusal(RunMode::Counted, cell).map(|reason| format!("{}: {reason}", cell.label)),
     };
     match cells.iter().find_map(reason) {

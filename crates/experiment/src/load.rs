@@ -325,8 +325,8 @@ impl<'a> Loader<'a> {
         Err(self.table_problem("trials", "mode", message))
     }
 
-    /// Adds the source of the setting to an error in the workload or the component. The source is a file, an override
-    /// or the sweep.
+    /// Adds the source of the invalid setting to an error in the workload or the component. The source is the override
+    /// that sets the value, or otherwise the file `source`.
     fn choice_problem(&self, source: &SourceFile, error: ChoiceError) -> Problem {
         let key = error.key.unwrap_or_default();
         match self.sets.setter(&key) {
@@ -378,7 +378,7 @@ impl<'a> Loader<'a> {
             .map_err(|error| self.table_problem(name, &error.key.unwrap_or_default(), error.message))
     }
 
-    /// Creates an error about a key of such a table. The error names the file or the override that set the value.
+    /// Creates an error about a key of the table `name`. The error names the file or the override that set the value.
     fn table_problem(&self, name: &str, key: &str, message: impl Into<String>) -> Problem {
         match self.sets.setter(&format!("{name}.{key}")) {
             Some(set) => set.problem(&self.file, message),
@@ -559,7 +559,7 @@ impl<'a> Loader<'a> {
         Ok(assumptions)
     }
 
-    /// Checks that all external files of components exist.
+    /// Checks the files that the parameters of components name, such as recorded requests.
     fn check_files(&self, experiment: &Experiment) -> Outcome<()> {
         let mut checked = HashSet::new();
         for component in experiment.cells.iter().filter_map(|cell| cell.task.component()) {

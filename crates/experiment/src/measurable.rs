@@ -23,17 +23,17 @@ const PER_WRITTEN_BYTE: [Metric; 8] = [
     c::WRITE_AMP_RESIDUAL,
 ];
 
-/// The columns that describe lookups of single keys.
+/// The columns that are empty in a phase without lookups of single keys.
 const PER_LOOKUP: [Metric; 4] =
     [c::BLOCKS_PER_GET, c::EXPECTED_BLOCKS_PER_GET, c::BLOCKS_PER_GET_RESIDUAL, c::FPR];
 
-/// The columns that describe scans.
+/// The columns that are empty in a phase without scans.
 const PER_SCAN: [Metric; 3] = [c::RANGE_FPR, c::SOURCES_PER_RANGE, c::COMPARISONS_PER_ENTRY];
 
-/// The columns that describe the block cache.
+/// The columns about the block cache. These columns are empty if all reads bypass the cache.
 const OF_CACHE: [Metric; 3] = [c::CACHE_HIT_RATE, c::EXPECTED_HIT_RATE, c::HIT_RATE_RESIDUAL];
 
-/// The columns of response times, which have values only in an open loop.
+/// The columns of response times. These columns are empty in a phase without an open loop.
 const OPEN_LOOP: [Metric; 4] =
     [c::RESPONSE_MEAN_NS, c::RESPONSE_P50_NS, c::RESPONSE_P99_NS, c::RESPONSE_P999_NS];
 
@@ -130,7 +130,7 @@ fn has_any(mixed: &Mixed, kinds: &[Kind]) -> bool {
     kinds.iter().any(|kind| mixed.mix.has(*kind))
 }
 
-/// Returns whether the phase is an open loop, so that its operations have response times.
+/// Returns whether the phase or one of its roles is an open loop, so that its operations have response times.
 fn is_open(phase: &Phase) -> bool {
     match phase.roles() {
         [] => phase.rate != Rate::Closed,

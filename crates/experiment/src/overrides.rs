@@ -37,15 +37,15 @@ pub struct Overrides {
 /// An override of one value in an experiment file.
 #[derive(Clone, Debug)]
 pub(super) struct Set {
-    /// The path as the user wrote it.
+    /// The path of the overridden value, as the user wrote it.
     pub(super) path: String,
     /// The value that replaces the value in the file.
     pub(super) value: Value,
-    /// The place at which the override was set.
+    /// The table or the option that sets the value.
     pub(super) by: SetBy,
 }
 
-/// The place at which an override was set. lsmbench applies the overrides in the order of these variants.
+/// The table or the option that sets an override. lsmbench applies the overrides in the order of these variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SetBy {
     /// The table `[set]` of the experiment file.
@@ -130,8 +130,8 @@ impl Sets {
         self.0.iter().rev().find(|set| set.path == path)
     }
 
-    /// Applies overrides to a table. The function applies only the overrides that were set at `by` and whose paths
-    /// begin with one of `roots`.
+    /// Applies overrides to a table. The function applies only the overrides that come from `by` and whose paths begin
+    /// with one of `roots`.
     pub(super) fn apply(
         &self,
         file: &SourceFile,

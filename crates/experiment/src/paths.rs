@@ -65,7 +65,8 @@ pub(super) fn get<'a>(table: &'a Table, path: &[&str]) -> Option<&'a Value> {
 /// Sets the value at `path`, and creates missing tables. In a path below `phase`, the next part is the name of a phase.
 ///
 /// # Errors
-/// The error is the part of the path that does not exist.
+/// The path is empty, names a phase that does not exist or a whole phase, or continues below a value that is no table.
+/// The error is a sentence about this part of the path.
 pub(super) fn set(table: &mut Table, path: &[&str], value: Value) -> Result<(), String> {
     let (first, rest) = path.split_first().ok_or("the path is empty")?;
     if rest.is_empty() {

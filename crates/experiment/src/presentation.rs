@@ -107,11 +107,13 @@ fn check_chart(
     fixture: Option<&str>,
 ) -> Result<(), (&'static str, String)> {
     if task.component().is_some() && is_own_table(chart.form()) {
-        let message = "a component experiment has no timeline and no latency distribution";
+        let message = "a component experiment has no timeline and no latency distribution; use another kind \
+                       of chart";
         return Err(("kind", message.to_owned()));
     }
     if chart.file.is_some() && (task.component().is_some() || is_own_table(chart.form())) {
-        let message = "file = \"levels\" needs a workload, and another kind than \"timeline\" and \"cdf\"";
+        let message = "file = \"levels\" is valid only with a workload, and not with kind = \"timeline\" or \
+                       \"cdf\"";
         return Err(("file", message.to_owned()));
     }
     let of_levels = Schema::levels(&schema.swept().collect::<Vec<_>>());
@@ -150,7 +152,7 @@ fn check_chart(
     Ok(())
 }
 
-/// Returns whether charts of this kind read another file than `runs.csv`.
+/// Returns whether charts of this kind (`timeline` and `cdf`) do not read `runs.csv`, but another result file.
 fn is_own_table(form: Form) -> bool {
     matches!(form, Form::Timeline | Form::Cdf)
 }

@@ -36,7 +36,7 @@ pub(super) const FILE: [KeyEntry; 20] = [
         "path of a workload file, relative to this file or to `configs/`",
         "File with the keys `key` and `[[phase]]`. The file replaces these keys of the experiment file.",
     ),
-    KeyEntry::new("key", "see the workload", "Format of the keys.").or("\"u64\""),
+    KeyEntry::new("key", "as in a workload file", "Format of the keys.").or("\"u64\""),
     KeyEntry::new("design", "table", "Design options that differ from the base design."),
     KeyEntry::new(
         "phase",
@@ -64,7 +64,8 @@ pub(super) const FILE: [KeyEntry; 20] = [
     KeyEntry::new(
         "sweep",
         "table of lists by path",
-        "Swept paths with their values. Each combination of values is a configuration.",
+        "Settings to vary, each with a list of values. `combine` sets which combinations of values become \
+         configurations.",
     ),
     KeyEntry::new("trials", "table", "Number of trials, their seed and their mode."),
     KeyEntry::new("verdict", "table", "Metric that decides the verdict, and the baseline of comparisons."),
@@ -137,7 +138,8 @@ pub static TABLES: &[KeyTable] = &[
     KeyTable { name: "", about: "An experiment file.", keys: &FILE },
     KeyTable {
         name: "sweep",
-        about: "The swept paths with their values. Each combination of values is a configuration.",
+        about: "The settings to vary, each with a list of values. `combine` sets which combinations of \
+                values become configurations.",
         keys: &SWEEP,
     },
     KeyTable { name: "design file", about: "A design file, in `configs/designs/`.", keys: &DESIGN_FILE },

@@ -35,15 +35,15 @@ pub struct Experiment {
     pub question: String,
     /// The folder to which relative paths in the task are relative.
     pub base: PathBuf,
-    /// The base engine of the sweep.
+    /// The engine of each configuration for which the sweep sets no engine.
     pub(super) engine: Choice,
-    /// The base design of the sweep.
+    /// The design that the sweep changes.
     pub(super) design: Design,
-    /// The base task of the sweep.
+    /// The task that the sweep changes: a workload, or the parameters of a component.
     pub task: Task,
     /// The factors of the sweep, and the rule that combines their values.
     pub(super) sweep: Sweep,
-    /// The configurations that run.
+    /// The configurations that a run measures.
     pub cells: Vec<Cell>,
     /// The combinations of swept values that do not run, each with the reason.
     pub left_out: Vec<SkippedCell>,
@@ -61,7 +61,7 @@ pub struct Experiment {
     pub gate: Option<GateRule>,
     /// The objective of `lsmbench tune`. `None` if the file has no table `[tune]`.
     pub tune: Option<TuneSpec>,
-    /// The descriptions of the charts.
+    /// The charts that a run draws.
     pub charts: Vec<ChartSpec>,
     /// The style of the charts.
     pub style: FigureStyle,
@@ -256,5 +256,5 @@ fn with_absolute_files(mut task: Table, base: &Path) -> Table {
 
 /// Converts settings to a TOML value. TOML can represent all settings.
 fn plain(settings: &impl Serialize) -> Value {
-    Value::try_from(settings).expect("settings are plain values")
+    Value::try_from(settings).expect("TOML can represent all settings")
 }

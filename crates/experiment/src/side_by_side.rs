@@ -1,5 +1,6 @@
 //! Checks whether the trials of an experiment can run side by side in slices. In a slice, each trial executes the same
-//! number of operations, so the slices of all configurations must contain the same operations.
+//! number of operations. The configurations can only be compared if each slice contains the same operations in all of
+//! them.
 
 use results::{Interleaving, RunMode};
 use subject::Task;

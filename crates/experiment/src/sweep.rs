@@ -151,7 +151,7 @@ impl Sweep {
         }
     }
 
-    /// Returns the number of combinations. Returns `None` if the number does not fit into its integer type.
+    /// Returns the number of combinations. Returns `None` if a cartesian sweep has more than `usize::MAX` combinations.
     fn count(&self) -> Option<usize> {
         let mut lengths = self.factors.iter().map(|factor| factor.values.len());
         match self.combine {
@@ -197,7 +197,8 @@ impl Sweep {
     }
 }
 
-/// Returns the path with the current name of its axis, if the path names an axis. Returns any other path unchanged.
+/// Replaces the second name of an axis in a path with its first name, such as `design.bloom.allocation` with
+/// `design.allocation`. Returns any other path unchanged.
 fn first_name(path: &str) -> Cow<'_, str> {
     let parsed = ConfigPath::new(path);
     match (parsed.root(), parsed.below()) {
@@ -208,7 +209,7 @@ fn first_name(path: &str) -> Cow<'_, str> {
     }
 }
 
-/// Parses the values of one factor.
+/// Parses a factor from its path and its value. The value is a list of values, or `"all"` for the variants of an axis.
 pub(super) fn read_factor(path: &str, value: &Value) -> Result<Factor, SweepError> {
     let first_name = first_name(path);
     let parsed = ConfigPath::new(&first_name);

@@ -213,12 +213,12 @@ impl Trials {
         Ok(())
     }
 
-    /// Returns how the trials of a round share the machine.
+    /// Returns how the trials of a round share the machine: the value of `plan`, or its default.
     pub fn interleaving(&self) -> Interleaving {
         self.plan.unwrap_or_default()
     }
 
-    /// Returns the seed of a trial.
+    /// Returns the seed of a trial: `seed`, plus the number of the trial modulo `seeds`.
     pub fn seed_of(&self, trial: u64) -> u64 {
         self.seed + trial % self.seeds
     }
@@ -228,9 +228,9 @@ impl Trials {
         self.timeline.map_or(DEFAULT_INTERVAL_NS, |time| time.0)
     }
 
-    /// Returns whether each baseline runs twice in every round. In counted mode, the result is `false`, because
-    /// counters have no noise. In a duet, the result is `false`, because no core is free for a second trial of the
-    /// baseline. The result is also `false` if there are too few rounds to estimate the noise.
+    /// Returns whether each baseline runs twice in every round, as the key `noise` requests. In counted mode, the
+    /// result is `false`, because counters have no noise. In a duet, the result is `false`, because no core is free for
+    /// a second trial of the baseline. The result is also `false` if there are too few rounds to estimate the noise.
     pub fn measures_noise(&self) -> bool {
         let is_enough = self.mode == RunMode::Timed && self.count >= FEWEST_BLOCKS as u64;
         self.noise && is_enough && self.plan != Some(Interleaving::Duet)

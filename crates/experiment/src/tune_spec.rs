@@ -14,7 +14,7 @@ pub struct TuneSpec {
     /// pointers, plus the capacity of the cache. `io_per_op` is the number of blocks read and written per operation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minimise: Option<String>,
-    /// Metric to maximize. Replaces `minimise`.
+    /// Metric to maximize. Use this key instead of `minimise`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maximise: Option<String>,
     /// Second metric of the Pareto set. Smaller values of this metric must be better. The default is `memory`.
@@ -28,7 +28,8 @@ pub struct TuneSpec {
     /// `minimise = "io_per_op"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drift: Option<f64>,
-    /// Number of designs that the simulator evaluates. lsmbench selects these designs by theory.
+    /// Number of designs that the simulator evaluates. lsmbench selects the designs for which the theory predicts the
+    /// best results.
     pub simulate: u64,
     /// Number of designs that run in counted mode after the simulation. With 0, the search ends after the simulation.
     pub count: u64,

@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct VerdictSpec {
-    /// Column that decides the verdict. The default is the `y` column of the first chart for which higher or lower
-    /// values are better. Otherwise, the default is the metric of the component, `ops_per_second` in timed mode, or
-    /// `write_amp` in counted mode. If the phase has no value of this column, lsmbench selects another default.
+    /// Column that decides the verdict. The default is the first `y` column of the charts that has a better direction:
+    /// either its higher values or its lower values count as better. Without such a column, the default is the metric
+    /// of the component, `ops_per_second` in timed mode, or `write_amp` in counted mode. If the phase has no value of
+    /// this column, lsmbench selects another default.
     pub(crate) metric: Option<String>,
     /// Further columns that lsmbench compares with the baseline.
     pub(crate) also: Vec<String>,

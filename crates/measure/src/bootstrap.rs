@@ -30,9 +30,10 @@ pub(crate) fn of_difference(baseline: &[f64], candidate: &[f64], criteria: &Crit
 /// number of resamples with this median.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrawnMedian {
-    /// The position of the lower middle value.
+    /// The position of the lower of the two middle values in the sorted sample.
     pub low: usize,
-    /// The position of the upper middle value, which equals the lower position if the number of values is odd.
+    /// The position of the upper of the two middle values in the sorted sample. Both positions are equal if the number
+    /// of values is odd.
     pub high: usize,
     /// The number of resamples with this median.
     pub times: usize,

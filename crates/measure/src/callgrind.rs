@@ -33,8 +33,8 @@ pub fn stop_instrumentation() {
     request(STOP_INSTRUMENTATION);
 }
 
-/// Starts or stops counting the instructions of this thread: if callgrind counts them, counting stops, and otherwise
-/// counting starts.
+/// Changes whether callgrind counts the instructions of this thread. If callgrind counts them, counting stops.
+/// Otherwise, counting starts.
 pub fn toggle_collection() {
     request(TOGGLE_COLLECT);
 }

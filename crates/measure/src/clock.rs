@@ -27,7 +27,7 @@ impl Clock {
         Self { inner, ticks_per_ns }
     }
 
-    /// Returns the current stamp.
+    /// Returns the current reading of the clock.
     #[inline]
     pub fn now(&self) -> Stamp {
         Stamp(self.inner.raw())

@@ -34,14 +34,16 @@ pub struct Comparison {
     /// The median ratio of candidate to baseline. The ratio is infinite if only the baseline is 0. `None` if the ratio
     /// is undefined.
     pub ratio: Option<f64>,
-    /// The confidence interval of the ratio. `None` if there are too few rounds.
+    /// The confidence interval of the ratio. `None` if no interval can be computed, for example because there are too
+    /// few rounds or because a value is 0 in some rounds.
     pub interval: Option<Interval>,
     /// The probability that chance alone causes a difference of at least this size. [`adjust`] corrects the probability
-    /// for the number of comparisons. `None` if there are too few rounds.
+    /// for the number of comparisons. `None` if it cannot be computed, for example because there are too few rounds.
     pub p_value: Option<f64>,
     /// The mean logarithm of the ratio, divided by the standard deviation of the logarithms over rounds (Cohen's d of
     /// paired differences). The effect size shows how large the difference is compared with the noise. The effect size
-    /// is infinite if every round has the same ratio.
+    /// is infinite if every round has the same ratio. `None` for comparisons without common rounds, for too few rounds,
+    /// and if the ratio is 1 in every round.
     pub effect_size: Option<f64>,
     /// The number of rounds in which both variants were measured. For unpaired runs or sessions, the smaller number of
     /// runs or sessions of the two variants.
@@ -250,8 +252,8 @@ impl Comparison {
         }
     }
 
-    /// Returns the reason why the comparison is inconclusive, with the value of δ. `threshold` is the origin of δ, such
-    /// as `noise floor`. Returns `None` for other verdicts.
+    /// Returns the reason why the comparison is inconclusive, with the value of δ. `threshold` is the name of δ in the
+    /// text, such as `noise floor`. Returns `None` for other verdicts.
     pub fn reason(&self, threshold: &str) -> Option<String> {
         let doubt = self.doubt?;
         let Some(interval) = self.interval.filter(|_| doubt == Doubt::TooSmall) else {

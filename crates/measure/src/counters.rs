@@ -15,7 +15,7 @@ pub struct Counters<const EVENTS: usize> {
     counters: [Named; EVENTS],
 }
 
-/// The counter of a named event, or the reason why this counter is not available.
+/// A counter of one event, or the reason why this counter is not available, together with the name of the event.
 #[derive(Debug)]
 struct Named {
     name: &'static str,
@@ -39,8 +39,8 @@ impl<const EVENTS: usize> Counters<EVENTS> {
         Self { counters: events.map(|(name, opened)| Named { name, opened }) }
     }
 
-    /// Returns the name of each event, with the scope in which the event is counted, or the reason why it is not
-    /// counted.
+    /// Returns the names of all events. Each name comes with the scope in which the event is counted, or with the
+    /// reason why the event is not counted.
     pub fn opened(&self) -> impl Iterator<Item = (&'static str, Result<CounterScope, &io::Error>)> {
         self.counters.iter().map(|named| (named.name, named.opened.as_ref().map(|(_, scope)| *scope)))
     }

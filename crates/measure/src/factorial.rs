@@ -69,7 +69,7 @@ fn mean_of_rounds(rounds: &[Vec<f64>]) -> Vec<f64> {
         .collect()
 }
 
-/// Returns the sum of squared distances from the mean.
+/// Returns the sum of the squared distances of values from their mean.
 fn variation(cells: &[f64]) -> f64 {
     let mean = cells.iter().sum::<f64>() / cells.len() as f64;
     cells.iter().map(|value| (value - mean).powi(2)).sum()
@@ -134,7 +134,8 @@ fn effect(counts: &[usize], rounds: &[Vec<f64>], factors: Vec<usize>, total: f64
     }
 }
 
-/// Returns the p-value of an effect, from its variation and from the variation of this effect between rounds.
+/// Returns the p-value of an effect. `explained` is the variation between combinations that the effect explains, and
+/// `rest` is the variation of the effect between rounds.
 fn chance(explained: f64, rest: f64, rounds: f64) -> f64 {
     // Rounding errors cause variations up to this size, both of an effect that does not exist, and between rounds that
     // are equal.

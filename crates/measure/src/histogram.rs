@@ -52,7 +52,7 @@ impl Histogram {
         Self { counts: counts.expect("the bounds are constants"), beyond_range: 0 }
     }
 
-    /// Records one latency.
+    /// Records one latency in nanoseconds. A latency above [`MAX_NS`] is recorded as [`MAX_NS`].
     #[inline]
     pub fn record(&mut self, ns: u64) {
         if ns > MAX_NS {

@@ -8,9 +8,10 @@ use crate::probe;
 /// number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KernelUse {
-    /// Context switches because a thread had to wait.
+    /// Voluntary context switches: a thread had to wait, for example for a lock or for a device.
     pub context_switches: Option<u64>,
-    /// Context switches although the thread could have continued to run.
+    /// Involuntary context switches: the kernel gave the CPU to another thread, although the thread could have
+    /// continued.
     pub preemptions: Option<u64>,
     /// Page faults without I/O.
     pub page_faults: Option<u64>,
@@ -39,7 +40,8 @@ impl KernelUse {
         }
     }
 
-    /// Returns the numbers of events since the earlier reading `before`.
+    /// Returns the numbers of events since the earlier reading `before`. A number is `None` if one of the readings does
+    /// not have it, or if it has become smaller. `run_queue_ns` becomes smaller if threads have ended.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         // The waits of threads that have ended are missing now, so a difference may be negative.

@@ -40,7 +40,7 @@ pub enum CounterScope {
     UserSpace,
 }
 
-/// The value of one counter.
+/// The value of an event counter, and the times from which the value is scaled up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Count {
     pub(crate) events: u64,

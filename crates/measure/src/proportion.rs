@@ -15,8 +15,8 @@ pub struct Proportion {
     pub tries: u64,
 }
 
-/// The probability that the true fraction is below the interval. The probability that it is above the interval is the
-/// same.
+/// The maximum probability that the true fraction is below the interval, which is also the maximum probability that it
+/// is above the interval.
 const TAIL: f64 = 0.025;
 
 impl Proportion {

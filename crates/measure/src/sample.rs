@@ -37,7 +37,7 @@ impl Sample {
         blocks.copied().collect()
     }
 
-    /// Returns the values in ascending order.
+    /// Returns the values of all rounds in ascending order.
     pub(crate) fn ascending(&self) -> Vec<f64> {
         let mut values: Vec<f64> = self.blocks.iter().map(|(_, value)| *value).collect();
         values.sort_unstable_by(f64::total_cmp);

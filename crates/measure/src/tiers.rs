@@ -4,14 +4,14 @@ use results::Better;
 
 use crate::{Comparison, Criteria, Sample, Verdict, adjust, compare};
 
-/// A variant in a ranking.
+/// The position of a variant in a ranking with ties.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankedVariant {
-    /// The index of the variant in the input.
+    /// The index of the variant in the list of samples that were ranked.
     pub variant: usize,
     /// The number of significantly better variants, plus 1. Tied variants can have equal ranks.
     pub rank: usize,
-    /// The significantly better variants, best variant first.
+    /// The variants that are significantly better than this variant, best variant first.
     pub beaten_by: Vec<usize>,
     /// The variants that do not differ significantly from this variant, best variant first.
     pub tied_with: Vec<usize>,
@@ -24,7 +24,7 @@ pub struct RankedVariant {
 /// # Panics
 /// Neither direction of the metric is better.
 pub fn standings(samples: &[Sample], better: Better, criteria: &Criteria) -> Vec<RankedVariant> {
-    assert!(better != Better::Neither, "a ranking needs a direction");
+    assert!(better != Better::Neither, "a ranking needs a metric whose higher or lower values are better");
     let sign = if better == Better::Lower { 1.0 } else { -1.0 };
     let badness = |variant: &usize| sign * samples[*variant].median().unwrap_or(f64::INFINITY);
     let mut order: Vec<usize> =

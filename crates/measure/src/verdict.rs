@@ -64,8 +64,8 @@ pub enum Doubt {
     OnlyOnce,
     /// The confidence interval excludes "no difference", but chance causes an equally large difference too often.
     Chance,
-    /// The difference between the two variants is below the smallest difference that a verdict reports. This limit is δ
-    /// or the noise floor of the machine.
+    /// The confidence interval excludes "no difference", but the measured difference is below the smallest difference
+    /// that a verdict reports. This limit is δ or the noise floor of the machine.
     TooSmall,
     /// The difference is significant in a single comparison, but not after the correction for the number of
     /// comparisons.
@@ -96,8 +96,8 @@ impl fmt::Display for Doubt {
             Self::FewSessions => {
                 write!(
                     f,
-                    "sessions of one build also differ from each other; a verdict needs at least \
-                     {FEWEST_SESSIONS} sessions in total"
+                    "too few sessions to separate the builds from differences between sessions of one build; \
+                     a verdict needs at least {FEWEST_SESSIONS} sessions in total"
                 )
             }
             Self::OneSeed => {
@@ -106,7 +106,8 @@ impl fmt::Display for Doubt {
             Self::Implausible => f.write_str("a value of one side exceeds a physical or theoretical bound"),
             Self::OnlyOnce => f.write_str("the first batch of trials did not show this change"),
             Self::TooSmall => f.write_str(
-                "the difference is below the threshold, but the confidence interval (CI) shows no equivalence",
+                "the difference is below the smallest difference that a verdict reports, but the confidence \
+                 interval (CI) is too wide for equivalence",
             ),
             Self::OneOfMany { comparisons } => write!(
                 f,

@@ -1,4 +1,5 @@
-//! The method that appends small records to a WAL. The method is a parameter of the back ends on POSIX files.
+//! The methods of appending small records to a WAL. Back ends on POSIX files have the parameter `log`, which selects
+//! the method.
 
 use std::path::Path;
 
@@ -30,7 +31,8 @@ pub(crate) enum Appending {
 }
 
 impl Appending {
-    /// Creates a file that is written through the page cache. The purpose of the file must not be `Table`.
+    /// Creates a file that is written through the page cache. WALs are written by this method, and other files with
+    /// write(2). `purpose` must not be [`Purpose::Table`].
     pub(crate) fn create(self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
         match (purpose, self) {
             (Purpose::Log, Self::Mapped) => mapped_log::create(path),

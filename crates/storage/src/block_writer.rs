@@ -10,7 +10,7 @@ use crate::aligned::{ALIGNMENT, AlignedBuffer};
 use crate::fuse::Fuse;
 use crate::storage::{StorageError, WriteFile};
 
-/// Number of bytes of one write to the file.
+/// Maximum number of bytes that one write sends to the file.
 pub(crate) const WRITE_BYTES: usize = 1 << 20;
 
 /// A file that accepts only writes of whole blocks.

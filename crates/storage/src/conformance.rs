@@ -43,7 +43,7 @@ pub fn check(variant: &'static Variant<dyn Storage>) -> Result<(), String> {
     laws::all_kept(&broken)
 }
 
-/// A folder for the files of one check. The folder is removed when the check ends.
+/// A temporary folder for the files of one check. Dropping this value removes the folder.
 struct Home(PathBuf);
 
 impl Home {

@@ -1,4 +1,4 @@
-//! A decorator that counts the storage calls for each purpose of files.
+//! A decorator that counts storage calls, separately for each purpose of a file.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ impl FileCounts {
         self.by_purpose[purpose as usize]
     }
 
-    /// Returns the sums over all purposes.
+    /// Returns the sums of the counts over all purposes.
     pub fn total(&self) -> PurposeCounts {
         self.by_purpose.iter().fold(PurposeCounts::default(), |sum, counts| PurposeCounts {
             reads: sum.reads + counts.reads,

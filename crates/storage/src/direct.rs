@@ -105,7 +105,7 @@ pub(crate) fn open_direct(path: &Path) -> Result<(File, u64), StorageError> {
 
 /// Returns the file unchanged, because [`DIRECT`] already makes its reads and writes bypass the page cache.
 #[cfg(target_os = "linux")]
-#[expect(clippy::unnecessary_wraps, reason = "the call of other systems can fail")]
+#[expect(clippy::unnecessary_wraps, reason = "on other systems, this function can fail")]
 fn bypassing(file: File) -> io::Result<File> {
     Ok(file)
 }

@@ -21,7 +21,7 @@ pub struct Faulty {
     script: Arc<Script>,
 }
 
-/// A recorded storage call.
+/// A storage call that [`Faulty`] has recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// Operation of the call.
@@ -37,29 +37,29 @@ pub struct Call {
 /// Operation of a storage call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FileOperation {
-    /// [`Storage::create`].
+    /// A call of [`Storage::create`].
     Create,
-    /// [`Storage::open`].
+    /// A call of [`Storage::open`].
     Open,
-    /// [`Storage::rename`].
+    /// A call of [`Storage::rename`].
     Rename,
-    /// [`Storage::remove`].
+    /// A call of [`Storage::remove`].
     Remove,
-    /// [`Storage::hard_link`].
+    /// A call of [`Storage::hard_link`].
     HardLink,
-    /// [`Storage::list`].
+    /// A call of [`Storage::list`].
     List,
-    /// [`Storage::create_directory`].
+    /// A call of [`Storage::create_directory`].
     CreateDirectory,
-    /// [`Storage::sync_directory`].
+    /// A call of [`Storage::sync_directory`].
     SyncDirectory,
-    /// [`Storage::lock`].
+    /// A call of [`Storage::lock`].
     Lock,
-    /// [`WriteFile::append`].
+    /// A call of [`WriteFile::append`].
     Append,
-    /// [`WriteFile::sync`].
+    /// A call of [`WriteFile::sync`].
     Sync,
-    /// [`ReadFile::read`].
+    /// A call of [`ReadFile::read`].
     Read,
 }
 
@@ -96,27 +96,26 @@ impl FileOperation {
 /// A fault that a test injects into later calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InjectedFault {
-    /// Position of the first call to which the fault may apply.
+    /// Position of the first call to which the fault may apply, counted from 0.
     pub at: usize,
     /// The number of failing calls: only one call, or also all later calls.
     pub extent: FaultExtent,
-    /// Error that the call returns.
+    /// The error that the failing call returns.
     pub error: DiskError,
     /// The effect of the failing call on the storage.
     pub effect: FaultEffect,
 }
 
-/// The number of calls that fail because of a fault: one call, or all later calls.
+/// The range of calls to which a fault applies. A fault never applies to a call that cannot return its error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultExtent {
-    /// Only one call fails: the first call at or after the position that can return the error.
+    /// Only the call at the position fails. If this call cannot return the error, no call fails.
     Once,
-    /// All calls fail, starting with the first call at or after the position that can return the error. A lost disk has
-    /// this behavior.
+    /// Each call from the position on fails if it can return the error. A lost disk has this behavior.
     Onwards,
 }
 
-/// Error that a failed call returns.
+/// The error that a call returns because of an injected fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiskError {
     /// The device failed (`EIO`). Every call can return this error.
@@ -135,7 +134,7 @@ pub enum DiskError {
 }
 
 impl DiskError {
-    /// All errors.
+    /// All errors that an injected fault can cause.
     pub const ALL: [Self; 5] = [Self::Io, Self::NoSpace, Self::ReadOnly, Self::Interrupted, Self::Short];
 
     /// Returns whether a call of `operation` can return this error.
@@ -183,7 +182,7 @@ impl Faulty {
         self.script.state.lock().faults.push(fault);
     }
 
-    /// Removes all faults.
+    /// Removes all injected faults. Later calls fail only if the inner storage fails.
     pub fn heal(&self) {
         self.script.state.lock().faults.clear();
     }
@@ -282,12 +281,12 @@ struct Script {
 struct State {
     calls: Vec<Call>,
     faults: Vec<InjectedFault>,
-    /// Positions of the calls that failed.
+    /// Positions of the calls that failed because of a fault.
     failed: Vec<usize>,
 }
 
 impl Script {
-    /// Records a call, and returns the fault that applies to this call.
+    /// Records a call. Returns the fault that applies to this call, or `None` if the call must be forwarded.
     fn enter(&self, call: Call) -> Option<InjectedFault> {
         let mut state = self.state.lock();
         let (position, operation) = (state.calls.len(), call.operation);

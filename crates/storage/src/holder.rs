@@ -11,7 +11,7 @@ use std::os::unix::fs::MetadataExt;
 #[cfg(target_os = "linux")]
 use rustix::fs::{major, minor};
 
-/// A lock that another process holds, or another handle of this process.
+/// The lock of a file that another process holds, or that another handle of this process holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
     /// The ID of the process that holds the lock. `None` if the kernel does not report the process.
@@ -19,7 +19,7 @@ pub struct Held {
 }
 
 impl Held {
-    /// Finds the process that holds the lock of `file`.
+    /// Finds out which process holds the lock of `file`.
     pub fn by(file: &File) -> Self {
         Self { holder: holder(file) }
     }
@@ -30,7 +30,8 @@ impl Held {
         known.copied().unwrap_or(Self { holder: None })
     }
 
-    /// Returns a description of the process, such as `process 1234`.
+    /// Returns a description of the lock holder, such as `process 1234`, or `another process` if the kernel does not
+    /// report it.
     pub fn user(self) -> String {
         self.holder.map_or_else(|| "another process".to_owned(), |holder| format!("process {holder}"))
     }

@@ -77,7 +77,7 @@ struct Tail {
     is_clean: bool,
 }
 
-/// A mapped part of the file.
+/// A part of the WAL file that is mapped into memory, and whose space is reserved.
 struct Window {
     map: MmapMut,
     /// Offset in the file at which the window begins.
@@ -118,8 +118,8 @@ impl Window {
 }
 
 impl Tail {
-    /// Appends with write(2). If a sync will follow, the bytes go to reserved space, so that the file does not grow.
-    /// The sync of a file that has grown is slower, because it must also write the file length.
+    /// Appends with write(2). If the WAL was ever synced, the bytes go to reserved space, so that the file does not
+    /// grow. The sync of a file that has grown is slower, because it must also write the file length.
     fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let room = if self.is_synced { (self.ready()? - self.end) as usize } else { bytes.len() };

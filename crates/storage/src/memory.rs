@@ -57,7 +57,8 @@ pub enum Unsynced {
     Dropped,
     /// All unsynced bytes and names survive, as when the process ends but the machine does not.
     Kept,
-    /// For each change, a random generator decides whether the change is lost, kept, or partially kept.
+    /// For each change of a name, and for the unsynced bytes of each file, a random generator decides what survives:
+    /// nothing, all, or a part of the bytes.
     Torn {
         /// The seed of the generator. Equal seeds give equal disk states.
         seed: u64,
@@ -187,7 +188,7 @@ impl Drop for Guard {
     }
 }
 
-/// A file that is being written.
+/// A file on the simulated disk that is open for appends.
 struct MemoryWriter {
     inode: Arc<Inode>,
     len: u64,

@@ -247,7 +247,7 @@ impl Storage for Simulated {
     }
 }
 
-/// A file that is being written.
+/// A file on the modeled device that is open for appends.
 struct SimulatedWriter {
     inner: Box<dyn WriteFile>,
     device: Arc<Device>,
@@ -259,8 +259,8 @@ struct SimulatedWriter {
 }
 
 impl SimulatedWriter {
-    /// Sends the buffered bytes to the device in pieces of at least `least` bytes. Returns the time at which the device
-    /// has written the last piece; `None` if no piece was sent.
+    /// Sends the buffered bytes to the device while at least `least` bytes are buffered, in requests of at most 1 MiB.
+    /// Returns the time at which the device has written the last request; `None` if nothing was sent.
     fn write(&mut self, least: u64) -> Option<u64> {
         let mut done = None;
         while self.inner.len() - self.written >= least.max(1) {
@@ -307,7 +307,7 @@ impl Drop for SimulatedWriter {
     }
 }
 
-/// A file that is being read.
+/// A file on the modeled device that is open for reading.
 struct SimulatedFile {
     inner: Arc<dyn ReadFile>,
     device: Arc<Device>,

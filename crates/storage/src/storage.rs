@@ -84,7 +84,7 @@ pub struct DeviceTime {
 }
 
 impl DeviceTime {
-    /// Returns the device time since `earlier`.
+    /// Returns the device time that was added since the value `earlier`.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         Self { read_ns: self.read_ns - earlier.read_ns, write_ns: self.write_ns - earlier.write_ns }

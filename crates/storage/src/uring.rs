@@ -221,7 +221,7 @@ type Answer = Result<Bytes, StorageError>;
 
 impl ReadFile for RingReader {
     fn read(&self, offset: u64, len: usize) -> Answer {
-        self.read_many(&[(offset, len)]).pop().expect("one part has one answer")
+        self.read_many(&[(offset, len)]).pop().expect("a call with one part has exactly one result")
     }
 
     fn read_many(&self, parts: &[(u64, usize)]) -> Vec<Answer> {
@@ -251,7 +251,7 @@ impl ReadFile for RingReader {
             wave.push(part);
         }
         self.read_wave(wave, end, &mut answers);
-        answers.into_iter().map(|answer| answer.expect("each part has an answer")).collect()
+        answers.into_iter().map(|answer| answer.expect("each part has a result")).collect()
     }
 
     fn queue_depth(&self) -> usize {

@@ -29,13 +29,13 @@ const MOST_EXAMPLES: usize = 3;
 const BUILDS: Range<usize> = 3..25;
 const BUILD_NS: u64 = 50_000_000;
 
-/// The context in which a trial measures a component.
+/// The measuring part of a component trial, with the settings of the trial.
 pub struct Bench<'a> {
     /// The design. Only the axis of the subject, and the keys that the subject reads, have an effect.
     pub design: &'a Design,
     /// The seed for all random numbers of the trial.
     pub seed: u64,
-    /// The folder to which relative paths are relative.
+    /// The folder to which relative paths in parameters are relative.
     pub base: &'a Path,
     /// An empty folder for the files of the trial, which is removed after the trial.
     pub directory: &'a Path,
@@ -70,16 +70,17 @@ pub struct Answers {
     pub examples: Vec<String>,
 }
 
-/// The number of operations, and their times. In counted mode, there are no times.
+/// The number of operations, and their times. In counted mode, there are no times. In the timing of builds, an
+/// operation is one entry, and a slice is one build.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timing {
     /// Number of completed operations.
     pub operations: u64,
     threads: u32,
     /// The wall time from the first to the last operation, in nanoseconds. If only one thread runs, this is the sum of
-    /// the times of all slices.
+    /// the times of all slices. For builds, this is the sum of the times of all builds.
     elapsed_ns: Option<u64>,
-    /// The sum of the times of all threads, in nanoseconds.
+    /// The sum of the times of all threads, in nanoseconds. For builds, this is the sum of the times of all builds.
     busy_ns: u64,
     /// The time per operation in each slice, in nanoseconds.
     slices: Vec<f64>,
@@ -117,7 +118,8 @@ impl BenchSlice<'_> {
         self.elapsed_ns = timed(self.clock, work);
     }
 
-    /// Times the loop without the component, but only once every few slices.
+    /// Times the loop without the component, but only in every eighth slice of a timed run. In other slices and in
+    /// counted mode, `work` does not run.
     pub fn idle(&mut self, work: impl FnOnce()) {
         if self.is_idle_wanted {
             self.idle_ns = timed(self.clock, work);
@@ -177,8 +179,9 @@ impl<'a> Bench<'a> {
         (self.mode == RunMode::Timed).then_some(&self.clock)
     }
 
-    /// Runs `operations` operations in one thread, in slices of `length` operations. Stops early when `limit_ns`
-    /// nanoseconds have passed. `slice` prepares, times and checks the number of operations that its argument states.
+    /// Runs `operations` operations in one thread, in slices of `length` operations. Stops early when the timed parts
+    /// of the slices have taken `limit_ns` nanoseconds in total. `slice` prepares, times and checks the number of
+    /// operations that its argument states.
     ///
     /// # Errors
     /// The first error of a slice.
@@ -209,8 +212,8 @@ impl<'a> Bench<'a> {
     }
 
     /// Runs `operations` operations in several threads at the same time. `worker` creates the loop of each thread, and
-    /// each call of the loop executes one slice. Stops early when `limit_ns` nanoseconds have passed. Nothing is
-    /// prepared or checked between slices.
+    /// each call of the loop executes one slice. A thread stops early when its slices have taken `limit_ns` nanoseconds
+    /// in total. Nothing is prepared or checked between slices.
     pub fn together<W: FnMut(Range<usize>) + Send>(
         &self,
         threads: u32,
@@ -270,7 +273,7 @@ impl<'a> Bench<'a> {
         timed(self.clock(), work).map(|ns| ns as f64 / operations.max(1) as f64)
     }
 
-    /// Builds a structure of `entries` entries several times, and returns the last structure.
+    /// Builds a structure of `entries` entries several times. Returns the last structure, and the timing of all builds.
     ///
     /// # Errors
     /// Returns the error of a failed build.
@@ -285,13 +288,13 @@ impl<'a> Bench<'a> {
         self.rounds(1, entries, || {
             let mut product = None;
             let ns = timed(self.clock(), || product = Some(build()));
-            Ok((product.expect("the timed code built a product")?, ns))
+            Ok((product.expect("the timed closure has run")?, ns))
         })
     }
 
-    /// Builds a structure of `entries` entries several times with several threads, and returns the last structure.
-    /// `begin` creates the empty structure, and then each thread runs `work` on its part of the entries. The measured
-    /// time includes only `work`.
+    /// Builds a structure of `entries` entries several times with several threads. Returns the last structure, and the
+    /// timing of all builds. `begin` creates the empty structure, and then each thread runs `work` on its part of the
+    /// entries. The measured time includes only `work`.
     ///
     /// # Errors
     /// Returns the error of `begin`.
@@ -310,8 +313,8 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Repeats the build of a component, and returns the last build with the times of all builds. Each call of `round`
-    /// builds the component once, and returns the time. In counted mode, the build runs once.
+    /// Repeats the build of a component, and returns the last build with the timing of all builds. Each call of `round`
+    /// builds the component once, and returns the time in nanoseconds. In counted mode, the build runs once.
     fn rounds<T>(
         &self,
         threads: u32,
@@ -334,7 +337,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The operations and times of one thread.
+/// The operations and times of one thread of a phase.
 struct Part {
     operations: u64,
     busy_ns: u64,
@@ -349,7 +352,8 @@ impl Part {
     }
 }
 
-/// Returns the range of `count` items that belongs to thread `thread` of `threads` threads.
+/// Returns the range of items that belongs to the thread `thread`, if `count` items are divided among `threads`
+/// threads. The sizes of the ranges differ by at most 1.
 pub(crate) fn share_of(count: usize, thread: u32, threads: u32) -> Range<usize> {
     let at = |thread: u32| (count as u128 * u128::from(thread) / u128::from(threads)) as usize;
     at(thread)..at(thread + 1)
@@ -379,7 +383,7 @@ impl Timing {
         cells.set_some(&c::LOOP_NS, median(&self.idle));
     }
 
-    /// Sets the column `megabytes_per_second`, if each operation processes `bytes` bytes.
+    /// Sets the column `megabytes_per_second`. `bytes` is the number of bytes that each operation processes.
     pub fn write_speed(&self, bytes: f64, cells: &mut Measurements) {
         cells.set_some(&c::MEGABYTES_PER_SECOND, self.typical_ns().map(|ns| bytes * 1e3 / ns));
     }

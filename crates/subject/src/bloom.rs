@@ -110,7 +110,7 @@ const WAYS: [Way; 4] = [
     Way { phase: "present-batch", is_present: true, in_batches: true },
 ];
 
-/// A filter under test.
+/// A filter under test, with the keys that it contains.
 struct Tested {
     filter: Box<dyn Filter>,
     /// Whether the filter was built from keys. Such a filter is probed with keys, and any other filter is probed with
@@ -156,7 +156,7 @@ impl Tested {
     }
 }
 
-/// The results of the probes of a phase.
+/// The times and the answers of the probes of a phase.
 struct Probed {
     timing: Timing,
     /// The number of probes that the filter answered with "may contain".
@@ -214,7 +214,9 @@ impl Subject for Probes {
             _ if grows => None,
             _ => {
                 let label = choice.label();
-                Some(format!("bloom = {label} has no single insertions; use component.insertion = \"whole\""))
+                Some(format!(
+                    "bloom = {label} does not support single insertions; use component.insertion = \"whole\""
+                ))
             }
         }
     }
@@ -284,7 +286,8 @@ impl Probes {
         input: &FilterInput<'_>,
     ) -> Result<(Box<dyn FilterBuilder>, Timing), Fault> {
         let batch = self.0.batch.0 as usize;
-        let begin = || policy.grow(input).ok_or_else(|| "the filter has no single insertions".into());
+        let begin =
+            || policy.grow(input).ok_or_else(|| "the filter does not support single insertions".into());
         bench.build_together(self.threads(), self.0.entries.0, begin, |grown, range| {
             let hashes = &input.hashes[range];
             match self.0.insertion {
@@ -339,7 +342,7 @@ impl Probes {
                     false => *given == tested.may_contain(*hash),
                 };
                 slice.answers.expect(is_right, || {
-                    format!("the filter gave the wrong answer {given} for hash {:x}", hash.0)
+                    format!("the filter returned {given} instead of {} for hash {:x}", !given, hash.0)
                 });
             }
             Ok(())

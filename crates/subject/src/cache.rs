@@ -298,7 +298,8 @@ impl Hits {
         bench.end(phase);
     }
 
-    /// Sets the theoretical hit rate of the requests after the warm-up, if the requests are drawn from a distribution.
+    /// Sets the theoretical hit rates of the requests after the warm-up. Sets nothing if the requests are not drawn
+    /// from a distribution, or if each tree has its own cache.
     fn expect(&self, choice: &Choice, capacity: u64, (warm, asked): (usize, u64), cells: &mut Measurements) {
         // The theory is about one cache.
         let is_one = self.0.shared || self.0.trees.0 == 1;
@@ -312,7 +313,8 @@ impl Hits {
         cells.set_some(&c::EXPECTED_HIT_RATE, rate);
     }
 
-    /// Measures requests that all hit. The phase first requests as many blocks as fit into the cache.
+    /// Measures requests that are all hits. Before that, the phase requests `held` blocks, which take half of the
+    /// capacity, so that no policy needs to evict a block.
     fn hits(&self, bench: &mut Bench<'_>, cache: &dyn Cache, held: u64, names: &[u64]) {
         let mut phase = bench.begin("hits");
         let (all, hits): (Vec<u64>, _) = ((0..held).collect(), AtomicU64::new(0));
@@ -340,7 +342,8 @@ impl Hits {
         })
     }
 
-    /// Checks that cached blocks have the correct bytes, and that the weight of the cache does not exceed its capacity.
+    /// Checks that the cached blocks among the last requests have the correct bytes, and that the weight of the cache
+    /// does not exceed its capacity.
     fn check(&self, cache: &dyn Cache, names: &[u64], answers: &mut Answers) {
         answers.expect(cache.weight_bytes() <= cache.capacity(), || {
             format!(
@@ -353,8 +356,7 @@ impl Hits {
             let Some(block) = cache.get(&self.id(*name)) else { continue };
             let start = start_of(*name);
             let right = &BYTES[start..start + self.0.block.0 as usize];
-            answers
-                .expect(*block == *right, || format!("block {name} returned the content of another block"));
+            answers.expect(*block == *right, || format!("the cache returned wrong bytes for block {name}"));
         }
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct Chosen<M> {
 impl<M: Menu> Chosen<M> {
     /// Builds the chosen variant.
     pub(crate) fn build(&self) -> Box<M::Built> {
-        M::catalog().build(&self.choice).expect("the variant was built when it was chosen")
+        M::catalog().build(&self.choice).expect("the choice was checked when it was parsed")
     }
 }
 
@@ -51,7 +51,7 @@ impl<'de, M: Menu> Deserialize<'de> for Chosen<M> {
     }
 }
 
-/// The catalog of the key formats of workloads.
+/// The catalog of the key formats of workloads as a [`Menu`].
 pub(crate) enum Formats {}
 
 impl Menu for Formats {

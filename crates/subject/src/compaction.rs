@@ -1,6 +1,6 @@
-//! The compaction policy under test. The policy compacts a simulated tree that grows. The subject counts the written
-//! bytes and the sorted runs of this tree. The tree uses the same policy code. The simulation stores no bytes and
-//! measures no time.
+//! The compaction policy under test. The policy compacts a simulated tree that grows, with the same code as in a real
+//! tree. The subject counts the written bytes and the sorted runs of the simulated tree. The simulation stores no bytes
+//! and measures no time.
 
 use catalog::{Build, ByteSize, Choice, Count, Variant};
 use compaction::{CompactionPolicy, SimulatedLoad, Simulator};
@@ -65,7 +65,8 @@ impl Build<dyn Subject> for Growth {
         let flushes = params.entries.0 / params.flush.0;
         if flushes > MOST_FLUSHES {
             return Err(format!(
-                "entries: this number needs {flushes} flushes, the maximum is {MOST_FLUSHES}; increase the size of flushes"
+                "entries: this number needs {flushes} flushes, which exceeds the maximum of {MOST_FLUSHES}; \
+                 increase the parameter flush"
             ));
         }
         Ok(Box::new(Self(params)))
@@ -122,7 +123,7 @@ impl Growth {
         }
     }
 
-    /// Sets the expected values from the closed form of the policy. Without a closed form, sets nothing.
+    /// Sets the expected values from the closed form of the policy. Sets nothing if the policy has no closed form.
     fn expect(&self, policy: &Choice, cells: &mut Measurements) {
         if !theory::has_form(policy, self.load(), self.flushes()) {
             return;
@@ -164,7 +165,12 @@ impl Growth {
         } else {
             bytes <= report.flush_bytes && report.compaction_bytes_written <= report.compaction_bytes_read
         };
-        answers.expect(is_right, || format!("the byte counts do not match: {report:?}"));
+        answers.expect(is_right, || {
+            format!(
+                "the bytes of all levels do not match the bytes that flushes and compactions have written: \
+                 {report:?}"
+            )
+        });
         Ok(())
     }
 }

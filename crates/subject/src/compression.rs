@@ -66,7 +66,9 @@ impl Build<dyn Subject> for Blocks {
         check_count("block", params.block.0, 64 << 20)?;
         check_count("blocks", params.blocks.0, 1 << 32)?;
         if params.block.0 * params.blocks.0 > 64 << 30 {
-            return Err("blocks: the total length of all blocks must not exceed 64 GiB".to_owned());
+            return Err("blocks: the total length of all blocks (blocks × block) must not exceed 64 GiB; \
+                        lower one of them"
+                .to_owned());
         }
         Ok(Box::new(Self(params)))
     }
@@ -81,7 +83,8 @@ struct Codec {
 }
 
 impl Codec {
-    /// Trains `codec` with the first of `blocks`. The codec determines the number of bytes for the training.
+    /// Trains `codec` for an SSTable with the blocks `blocks`. The samples are the first blocks with a total of at
+    /// least [`Compression::sample_bytes`] bytes.
     fn of_table(codec: Box<dyn Compression>, level: usize, blocks: &[&[u8]]) -> Result<Self, Fault> {
         let wanted = codec.sample_bytes(level);
         let mut taken = 0;
@@ -108,14 +111,14 @@ impl Codec {
     }
 }
 
-/// A compressed block, with its tag and its original length.
+/// A compressed block, with the tag of its codec.
 struct Stored {
     tag: u8,
     bytes: Vec<u8>,
 }
 
 impl Stored {
-    /// Creates an empty compressed block, with enough reserved memory for the output of any codec.
+    /// Creates an empty compressed block, with enough reserved memory for the output of any codec for `block`.
     fn room_for(block: &[u8]) -> Self {
         Self { tag: 0, bytes: Vec::with_capacity(2 * block.len() + 1024) }
     }
@@ -202,7 +205,7 @@ impl Blocks {
                 let is_intact = codec.is_intact(block, made);
                 slice
                     .answers
-                    .expect(is_intact, || "a decompressed block differs from the original".to_owned());
+                    .expect(is_intact, || "decompression did not restore the original block".to_owned());
             }
             made.iter_mut().for_each(|made| made.bytes.shrink_to_fit());
             stored.append(&mut made);
@@ -246,7 +249,7 @@ impl Blocks {
             for (block, out) in blocks.iter().zip(&outs) {
                 slice
                     .answers
-                    .expect(block == out, || "a decompressed block differs from the original".to_owned());
+                    .expect(block == out, || "decompression did not restore the original block".to_owned());
             }
             done += count;
             Ok(())

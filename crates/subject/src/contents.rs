@@ -39,7 +39,7 @@ pub(crate) static CONTENTS: Catalog<dyn Contents> = Catalog::new(
     ],
 );
 
-/// The catalog of contents, as the values of a parameter.
+/// The catalog of contents as a [`Menu`], so that a parameter can have a kind of content as its value.
 pub(crate) enum ContentMenu {}
 
 impl Menu for ContentMenu {

@@ -90,7 +90,9 @@ impl Build<dyn Subject> for Searches {
         check_count("range", params.range.0, params.entries.0)?;
         let format = params.keys.open()?;
         if params.entries.0 * KEYS_PER_BLOCK as u64 * format.max_bytes() as u64 > MOST_BYTES {
-            return Err("entries: the total length of the keys must not exceed 4 GiB".to_owned());
+            return Err(
+                "entries: the total length of the keys must not exceed 4 GiB; lower entries".to_owned()
+            );
         }
         Ok(Box::new(Self(params)))
     }
@@ -337,7 +339,7 @@ impl Probes {
 #[derive(Clone)]
 struct Table {
     stored: Bytes,
-    /// All keys of the SSTable, in one allocation.
+    /// All keys of the SSTable, which share one allocation.
     keys: std::sync::Arc<[Bytes]>,
     hashes: std::sync::Arc<[KeyHash]>,
 }

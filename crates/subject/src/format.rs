@@ -79,7 +79,9 @@ impl Build<dyn Subject> for Lookups {
         check_count("operations", params.operations.0, 1 << 40)?;
         let format = params.keys.open()?;
         if params.entries.0 * (params.value.0 + format.max_bytes() as u64) > MOST_BYTES {
-            return Err("entries: the total length of all entries must not exceed 16 GiB".to_owned());
+            return Err(
+                "entries: the total length of all entries must not exceed 16 GiB; lower entries".to_owned()
+            );
         }
         Ok(Box::new(Self(params)))
     }
@@ -288,7 +290,11 @@ impl Lookups {
                         Some(Found::Tombstone) | None => false,
                     };
                     slice.answers.expect(is_right, || {
-                        format!("the block gave the wrong answer {given:?} for key {:x?}", key.bytes)
+                        let kind = if absent { "absent" } else { "present" };
+                        let answer = given
+                            .as_ref()
+                            .map_or_else(|| "corruption".to_owned(), |found| format!("{found:?}"));
+                        format!("a lookup of the {kind} key {:x?} returned {answer}", key.bytes)
                     });
                 }
                 Ok(())
@@ -327,7 +333,9 @@ impl Lookups {
                 damaged[middle] ^= 1;
                 let tells = kind == Checksum::None || sum(*at, &damaged) != *given;
                 slice.answers.expect(tells && sum(*at, block(*at)) == *given, || {
-                    format!("the checksum of block {at} does not detect corruption")
+                    format!(
+                        "the checksum of block {at} is not reproducible, or does not detect a flipped bit"
+                    )
                 });
             }
             Ok(())

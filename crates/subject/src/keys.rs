@@ -1,4 +1,4 @@
-//! The keys for the test of a component: distinct keys in ascending order, without gaps in memory.
+//! The keys for the test of a component: distinct keys in ascending order, stored back to back in one buffer.
 
 use serde::{Deserialize, Serialize};
 use workload::{KeyFormat, KeyId, Random};
@@ -6,14 +6,14 @@ use workload::{KeyFormat, KeyId, Random};
 /// Maximum total size of all keys in bytes, because components count key bytes with 32 bits.
 pub(crate) const MOST_BYTES: u64 = u32::MAX as u64;
 
-/// The distances between the numbers of the keys, for key formats that keep the order of numbers.
+/// The selection of the numbers from which a key format makes the keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Spread {
     /// Numbers that are drawn at random from all numbers of the format.
     #[default]
     Random,
-    /// Consecutive numbers. Interpolation and learned models have the smallest errors with such keys.
+    /// Consecutive numbers. Interpolation search and learned indexes have the smallest errors with such keys.
     Even,
 }
 
@@ -27,7 +27,8 @@ impl SortedKeys {
     /// Creates `count` keys of a format.
     ///
     /// # Errors
-    /// The format has fewer keys, or the total length of the keys is too large.
+    /// The format has too few different keys (with [`Spread::Random`], it must have twice as many keys as requested),
+    /// or the total length of the keys exceeds [`MOST_BYTES`].
     pub(crate) fn new(
         format: &dyn KeyFormat,
         count: usize,
@@ -38,7 +39,8 @@ impl SortedKeys {
         let needed = count as u64 * if spread == Spread::Random { 2 } else { 1 };
         if room < needed {
             return Err(format!(
-                "keys are too short: only {room} distinct keys exist, and {needed} are needed"
+                "keys are too short: only {room} distinct keys exist, and {needed} are needed; use longer \
+                 keys or fewer entries"
             ));
         }
         if count as u64 * format.max_bytes() as u64 > MOST_BYTES {

@@ -35,7 +35,7 @@ pub use fault::Fault;
 pub use seam::{Cost, Subject};
 pub use task::Task;
 
-/// The allocator that counts allocations, as in the program.
+/// The global allocator of the tests, which counts allocations like the allocator of the program `lsmbench`.
 #[cfg(test)]
 #[global_allocator]
 static ALLOCATOR: measure::allocation::Counting = measure::allocation::Counting;
@@ -64,10 +64,10 @@ pub static SUBJECTS: Catalog<dyn Subject> = Catalog::new(
 /// parameters use the catalogs of workloads.
 pub static PARAMETER_CATALOGS: [&dyn Axis; 2] = [&contents::CONTENTS, &requests::STREAMS];
 
-/// The key that names the subject of an experiment.
+/// The key of an experiment file that names the subject of a component experiment.
 pub const SUBJECT: &str = "subject";
 
-/// The key of the table with the parameters of the subject.
+/// The key of the table with the parameters of the subject of a component experiment.
 pub use results::columns::COMPONENT;
 
 /// The parameters that `--quick` divides, unless the experiment sets values for quick runs.
@@ -153,7 +153,7 @@ pub fn divide(table: &mut Table, divisor: i64) {
     }
 }
 
-/// Returns the names of all subjects, as a list in a text.
+/// Returns the names of all subjects, separated by commas.
 fn names() -> String {
     SUBJECTS.kinds().collect::<Vec<_>>().join(", ")
 }

@@ -94,7 +94,9 @@ impl Build<dyn Subject> for Writes {
         check_count("threads", params.threads.0, MOST_THREADS)?;
         let format = params.keys.open()?;
         if params.entries.0 * 2 * format.max_bytes() as u64 > MOST_BYTES {
-            return Err("entries: twice the total length of the keys must not exceed 4 GiB".to_owned());
+            return Err("entries: the keys of twice this number of entries must not exceed 4 GiB; lower \
+                        entries"
+                .to_owned());
         }
         Ok(Box::new(Self(params)))
     }
@@ -372,7 +374,9 @@ fn check_lookups(table: &dyn Memtable, data: &Data, wanted: &[u32], is_present: 
         let found = table.get(data.key(number), SequenceNumber::MAX, &mut value) == Lookup::Found;
         let is_right = found == is_present && (!found || data.is_value(number, &value));
         answers.expect(is_right, || {
-            format!("a lookup of {:?} gave a wrong answer", data.keys.get(number as usize))
+            let kind = if is_present { "inserted" } else { "absent" };
+            let key = data.keys.get(number as usize);
+            format!("a lookup of the {kind} key {key:x?} did not return the expected result")
         });
     }
 }
@@ -381,7 +385,8 @@ fn check_entry(data: &Data, number: u32, entry: types::Entry<'_>, answers: &mut 
     let is_key = entry.key == data.keys.get(number as usize);
     let is_value = entry.value.is_some_and(|value| data.is_value(number, value));
     answers.expect(is_key && is_value, || {
-        format!("the scan returned {:?} instead of the expected entry", entry.key)
+        let expected = data.keys.get(number as usize);
+        format!("the memtable returned key {:x?}; expected key {expected:x?} with its value", entry.key)
     });
 }
 

@@ -176,7 +176,7 @@ impl Subject for EmptyRanges {
     }
 }
 
-/// The empty ranges of a phase.
+/// The empty ranges of a phase: where they begin, and how long they are.
 struct Ranges<'a> {
     /// The numbers of the keys, in ascending order.
     numbers: &'a [u64],
@@ -231,7 +231,7 @@ impl EmptyRanges {
         Ok(filter)
     }
 
-    /// Asks the filter about empty ranges. Returns the time, and the number of ranges that the filter did not recognize
+    /// Queries the filter for empty ranges. Returns the times, and the number of ranges that the filter did not report
     /// as empty.
     fn ask(
         &self,

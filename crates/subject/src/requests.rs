@@ -11,8 +11,9 @@ use workload::{Endian, KEYS, KeyDistribution, Random, Scope, TraceFile};
 
 /// A stream of requests for blocks.
 pub(crate) trait Requests: Send + Sync {
-    /// Returns the numbers of the blocks that `count` requests read. The numbers are below `blocks`, and random choices
-    /// use `random`.
+    /// Returns the block numbers of `count` requests. `blocks` is the number of distinct blocks, and the numbers are
+    /// below it. Scanned and recorded blocks may have larger numbers, and a recording may have fewer requests. Random
+    /// choices use `random`.
     ///
     /// # Errors
     /// The file with recorded requests cannot be read.
@@ -30,7 +31,7 @@ pub(crate) trait Requests: Send + Sync {
     }
 }
 
-/// All streams except distributions of keys.
+/// All streams of block requests, except the key distributions of workloads.
 pub(crate) static STREAMS: Catalog<dyn Requests> = Catalog::new(
     catalog::origin!(),
     "requests",
@@ -72,7 +73,7 @@ impl RequestChoice {
     /// Returns the choice of a key distribution with this label.
     pub(crate) fn of_keys(label: &str) -> Self {
         let choice = KEYS.choose(&Value::String(label.to_owned()));
-        Self(Source::Keys(choice.expect("the label is one of the catalog")))
+        Self(Source::Keys(choice.expect("the catalog has a distribution with this label")))
     }
 
     /// Parses a choice from a label, or from a table with the key `kind`.
@@ -97,7 +98,9 @@ impl RequestChoice {
     /// Builds the chosen stream.
     pub(crate) fn build(&self) -> Box<dyn Requests> {
         match &self.0 {
-            Source::Stream(choice) => STREAMS.build(choice).expect("the stream was built when it was chosen"),
+            Source::Stream(choice) => {
+                STREAMS.build(choice).expect("the choice was checked when it was parsed")
+            }
             Source::Keys(choice) => Box::new(Law(choice.clone())),
         }
     }

@@ -19,7 +19,7 @@ pub trait Subject: Send + Sync {
     /// Returns the axis of a design that this subject tests.
     fn axis(&self) -> &'static str;
 
-    /// Returns the phases of a trial, in order.
+    /// Returns the names of the phases of a trial, in order.
     fn phases(&self) -> &'static [&'static str];
 
     /// Returns the modes that this subject supports. The mode `counted` is included if the subject measures a counter.
@@ -45,7 +45,7 @@ pub trait Subject: Send + Sync {
     /// Returns the estimated cost of a trial.
     fn cost(&self) -> Cost;
 
-    /// Returns the number of threads in the phases.
+    /// Returns the number of threads that the phases use.
     fn threads(&self) -> u32 {
         1
     }

@@ -1,8 +1,8 @@
-//! The storage back end under test. The subject measures appends, durable appends, and random reads of blocks, all on
-//! one file.
+//! The storage back end under test. The subject measures appends to one file, random reads of its blocks, and durable
+//! appends to a second file.
 //!
-//! The file is in the results folder. Because the file was just written, its content is in the page cache. If a back
-//! end uses the page cache, its times are therefore those of the page cache and not of the device.
+//! The files are in the results folder. Because the first file was just written, its content is in the page cache. If a
+//! back end uses the page cache, its times are therefore those of the page cache and not of the device.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ use crate::seam::{Cost, Subject, check_count};
 
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Files>(
     "storage",
-    "appends, syncs and random reads of one file",
+    "appends and random reads of one file, and synced appends to another file",
     r#"# Length of the file.
 file       = "64MiB"
 # Number of bytes per append.
@@ -122,7 +122,7 @@ impl Subject for Files {
     }
 }
 
-/// Returns the bytes that the file repeats.
+/// Returns the bytes of one append. All appends to the first file have the same bytes.
 fn content(length: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     (0..length).map(|_| random.bits() as u8).collect()
@@ -170,7 +170,7 @@ impl Files {
         let read = file.read(0, file.len() as usize)?;
         let is_right = read.len() as u64 == timing.operations * block.len() as u64
             && read.chunks(block.len()).all(|read| *read == *block);
-        phase.answers.expect(is_right, || "the content of the log changed between write and read".to_owned());
+        phase.answers.expect(is_right, || "the WAL does not contain exactly the appended blocks".to_owned());
         bench.end(phase);
         Ok(())
     }
@@ -198,7 +198,7 @@ impl Files {
                 let start = (offset % content.len() as u64) as usize;
                 let right = content[start..].iter().chain(content.iter().cycle()).take(length);
                 slice.answers.expect(right.eq(block.iter()), || {
-                    format!("the content of the block at {offset} changed between write and read")
+                    format!("the block at offset {offset} does not contain the appended bytes")
                 });
             }
             Ok(())

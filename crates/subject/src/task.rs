@@ -56,7 +56,7 @@ impl Task {
         }
     }
 
-    /// Returns the valid first parts of a path into the task.
+    /// Returns the first parts that a path to a value of the task can have, such as `phase`.
     pub fn roots(&self) -> &'static [&'static str] {
         match self {
             Self::Workload(_) => &["phase", "key"],

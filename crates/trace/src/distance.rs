@@ -5,8 +5,8 @@ use serde::Serialize;
 use crate::histogram::Histogram;
 use crate::statistics::{Statistics, capacities};
 
-/// The distances between a trace and a fitted workload. Apart from the exponents, all values are distances between 0
-/// (equal) and 1.
+/// The distances between a trace and a fitted workload. Apart from the two Zipf exponents, each value is a distance
+/// from 0 (equal) to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Distances {
     /// The total variation distance between the mixes of operations.
@@ -19,9 +19,11 @@ pub struct Distances {
     /// Kolmogorov-Smirnov distance between the scan lengths (in entries) of the trace and of the fitted workload.
     /// `None` if the trace has no scans.
     pub scan_entries: Option<f64>,
-    /// The largest difference between both fractions of accesses that go to the same fraction of hottest keys.
+    /// The largest difference between the trace and the fitted workload in the fraction of accesses that go to the
+    /// hottest keys, over many fractions of keys that count as hottest.
     pub popularity: f64,
-    /// The largest difference between the miss ratios of both in LRU caches of equal capacity.
+    /// The largest difference between the miss ratio of the trace and the miss ratio of the fitted workload, over many
+    /// capacities of an LRU cache.
     pub lru: f64,
     /// The Zipf exponent that fits the trace best.
     pub theta: f64,
@@ -56,7 +58,7 @@ impl Distances {
         }
     }
 
-    /// Returns one sentence per distance.
+    /// Returns one sentence for each distance.
     pub fn sentences(&self) -> Vec<String> {
         let mut sentences = vec![
             format!("mix: total variation distance {:.4}", self.mix),
@@ -67,7 +69,8 @@ impl Distances {
             sentences.push(format!("{name}: Kolmogorov-Smirnov distance {distance:.4}"));
         }
         sentences.push(format!(
-            "popularity: at most {:.4} between the shares of the most frequent keys; theta {:.3} and {:.3}",
+            "popularity: at most {:.4} between the shares of accesses to the hottest keys; Zipf exponent \
+             {:.3} of the trace and {:.3} of the workload",
             self.popularity, self.theta, self.twin_theta
         ));
         sentences.push(format!("LRU: at most {:.4} between the miss ratios at equal capacity", self.lru));

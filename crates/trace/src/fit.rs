@@ -1,5 +1,5 @@
-//! Fits a workload to a trace. The workload has a load and one phase with the mix of operations, the sizes and the skew
-//! of the trace.
+//! Fits a workload to a trace. The fitted workload has a load phase, and one phase with the mix of operations, the
+//! sizes and the skew of the trace.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,8 @@ use crate::twin;
 /// The maximum number of operations of a fitted workload.
 const MOST_OPERATIONS: u64 = 5_000_000;
 
-/// The exponent below which the fitted key distribution is uniform.
+/// The smallest Zipf exponent of a fitted key distribution. With a smaller exponent, the fitted distribution is
+/// uniform.
 const LEAST_THETA: f64 = 0.03;
 
 /// The number of workloads that the search for the exponent tries.
@@ -26,10 +27,10 @@ const ROUNDS: usize = 4;
 /// The number of quantiles at which two distributions of sizes are compared.
 const QUANTILES: u64 = 1 << 14;
 
-/// A fitted workload.
+/// A workload that was fitted to a trace, with its distances to the trace.
 #[derive(Clone, Debug, Serialize)]
 pub struct Fit {
-    /// The workload as TOML.
+    /// The fitted workload as TOML.
     pub toml: String,
     /// The distances between the trace and the operations of the fitted workload.
     pub distances: Distances,
@@ -114,7 +115,8 @@ fn notes(trace: &Statistics) -> Vec<String> {
     let scans = trace.operations_of(TraceOperation::Scan);
     if scans > trace.scan_entries.total() {
         notes.push(format!(
-            "the trace does not record the length of {} scans",
+            "the trace does not record the length of {} scans, so the fitted workload uses the lengths of \
+             the other scans, or the default length",
             scans - trace.scan_entries.total()
         ));
     }
@@ -179,7 +181,8 @@ fn written(trace: &Statistics, theta: f64, values: &Law, scans: Option<&Law>) ->
     toml
 }
 
-/// Returns the length of keys in bytes: the mean length in the trace, or a larger length if so many keys need it.
+/// Returns the length of keys in bytes: the mean length in the trace, or a larger length if the mean length has too few
+/// different keys.
 fn key_bytes(trace: &Statistics, keys: u64) -> u64 {
     // Half of the numbers are absent keys.
     let bits = u64::BITS - keys.max(1).leading_zeros() + 1;
@@ -244,7 +247,7 @@ fn candidates(sizes: &Histogram, name: &str, unit: &str) -> Vec<Table> {
     candidates
 }
 
-/// Returns a table on one line.
+/// Formats a TOML table on one line.
 fn inline(table: &Table) -> String {
     let pairs: Vec<String> = table.iter().map(|(key, value)| format!("{key} = {value}")).collect();
     format!("{{ {} }}", pairs.join(", "))

@@ -20,12 +20,12 @@ pub enum TraceFormat {
     RocksDb,
     /// Cache requests in the format of libCacheSim.
     OracleGeneral,
-    /// CSV with the columns that the reader `csv` expects by default.
+    /// CSV with the columns that the trace format `csv` expects by default.
     Csv,
 }
 
 impl TraceFormat {
-    /// All formats.
+    /// All trace formats that lsmbench can write.
     pub const ALL: [Self; 4] = [Self::Dsl, Self::RocksDb, Self::OracleGeneral, Self::Csv];
 
     /// Returns the name of the format on the command line.
@@ -38,7 +38,7 @@ impl TraceFormat {
         }
     }
 
-    /// Returns a writer to `file`.
+    /// Returns a writer of this format, which writes to `file`.
     ///
     /// # Errors
     /// The file cannot be written.

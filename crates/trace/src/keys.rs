@@ -1,4 +1,4 @@
-//! The hashes that identify keys in all statistics and samples.
+//! Hashes of keys. All statistics and samples identify keys by these hashes.
 
 use workload::TraceRecord;
 use xxhash_rust::xxh3::xxh3_64_with_seed;

@@ -9,7 +9,7 @@ const MOST_THETA: f64 = 5.0;
 /// as its first rank.
 const SINGLE_RANKS: u64 = 4096;
 
-/// The keys, sorted by their number of accesses.
+/// The numbers of accesses to all keys, sorted so that the hottest key comes first.
 #[derive(Clone, Debug)]
 pub(crate) struct Ranking {
     /// The number of accesses to each key, largest number first.
@@ -87,8 +87,8 @@ impl Ranking {
         largest
     }
 
-    /// Returns the largest difference between the fractions of accesses that go to the hottest keys of two rankings,
-    /// over all fractions of keys.
+    /// Returns the largest difference between two rankings in the fraction of accesses that go to the hottest keys. The
+    /// fraction of keys that count as hottest takes 1,001 values from 0 to 1, most of them small.
     pub(crate) fn distance(&self, other: &Self) -> f64 {
         const PLACES: u32 = 1000;
         let places = (0..=PLACES).map(|place| f64::from(place) / f64::from(PLACES));

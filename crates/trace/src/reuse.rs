@@ -16,7 +16,7 @@ type Map<V> = HashMap<u64, V, BuildHasherDefault<AlreadyHashed>>;
 /// The number of positions in the Fenwick tree before the first renumbering.
 const FIRST_POSITIONS: usize = 1 << 12;
 
-/// A sampled key.
+/// The statistics of a sampled key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key {
     /// The position of the last access to the key in the Fenwick tree.
@@ -27,7 +27,7 @@ pub(crate) struct Key {
     last: u64,
 }
 
-/// The sampled keys, and the histogram of reuse distances.
+/// The reuse distances of a trace, computed from the sampled keys.
 #[derive(Debug)]
 pub(crate) struct Reuse {
     most_keys: usize,
@@ -43,7 +43,7 @@ pub(crate) struct Reuse {
     accesses: u64,
 }
 
-/// The information about an access that earlier accesses provide.
+/// The result of adding an access: whether the key is sampled, and which earlier access had the same key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
     /// The key of the access is not in the sample.

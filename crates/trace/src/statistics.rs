@@ -18,9 +18,9 @@ const POINTS_PER_DOUBLING: u32 = 4;
 
 /// The statistics of the records so far.
 ///
-/// Accesses are operations on one key: gets, puts, deletes and read-modify-writes. Scans and range deletes count only
-/// in the mix of operations. The number of keys in memory is limited. If the trace has more keys, the statistics use a
-/// spatially hashed sample.
+/// Accesses are operations on one key: all operations except scans and range deletes, which count only in the mix of
+/// operations. The number of keys in memory is limited. If the trace has more keys, the statistics use a spatially
+/// hashed sample.
 #[derive(Debug)]
 pub struct Statistics {
     operations: [u64; TraceOperation::ALL.len()],
@@ -93,17 +93,18 @@ impl Statistics {
         self.operations.map(|count| count as f64 / all)
     }
 
-    /// Returns the number of keys whose first operation is a put.
+    /// Returns the number of keys whose first access is a put. If the keys are sampled, this is an estimate.
     pub(crate) fn inserted_keys(&self) -> u64 {
         self.inserted.round() as u64
     }
 
-    /// Returns the keys, sorted by their number of accesses.
+    /// Returns the numbers of accesses to the keys, sorted so that the hottest key comes first.
     pub(crate) fn ranking(&self) -> Ranking {
         Ranking::new(self.reuse.counts())
     }
 
-    /// Returns the statistics as data. `format` is the format of the trace, and `notes` are the notes of its reader.
+    /// Returns the statistics as data. `format` is the name of the trace format, and `notes` are the notes from reading
+    /// the trace.
     pub fn summary(&self, format: &str, notes: Vec<String>) -> TraceStatistics {
         let shares = TraceOperation::ALL.into_iter().zip(self.shares());
         let mix = shares.filter(|(_, share)| *share > 0.0).map(|(operation, share)| Share {

@@ -13,15 +13,16 @@ pub struct TraceStatistics {
     pub mix: Vec<Share>,
     /// The number of distinct keys in operations on one key.
     pub keys: u64,
-    /// The fraction of keys on which the statistics are based. The fraction is below 1 if the trace has too many keys.
+    /// The fraction of keys on which the statistics are based. The fraction is below 1 if the trace has more keys than
+    /// the statistics can keep in memory.
     pub sampled: f64,
-    /// The number of keys whose first operation is a put.
+    /// The number of keys whose first access is a put.
     pub inserted_keys: u64,
-    /// The sizes of keys.
+    /// The distribution of the sizes of keys.
     pub key_sizes: Option<Sizes>,
-    /// The sizes of written values, and of read values if the trace contains their sizes.
+    /// The distribution of the sizes of written values, and of read values if the trace contains their sizes.
     pub value_sizes: Option<Sizes>,
-    /// The numbers of entries that scans read.
+    /// The distribution of the numbers of entries that scans read.
     pub scan_entries: Option<Sizes>,
     /// The skew of accesses to keys.
     pub popularity: Option<AccessSkew>,
@@ -29,11 +30,11 @@ pub struct TraceStatistics {
     pub reuse_distance_p50: Option<f64>,
     /// The miss ratio of an LRU cache, by its capacity in keys.
     pub lru: Vec<MissRatio>,
-    /// The working set over time.
+    /// The number of distinct keys in each window of accesses, over time.
     pub working_set: Vec<WorkingSet>,
     /// The times between operations, if the trace contains times.
     pub arrivals: Option<Arrivals>,
-    /// Notes about records that the reader skipped, and about its assumptions.
+    /// Notes about records that were skipped when the trace was read, and about assumptions.
     pub notes: Vec<String>,
 }
 
@@ -48,7 +49,8 @@ pub struct Share {
     pub share: f64,
 }
 
-/// The distribution of a size in bytes, or of a number of entries.
+/// The distribution of a size in bytes, or of a number of entries. In the second case, the fields count entries instead
+/// of bytes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sizes {
     /// The number of counted sizes.
@@ -128,7 +130,7 @@ pub struct Arrivals {
     pub backward: u64,
 }
 
-/// The rows of a trace's curves in CSV.
+/// Formats the curves of a trace as rows of CSV.
 pub struct CurvePoint;
 
 impl CurvePoint {

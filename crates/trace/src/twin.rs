@@ -12,7 +12,7 @@ use crate::statistics::Statistics;
 /// The seed of the operations.
 const SEED: u64 = 1;
 
-/// Returns the statistics of the operations of the last phase of a workload.
+/// Generates the operations of the last phase of a workload, and returns their statistics.
 pub(crate) fn measure(toml: &str) -> Outcome<Statistics> {
     let wrong = |error: ChoiceError| Problem::new(format!("the fitted workload is not possible: {error}"));
     let table: Table = toml.parse().map_err(|error| Problem::doing("parse the fitted workload", error))?;

@@ -1,4 +1,4 @@
-//! Writes traces as CSV, with the columns that the reader `csv` expects by default.
+//! Writes traces as CSV, with the columns that the trace format `csv` expects by default.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -7,7 +7,7 @@ use workload::{CSV_HEADER, TraceRecord};
 
 use crate::writer::{Losses, TraceWriter};
 
-/// A writer of CSV.
+/// A writer of traces in CSV.
 pub(crate) struct CsvWriter<W> {
     out: W,
     losses: Losses,
@@ -24,10 +24,10 @@ impl<W: Write> CsvWriter<W> {
 impl<W: Write> TraceWriter for CsvWriter<W> {
     fn write(&mut self, record: &TraceRecord) -> io::Result<()> {
         if record.backward {
-            self.losses.add("backward scans became forward scans");
+            self.losses.add("backward scans are stored as forward scans");
         }
         if record.family > 0 {
-            self.losses.add("operations lost their column family");
+            self.losses.add("operations are stored without their column family");
         }
         let number = |number: Option<u64>| number.map_or_else(String::new, |number| number.to_string());
         let end = record.end.as_deref().map_or_else(String::new, escaped);

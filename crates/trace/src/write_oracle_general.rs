@@ -67,7 +67,7 @@ impl TraceWriter for OracleGeneralWriter {
         match record.operation {
             TraceOperation::Get => {}
             TraceOperation::Put | TraceOperation::ReadModifyWrite | TraceOperation::Merge => {
-                self.losses.add("writes became requests for the object");
+                self.losses.add("writes are stored as requests for the object");
             }
             TraceOperation::Delete | TraceOperation::SingleDelete => {
                 self.losses.add("deletes are left out, because the format has no deletes");
@@ -87,11 +87,12 @@ impl TraceWriter for OracleGeneralWriter {
         let object = if let (0, Ok(number)) = (record.family, <[u8; 8]>::try_from(&record.key[..])) {
             u64::from_be_bytes(number)
         } else {
-            self.losses.add("keys became hashes, because the format identifies objects by 8-byte numbers");
+            self.losses
+                .add("keys are stored as hashes, because the format identifies objects by 8-byte numbers");
             xxh3_64(&record.key) ^ u64::from(record.family)
         };
         let bytes = record.value_bytes.unwrap_or_else(|| {
-            self.losses.add("sizes were not recorded, so all sizes are 1");
+            self.losses.add("sizes were not recorded, so these sizes are 1");
             1
         });
         self.out.write_all(&seconds.to_le_bytes())?;

@@ -62,8 +62,9 @@ impl<W: Write> RocksDbWriter<W> {
             TraceOperation::SingleDelete => SINGLE_DELETION,
             TraceOperation::Merge => MERGE,
             TraceOperation::ReadModifyWrite => {
-                self.losses
-                    .add("read-modify-writes became merges, because the format has no read-modify-writes");
+                self.losses.add(
+                    "read-modify-writes are stored as merges, because the format has no read-modify-writes",
+                );
                 MERGE
             }
             _ => VALUE,
@@ -87,7 +88,7 @@ impl<W: Write> RocksDbWriter<W> {
             TraceOperation::Delete | TraceOperation::SingleDelete => {}
             TraceOperation::DeleteRange => push(record.end.as_deref().unwrap_or_default(), &mut batch),
             _ if record.value.is_none() => {
-                self.losses.add("values were not recorded, so all values contain zeros");
+                self.losses.add("values were not recorded, so these values contain zeros");
                 push(&vec![0; record.value_bytes.unwrap_or_default() as usize], &mut batch);
             }
             _ => push(record.value.as_deref().unwrap_or_default(), &mut batch),
@@ -99,7 +100,8 @@ impl<W: Write> RocksDbWriter<W> {
 
     fn seek(&mut self, record: &TraceRecord) -> Vec<u8> {
         if record.count.is_some_and(|count| count != 1) {
-            self.losses.add("scans lost their number of entries, which RocksDB does not record");
+            self.losses
+                .add("scans are stored without their number of entries, which RocksDB does not record");
         }
         let bound = match (&record.end, record.backward) {
             (None, _) => 0,
@@ -130,7 +132,7 @@ impl<W: Write> TraceWriter for RocksDbWriter<W> {
         match record.operation {
             TraceOperation::Get => {
                 if record.value_bytes.is_some() {
-                    self.losses.add("gets lost the size of their value");
+                    self.losses.add("gets are stored without the size of their value");
                 }
                 let mut payload = GET_FIELDS.to_le_bytes().to_vec();
                 payload.extend_from_slice(&record.family.to_le_bytes());

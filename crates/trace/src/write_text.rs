@@ -9,7 +9,7 @@ use crate::writer::{Losses, TraceWriter};
 /// The byte that fills values whose content was not recorded.
 const FILLER: u8 = b'x';
 
-/// A writer of text commands.
+/// A writer of traces as text commands.
 pub(crate) struct TextWriter<W> {
     out: W,
     losses: Losses,
@@ -28,7 +28,7 @@ impl<W: Write> TextWriter<W> {
 
     fn value(&mut self, record: &TraceRecord) -> Vec<u8> {
         record.value.clone().unwrap_or_else(|| {
-            self.losses.add("values were not recorded, so all values consist of x");
+            self.losses.add("values were not recorded, so these values consist of the letter x");
             vec![FILLER; record.value_bytes.unwrap_or_default() as usize]
         })
     }
@@ -37,7 +37,7 @@ impl<W: Write> TextWriter<W> {
 impl<W: Write> TraceWriter for TextWriter<W> {
     fn write(&mut self, record: &TraceRecord) -> io::Result<()> {
         if record.family > 0 {
-            self.losses.add("operations lost their column family");
+            self.losses.add("operations are stored without their column family");
         }
         let key = record.key.clone();
         match record.operation {
@@ -58,8 +58,9 @@ impl<W: Write> TraceWriter for TextWriter<W> {
                     writeln!(self.out, "{}", Command::Range { low: key, high: end.clone() })
                 }
                 _ => {
-                    self.losses
-                        .add("scans with a number of entries are left out, because the text format has only ranges");
+                    self.losses.add(
+                        "scans are left out, because the text format has only forward scans that end at a key",
+                    );
                     Ok(())
                 }
             },

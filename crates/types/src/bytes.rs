@@ -57,7 +57,7 @@ impl Bytes {
     pub fn from_owner(owner: Arc<dyn AsRef<[u8]> + Send + Sync>, range: Range<usize>) -> Self {
         assert!(
             range.start <= range.end && range.end <= (*owner).as_ref().len(),
-            "range outside of its owner"
+            "the range exceeds the bytes of the owner"
         );
         Self { owner: Owner::Foreign(owner), start: range.start, end: range.end }
     }
@@ -68,7 +68,10 @@ impl Bytes {
     /// Panics if `range` is outside of these bytes.
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Self {
-        assert!(range.start <= range.end && range.end <= self.end - self.start, "slice outside of its bytes");
+        assert!(
+            range.start <= range.end && range.end <= self.end - self.start,
+            "the range exceeds these bytes"
+        );
         Self { owner: self.owner.clone(), start: self.start + range.start, end: self.start + range.end }
     }
 

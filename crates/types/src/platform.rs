@@ -61,7 +61,7 @@ pub enum PlatformPart {
 }
 
 impl PlatformPart {
-    /// All parts.
+    /// All parts of lsmbench that only some systems support.
     pub const ALL: [Self; 11] = [
         Self::IoUring,
         Self::PageCacheEviction,

@@ -24,7 +24,7 @@ impl SplitMix64 {
     /// # Panics
     /// `bound` is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
-        assert!(bound > 0, "no number is below 0");
+        assert!(bound > 0, "`bound` must be above 0");
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 

@@ -4,14 +4,14 @@ use types::{Bytes, SplitMix64};
 
 use crate::BlockId;
 
-/// The number of trees in the calls.
+/// The number of trees whose blocks occur in the calls.
 const TREES: u64 = 2;
 /// The number of SSTables per tree.
 const TABLES: u64 = 4;
 /// The number of blocks per SSTable.
 const BLOCKS: u64 = 40;
 
-/// One call to a cache.
+/// One call to a cache under test.
 #[derive(Clone, Debug)]
 pub(crate) enum Call {
     Get(BlockId),

@@ -9,16 +9,16 @@ use types::{Bytes, SplitMix64};
 use super::calls::{self, Call};
 use crate::{BlockId, Cache};
 
-/// Number of calls of one thread.
+/// The number of calls that each thread makes.
 pub(crate) const CALLS: u64 = 6_000;
 
-/// A function that builds a new cache of one kind.
+/// A function that builds a new, empty cache under test.
 pub(crate) type Make<'a> = &'a (dyn Fn() -> Box<dyn Cache> + Sync);
 
-/// A function that builds caches under test.
+/// The subject of the invariants: a function that builds a new cache of one kind with fixed parameters.
 pub(crate) struct Subject(pub(crate) Box<dyn Fn() -> Box<dyn Cache> + Sync>);
 
-/// All invariants, by name.
+/// The invariants of block caches. Each invariant has a name and a function that checks it.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("equal calls by one thread give equal answers, and the capacity is never exceeded", |subject| {
         check(&*subject.0)
@@ -29,21 +29,22 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     }),
 ];
 
-/// Checks all invariants that one thread can observe. The check makes the same calls on three caches, and the caches
-/// must give the same answers.
+/// Checks all invariants that one thread can observe. The check makes the same calls on three new caches, and the gets
+/// of all three caches must have the same hits. One of the caches is used by another thread.
 pub(crate) fn check(make: Make<'_>) -> Result<(), String> {
     let first = replay(&*make())?;
     let second = replay(&*make())?;
-    let elsewhere = thread::scope(|scope| scope.spawn(|| replay(&*make())).join().expect("no panic"))?;
+    let elsewhere =
+        thread::scope(|scope| scope.spawn(|| replay(&*make())).join().expect("the thread does not panic"))?;
     if first == second && first == elsewhere {
         Ok(())
     } else {
-        Err("invariant 3: equal sequences of calls gave different hits".to_owned())
+        Err("invariant 3: the same calls on two new caches gave different hits".to_owned())
     }
 }
 
-/// Makes all calls on `cache`, and checks every answer. The result has an element for each get, which is true for a
-/// hit.
+/// Makes all calls of a sequence on `cache`, and checks every answer. Returns one element for each get of the sequence:
+/// `true` for a hit, and `false` for a miss.
 fn replay(cache: &dyn Cache) -> Result<Vec<bool>, String> {
     let mut inserted: HashMap<BlockId, Bytes> = HashMap::new();
     let mut hits = Vec::new();
@@ -89,12 +90,12 @@ fn check_get(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>, id: BlockId)
     if inserted.get(&id).map(|block| &**block) == Some(&*block) {
         Ok(true)
     } else {
-        Err(format!("invariant 1: for {id:?}, the cache returns other bytes than the last insertion stored"))
+        Err(format!("invariant 1: for {id:?}, the cache does not return the bytes that were last inserted"))
     }
 }
 
-/// Returns all blocks that the cache contains. Returns an error if their total weight differs from the weight that
-/// the cache reports.
+/// Returns the names of all blocks that the cache contains. Returns an error if the total length of these blocks
+/// differs from `weight_bytes` of the cache.
 fn held(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>) -> Result<Vec<BlockId>, String> {
     let mut held = Vec::new();
     let mut weight = 0;
@@ -108,13 +109,13 @@ fn held(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>) -> Result<Vec<Blo
         Ok(held)
     } else {
         Err(format!(
-            "invariant 2: the cached blocks have {weight} bytes, but the cache reports {} bytes",
+            "invariant 2: the cached blocks have {weight} bytes, but weight_bytes() returns {}",
             cache.weight_bytes()
         ))
     }
 }
 
-/// Checks that the removal of an SSTable removes the blocks of this SSTable and no other blocks.
+/// Checks that `remove_table` removes all blocks of the SSTable and no other blocks.
 fn check_removal(
     cache: &dyn Cache,
     inserted: &HashMap<BlockId, Bytes>,
@@ -128,8 +129,8 @@ fn check_removal(
         Ok(())
     } else {
         Err(format!(
-            "after the removal of table {table} of tree {tree}, the cache does not contain exactly the \
-             blocks of the other tables"
+            "after the removal of table {table} of tree {tree}, the cache must contain the blocks of all \
+             other tables and no block of this table, but it does not"
         ))
     }
 }
@@ -139,12 +140,14 @@ fn check_capacity(cache: &dyn Cache, expected: u64) -> Result<(), String> {
     if capacity == expected {
         Ok(())
     } else {
-        Err(format!("after the capacity was set, it must be {expected}, but the cache reports {capacity}"))
+        Err(format!(
+            "after a call of set_capacity, the capacity must be {expected}, but capacity() returns {capacity}"
+        ))
     }
 }
 
-/// Checks that a resizable cache fills a larger capacity, and that a cache with a smaller capacity evicts blocks at
-/// once.
+/// Checks that a resizable cache fills a larger capacity, and that it evicts blocks at once when its capacity is
+/// reduced. Does nothing for a cache that is not resizable.
 pub(crate) fn check_resizing(cache: &dyn Cache) -> Result<(), String> {
     if !cache.is_resizable() {
         return Ok(());
@@ -159,7 +162,9 @@ pub(crate) fn check_resizing(cache: &dyn Cache) -> Result<(), String> {
         if at_once.max(filled) > capacity || (capacity > before && filled <= before) {
             return Err(format!(
                 "invariant 2: the capacity changed from {before} to {capacity}, and the cache contains \
-                 {at_once} bytes at once, and {filled} bytes after 1310720 bytes were inserted"
+                 {at_once} bytes at once, and {filled} bytes after insertions of 1310720 bytes; the cache \
+                 must not exceed the new capacity, and must fill a larger capacity with more than the old \
+                 {before} bytes"
             ));
         }
         before = capacity;
@@ -167,20 +172,21 @@ pub(crate) fn check_resizing(cache: &dyn Cache) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that concurrent threads only get blocks with the requested names. After all SSTables are removed, no block
-/// may remain.
+/// Checks that gets of concurrent threads return only blocks with the requested names. Then removes all SSTables, and
+/// checks that the cache is empty.
 pub(crate) fn check_concurrent(cache: &dyn Cache) -> Result<(), String> {
     const THREADS: u64 = 3;
     let base = cache.capacity();
     thread::scope(|scope| {
         let spawn = |seed| scope.spawn(move || churn(cache, seed, base));
         let threads: Vec<_> = (0..THREADS).map(spawn).collect();
-        threads.into_iter().try_for_each(|thread| thread.join().expect("no panic"))
+        threads.into_iter().try_for_each(|thread| thread.join().expect("the thread does not panic"))
     })?;
     let held: u64 = calls::all_blocks().filter_map(|id| cache.get(&id)).map(|block| block.len() as u64).sum();
     if held != cache.weight_bytes() || held > cache.capacity() {
         return Err(format!(
-            "invariant 2: the cached blocks have {held} bytes; the cache reports {} bytes, and {} bytes are allowed",
+            "invariant 2: after concurrent calls, the cached blocks have {held} bytes; weight_bytes() must \
+             return this number, but returns {}; the capacity is {} bytes",
             cache.weight_bytes(),
             cache.capacity()
         ));
@@ -192,7 +198,7 @@ pub(crate) fn check_concurrent(cache: &dyn Cache) -> Result<(), String> {
     if left == 0 {
         Ok(())
     } else {
-        Err(format!("all tables were removed, but the cache still contains {left} bytes"))
+        Err(format!("after the removal of all tables, weight_bytes() must return 0, but returns {left}"))
     }
 }
 

@@ -58,7 +58,8 @@ fn every_hash_function_keeps_every_invariant() {
     check_all(&hashed, |choice| check_invariants(&choice.label(), &subject(choice), INVARIANTS)).unwrap();
 }
 
-/// Tests the other policies of the crate `foyer`, which has several policies.
+/// Tests each eviction policy of the crate `foyer` except `lru`, the default. The tests of the catalog cover the
+/// default.
 #[cfg(feature = "foyer")]
 #[test]
 fn every_policy_of_foyer_keeps_every_invariant() {

@@ -1,5 +1,5 @@
-//! LRU through the C ABI, in this crate instead of a library. The cost differs from that of `lru` only by the cost of
-//! the ABI.
+//! An implementation of the C ABI in this crate, which evicts the least recently used block. A comparison with the
+//! variant `lru` therefore measures only the cost of the ABI.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -9,7 +9,7 @@ use lru::LruCache;
 
 use super::hooks::{ABI, CacheApi, CacheParams, Request};
 
-/// The table of hooks of the built-in LRU.
+/// The table of hooks of the built-in LRU policy.
 pub(super) const API: CacheApi = CacheApi {
     abi: ABI,
     name: c"lru".as_ptr(),
@@ -29,9 +29,10 @@ unsafe extern "C" fn init(_: CacheParams) -> *mut c_void {
     Box::into_raw(Box::new(Uses::unbounded_with_hasher(FixedState::default()))).cast()
 }
 
-/// Returns the objects to which a shard's `data` points.
+/// Returns the objects of a shard, to which the pointer `data` of the ABI refers.
 ///
-/// # Safety `data` comes from [`init`], and no other code uses `data` while the reference is in use.
+/// # Safety
+/// `data` comes from [`init`], and no other code uses `data` while the reference is in use.
 unsafe fn behind<'a>(data: *mut c_void) -> &'a mut Uses {
     // SAFETY: the caller guarantees that `init` made the data and that nothing else uses it.
     unsafe { &mut *data.cast() }

@@ -61,7 +61,8 @@ fn text(len: usize, random: &mut SplitMix64) -> Vec<u8> {
     bytes
 }
 
-/// Returns a column of increasing 8-byte words with few different differences, for the integer codecs.
+/// Returns a column of increasing 8-byte words for the integer codecs. The differences between neighboring words have
+/// only few different values.
 fn integers(len: usize, random: &mut SplitMix64) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(len + 8);
     let mut word = 1_700_000_000_000u64;

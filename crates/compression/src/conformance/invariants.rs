@@ -7,7 +7,7 @@ use catalog::laws::{Invariant, ensure};
 use super::corpora;
 use crate::{CATALOG, Compression, CorruptBlock, Decompressor, Dictionaries, RAW, decompress};
 
-/// A codec under test.
+/// The subject of the invariants: a codec or a selector.
 pub(crate) struct Subject(pub(crate) Box<dyn Compression>);
 
 /// All invariants: their names, and the functions that check them.
@@ -15,8 +15,8 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("each tag belongs to one codec", a_tag_is_one_codec),
     ("decompression restores every block, and no block grows", every_block_comes_back),
     ("corruption gives an error or other bytes, and no panic", corruption_is_an_error),
-    ("a codec with learned dictionaries restores its blocks", what_is_learnt_is_read),
-    ("a codec learns nothing from blocks without common content", nothing_is_learnt_from_nothing),
+    ("a codec with trained dictionaries restores its blocks", what_is_learnt_is_read),
+    ("a codec that is trained with too few samples restores its blocks", nothing_is_learnt_from_nothing),
     ("several threads can share one codec", threads_share_one_codec),
 ];
 
@@ -25,7 +25,9 @@ fn a_tag_is_one_codec(subject: &Subject) -> Result<(), String> {
     let Some(tag) = subject.0.tag() else { return Ok(()) };
     let others = CATALOG.all().filter_map(|choice| CATALOG.build(&choice).ok());
     let owners = others.filter(|codec| codec.tag() == Some(tag)).count();
-    ensure(owners == 1, || format!("{owners} codecs of the catalog have the tag {tag}"))
+    ensure(owners == 1, || {
+        format!("{owners} codecs of the catalog have the tag {tag}; exactly one codec must have it")
+    })
 }
 
 fn every_block_comes_back(subject: &Subject) -> Result<(), String> {
@@ -40,7 +42,8 @@ fn corruption_is_an_error(subject: &Subject) -> Result<(), String> {
     })
 }
 
-/// Opens the dictionaries of an SSTable, as a tree does.
+/// Opens the stored dictionaries of an SSTable, as a tree does. Returns the function that decompresses the blocks of
+/// this SSTable.
 fn open(dictionaries: &[u8]) -> Result<Opened, CorruptBlock> {
     let opened = Decompressor::open(dictionaries)?;
     Ok(Box::new(move |tag, stored, out| opened.decompress(tag, stored, out)))
@@ -54,7 +57,11 @@ fn what_is_learnt_is_read(subject: &Subject) -> Result<(), String> {
     let learnt = check_learning(&*subject.0, &open, &samples, &blocks)?;
     let asks = (0..8).any(|level| subject.0.sample_bytes(level) > 0);
     ensure(asks == (learnt > 0), || {
-        format!("the codec learns at {learnt} levels, but \"a level needs samples\" is {asks}")
+        let sample_bytes = if asks { "above 0 at some level" } else { "0 at every level" };
+        format!(
+            "learn() returned a trained codec at {learnt} levels, but sample_bytes() is {sample_bytes}; \
+             learn() must return a trained codec if and only if sample_bytes() is above 0"
+        )
     })
 }
 
@@ -69,7 +76,9 @@ fn nothing_is_learnt_from_nothing(subject: &Subject) -> Result<(), String> {
 fn threads_share_one_codec(subject: &Subject) -> Result<(), String> {
     std::thread::scope(|scope| {
         let threads = [(); 3].map(|()| scope.spawn(|| every_block_comes_back(subject)));
-        threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| "a thread panics".to_owned())?)
+        threads.into_iter().try_for_each(|thread| {
+            thread.join().map_err(|_| "a thread panicked while several threads used the codec".to_owned())?
+        })
     })
 }
 
@@ -107,14 +116,19 @@ pub(crate) fn check_at(
     }
     if tag != RAW && appended.len() >= block.len() {
         return Err(format!(
-            "invariant 2: {} bytes grew to {} bytes under tag {tag}",
+            "invariant 2: a block of {} bytes became {} bytes with tag {tag}; a block that does not become \
+             smaller must be stored raw",
             block.len(),
             appended.len()
         ));
     }
     let mut out = vec![0xaa; block.len()];
     decompress(tag, appended, &mut out).map_err(|error| format!("invariant 1: {error}"))?;
-    if out == block { Ok(()) } else { Err("invariant 1: decompression returned other bytes".to_owned()) }
+    if out == block {
+        Ok(())
+    } else {
+        Err("invariant 1: decompression did not return the original block".to_owned())
+    }
 }
 
 /// Checks invariant 3 of [`Compression`]. The check truncates the stored bytes at every length, extends them, flips
@@ -130,12 +144,15 @@ pub(crate) fn check_corruption(
     let attempt = |stored: &[u8], len: usize| {
         let mut out = vec![0; len];
         let decoded = catch_unwind(AssertUnwindSafe(|| decompress(tag, stored, &mut out)));
-        decoded.map(|result| result.is_ok()).map_err(|_| "invariant 3: a panic".to_owned())
+        decoded
+            .map(|result| result.is_ok())
+            .map_err(|_| "invariant 3: decompression of corrupt bytes panicked".to_owned())
     };
     for len in [block.len() + 1, block.len() * 2 + 7, block.len().saturating_sub(1)] {
         if len != block.len() && attempt(&stored, len)? {
             return Err(format!(
-                "invariant 3: a block of {} bytes decompressed without an error to {len} bytes",
+                "invariant 3: a block of {} bytes was decompressed to the wrong length of {len} bytes \
+                 without an error",
                 block.len()
             ));
         }
@@ -143,7 +160,8 @@ pub(crate) fn check_corruption(
     for cut in 0..stored.len() {
         if attempt(&stored[..cut], block.len())? {
             return Err(format!(
-                "invariant 3: stored bytes that were truncated to {cut} bytes decompressed without an error"
+                "invariant 3: stored bytes that were truncated to {cut} bytes were decompressed without an \
+                 error"
             ));
         }
     }
@@ -155,8 +173,9 @@ pub(crate) fn check_corruption(
     attempt(&[&stored[..], &stored].concat(), block.len()).map(drop)
 }
 
-/// Checks invariant 4 of [`Compression`]: trains the codec with samples, and then checks invariants 1 to 3 for every
-/// block. Returns the number of levels for which the training had a result.
+/// Checks invariant 4 of [`Compression`]: trains the codec with `samples` at each level of [`LEVELS`], and then checks
+/// invariants 1 to 3 for every block. Returns the number of levels at which [`Compression::learn`] returned a trained
+/// codec.
 pub(crate) fn check_learning(
     codec: &dyn Compression,
     open: Open<'_>,
@@ -169,7 +188,9 @@ pub(crate) fn check_learning(
         let mut dictionaries = Dictionaries::default();
         let learnt = codec.learn(level, samples, &mut dictionaries);
         if learnt.is_none() && !dictionaries.is_empty() {
-            return Err(invariant("the codec learned a dictionary but does not use it".to_owned()));
+            return Err(invariant(
+                "learn() added a dictionary, but returned no codec that uses it".to_owned(),
+            ));
         }
         let Some(learnt) = learnt else { continue };
         learnt_at += 1;

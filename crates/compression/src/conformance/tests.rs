@@ -82,7 +82,10 @@ fn codecs_shrink_what_can_be_shrunk() {
 fn one_tag_is_one_codec() {
     let mut seen = HashSet::new();
     let defaults = CATALOG.all().map(|choice| CATALOG.build(&choice).unwrap());
-    assert!(defaults.filter_map(|codec| codec.tag()).all(|tag| seen.insert(tag)), "a tag stands twice");
+    assert!(
+        defaults.filter_map(|codec| codec.tag()).all(|tag| seen.insert(tag)),
+        "two codecs have the same tag"
+    );
 }
 
 #[test]

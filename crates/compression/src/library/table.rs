@@ -38,7 +38,8 @@ unsafe impl FunctionTable for CodecApi {}
 /// The functions of a library. All functions are mandatory. According to the header, several threads may call the
 /// functions at the same time.
 pub(super) struct Functions {
-    /// The name of the library's stored format.
+    /// The name that the library gives to its stored format. Each block that the library has compressed begins with
+    /// this name.
     pub(super) name: String,
     max_output: MaxOutput,
     compress: Compress,
@@ -94,9 +95,10 @@ impl Functions {
         // SAFETY: both buffers live during the call and have the lengths that are passed with them.
         match unsafe { (self.decompress)(stored.as_ptr(), stored.len(), out.as_mut_ptr(), out.len()) } {
             OK => Ok(()),
-            code => {
-                Err(CorruptBlock(format!("library {}: the function decompress returned {code}", self.name)))
-            }
+            code => Err(CorruptBlock(format!(
+                "library {}: the function decompress returned {code} instead of 0",
+                self.name
+            ))),
         }
     }
 

@@ -32,7 +32,8 @@ pub(super) fn conditional_settings(design: &Design, is_counted: bool) -> Vec<Con
     settings
 }
 
-/// Returns the reason why no thread runs only compactions.
+/// Returns the reason why `threads.compaction_nice` has no effect: no thread runs only compactions. Returns `None` if
+/// the setting has an effect.
 fn idle_niceness(design: &Design, is_counted: bool) -> Option<&'static str> {
     let threads = &design.options.threads;
     match (threads.inline, threads.background) {
@@ -48,7 +49,8 @@ fn idle_niceness(design: &Design, is_counted: bool) -> Option<&'static str> {
     }
 }
 
-/// Returns the reason why no space is reserved for WALs.
+/// Returns the reason why `stall.reserve_wal` has no effect: no thread reserves space for WALs. Returns `None` if the
+/// setting has an effect.
 fn idle_reservation(design: &Design, is_counted: bool) -> Option<String> {
     let [wal, storage] = ["wal", "storage"].map(|axis| design.choice(axis));
     let is_mapped = storage.params().get("log").and_then(Value::as_str) == Some("mapped");
@@ -71,7 +73,8 @@ fn idle_reservation(design: &Design, is_counted: bool) -> Option<String> {
     }
 }
 
-/// Returns the reason why gets do not use the filters of SSTables.
+/// Returns the reason why the filters of SSTables have no effect: gets use the index of all runs instead. Returns
+/// `None` if gets or scans may use the filters.
 fn idle_filters(design: &Design) -> Option<String> {
     let (axis, culling) = design.index_of_all_runs()?;
     let filters = bloom::CATALOG.build(design.choice("bloom")).ok()?;

@@ -95,7 +95,7 @@ impl Loader<'_> {
     }
 }
 
-/// Divides the numbers of keys, the numbers of operations, and the seconds of a workload by ten.
+/// Divides the lengths of a workload by ten: the numbers of keys and operations, the seconds, and the warm-ups.
 fn divide(workload: &mut Table) {
     let phases = workload.get_mut("phase").and_then(Value::as_array_mut).into_iter().flatten();
     for phase in phases.filter_map(Value::as_table_mut) {

@@ -16,7 +16,7 @@ use crate::overrides::{Set, SetBy};
 use crate::sweep::{Sweep, SweepError};
 use crate::trials::{TIMED_TRIAL_KEYS, Trials};
 
-/// Keys of a phase that have no effect with some mixes. The text of each key is the reason.
+/// Keys of a phase that have no effect with some mixes. Each key comes with the reason.
 const OF_MIXES: [(&str, &str); 6] = [
     ("absent", "the mix has no get, no multi_get and no range with a span"),
     ("range", "the mix has no range"),
@@ -26,11 +26,11 @@ const OF_MIXES: [(&str, &str); 6] = [
     ("keys", "all operations of the mix insert new keys"),
 ];
 
-/// Keys of [`OF_MIXES`] that files often repeat in every phase. If such a key has no effect, the result is a warning
-/// and not an error.
+/// Keys of [`OF_MIXES`] that files often repeat in every phase. If such a key has no effect, the result is a
+/// warning and not an error.
 const REPEATED: [&str; 2] = ["value", "keys"];
 
-/// The place at which a key of a phase was set.
+/// The file, the override or the swept path that sets a key of a phase.
 #[derive(Clone, Copy)]
 enum Source<'a> {
     File,
@@ -51,8 +51,8 @@ impl Loader<'_> {
         Ok(sentences)
     }
 
-    /// Returns warnings about settings of designs that need other settings, if no configuration with such a setting
-    /// has these other settings.
+    /// Returns one warning for each setting of a design that has no effect in any configuration, because it needs other
+    /// settings.
     fn idle_settings(sweep: &Sweep, cells: &[Cell], is_counted: bool) -> Vec<String> {
         let is_whole =
             |cell: &&Cell| cell.task.workload().is_some() && engine(&cell.engine).reads_whole_design();
@@ -75,7 +75,8 @@ impl Loader<'_> {
         found.iter().filter_map(sentence).collect()
     }
 
-    /// Returns warnings about keys of phases that have no effect in any configuration.
+    /// Returns one warning for each key of a phase that has no effect in any configuration. If such a key is probably a
+    /// mistake, returns an error instead.
     fn unread_keys(&self, sweep: &Sweep, cells: &[Cell]) -> Outcome<Vec<String>> {
         let mut sentences: Vec<String> = Vec::new();
         for (phase, path, source) in self.keys_of_phases(sweep) {
@@ -106,8 +107,8 @@ impl Loader<'_> {
         Ok(sentences)
     }
 
-    /// Returns the keys that the user set for phases and their roles. Each entry contains the name of the phase, the
-    /// path of the key in the phase, and the place at which the key was set.
+    /// Returns the keys that the user set for phases and their roles, except keys with the value 0. Each entry contains
+    /// the name of the phase, the path of the key in the phase, and the source of the key.
     fn keys_of_phases<'a>(&'a self, sweep: &'a Sweep) -> Vec<(&'a str, Vec<&'a str>, Source<'a>)> {
         let file = self.workload_file.as_ref().unwrap_or(&self.file);
         let tables = file.table.get("phase").and_then(Value::as_array).into_iter().flatten();
@@ -189,7 +190,7 @@ fn name_of(table: &Table) -> &str {
     table.get("name").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Returns the keys of a table, except keys with a value that has no effect.
+/// Returns the keys of a table, except keys that have the value 0 and therefore no effect.
 fn keys_of(table: &Table) -> impl Iterator<Item = &str> {
     table.keys().filter(|key| !is_zero(table, key)).map(String::as_str)
 }

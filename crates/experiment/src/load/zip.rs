@@ -1,4 +1,5 @@
-//! The error about a zip of which the command line shortens only one list, with the options that select configurations.
+//! Creates the error for a sweep with `combine = "zip"` if `--set` shortens only one of its lists. The error contains
+//! the options that select the corresponding configurations.
 
 use toml::Value;
 use types::Problem;
@@ -8,8 +9,9 @@ use crate::overrides::{Set, SetBy};
 use crate::sweep::{Combine, Factor, Sweep};
 
 impl Loader<'_> {
-    /// Returns the error about an option `--set` that shortens one list of a zip and keeps another list. The error has
-    /// the options that select the configurations with the remaining values. Returns `None` for other sweeps.
+    /// Returns an error if an option `--set` shortens one list of a zip, while another list keeps a different length.
+    /// The error contains the options `--set` that select the configurations with the remaining values. Returns `None`
+    /// for any other sweep.
     pub(super) fn shortened_zip(&self, sweep: &Sweep) -> Option<Problem> {
         if sweep.combine != Combine::Zip {
             return None;
@@ -32,8 +34,8 @@ impl Loader<'_> {
         };
         let options = sweep.factors.iter().map(option).collect::<Option<Vec<String>>>()?;
         let message = format!(
-            "combine = \"zip\" needs lists of equal length, but \"{}\" has {} values; to run only the configurations \
-             with the given values, use: {}",
+            "combine = \"zip\" needs lists of equal length, but \"{}\" has {} values; to run only the \
+             configurations with the values of this option, use: {}",
             other.path,
             other.values.len(),
             options.join(" ")

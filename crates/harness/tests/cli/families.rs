@@ -171,7 +171,7 @@ fn families_that_cannot_run_are_refused_with_their_remedy() {
         (
             "unnamed",
             swap("family = \"index\"\ninsert", "insert"),
-            "phase \"load-index\" has no key family, but the design has families; set this key Valid: \
+            "phase \"load-index\" sets no family, but the design has families; set its key \"family\" Valid: \
              \"index\", \"values\"",
         ),
         (
@@ -224,10 +224,7 @@ fn families_that_cannot_run_are_refused_with_their_remedy() {
         format!("{FAMILIES}[sweep]\nengine = [\"redb\"]\n").replace("\"counted\"", "\"timed\""),
     );
     let refused = bench.run(&["run", "peers.toml", "--allow-debug"]).refusal();
-    assert!(
-        refused.contains("no families of its own in lsmbench; use families.layout = \"prefixed\""),
-        "{refused}"
-    );
+    assert!(refused.contains("lsmbench does not support families of engine \"redb"), "{refused}");
 }
 
 /// Tests single deletes of the keys of a queue in one family, while another family has overwrites.

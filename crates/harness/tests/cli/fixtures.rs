@@ -232,7 +232,7 @@ fn fixtures_that_cannot_be_are_refused_before_anything_runs() {
         bench
             .run(&["run", "c.toml"])
             .refusal()
-            .contains("a component experiment has no store, so there is nothing to keep")
+            .contains("a component experiment has no store, so it cannot have a fixture")
     );
     bench.write("x.toml", EXPERIMENT);
     let described = bench.ok(&["describe", "x.toml"]);

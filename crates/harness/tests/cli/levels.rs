@@ -188,5 +188,5 @@ fn charts_of_levels_have_their_columns() {
     assert!(error.contains("chart.x") && error.contains("level"), "{error}");
     bench.write("x.toml", EXPERIMENT.replace("kind   = \"grouped-bar\"", "kind   = \"timeline\""));
     let error = bench.run(&["describe", "x.toml"]).refusal();
-    assert!(error.contains("another kind than \"timeline\""), "{error}");
+    assert!(error.contains("not with kind = \"timeline\""), "{error}");
 }

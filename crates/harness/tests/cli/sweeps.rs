@@ -287,7 +287,7 @@ fn a_zip_of_which_one_list_is_shortened_names_the_options_that_select_its_config
     bench.write("x.toml", swept(zip));
     let error = bench.run(&["describe", "x.toml", "--set", "sweep.design.bloom=[\"standard\"]"]).refusal();
     let (problem, options) =
-        error.split_once("with the given values, use: ").unwrap_or_else(|| panic!("{error}"));
+        error.split_once("with the values of this option, use: ").unwrap_or_else(|| panic!("{error}"));
     let expected = "--set sweep.design.bloom: combine = \"zip\" needs lists of equal length, but \"design.block.size\" \
                     has 3 values; to run only the configurations ";
     assert_eq!(problem.trim_start_matches("error: "), expected);

@@ -131,7 +131,7 @@ fn converted_and_sampled_traces_keep_their_statistics() {
         let again = json(kind);
         assert_eq!(again["format"].as_str().unwrap().split('(').next(), Some(kind));
         if format == "oracle-general" {
-            assert!(said.contains("writes became requests for the object"), "{said}");
+            assert!(said.contains("writes are stored as requests for the object"), "{said}");
         } else {
             for figure in ["keys", "mix", "popularity", "lru"] {
                 assert_eq!(again[figure], whole[figure], "{format}: {figure}");

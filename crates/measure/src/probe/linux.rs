@@ -67,7 +67,7 @@ pub fn total_memory_bytes() -> Option<u64> {
     field_kib("/proc/meminfo", "MemTotal:")
 }
 
-/// Returns the number of bytes that are swapped out.
+/// Returns the number of bytes of swap space that are in use.
 pub fn used_swap_bytes() -> Option<u64> {
     Some(field_kib("/proc/meminfo", "SwapTotal:")?.saturating_sub(field_kib("/proc/meminfo", "SwapFree:")?))
 }
@@ -103,7 +103,7 @@ pub fn kernel() -> Option<String> {
     read("/proc/sys/kernel/osrelease").map(|release| format!("Linux {release}"))
 }
 
-/// Returns the network name of the machine.
+/// Returns the host name of the machine.
 pub fn host_name() -> Option<String> {
     read("/proc/sys/kernel/hostname")
 }
@@ -135,7 +135,7 @@ fn read(file: &str) -> Option<String> {
     fs::read_to_string(file).ok().map(|text| text.trim().to_owned())
 }
 
-/// Returns the number after the name `name` in a file of `/proc`.
+/// Returns the number that follows `name` in a file of `/proc`. `name` is the start of a line, such as `VmRSS:`.
 fn field(file: &str, name: &str) -> Option<u64> {
     let text = fs::read_to_string(file).ok()?;
     let line = text.lines().find(|line| line.starts_with(name))?;

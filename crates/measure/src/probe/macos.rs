@@ -60,7 +60,7 @@ pub fn total_memory_bytes() -> Option<u64> {
     memory().map(|system| system.total_memory()).filter(|bytes| *bytes > 0)
 }
 
-/// Returns the number of bytes that are swapped out.
+/// Returns the number of bytes of swap space that are in use.
 pub fn used_swap_bytes() -> Option<u64> {
     memory().map(|system| system.used_swap())
 }
@@ -88,7 +88,7 @@ pub fn kernel() -> Option<String> {
     Some(format!("{} {}", System::name().ok()?, System::kernel_version().ok()?))
 }
 
-/// Returns the network name of the machine.
+/// Returns the host name of the machine.
 pub fn host_name() -> Option<String> {
     System::host_name().ok()
 }

@@ -43,7 +43,7 @@ pub(crate) const INVARIANTS: &[(&str, Check)] = &[
     ("a file may be empty", a_file_may_be_empty),
     ("file sizes are exact, also near block boundaries", sizes_are_exact_around_blocks),
     ("creation replaces only the name of an existing file", creating_takes_the_name_alone),
-    ("renaming replaces", renaming_replaces),
+    ("a rename replaces an existing file", renaming_replaces),
     ("removed files stay readable", what_is_removed_can_be_read_on),
     ("links share their content", links_share_their_content),
     ("names are listed in order", names_are_listed_in_order),
@@ -54,12 +54,12 @@ pub(crate) const INVARIANTS: &[(&str, Check)] = &[
     ("mapped bytes equal read bytes", what_is_mapped_is_read),
 ];
 
-/// The description of a violated invariant.
+/// A sentence that describes how the back end violates the invariant.
 pub(crate) struct Broken(pub(crate) String);
 
 impl From<StorageError> for Broken {
     fn from(error: StorageError) -> Self {
-        Self(format!("unexpected: {error}"))
+        Self(format!("a call that must succeed has failed: {error}"))
     }
 }
 
@@ -67,12 +67,17 @@ fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Broken>
     if holds { Ok(()) } else { Err(Broken(otherwise())) }
 }
 
-/// Checks that `result` is an error of kind `kind` that names only the file `path`.
+/// Checks that `result` is an error of kind `kind`, and that the path of the error is `path`.
 fn ensure_error<T>(result: Result<T, StorageError>, kind: ErrorKind, path: &Path) -> Result<(), Broken> {
     match result {
-        Ok(_) => Err(Broken(format!("expected {kind:?} from {}, but there was no error", path.display()))),
+        Ok(_) => {
+            Err(Broken(format!("a call for {} must fail with {kind:?}, but it succeeded", path.display())))
+        }
         Err(error) => ensure(error.kind() == kind && error.path == path, || {
-            format!("expected {kind:?} from {}, but the error is: {error}", path.display())
+            format!(
+                "a call for {} must fail with {kind:?} and name this path, but the error is: {error}",
+                path.display()
+            )
         }),
     }
 }
@@ -104,19 +109,21 @@ impl Subject {
             let (content, padding) = (file.read(0, expected.len())?, expected.len() as u64);
             let rest = file.read(padding, (file.len() - padding) as usize)?;
             return ensure(*content == *expected && rest.iter().all(|byte| *byte == 0), || {
-                format!("{name} has wrong bytes, or a nonzero suffix")
+                format!("{name} must contain the appended bytes and then only zeros, but it does not")
             });
         }
         ensure_all(&*file, expected, name)
     }
 }
 
-/// Checks that the file contains exactly the bytes `expected`.
+/// Checks that the file contains exactly the bytes `expected`. `what` names the file in the error.
 fn ensure_all(file: &dyn ReadFile, expected: &[u8], what: &str) -> Result<(), Broken> {
     ensure(file.len() == expected.len() as u64 && file.is_empty() == expected.is_empty(), || {
-        format!("{what} has {} bytes, expected {}", file.len(), expected.len())
+        format!("{what} has a length of {} bytes; expected {} bytes", file.len(), expected.len())
     })?;
-    ensure(*file.read(0, expected.len())? == *expected, || format!("{what} has wrong bytes"))
+    ensure(*file.read(0, expected.len())? == *expected, || {
+        format!("{what} does not contain the appended bytes")
+    })
 }
 
 /// Checks that reads of any size at any offset return the appended bytes. The test appends the bytes in pieces of many
@@ -136,7 +143,7 @@ fn appended_bytes_are_read_back(subject: &Subject) -> Result<(), Broken> {
             rest = later;
             let so_far = (content.len() - rest.len()) as u64;
             ensure(writer.len() == so_far, || {
-                format!("the file reports {} bytes, but {so_far} bytes were appended", writer.len())
+                format!("the writer reports {} bytes, but {so_far} bytes were appended", writer.len())
             })?;
             if matches!(number, 2 | 5 | 30) {
                 writer.sync()?;
@@ -153,7 +160,12 @@ fn appended_bytes_are_read_back(subject: &Subject) -> Result<(), Broken> {
                 let len = random.random_range(0..=largest);
                 let offset = random.random_range(0..=content.len() - len);
                 let same = *file.read(offset as u64, len)? == content[offset..offset + len];
-                ensure(same, || format!("{len} bytes at {offset} of a {purpose:?} differ"))?;
+                ensure(same, || {
+                    format!(
+                        "a read of {len} bytes at offset {offset} of a {purpose:?} file did not return the \
+                         appended bytes"
+                    )
+                })?;
             }
         }
     }
@@ -177,7 +189,9 @@ fn what_is_appended_is_seen(subject: &Subject) -> Result<(), Broken> {
         let len = before.len();
         writer.append(b"more")?;
         writer.sync()?;
-        ensure(before.len() == len, || "an open file grew".to_owned())?;
+        ensure(before.len() == len, || {
+            "the length of an open file must not change, but it grew after an append".to_owned()
+        })?;
         content.extend_from_slice(b"more");
         subject.ensure_content("file", purpose, &content)?;
     }
@@ -202,7 +216,9 @@ fn nothing_is_read_beyond_the_end(subject: &Subject) -> Result<(), Broken> {
         for (offset, len) in beyond {
             ensure_error(file.read(offset, len), ErrorKind::UnexpectedEof, &path)?;
         }
-        ensure(file.read(5000, 0)?.is_empty(), || "a read of 0 bytes returned bytes".to_owned())?;
+        ensure(file.read(5000, 0)?.is_empty(), || {
+            "a read of 0 bytes at the end of a file must return no bytes, but it returned some".to_owned()
+        })?;
     }
     Ok(())
 }
@@ -211,11 +227,15 @@ fn a_file_may_be_empty(subject: &Subject) -> Result<(), Broken> {
     for purpose in Purpose::ALL {
         let path = subject.path("file");
         let mut writer = subject.storage.create(&path, purpose)?;
-        ensure(writer.is_empty(), || "a new file is not empty".to_owned())?;
+        ensure(writer.is_empty(), || {
+            "a new file must be empty, but its writer reports a length above 0".to_owned()
+        })?;
         writer.sync()?;
         subject.ensure_content("file", purpose, b"")?;
         writer.append(b"")?;
-        ensure(writer.is_empty(), || "an empty append changed the size of the file".to_owned())?;
+        ensure(writer.is_empty(), || {
+            "an append of 0 bytes must not change the length of the file, but it did".to_owned()
+        })?;
         drop(writer);
         subject.ensure_content("file", purpose, b"")?;
         ensure_error(subject.open("file", purpose)?.read(0, 1), ErrorKind::UnexpectedEof, &path)?;
@@ -232,7 +252,12 @@ fn sizes_are_exact_around_blocks(subject: &Subject) -> Result<(), Broken> {
             ensure_all(&*file, &content, &format!("a table of {size} bytes"))?;
             for (offset, len) in [(0, 1), (size - 1, 1), (size - 4095, 4095), (size / 2, size - size / 2)] {
                 let same = *file.read(offset as u64, len)? == content[offset..offset + len];
-                ensure(same, || format!("{len} bytes at {offset} of {size} differ"))?;
+                ensure(same, || {
+                    format!(
+                        "a read of {len} bytes at offset {offset} of a table of {size} bytes did not return \
+                         the appended bytes"
+                    )
+                })?;
             }
         }
     }
@@ -273,7 +298,10 @@ fn renaming_replaces(subject: &Subject) -> Result<(), Broken> {
     subject.storage.rename(&from, &below.join("moved"))?;
     writer.append(b"two")?;
     subject.ensure_content("below/moved", Purpose::Log, b"one two")?;
-    ensure(subject.storage.list(&subject.directory)? == ["to"], || "the old name is still there".to_owned())
+    ensure(subject.storage.list(&subject.directory)? == ["to"], || {
+        "after a rename to another directory, the old directory must list only \"to\", but it does not"
+            .to_owned()
+    })
 }
 
 fn what_is_removed_can_be_read_on(subject: &Subject) -> Result<(), Broken> {
@@ -304,7 +332,7 @@ fn links_share_their_content(subject: &Subject) -> Result<(), Broken> {
 
 fn names_are_listed_in_order(subject: &Subject) -> Result<(), Broken> {
     let list = || Ok::<_, Broken>(subject.storage.list(&subject.directory)?);
-    ensure(list()?.is_empty(), || "an empty directory lists names".to_owned())?;
+    ensure(list()?.is_empty(), || "the list of an empty directory must be empty, but it is not".to_owned())?;
     let below = subject.path("m-directory");
     subject.storage.create_directory(&below.join("deeper"))?;
     subject.storage.create_directory(&below)?;
@@ -315,9 +343,15 @@ fn names_are_listed_in_order(subject: &Subject) -> Result<(), Broken> {
     subject.storage.remove(&subject.path("b"))?;
     subject.storage.sync_directory(&subject.directory)?;
     let names = list()?;
-    ensure(names == ["000009", "000010", "Z", "a"], || format!("{names:?}"))?;
+    ensure(names == ["000009", "000010", "Z", "a"], || {
+        format!("the directory must list \"000009\", \"000010\", \"Z\" and \"a\", but lists {names:?}")
+    })?;
     let names = subject.storage.list(&below)?;
-    ensure(names == ["x000009", "x000010", "xZ", "xa", "xb"], || format!("{names:?}"))
+    ensure(names == ["x000009", "x000010", "xZ", "xa", "xb"], || {
+        format!(
+            "the directory must list \"x000009\", \"x000010\", \"xZ\", \"xa\" and \"xb\", but lists {names:?}"
+        )
+    })
 }
 
 fn what_is_missing_is_an_error(subject: &Subject) -> Result<(), Broken> {
@@ -345,7 +379,9 @@ fn a_lock_is_held_once(subject: &Subject) -> Result<(), Broken> {
         drop(held);
     }
     let names = subject.storage.list(&subject.directory)?;
-    ensure(names == ["lock", "other"], || format!("the lock left these files: {names:?}"))
+    ensure(names == ["lock", "other"], || {
+        format!("the directory must list the locked files \"lock\" and \"other\" only, but lists {names:?}")
+    })
 }
 
 fn readers_do_not_disturb_each_other(subject: &Subject) -> Result<(), Broken> {
@@ -358,11 +394,21 @@ fn readers_do_not_disturb_each_other(subject: &Subject) -> Result<(), Broken> {
             let len = random.random_range(0..10_000);
             let offset = random.random_range(0..=content.len() - len);
             let same = *file.read(offset as u64, len)? == content[offset..offset + len];
-            ensure(same, || format!("{len} bytes at {offset} differ"))?;
+            ensure(same, || {
+                format!(
+                    "during concurrent reads, a read of {len} bytes at offset {offset} did not return the \
+                     appended bytes"
+                )
+            })?;
             let parts = [(offset as u64, len), (0, len / 2)];
             for (answer, (offset, len)) in file.read_many(&parts).into_iter().zip(parts) {
                 let same = *answer? == content[offset as usize..][..len];
-                ensure(same, || format!("{len} bytes at {offset} differ in a read of several parts"))?;
+                ensure(same, || {
+                    format!(
+                        "during concurrent reads, read_many did not return the appended {len} bytes at \
+                         offset {offset}"
+                    )
+                })?;
             }
         }
         Ok(())
@@ -381,7 +427,7 @@ fn parts_read_together(subject: &Subject) -> Result<(), Broken> {
     for purpose in Purpose::ALL {
         let path = subject.write("file", purpose, &content)?;
         let file = subject.open("file", purpose)?;
-        ensure(file.queue_depth() >= 1, || "no part can be read".to_owned())?;
+        ensure(file.queue_depth() >= 1, || "queue_depth() must be at least 1, but is 0".to_owned())?;
         for count in [0, 1, 2, 32, 700] {
             let mut parts: Vec<(u64, usize)> = (0..count)
                 .map(|number| match number % 9 {
@@ -394,12 +440,15 @@ fn parts_read_together(subject: &Subject) -> Result<(), Broken> {
             parts.extend(parts.get(1).copied());
             parts.extend((count == 32).then_some((1, 3_000_000)));
             let answers = file.read_many(&parts);
-            ensure(answers.len() == parts.len(), || format!("{} answers", answers.len()))?;
+            ensure(answers.len() == parts.len(), || {
+                format!("read_many must return one result per part, but returned {}", answers.len())
+            })?;
             for (answer, (offset, len)) in answers.into_iter().zip(parts) {
                 match content.get(offset as usize..).and_then(|rest| rest.get(..len)) {
                     Some(expected) => ensure(*answer? == *expected, || {
                         format!(
-                            "{len} bytes at {offset} of a {purpose:?} file differ in a read of {count} parts"
+                            "read_many of {count} parts of a {purpose:?} file did not return the appended \
+                             {len} bytes at offset {offset}"
                         )
                     })?,
                     None => ensure_error(answer, ErrorKind::UnexpectedEof, &path)?,
@@ -420,7 +469,7 @@ fn what_is_mapped_is_read(subject: &Subject) -> Result<(), Broken> {
         file.expect(len as u64, 1);
         subject.storage.remove(&path)?;
         let is_whole = file.mapped().is_none_or(|mapped| mapped == content);
-        ensure(is_whole, || format!("the mapped bytes differ from the {len} bytes of the file"))?;
+        ensure(is_whole, || format!("the mapping of a file must contain its {len} bytes, but it does not"))?;
     }
     Ok(())
 }

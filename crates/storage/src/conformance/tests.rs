@@ -1,5 +1,5 @@
-//! Tests that decorators and back ends with other parameters keep the invariants of storage. Other tests check that the
-//! conformance check detects faulty storage.
+//! Tests that the invariants of storage also hold with decorators, and for back ends with parameters other than the
+//! defaults. Other tests check that the conformance check detects faulty storage.
 
 mod canary;
 
@@ -47,11 +47,15 @@ fn every_canary_is_caught_by_its_invariant() {
         storage.create_directory(&directory).unwrap();
         let subject = Subject { storage, directory };
         let (_, check) = INVARIANTS.iter().find(|(other, _)| *other == name).expect("it is an invariant");
-        assert!(check(&subject).is_err(), "{fault:?}: \"{name}\" did not see it");
+        assert!(
+            check(&subject).is_err(),
+            "{fault:?}: the check of the invariant \"{name}\" did not detect this fault"
+        );
     }
 }
 
-/// Returns the storages under test: back ends with other parameters than the defaults, and back ends with decorators.
+/// Returns the storages under test, with their names: back ends with parameters other than the defaults, and back ends
+/// with decorators.
 fn forms() -> Vec<(String, Arc<dyn Storage>)> {
     let labels = [
         "pread(log=\"write\")",

@@ -33,13 +33,13 @@ impl Inode {
         Arc::make_mut(&mut self.content.lock().bytes).extend_from_slice(bytes);
     }
 
-    /// Makes all bytes durable.
+    /// Makes all bytes of the file durable.
     pub(super) fn sync(&self) {
         let mut content = self.content.lock();
         content.synced = content.bytes.len();
     }
 
-    /// Returns the current bytes.
+    /// Returns the current bytes of the file. Later appends do not change the result.
     pub(super) fn snapshot(&self) -> Arc<Vec<u8>> {
         Arc::clone(&self.content.lock().bytes)
     }

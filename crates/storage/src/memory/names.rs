@@ -105,7 +105,7 @@ impl Names {
         Ok(inside.filter_map(|path| Some(path.file_name()?.to_str()?.to_owned())).collect())
     }
 
-    /// Creates a directory and its parents.
+    /// Creates a directory and its missing parents, which are durable at once.
     pub(super) fn create_directory(&mut self, directory: &Path) -> io::Result<()> {
         if directory.ancestors().any(|above| self.current.contains_key(above)) {
             return Err(io::ErrorKind::AlreadyExists.into());

@@ -34,7 +34,7 @@ pub(super) struct Profile {
     pub(super) read_bandwidth: u64,
     pub(super) write_bandwidth: u64,
     pub(super) queue_depth: u64,
-    /// Whether an access without a gap to the last access has no latency, as on a hard disk.
+    /// Whether an access that begins where the last access ended has no latency, as on a hard disk.
     pub(super) has_arm: bool,
     /// Length of the pause at the end of every period, in nanoseconds. Pauses occur only if callers wait.
     pub(super) pause_ns: u64,
@@ -192,7 +192,9 @@ impl Device {
     }
 
     /// Adds the device time of one call with the concurrent `requests` to `charged`. This is the time that the call
-    /// would take on an idle device. If callers wait, the function also puts the requests into the queue.
+    /// would take on an idle device. If callers wait, the function also puts the requests into the queue, and returns
+    /// the time at which the last request is complete. Otherwise, the function returns 0. `count` is the number of
+    /// requests.
     fn serve(&self, charged: &AtomicU64, requests: impl Iterator<Item = Request>, count: usize) -> u64 {
         let mut alone = Queue::new(self.queue_depth().min(count));
         let (mut alone_ns, mut done) = (0, 0);

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use serde::de::{self, Visitor, value};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The TOML value that selects the value of the preset.
+/// The text that a parameter has in TOML if its value comes from the preset.
 const PRESET: &str = "preset";
 
 /// The value of a parameter in TOML: `"preset"`, or a value of type `T`.

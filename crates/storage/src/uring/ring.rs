@@ -115,7 +115,7 @@ impl Ring {
         //   itself keeps the file open for the entries that it has accepted. The other entries are dropped with the
         //   ring, which is not used again.
         unsafe { self.queues.submission().push_multiple(entries) }
-            .expect("a wave has at most as many reads as the ring has entries");
+            .expect("the caller passes at most as many steps as the ring has entries");
     }
 }
 
@@ -130,7 +130,7 @@ impl Drop for Ring {
 
 /// Returns `start`, and panics if `start` + `len` exceeds `room`.
 fn inside(room: usize, start: usize, len: usize) -> usize {
-    assert!(start <= room && len <= room - start, "{len} bytes at {start} of {room}");
+    assert!(start <= room && len <= room - start, "{len} bytes at {start} exceed the buffer of {room} bytes");
     start
 }
 

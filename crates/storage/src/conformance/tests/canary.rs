@@ -57,7 +57,7 @@ impl Fault {
         (Self::RefusesEmptyFiles, "a file may be empty"),
         (Self::LeavesPadding, "file sizes are exact, also near block boundaries"),
         (Self::TruncatesInPlace, "creation replaces only the name of an existing file"),
-        (Self::RenamesToFreeNamesOnly, "renaming replaces"),
+        (Self::RenamesToFreeNamesOnly, "a rename replaces an existing file"),
         (Self::ReopensToRead, "removed files stay readable"),
         (Self::LinksByCopy, "links share their content"),
         (Self::ListsBackwards, "names are listed in order"),

@@ -1,4 +1,4 @@
-//! bf-tree: a B-tree in Rust. Each leaf page has a small page in memory for its hot records.
+//! bf-tree: a B-tree in Rust. Each leaf page has a small page in memory for its frequently used records.
 
 mod sizes;
 #[cfg(feature = "more-peers")]
@@ -20,8 +20,8 @@ use sizes::Sizes;
 
 pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<BfTree>(
     "bf-tree",
-    "bf-tree, a B-tree in Rust with a small page of hot records per leaf; a record must fit into half a page",
-    "# The longest key in bytes. A longer limit leaves less space for values.\n\
+    "bf-tree, a B-tree in Rust with an in-memory page of hot records per leaf; a record must fit into half a page",
+    "# The maximum length of a key in bytes. A larger maximum leaves less space for values.\n\
      longest_key = 64\n",
 )
 .limited(&[Limit::NotDeterministic]);
@@ -59,7 +59,7 @@ impl Engine for BfTree {
         bundled::MORE_PEERS.identify(env!("PEERS_BF_TREE"))
     }
 
-    /// A scan reads one leaf at a time.
+    /// Returns `false`, because a scan of bf-tree reads one leaf at a time.
     fn ranges_are_of_one_moment(&self) -> bool {
         false
     }
@@ -68,7 +68,8 @@ impl Engine for BfTree {
         false
     }
 
-    /// bf-tree 0.5 cannot recover from its WAL. Only the writes in a snapshot survive.
+    /// Returns [`Survival::Flushed`]. bf-tree 0.5 cannot recover from its WAL, so only the writes in a snapshot
+    /// survive.
     fn survival(&self, _: Log) -> Option<Survival> {
         Some(Survival::Flushed)
     }

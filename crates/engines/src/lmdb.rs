@@ -57,7 +57,7 @@ impl Engine for Lmdb {
         true
     }
 
-    /// Every commit passes its pages to the kernel, so its writes survive the end of the process.
+    /// Returns [`Survival::Acknowledged`], because every commit passes its pages to the kernel, even without a sync.
     fn survival(&self, _: Log) -> Option<Survival> {
         Some(Survival::Acknowledged)
     }

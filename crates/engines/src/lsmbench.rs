@@ -28,7 +28,7 @@ impl Engine for Lsmbench {
         Ok(Identity { version: Some(env!("CARGO_PKG_VERSION").to_owned()), ..Identity::default() })
     }
 
-    /// Returns no lines, because the tree reads the design itself.
+    /// Returns no mapping lines, because the tree reads the complete design.
     fn mapping(&self, _: &EngineOptions) -> Vec<String> {
         Vec::new()
     }
@@ -106,7 +106,7 @@ impl Engine for Lsmbench {
     }
 }
 
-/// An open tree.
+/// An open store that consists of one tree.
 struct TreeStore {
     tree: Tree,
     mode: Mode,

@@ -77,7 +77,7 @@ fn servers_are_engines_like_any_other() {
 fn servers_that_cannot_be_used_are_refused() {
     let bench = Bench::new();
     for (engine, expected) in [
-        ("{ kind = \"resp\", command = [\"redis-server\"] }", "command has no {port}"),
+        ("{ kind = \"resp\", command = [\"redis-server\"] }", "`command` has no placeholder {port}"),
         ("{ kind = \"resp\", address = \"localhost\" }", "is not HOST:PORT; write it like 127.0.0.1:6379"),
         ("{ kind = \"resp\", empty = true }", "a started server is empty"),
     ] {

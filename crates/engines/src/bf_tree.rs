@@ -20,7 +20,8 @@ use sizes::Sizes;
 
 pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<BfTree>(
     "bf-tree",
-    "bf-tree, a B-tree in Rust with an in-memory page of hot records per leaf; a record must fit into half a page",
+    "bf-tree, a B-tree in Rust with an in-memory page of hot records per leaf; a record must fit into half \
+     a page",
     "# The maximum length of a key in bytes. A larger maximum leaves less space for values.\n\
      longest_key = 64\n",
 )

@@ -86,8 +86,10 @@ impl Wanted {
         Some(Err(Missing::NotThis { path: path.to_owned(), reason }))
     }
 
-    /// The size of level 1 above which a compaction is due, in megabytes. The threshold of each deeper level is ten
-    /// times that of the level above.
+    /// Identifies the library from its file. `given` is as in [`find`](Self::find).
+    ///
+    /// # Errors
+    /// The file does not exist, is not a shared library, or lacks a function that the adapter calls.
     pub(crate) fn identify(&self, given: &str) -> Result<Identity, Missing> {
         let path = self.find(given)?;
         let not_this = |reason: String| Missing::NotThis { path: path.clone(), reason };

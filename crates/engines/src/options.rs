@@ -85,8 +85,7 @@ pub enum Filters {
 /// The method by which an engine reads files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
-    /// The size of level 1 above which a compaction is due, in megabytes. The threshold of each deeper level is ten
-    /// times that of the level above.
+    /// Reads through system calls, which copy from the page cache of the kernel.
     Copied,
     /// Reads through memory maps.
     Mapped,

@@ -142,8 +142,8 @@ impl Engine for WiredTiger {
             ));
         }
         lines.push(unequal(
-            "cache: the cache of WiredTiger also contains unwritten changes, and the page cache of the kernel also \
-             contains the files of WiredTiger",
+            "cache: the cache of WiredTiger also contains unwritten changes, and the page cache of the \
+             kernel also contains the files of WiredTiger",
         ));
         lines.push(unequal(format_args!(
             "{} background threads: WiredTiger chooses its own number",

@@ -125,7 +125,8 @@ fn reports_are_of_the_store(engine: &dyn Engine) -> Result<Kept, String> {
     }
     if engine.reports_levels_and_stalls() && stats.sum_of_levels(&c::RUNS).is_none_or(|runs| runs == 0) {
         return Err(format!(
-            "the engine declares that it reports levels, but stats() has no sorted run after a flush: {stats:?}"
+            "the engine declares that it reports levels, but stats() has no sorted run after a flush: \
+             {stats:?}"
         ));
     }
     if engine.reports_memory() && stats.memory_bytes().is_none() {
@@ -137,7 +138,8 @@ fn reports_are_of_the_store(engine: &dyn Engine) -> Result<Kept, String> {
     store.end().map_err(|error| error.to_string())?;
     match table_bytes {
         Some(bytes) if bytes <= 100_000 => Err(format!(
-            "stats() reports {bytes} bytes of SSTables for 5,000 entries of 104 bytes, expected more than 100,000"
+            "stats() reports {bytes} bytes of SSTables for 5,000 entries of 104 bytes, expected more than \
+             100,000"
         )),
         _ => Ok(Kept::Yes),
     }
@@ -165,7 +167,8 @@ fn it_opens_again(make: Make<'_>) -> Result<Kept, String> {
     match entries == 2_000 && is_closed.get() && disk.is_some_and(|bytes| bytes > 0) {
         true => Ok(Kept::Yes),
         false => Err(format!(
-            "the reopened store has {entries} entries in {} bytes of files, expected 2,000 entries in more than 0 bytes",
+            "the reopened store has {entries} entries in {} bytes of files, expected 2,000 entries in more \
+             than 0 bytes",
             disk.unwrap_or(0)
         )),
     }

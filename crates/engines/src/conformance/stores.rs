@@ -237,8 +237,8 @@ fn gets(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Result<()
     match is_found == is_expected && found == expected {
         true => Ok(()),
         false => Err(format!(
-            "get of key {key:x?}: found is {is_found} with {} bytes in the buffer, expected {is_expected} with {} \
-             bytes",
+            "get of key {key:x?}: found is {is_found} with {} bytes in the buffer, expected {is_expected} \
+             with {} bytes",
             found.len(),
             expected.len()
         )),
@@ -275,8 +275,8 @@ fn compare(store: &dyn Target, model: &Model, scan: &Scan<'_>) -> Result<(), Str
     let at = found.iter().zip(&expected).take_while(|(found, expected)| found == expected).count();
     let key = |entries: &[(Vec<u8>, Vec<u8>)]| entries.get(at).map(|(key, _)| key.clone());
     Err(format!(
-        "{scan:x?} passed {} entries and returned {count}, expected {expected_count}; the key of entry {at} is {:x?}, \
-         expected {:x?} (None: no such entry)",
+        "{scan:x?} passed {} entries and returned {count}, expected {expected_count}; the key of entry \
+         {at} is {:x?}, expected {:x?} (None: no such entry)",
         found.len(),
         key(&found),
         key(&expected)
@@ -305,8 +305,8 @@ pub(crate) fn sizes(open: &Opener<'_>, limits: &EntryLimits) -> Result<(), Strin
             let is_found = store.get(&key, &mut found).map_err(|error| error.to_string())?;
             if !is_found || found != value {
                 return Err(format!(
-                    "a get returned other bytes than were put: {} bytes were put, {} bytes were read, and the get \
-                     returned {is_found}",
+                    "a get returned other bytes than were put: {} bytes were put, {} bytes were read, and \
+                     the get returned {is_found}",
                     value.len(),
                     found.len()
                 ));
@@ -331,8 +331,8 @@ fn rejects_sizes_beyond(store: &dyn Target, limits: &EntryLimits) -> Result<(), 
     for (key, value) in keys.chain(beyond(&limits.value_bytes).map(|bytes| (key, bytes))) {
         if store.put(&vec![b'k'; key], &vec![b'v'; value]).is_ok() {
             return Err(format!(
-                "a key of {key} bytes with a value of {value} bytes is beyond the limits, but was accepted; expected \
-                 an error"
+                "a key of {key} bytes with a value of {value} bytes is beyond the limits, but was \
+                 accepted; expected an error"
             ));
         }
     }
@@ -370,8 +370,8 @@ pub(crate) fn survives(open: &Opener<'_>, _: &EntryLimits) -> Result<(), String>
         let count = count.map_err(|error| error.to_string())?;
         if count != written as usize || wrong.is_some() {
             return Err(format!(
-                "after {life} reopenings, a scan found {count} of {written} entries; the key of the first wrong entry \
-                 is {wrong:x?} (None: no wrong entry)"
+                "after {life} reopenings, a scan found {count} of {written} entries; the key of the first \
+                 wrong entry is {wrong:x?} (None: no wrong entry)"
             ));
         }
         store.close().map_err(|error| error.to_string())?;
@@ -404,8 +404,8 @@ pub(crate) fn whole_batches(open: &Opener<'_>, _: &EntryLimits) -> Result<(), St
                 values.dedup();
                 if count != keys.len() || values.len() != 1 {
                     return Err(format!(
-                        "a scan during batches found {count} keys with {} different values, expected {} keys with \
-                         one value",
+                        "a scan during batches found {count} keys with {} different values, expected {} \
+                         keys with one value",
                         values.len(),
                         keys.len()
                     ));

@@ -80,8 +80,9 @@ impl Engine for LevelDb {
         match settings.filter_bits_per_key.fract() {
             0.0 => lines.push(format!("{bits}: filter_policy bloom")),
             _ => lines.push(unequal(format_args!(
-                "{bits}: the adapter rounds to whole bits, because LevelDB accepts only these; 0 bits mean no \
-                 filter"))),
+                "{bits}: the adapter rounds to whole bits, because LevelDB accepts only these; 0 bits mean \
+                 no filter"
+            ))),
         }
         lines.extend(without_filters(settings, "LevelDB"));
         lines.extend(without_blob_files(settings, "LevelDB"));

@@ -49,20 +49,22 @@ impl Params {
         let has_port = self.command.iter().any(|word| word.contains(PORT));
         if !self.address.is_empty() && !self.command.is_empty() {
             return Err(
-                "`address` and `command` are both set; set only `address` for a running server, or only `command` to \
-                 start a server".to_owned()
+                "`address` and `command` are both set; set only `address` for a running server, or only \
+                 `command` to start a server"
+                    .to_owned(),
             );
         }
         if !self.command.is_empty() && !has_port {
             return Err(
-                "`command` has no placeholder {port}; add it, because the server must listen on this port of 127.0.0.1"
+                "`command` has no placeholder {port}; add it, because the server must listen on this port \
+                 of 127.0.0.1"
                     .to_owned(),
             );
         }
         if self.address.is_empty() && self.empty {
             return Err(
-                "`empty` has no effect without `address`, because a server that lsmbench starts is empty; remove \
-                 `empty`"
+                "`empty` has no effect without `address`, because a server that lsmbench starts is empty; \
+                 remove `empty`"
                     .to_owned(),
             );
         }

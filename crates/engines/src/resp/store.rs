@@ -187,7 +187,8 @@ fn take_over(connection: &mut Connection, folder: &Path, params: &Params) -> Res
     let names: u64 = redis::cmd("DBSIZE").query(connection)?;
     if names > 0 {
         return Err(format!(
-            "the server at {} already has {names} keys; use an empty server, or set engine.empty = true to delete them",
+            "the server at {} already has {names} keys; use an empty server, or set engine.empty = true to \
+             delete them",
             params.address
         )
         .into());
@@ -234,8 +235,10 @@ impl Target for RespStore {
             Order::SortedSet => by_sorted_set(scan, limit),
             Order::None => {
                 return Err(
-                    "the server does not have the command RANGE; set engine.scans = true to run scans on this \
-                     server".into());
+                    "the server does not have the command RANGE; set engine.scans = true to run scans on \
+                     this server"
+                        .into(),
+                );
             }
         };
         let found: Vec<Vec<u8>> = self.query(&command)?;

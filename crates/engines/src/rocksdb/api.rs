@@ -177,7 +177,9 @@ impl Api {
                 let create = self.filterpolicy_create_ribbon;
                 (
                     create.ok_or(
-                        "this version of the library has no ribbon filters; choose another filter for `bloom`")?,
+                        "this version of the library has no ribbon filters; choose another filter for \
+                         `bloom`",
+                    )?,
                     bloom_equivalent_bits(settings),
                 )
             }

@@ -120,8 +120,10 @@ impl SqliteStore {
         match is_busy {
             0 => Ok(()),
             _ => Err(
-                "SQLite cannot copy its WAL into the database file, because a reader is still active after one \
-                 minute".into()),
+                "SQLite cannot copy its WAL into the database file, because a reader is still active after \
+                 one minute"
+                    .into(),
+            ),
         }
     }
 }

@@ -15,8 +15,8 @@ use super::turn;
 
 /// A description of lost information: the trace cannot contain backward scans that begin at the largest key of the
 /// store.
-const UNBOUNDED: &str = "backward scans from the largest key of the store are missing, because a trace record needs the first \
-     key of a scan";
+const UNBOUNDED: &str =
+    "backward scans from the largest key are missing, because a trace record needs the first key";
 
 /// A store whose operations are recorded.
 pub(super) struct TraceRecorder<'a> {

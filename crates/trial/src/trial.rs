@@ -41,8 +41,8 @@ use super::{caches, free_memory, lifeline, profile, turn};
 const PROGRESS_PERIOD: Duration = Duration::from_millis(100);
 
 /// The error message about the recording of a phase whose roles have different families.
-const RECORDED_FAMILIES: &str = "cannot record the phase, because its roles use several column families, but a trace has only one; \
-     record a phase with one family";
+const RECORDED_FAMILIES: &str =
+    "the phase uses several column families, but a trace has only one; record a phase with one family";
 
 /// The main function of the trial process. The function reads the specification from the first line of standard input,
 /// writes messages to standard output, and exits when standard input ends. Returns whether the trial was completed.

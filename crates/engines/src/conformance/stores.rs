@@ -275,8 +275,8 @@ fn compare(store: &dyn Target, model: &Model, scan: &Scan<'_>) -> Result<(), Str
     let at = found.iter().zip(&expected).take_while(|(found, expected)| found == expected).count();
     let key = |entries: &[(Vec<u8>, Vec<u8>)]| entries.get(at).map(|(key, _)| key.clone());
     Err(format!(
-        "{scan:x?} passed {} entries and returned {count}, expected {expected_count}; the key of entry \
-         {at} is {:x?}, expected {:x?} (None: no such entry)",
+        "{scan:x?} passed {} entries and returned {count}, expected {expected_count}; the key of entry {at} \
+         is {:x?}, expected {:x?} (None: no such entry)",
         found.len(),
         key(&found),
         key(&expected)
@@ -331,8 +331,8 @@ fn rejects_sizes_beyond(store: &dyn Target, limits: &EntryLimits) -> Result<(), 
     for (key, value) in keys.chain(beyond(&limits.value_bytes).map(|bytes| (key, bytes))) {
         if store.put(&vec![b'k'; key], &vec![b'v'; value]).is_ok() {
             return Err(format!(
-                "a key of {key} bytes with a value of {value} bytes is beyond the limits, but was \
-                 accepted; expected an error"
+                "a key of {key} bytes with a value of {value} bytes is beyond the limits, but was accepted; \
+                 expected an error"
             ));
         }
     }

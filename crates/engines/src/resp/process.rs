@@ -108,8 +108,7 @@ impl ServerProcess {
             if start.elapsed() > END_PATIENCE {
                 return Err(io::Error::new(
                     io::ErrorKind::TimedOut,
-                    "the server still runs one minute after the \
-                                                                    command to end it",
+                    "the server still runs one minute after the command to end it",
                 ));
             }
             std::thread::sleep(LOOK_PERIOD);

@@ -4,14 +4,14 @@
 //! `counted` mode, on one thread. A seed therefore determines a history, which is a list of storage calls.
 //!
 //! * [`crash`] stops the history after every call, and derives the possible disk states ([`storage::States`]). For each
-//! state, the module opens the store and checks the promises of its WAL mode.
+//!   state, the module opens the store and checks the promises of its WAL mode.
 //! * [`errors`] injects every error into every call, checks the error that the caller receives, and opens the store
-//! again.
+//!   again.
 //! * [`damage`] corrupts every part of the files that a history leaves, and reads everything from the store.
 //! * [`kill`] contains the writers and the checks for processes that are killed under load, on real disks and with real
-//! threads. The caller starts and kills the processes.
+//!   threads. The caller starts and kills the processes.
 //! * [`race`] runs threads on one store in `timed` mode. The module checks whether one order of all operations explains
-//! all reads.
+//!   all reads.
 //!
 //! Every finding of the first three modules names the numbers that reproduce it.
 

@@ -27,7 +27,7 @@ const SMALL: [&str; 16] = [
 /// Returns a design with the same components, but with sizes that are small enough for tests.
 ///
 /// # Panics
-/// An element of [`SMALL`] is not TOML.
+/// A setting of the list in this file is not TOML.
 pub fn small(design: &Design) -> Design {
     let memory = design.options.memory.map(|_| "memory = \"64KiB\"");
     let changes = SMALL.into_iter().chain(memory);

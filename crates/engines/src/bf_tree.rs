@@ -1,4 +1,5 @@
-//! bf-tree: a B-tree in Rust. Each leaf page has a small page in memory for its frequently used records.
+//! Adapter for bf-tree, a B-tree in Rust. Each leaf page of bf-tree has a small page in memory for its frequently used
+//! records.
 
 mod sizes;
 #[cfg(feature = "more-peers")]
@@ -50,7 +51,9 @@ impl Build<dyn Engine> for BfTree {
     fn build(params: Params) -> Result<Box<dyn Engine>, String> {
         match params.longest_key {
             8..=MOST_KEY_BYTES => Ok(Box::new(Self(params))),
-            other => Err(format!("longest_key = {other} is not between 8 and {MOST_KEY_BYTES}")),
+            other => {
+                Err(format!("longest_key is {other}, which is not between 8 and {MOST_KEY_BYTES} bytes"))
+            }
         }
     }
 }

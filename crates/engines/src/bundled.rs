@@ -129,7 +129,8 @@ pub(crate) fn without_filters(settings: &EngineOptions, name: &str) -> Option<St
     })
 }
 
-/// Returns the mapping line for an engine that keeps all values with their keys. `None` if the design does the same.
+/// Returns the mapping line for an engine that keeps all values with their keys. `None` if the design also keeps them
+/// with their keys.
 pub(crate) fn without_blob_files(settings: &EngineOptions, name: &str) -> Option<String> {
     (settings.values != ValuePlace::Inline)
         .then(|| unequal(format_args!("values {}: {name} keeps values with their keys", settings.values)))

@@ -1,4 +1,4 @@
-//! Checks of the contract of engines, which the tests of any crate can call.
+//! Checks whether engines keep their contract. The tests of any crate can call these checks.
 //!
 //! ```
 //! let ours = lsmbench_engines::CATALOG.variant("lsmbench")?;

@@ -1,4 +1,4 @@
-//! The interface of an engine before it is opened.
+//! Defines the interface of an engine before a store is opened.
 
 use std::path::PathBuf;
 

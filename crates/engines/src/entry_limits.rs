@@ -1,4 +1,4 @@
-//! The sizes of keys and values that an engine accepts.
+//! Defines and checks the sizes of keys and values that an engine accepts.
 
 use std::ops::RangeInclusive;
 

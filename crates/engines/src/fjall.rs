@@ -1,4 +1,4 @@
-//! Fjall 3: an LSM-tree in Rust.
+//! Adapter for Fjall 3, an LSM-tree in Rust.
 
 #[cfg(feature = "peers")]
 mod store;

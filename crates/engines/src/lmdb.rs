@@ -1,4 +1,4 @@
-//! LMDB: a copy-on-write B-tree of pages in a memory map, with one writer and lock-free readers.
+//! Adapter for LMDB, a copy-on-write B-tree of pages in a memory map, with one writer and lock-free readers.
 
 #[cfg(feature = "peers")]
 mod store;

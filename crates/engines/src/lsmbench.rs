@@ -1,4 +1,5 @@
-//! The LSM-tree of lsmbench, assembled from the design. This is the default engine of an experiment.
+//! Adapter for the LSM-tree of lsmbench, which is assembled from the design. This is the default engine of an
+//! experiment.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! redb: a copy-on-write B-tree of pages in Rust, with one writer and lock-free readers.
+//! Adapter for redb, a copy-on-write B-tree of pages in Rust, with one writer and lock-free readers.
 
 #[cfg(feature = "peers")]
 mod store;

@@ -1,4 +1,4 @@
-//! sled: a lock-free B-tree over a log of page fragments, in Rust.
+//! Adapter for sled, a lock-free B-tree over a log of page fragments, in Rust.
 
 #[cfg(feature = "peers")]
 mod store;

@@ -1,4 +1,5 @@
-//! `SQLite`: a B-tree of pages in C, with a write-ahead log. A store is one table of keys and values without row IDs.
+//! Adapter for `SQLite`, a B-tree of pages in C, with a write-ahead log. A store is one table of keys and values
+//! without row IDs.
 
 #[cfg(feature = "more-peers")]
 mod store;
@@ -66,7 +67,8 @@ impl Engine for Sqlite {
             cache(settings, "cache_size of each connection"),
             format!("blocks {}: page_size {}", format_bytes(settings.block_bytes), page_bytes(settings)),
             format!(
-                "memtable {}: wal_autocheckpoint {} pages, the WAL size at which a commit copies pages into the table",
+                "memtable {}: wal_autocheckpoint {} pages, the WAL size at which a commit copies pages into \
+                 the database file",
                 format_bytes(settings.memtable_bytes),
                 checkpoint_pages(settings)
             ),

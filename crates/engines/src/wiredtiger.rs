@@ -1,4 +1,4 @@
-//! `WiredTiger`: a B-tree of pages, or an LSM-tree of such B-trees if the library still has one.
+//! Adapter for `WiredTiger`, a B-tree of pages, or an LSM-tree of such B-trees if the library still has one.
 //!
 //! The C interface of `WiredTiger` consists of structures of function pointers, and their layout changes from version
 //! to version. The adapter is therefore compiled against the header of the linked library, and the library is not
@@ -146,7 +146,7 @@ impl Engine for WiredTiger {
              kernel also contains the files of WiredTiger",
         ));
         lines.push(unequal(format_args!(
-            "{} background threads: WiredTiger chooses its own number",
+            "{} background threads: WiredTiger chooses the number of its threads",
             settings.background_threads
         )));
         match snappy(settings) {

@@ -1,4 +1,4 @@
-//! Torture tests of a store: crashes and I/O errors at every step, corruption of its files, and checks of the result.
+//! Tests stores under torture: crashes and I/O errors at every step, corruption of files, and killed processes.
 //!
 //! A seeded [script](Script) of writes, reads, flushes, compactions, checkpoints and reopens runs on a [`StoreKind`] in
 //! `counted` mode, on one thread. A seed therefore determines a history, which is a list of storage calls.

@@ -1,5 +1,5 @@
-//! The loop that executes and times operations. Each thread of a phase executes the operations of its stream, and
-//! measures their latencies.
+//! Implements the loop that executes and times operations. Each thread of a phase executes the operations of its
+//! stream, and measures their latencies.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! The rows of `levels.csv`. Each row describes the work in one level of the store during one phase.
+//! Computes the rows of `levels.csv`. Each row describes the work in one level of the store during one phase.
 
 use results::columns::ALL;
 use results::{Measurements, columns as c, formulas, levels as l};

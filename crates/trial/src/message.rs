@@ -1,4 +1,4 @@
-//! The messages between the parent process and the trial process. Each message is one line of JSON.
+//! Defines the messages between the parent process and the trial process. Each message is one line of JSON.
 
 use std::path::PathBuf;
 

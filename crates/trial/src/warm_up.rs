@@ -1,5 +1,5 @@
-//! The warm-up of a phase. Before the measured part, the threads of the phase execute operations without measuring
-//! their times. The warm-up ends after a time, after a number of operations, or when the store is steady.
+//! Implements the warm-up of a phase. Before the measured part, the threads of the phase execute operations without
+//! measuring their times. The warm-up ends after a time, after a number of operations, or when the store is steady.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A store of bf-tree.
+//! Implements a store of bf-tree.
 
 use std::collections::VecDeque;
 use std::fs;

@@ -1,4 +1,4 @@
-//! A store of canopydb.
+//! Implements a store of canopydb.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A store of Fjall 3.
+//! Implements a store of Fjall 3.
 
 use std::path::Path;
 
@@ -35,7 +35,7 @@ impl FjallStore {
         Ok(Self { database, keyspace, syncs: settings.log == Log::Sync })
     }
 
-    /// Syncs all previous writes if the WAL mode is `sync`. Otherwise, does nothing.
+    /// Syncs all previous writes if the WAL mode is [`Log::Sync`]. Otherwise, does nothing.
     fn sync(&self) -> Result<(), TargetError> {
         if self.syncs {
             self.database.persist(PersistMode::SyncData)?;

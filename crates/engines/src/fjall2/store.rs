@@ -1,4 +1,4 @@
-//! A store of Fjall 2.
+//! Implements a store of Fjall 2.
 
 use std::path::Path;
 
@@ -50,7 +50,7 @@ impl Fjall2Store {
         Ok(Self { keyspace, partition, syncs: settings.log == Log::Sync })
     }
 
-    /// Syncs all previous writes if the WAL mode is `sync`. Otherwise, does nothing.
+    /// Syncs all previous writes if the WAL mode is [`Log::Sync`]. Otherwise, does nothing.
     fn sync(&self) -> Result<(), TargetError> {
         if self.syncs {
             self.keyspace.persist(PersistMode::SyncData)?;

@@ -1,4 +1,5 @@
-//! `LevelDB`, a shared library that is loaded when a store is opened. Source: `include/leveldb/c.h` of `LevelDB` 1.23.
+//! Adapter for `LevelDB`, a shared library that is loaded when a store is opened. Source: `include/leveldb/c.h` of
+//! `LevelDB` 1.23.
 
 mod store;
 

@@ -1,4 +1,4 @@
-//! A store of `LevelDB`, driven through its C interface.
+//! Implements a store of `LevelDB` through its C interface.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uchar, c_void};

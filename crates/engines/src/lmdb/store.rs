@@ -1,4 +1,4 @@
-//! A store of LMDB.
+//! Implements a store of LMDB.
 #![allow(unsafe_code)]
 
 use std::ops::Bound;

@@ -1,4 +1,4 @@
-//! A store of redb.
+//! Implements a store of redb.
 
 use std::path::{Path, PathBuf};
 

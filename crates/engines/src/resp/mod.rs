@@ -1,4 +1,5 @@
-//! A server with the Redis protocol: Redis, Valkey, `KeyDB`, Kvrocks, or a tree of lsmbench behind `lsmbench serve`.
+//! Adapter for servers with the Redis protocol: Redis, Valkey, `KeyDB`, Kvrocks, or a tree of lsmbench behind
+//! `lsmbench serve`.
 
 mod params;
 mod process;

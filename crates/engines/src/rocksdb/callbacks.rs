@@ -1,4 +1,4 @@
-//! The types of the callbacks of a merge operator in `rocksdb/c.h`.
+//! Declares the types of the callbacks of a merge operator in `rocksdb/c.h`.
 
 use std::ffi::{c_char, c_int, c_uchar, c_void};
 

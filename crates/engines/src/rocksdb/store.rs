@@ -1,4 +1,4 @@
-//! A store of `RocksDB`, driven through its C interface.
+//! Implements a store of `RocksDB` through its C interface.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uchar};

@@ -1,4 +1,4 @@
-//! A store of sled.
+//! Implements a store of sled.
 
 use std::path::Path;
 
@@ -39,7 +39,7 @@ impl SledStore {
         Ok(Self { db, syncs: settings.log == Log::Sync })
     }
 
-    /// Syncs all previous writes if the WAL mode is `sync`. Otherwise, does nothing.
+    /// Syncs all previous writes if the WAL mode is [`Log::Sync`]. Otherwise, does nothing.
     fn sync(&self) -> Result<(), TargetError> {
         if self.syncs { self.flush() } else { Ok(()) }
     }

@@ -1,4 +1,4 @@
-//! A store of `SQLite`.
+//! Implements a store of `SQLite`.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A store of `TidesDB`.
+//! Implements a store of `TidesDB`.
 
 use std::path::Path;
 

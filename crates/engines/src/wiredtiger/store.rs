@@ -1,4 +1,4 @@
-//! A store of `WiredTiger`, driven through the functions of `shim.c`.
+//! Implements a store of `WiredTiger` through the functions of `shim.c`.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};

@@ -1,5 +1,5 @@
-//! The timed loop of a process that runs in turns. Each thread executes a part of the operations of each slice. A
-//! slice contains the same operations in the processes of all configurations.
+//! Implements the timed loop of a process that runs in turns. Each thread executes a part of the operations of each
+//! slice. A slice contains the same operations in the processes of all configurations.
 
 use std::sync::atomic::Ordering;
 

@@ -173,8 +173,8 @@ impl Keyspace {
         Ok(count)
     }
 
-    /// Deletes all names. During this call, no client of this server can write. After a crash during this call, some
-    /// names may remain.
+    /// Deletes all names of this database. During this call, no other client can write to this database. After a crash
+    /// during this call, some names may remain.
     pub(crate) fn clear(&self) -> Result<()> {
         let _held = self.stripes.lock_all();
         let mut from = Vec::new();

@@ -72,7 +72,7 @@ impl Server {
     /// Opens the sockets for the addresses of the options.
     ///
     /// # Errors
-    /// An option is invalid, or the server cannot listen on an address.
+    /// An option is invalid, the server cannot listen on an address, or its threads cannot be started.
     pub fn bind(options: ServerOptions) -> Result<Self, ServeError> {
         options.check().map_err(ServeError::Options)?;
         raise_file_limit(options.limits.connections as u64 + OTHER_FILES);
@@ -99,7 +99,7 @@ impl Server {
     /// replies and closes the store, so that all writes are durable.
     ///
     /// # Errors
-    /// The store cannot be read or closed, or the threads cannot be started.
+    /// The store cannot be read or closed.
     ///
     /// # Panics
     /// A task of the server outlives its runtime, which is a bug.

@@ -127,7 +127,7 @@ pub fn replay(subject: &StoreKind, place: FaultPoint) -> Result<FaultSummary, St
 
 /// Returns every fault of a history. A fault is an error of one storage call. For each call, each error that it can
 /// return, and each effect, there are two faults: one makes only this call fail, and the other also makes all later
-/// calls fail.
+/// calls fail that can return this error.
 fn all_faults(subject: &StoreKind, script: &Script, seed: u64) -> Result<Vec<InjectedFault>, Violation> {
     let faulty = Arc::new(Faulty::new(Arc::new(disk_of(seed))));
     let mut player = Player::new(subject, Arc::clone(&faulty) as _, &|| 0);

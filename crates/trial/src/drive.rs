@@ -636,8 +636,8 @@ impl<'a> Worker<'a> {
     }
 
     /// Adds the time for which the thread waited for a CPU since the start of the slice to the total, and returns this
-    /// time in nanoseconds. A reading here may be disturbed, because the measured time of a slice includes its last
-    /// reading.
+    /// time in nanoseconds. An undisturbed reading is not necessary here, because the measured time of a slice includes
+    /// its last reading.
     fn leave_cpu(&mut self) -> u64 {
         let now = probe::thread_run_queue_wait_ns();
         let waited = now.zip(self.run_queue_at_start_ns).map(|(now, before)| now.saturating_sub(before));

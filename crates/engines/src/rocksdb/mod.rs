@@ -108,8 +108,8 @@ impl<K: RocksDbFork> Member<K> {
         linked::KIND == Some(K::KIND) && !K::WANTED.is_named(&self.params.library)
     }
 
-    /// Replaces the settings that the fork does not support: the memtable filter becomes 0, and ribbon filters become
-    /// Bloom filters.
+    /// Replaces the settings that the fork does not support: a memtable filter by no filter, and any other kind of
+    /// filter by Bloom filters.
     fn terms(settings: &EngineOptions) -> EngineOptions {
         let filter = if K::FILTERS_MEMTABLES { settings.memtable_filter_bytes } else { 0 };
         let has_ribbons = K::HAS_RIBBONS && settings.filters == Filters::Ribbon;

@@ -84,8 +84,8 @@ impl Rule {
     ///
     /// - Zeros that are appended to a WAL look like preallocated space, so they may stay unreported.
     /// - A completely written WAL must be intact, because the manifest contains its length.
-    /// - The WAL that was active when the process died may end early. The exception are bytes that a later record marks
-    ///   as durable.
+    /// - The WAL that was active when the process died may end early. However, it must exist, and it must contain all
+    ///   bytes that a later record marks as durable.
     fn of_log(store_image: &StoreImage, corruption: &Corruption, wal: WalMode) -> Self {
         if corruption.appends_zeros(store_image) {
             return Self::passes(store_image, Class::AsACrash);

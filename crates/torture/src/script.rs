@@ -82,8 +82,8 @@ pub enum StoreAction {
 
 /// A list of actions, with the expected content after each commit.
 ///
-/// Every value contains the number of its commit, so each commit changes the content. The exception are deletes that
-/// delete no key.
+/// Every value contains the number of its commit, so each commit changes the content. The exceptions are deletes of
+/// absent keys.
 pub struct Script {
     /// The actions of the script, in order.
     pub actions: Vec<StoreAction>,

@@ -1,4 +1,5 @@
-//! bf-tree: a B-tree in Rust. Each leaf page has a small page in memory for its hot records.
+//! Adapter for bf-tree, a B-tree in Rust. Each leaf page of bf-tree has a small page in memory for its frequently used
+//! records.
 
 mod sizes;
 #[cfg(feature = "more-peers")]
@@ -20,8 +21,9 @@ use sizes::Sizes;
 
 pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<BfTree>(
     "bf-tree",
-    "bf-tree, a B-tree in Rust with a small page of hot records per leaf; a record must fit into half a page",
-    "# The longest key in bytes. A longer limit leaves less space for values.\n\
+    "bf-tree, a B-tree in Rust with an in-memory page of hot records per leaf; a record must fit into half \
+     a page",
+    "# The maximum length of a key in bytes. A larger maximum leaves less space for values.\n\
      longest_key = 64\n",
 )
 .limited(&[Limit::NotDeterministic]);
@@ -49,7 +51,9 @@ impl Build<dyn Engine> for BfTree {
     fn build(params: Params) -> Result<Box<dyn Engine>, String> {
         match params.longest_key {
             8..=MOST_KEY_BYTES => Ok(Box::new(Self(params))),
-            other => Err(format!("longest_key = {other} is not between 8 and {MOST_KEY_BYTES}")),
+            other => {
+                Err(format!("longest_key is {other}, which is not between 8 and {MOST_KEY_BYTES} bytes"))
+            }
         }
     }
 }
@@ -59,7 +63,7 @@ impl Engine for BfTree {
         bundled::MORE_PEERS.identify(env!("PEERS_BF_TREE"))
     }
 
-    /// A scan reads one leaf at a time.
+    /// Returns `false`, because a scan of bf-tree reads one leaf at a time.
     fn ranges_are_of_one_moment(&self) -> bool {
         false
     }
@@ -68,7 +72,8 @@ impl Engine for BfTree {
         false
     }
 
-    /// bf-tree 0.5 cannot recover from its WAL. Only the writes in a snapshot survive.
+    /// Returns [`Survival::Flushed`]. bf-tree 0.5 cannot recover from its WAL, so only the writes in a snapshot
+    /// survive.
     fn survival(&self, _: Log) -> Option<Survival> {
         Some(Survival::Flushed)
     }

@@ -1,4 +1,5 @@
-//! Helpers shared by the engines that are crates. A build contains such an engine only if its feature is enabled.
+//! Helpers shared by the engines that are Rust crates. A build contains such an engine only if its Cargo feature is
+//! enabled.
 //!
 //! A mapping line is one line of [`Engine::mapping`](crate::Engine::mapping). The line names a setting of the design
 //! and the corresponding option of the engine.
@@ -8,22 +9,25 @@ use types::quantity::format_bytes;
 use crate::engine::{Identity, Missing, UNEQUAL};
 use crate::options::{Codec, EngineOptions, Filters, Log, Reads, ValuePlace};
 
-/// A group of engines that one feature compiles in.
+/// The engines that one Cargo feature compiles in.
 pub(crate) struct Bundle {
     feature: &'static str,
     is_built: bool,
 }
 
-/// The engines of the feature `peers`.
+/// The engines that the Cargo feature `peers` compiles in.
 pub(crate) const PEERS: Bundle = Bundle { feature: "peers", is_built: cfg!(feature = "peers") };
 
-/// The engines of the feature `more-peers`.
+/// The engines that the Cargo feature `more-peers` compiles in.
 pub(crate) const MORE_PEERS: Bundle =
     Bundle { feature: "more-peers", is_built: cfg!(feature = "more-peers") };
 
 impl Bundle {
-    /// The version of an engine of the group, or an error if the group is not built in. An empty version means that the
-    /// engine reports its version only when it runs.
+    /// Returns the identity of an engine with this version. An empty `version` means that the engine reports its
+    /// version only when it runs.
+    ///
+    /// # Errors
+    /// The Cargo feature of the bundle is not enabled in this build.
     pub(crate) fn identify(&self, version: &str) -> Result<Identity, Missing> {
         if self.is_built {
             let version = Some(version.to_owned()).filter(|version| !version.is_empty());
@@ -34,7 +38,8 @@ impl Bundle {
     }
 }
 
-/// Opens a store if the feature with its adapter is in this build.
+/// Opens a store if its adapter is compiled in. If the Cargo feature `$feature` is not enabled, the result is
+/// the error `Missing::NotBuilt`.
 macro_rules! open {
     ($feature:literal, $($store:ident)::+, $directory:expr, $settings:expr) => {{
         #[cfg(feature = $feature)]
@@ -51,7 +56,8 @@ macro_rules! open {
 
 pub(crate) use open;
 
-/// The mapping line of the capacity of memtables. The line is a mismatch if the design has memtable filters.
+/// Returns the mapping line of the memtable capacity. If the design has memtable filters, the line is a mismatch,
+/// because the engine has none.
 pub(crate) fn memtable(settings: &EngineOptions, option: &str) -> String {
     let line = format!("memtable {}: {option}", format_bytes(settings.memtable_bytes));
     match settings.memtable_filter_bytes {
@@ -60,22 +66,23 @@ pub(crate) fn memtable(settings: &EngineOptions, option: &str) -> String {
     }
 }
 
-/// The mapping line of the capacity of the cache.
+/// Returns the mapping line of the cache capacity.
 pub(crate) fn cache(settings: &EngineOptions, option: &str) -> String {
     format!("cache {}: {option}", format_bytes(settings.cache_bytes))
 }
 
-/// The mapping line of a WAL mode that the engine supports.
+/// Returns the mapping line of a WAL mode that the engine supports. `option` is the corresponding option of the engine.
 pub(crate) fn log(settings: &EngineOptions, option: &str) -> String {
     format!("log {}: {option}", settings.log)
 }
 
-/// The mapping line of a setting that the engine cannot match.
+/// Returns the mapping line of a setting that the engine cannot match: [`UNEQUAL`], followed by the explanation `what`.
 pub(crate) fn unequal(what: impl std::fmt::Display) -> String {
     format!("{UNEQUAL}{what}")
 }
 
-/// The mapping lines of a B-tree, which has no memtable, no filters and no blocks.
+/// Returns the mapping lines of a B-tree with the name `name`. A B-tree has no memtable and no filters, and chooses its
+/// own page size.
 pub(crate) fn of_pages(settings: &EngineOptions, name: &str) -> Vec<String> {
     let mut lines = vec![
         unequal(format_args!(
@@ -91,13 +98,14 @@ pub(crate) fn of_pages(settings: &EngineOptions, name: &str) -> Vec<String> {
     lines
 }
 
-/// The mapping line for an engine that does not read through memory maps.
+/// Returns the mapping line for an engine that cannot read through memory maps. `None` if the design uses no memory
+/// maps.
 pub(crate) fn without_maps(settings: &EngineOptions, name: &str) -> Option<String> {
     let what = format_args!("mapped tables: {name} reads its files without memory maps");
     (settings.reads == Reads::Mapped).then(|| unequal(what))
 }
 
-/// The mapping line of a codec that the engine lacks.
+/// Returns the mapping line for an engine without compression. `None` if the design compresses no blocks.
 pub(crate) fn without_codec(settings: &EngineOptions, name: &str) -> Option<String> {
     let runs_without = || {
         unequal(format_args!(
@@ -108,7 +116,8 @@ pub(crate) fn without_codec(settings: &EngineOptions, name: &str) -> Option<Stri
     (settings.codec != Codec::None).then(runs_without)
 }
 
-/// The mapping line of filters that are not Bloom filters, for an engine that has only Bloom filters.
+/// Returns the mapping line for an engine that has only Bloom filters. `None` if the design has Bloom filters or no
+/// filters.
 pub(crate) fn without_filters(settings: &EngineOptions, name: &str) -> Option<String> {
     let kind = match &settings.filters {
         Filters::Bloom => return None,
@@ -120,13 +129,15 @@ pub(crate) fn without_filters(settings: &EngineOptions, name: &str) -> Option<St
     })
 }
 
-/// The mapping line of values in blob files, for an engine that keeps all values with their keys.
+/// Returns the mapping line for an engine that keeps all values with their keys. `None` if the design also keeps them
+/// with their keys.
 pub(crate) fn without_blob_files(settings: &EngineOptions, name: &str) -> Option<String> {
     (settings.values != ValuePlace::Inline)
         .then(|| unequal(format_args!("values {}: {name} keeps values with their keys", settings.values)))
 }
 
-/// The mapping line of a WAL with syncs at intervals, for an engine that syncs either every commit or no commit.
+/// Returns the mapping line for an engine that syncs either every commit or no commit. `None` if the WAL of the design
+/// is not synced at intervals.
 pub(crate) fn without_interval(settings: &EngineOptions, name: &str) -> Option<String> {
     matches!(settings.log, Log::Interval { .. }).then(|| {
         unequal(format_args!(

@@ -1,4 +1,4 @@
-//! canopydb: a B-tree of pages in Rust with a log and checkpoints. Readers use snapshots of versions.
+//! Adapter for canopydb, a B-tree of pages in Rust with a WAL and checkpoints. Readers use multi-version snapshots.
 
 #[cfg(feature = "peers")]
 mod store;

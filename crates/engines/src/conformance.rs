@@ -1,4 +1,4 @@
-//! The invariants of engines as checks that any crate's tests can call.
+//! Checks whether engines keep their contract. The tests of any crate can call these checks.
 //!
 //! ```
 //! let ours = lsmbench_engines::CATALOG.variant("lsmbench")?;
@@ -22,7 +22,7 @@ use crate::{CATALOG, Engine};
 pub struct Checked {
     /// The name of the check.
     pub name: &'static str,
-    /// How completely the engine keeps the invariant, or the violation.
+    /// How completely the engine keeps the invariant. The error describes the violation.
     pub outcome: Result<Kept, String>,
 }
 
@@ -30,10 +30,10 @@ pub struct Checked {
 /// ordered map, batches are atomic, and stores survive closing and reopening.
 ///
 /// Stores are in temporary folders, which are removed. For an engine that is a C++ library, call this function in a
-/// separate process, because two such libraries may define equal names.
+/// separate process, because two such libraries may define equal symbols.
 ///
 /// # Errors
-/// The engine is not on this machine or not in this build; or one line per broken invariant, in the form
+/// The engine is not on this machine or not in this build. Otherwise, one line per broken invariant, in the form
 /// `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn Engine>) -> Result<(), String> {
     let mut broken: Vec<String> = laws::check_variant(CATALOG.axis, variant).err().into_iter().collect();
@@ -49,17 +49,20 @@ pub fn check(variant: &'static Variant<dyn Engine>) -> Result<(), String> {
     laws::all_kept(&broken)
 }
 
-/// Runs every check over engines that `make` builds, for a caller that shows each outcome.
+/// Runs every check on engines that `make` builds, and returns each outcome in the order of [`names`].
 pub fn check_each(make: &dyn Fn() -> Box<dyn Engine>) -> Vec<Checked> {
     checks::CHECKS.iter().map(|(name, check)| Checked { name, outcome: check(make) }).collect()
 }
 
-/// The names of all checks, in order.
+/// Returns the names of all checks, in the order in which they run.
 pub fn names() -> impl Iterator<Item = &'static str> {
     checks::CHECKS.iter().map(|(name, _)| *name)
 }
 
-/// The engine with its default parameters, which were built before.
+/// Builds the engine with its default parameters. The caller has checked that they build.
+///
+/// # Panics
+/// The default parameters do not build.
 fn default_engine(variant: &Variant<dyn Engine>) -> Box<dyn Engine> {
     variant.build_of(CATALOG.axis, &variant.default_choice()).expect("the defaults build again")
 }

@@ -1,4 +1,4 @@
-//! The interface of an engine before it is opened.
+//! Defines the interface of an engine before a store is opened.
 
 use std::path::PathBuf;
 
@@ -16,24 +16,23 @@ use crate::survival::Survival;
 
 /// An engine: an ordered key-value store that can be opened in a directory.
 ///
-/// The methods with a default body declare a capability that an engine may have beyond the minimum. The default body is
-/// for engines other than the tree of lsmbench.
+/// Most methods with a default body declare whether the engine has an optional capability. The default is what holds
+/// for most engines other than the tree of lsmbench.
 pub trait Engine: Send + Sync {
     /// Returns the version and the library of the engine, without running code of the engine.
     ///
     /// # Errors
-    /// Returns the steps to get the engine, if the engine is not on this machine or not in this build.
+    /// The engine is not on this machine or not in this build. The error explains how to get the engine.
     fn identify(&self) -> Result<Identity, Missing>;
 
-    /// Lists each setting of `options` with the corresponding option of the engine, one per line. Settings that the
-    /// engine cannot match come last, in lines that begin with [`UNEQUAL`].
+    /// Returns one line per setting of `options`, which names the corresponding option of the engine. Settings that the
+    /// engine cannot match are in lines that begin with [`UNEQUAL`].
     fn mapping(&self, options: &EngineOptions) -> Vec<String>;
 
-    /// Opens the store in the directory of `opening`, which exists. If the directory contains no store, creates a
-    /// store.
+    /// Opens the store in `opening.directory`, which must exist. If the directory contains no store, creates a store.
     ///
     /// # Errors
-    /// The error of the engine.
+    /// The error of the engine, for example if the files are corrupt or an option is invalid.
     fn open(&self, opening: &Opening) -> Result<Box<dyn Store>, TargetError>;
 
     /// Whether a scan reads a consistent snapshot of the store. If not, a scan may see half of a batch.
@@ -41,27 +40,29 @@ pub trait Engine: Send + Sync {
         true
     }
 
-    /// Whether a batch of several writes is atomic. If not, a crash may leave a part of a batch.
+    /// Whether a batch of several writes is atomic. If not, only a part of a batch may survive a crash.
     fn writes_batches_atomically(&self) -> bool {
         true
     }
 
-    /// The writes that survive `kill -9` of the process, with a WAL mode. `None` if the store is not in the process.
+    /// Returns which writes survive `kill -9` of this process when the WAL mode is `log`. `None` if the store is in
+    /// another process, such as a server.
     fn survival(&self, log: Log) -> Option<Survival> {
         Some(Survival::of_log(log))
     }
 
-    /// The sizes of keys and values that stores with the settings `options` accept.
+    /// Returns the sizes of keys and values that stores with the settings `options` accept.
     fn entry_limits(&self, _options: &EngineOptions) -> EntryLimits {
         EntryLimits::default()
     }
 
-    /// Whether the engine reads the complete design, rather than only [`EngineOptions`].
+    /// Whether the engine reads the complete design. If not, the engine reads only [`EngineOptions`].
     fn reads_whole_design(&self) -> bool {
         false
     }
 
-    /// Limits of stores of the engine. An engine that reads the complete design has the limits of the design.
+    /// Returns the limits of stores of the engine, for example that they are not durable. An engine that reads the
+    /// complete design has the limits of the design.
     fn limits(&self, _: &Design) -> Vec<Limit> {
         Vec::new()
     }
@@ -72,7 +73,8 @@ pub trait Engine: Send + Sync {
         true
     }
 
-    /// Whether a copy of a closed store opens as an equal store, so that the copy can be a fixture.
+    /// Whether a copy of the files of a closed store opens as an identical store. If so, lsmbench can save the copy as
+    /// a fixture, and start several trials from it.
     fn stores_can_be_cloned(&self) -> bool {
         false
     }
@@ -87,8 +89,8 @@ pub trait Engine: Send + Sync {
         false
     }
 
-    /// Whether stores of the engine have a call that [merges](workload::Target::merge) operands, with the operators
-    /// of a design.
+    /// Whether stores of the engine have a call that [merges](workload::Target::merge) operands with the merge operator
+    /// of the design.
     fn merges(&self) -> bool {
         false
     }
@@ -103,7 +105,7 @@ pub trait Engine: Send + Sync {
         false
     }
 
-    /// Whether stores of the engine can have [column families](Store::family) that are trees of their own.
+    /// Whether stores of the engine can have [column families](Store::family) that are separate trees.
     fn has_families(&self) -> bool {
         false
     }
@@ -113,7 +115,7 @@ pub trait Engine: Send + Sync {
         false
     }
 
-    /// Whether an atomic batch of the engine can contain writes of a kind.
+    /// Whether an atomic batch of the engine can contain writes of the given kind.
     fn batches(&self, kind: Kind) -> bool {
         matches!(kind, Kind::Put | Kind::Insert | Kind::Delete)
     }
@@ -128,37 +130,39 @@ pub trait Engine: Send + Sync {
         false
     }
 
-    /// Whether the engine uses the allocator of this program. If so, lsmbench can count the allocations of the engine.
+    /// Whether the engine uses the memory allocator of this program. If so, lsmbench can count the allocations of the
+    /// engine.
     fn allocates_in_program(&self) -> bool {
         false
     }
 }
 
-/// The identity of an engine: version, library, and reasons to doubt its times.
+/// The identity of an engine: version, library, and reasons why its measured times are doubtful.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
     /// Version of the engine, if known before a store is opened.
     pub version: Option<String>,
     /// Path of the shared library, if the engine is a shared library.
     pub library: Option<PathBuf>,
-    /// The reasons why times of the engine are doubtful.
+    /// The reasons why measured times of the engine are doubtful, such as a build with assertions. Empty if there are
+    /// none.
     pub doubts: Vec<String>,
 }
 
 /// The reason why an engine is unavailable.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum Missing {
-    /// No library with one of the names was found.
+    /// No library with the name was found.
     #[error("no {names} in {searched}; {advice}")]
     NoLibrary {
-        /// The names that were searched for.
+        /// The name of the library, or of the program, that was searched for.
         names: String,
-        /// Places that were searched for the engine.
+        /// The folders that were searched for the library.
         searched: String,
-        /// Advice on how to install the engine.
+        /// Instructions to install the engine.
         advice: String,
     },
-    /// The file is not a library of the engine.
+    /// The file is not a usable library of the engine.
     #[error("{}: {reason}", path.display())]
     NotThis {
         /// The path of the file.
@@ -171,7 +175,7 @@ pub enum Missing {
         "this build of lsmbench does not contain the engine; build with: cargo build --release --features {feature}"
     )]
     NotBuilt {
-        /// The feature of the package `lsmbench` that contains the engine.
+        /// The Cargo feature of the package `lsmbench` that compiles in the engine.
         feature: &'static str,
     },
 }

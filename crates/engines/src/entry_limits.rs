@@ -1,22 +1,22 @@
-//! The sizes of keys and values that an engine accepts.
+//! Defines and checks the sizes of keys and values that an engine accepts.
 
 use std::ops::RangeInclusive;
 
 #[cfg(any(feature = "more-peers", test))]
 use workload::TargetError;
 
-/// The sizes of keys and values that a store accepts, in bytes. A store rejects a write beyond the limits with an error
-/// that names the limit.
+/// The sizes of keys and values that a store accepts, in bytes. A store rejects a write outside these ranges with an
+/// error that names the range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryLimits {
-    /// Sizes of keys in bytes.
+    /// The accepted sizes of keys, in bytes.
     pub key_bytes: RangeInclusive<usize>,
-    /// Sizes of values in bytes.
+    /// The accepted sizes of values, in bytes.
     pub value_bytes: RangeInclusive<usize>,
 }
 
 impl Default for EntryLimits {
-    /// The limits of an engine that accepts entries of any size.
+    /// Accepts keys and values of any size.
     fn default() -> Self {
         Self { key_bytes: 0..=usize::MAX, value_bytes: 0..=usize::MAX }
     }
@@ -24,18 +24,18 @@ impl Default for EntryLimits {
 
 #[cfg(any(feature = "more-peers", test))]
 impl EntryLimits {
-    /// Checks the size of a key.
+    /// Checks that the size of a key is accepted.
     ///
     /// # Errors
-    /// The size is not within the limits. The error names the `engine`, the size, the limits, and the `remedy`.
+    /// The size is not accepted. The error names the `engine`, the size, the accepted range, and the `remedy`.
     pub(crate) fn check_key(&self, key: &[u8], engine: &str, remedy: &str) -> Result<(), TargetError> {
         check("key", key.len(), &self.key_bytes, engine, remedy)
     }
 
-    /// Checks the sizes of the key and the value of an entry.
+    /// Checks that the sizes of a key and its value are accepted.
     ///
     /// # Errors
-    /// A size is not within the limits. The error names the `engine`, the size, the limits, and the `remedy`.
+    /// A size is not accepted. The error names the `engine`, the size, the accepted range, and the `remedy`.
     pub(crate) fn check(
         &self,
         (key, value): (&[u8], &[u8]),
@@ -48,12 +48,12 @@ impl EntryLimits {
 }
 
 impl EntryLimits {
-    /// The size within the limits of values that is nearest to `bytes`.
+    /// Returns the accepted size of a value that is nearest to `bytes`.
     pub fn nearest_value_bytes(&self, bytes: usize) -> usize {
         bytes.clamp(*self.value_bytes.start(), *self.value_bytes.end())
     }
 
-    /// The size within the limits of keys that is nearest to `bytes`.
+    /// Returns the accepted size of a key that is nearest to `bytes`.
     pub fn nearest_key_bytes(&self, bytes: usize) -> usize {
         bytes.clamp(*self.key_bytes.start(), *self.key_bytes.end())
     }

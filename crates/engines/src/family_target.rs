@@ -1,4 +1,4 @@
-//! The operations of one column family of a store, or of the whole store.
+//! Gives access to the operations of one column family of a store, or of the whole store.
 
 use tree::{Design, FamilyLayout};
 use workload::{Target, TargetError};
@@ -8,7 +8,7 @@ use crate::store::Store;
 
 /// The operations of one column family of a store, or of the whole store.
 pub enum FamilyTarget<'s> {
-    /// The operations apply to a store without column families.
+    /// The operations apply to the whole store.
     Store(&'s dyn Target),
     /// The operations apply to one column family.
     Family(Box<dyn Target + 's>),
@@ -17,6 +17,9 @@ pub enum FamilyTarget<'s> {
 impl<'s> FamilyTarget<'s> {
     /// Returns the operations of `family` in a store with this design. If `family` is `None`, returns the operations of
     /// the whole store.
+    ///
+    /// # Errors
+    /// The store has no family with this name.
     pub(crate) fn of(
         store: &'s dyn Store,
         design: &Design,
@@ -34,7 +37,7 @@ impl<'s> FamilyTarget<'s> {
         family.map(Self::Family).ok_or_else(|| format!("the store has no family \"{name}\"").into())
     }
 
-    /// Returns the operations that the driver of a workload calls.
+    /// Returns the operations, for the driver of a workload.
     pub fn target(&self) -> &dyn Target {
         match self {
             Self::Store(store) => *store,

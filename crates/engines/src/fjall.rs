@@ -1,4 +1,4 @@
-//! Fjall 3: an LSM-tree in Rust.
+//! Adapter for Fjall 3, an LSM-tree in Rust.
 
 #[cfg(feature = "peers")]
 mod store;
@@ -23,9 +23,9 @@ impl Engine for Fjall {
         bundled::PEERS.identify(env!("PEERS_FJALL"))
     }
 
-    /// Returns `false`, because a snapshot can see a part of a batch. When a flush or compaction of lsm-tree 3.1.10
-    /// finishes, it raises the visible sequence number past a batch that is still being applied
-    /// (`upgrade_version_with_seqno`).
+    /// Returns `false`, because a snapshot can see a part of a batch. The reason is in lsm-tree 3.1.10
+    /// (`upgrade_version_with_seqno`): a finishing flush or compaction raises the visible sequence number past a batch
+    /// that is still being applied.
     fn ranges_are_of_one_moment(&self) -> bool {
         false
     }

@@ -1,5 +1,5 @@
-//! Fjall 2: one of the source documents measured version 2.1 of Fjall, which no longer builds with current
-//! dependencies. The adapter uses version 2.11, the last version of the line.
+//! Adapter for Fjall 2, the previous major version of Fjall. One of the source documents measured version 2.1, which no
+//! longer builds with current dependencies. The adapter therefore uses 2.11, the last minor version.
 
 #[cfg(feature = "peers")]
 mod store;
@@ -25,16 +25,16 @@ pub(crate) const VARIANT: Variant<dyn Engine> = Variant::<dyn Engine>::plain(
 
 struct Fjall2;
 
-/// The smallest limit for all memtables together that the engine accepts, in bytes.
+/// The smallest total size of all memtables that Fjall accepts as a limit, in bytes.
 const LEAST_WRITE_BUFFER_BYTES: u64 = 1 << 20;
 
-/// Limit in bytes for all memtables together, at which writers wait. With the engine's default of 64 MiB, a large
-/// memtable would become immutable too early, at half of the limit.
+/// Returns the total size of all memtables at which writers wait, in bytes. The default of Fjall is 64 MiB, and
+/// memtables become immutable at half of this limit, so a large memtable would become immutable too early.
 fn write_buffer_bytes(settings: &EngineOptions) -> u64 {
     settings.all_memtable_bytes().max(LEAST_WRITE_BUFFER_BYTES)
 }
 
-/// The line of the mapping for the immutable memtables.
+/// Returns the mapping line of the number of immutable memtables.
 fn write_buffer(settings: &EngineOptions) -> String {
     let (bytes, count) = (write_buffer_bytes(settings), settings.frozen_memtables);
     let line = format!("{count} immutable memtables: max_write_buffer_size {}", format_bytes(bytes));

@@ -1,10 +1,10 @@
-//! Engines with a common interface: lsmbench's own tree, and every other engine with which an experiment can compare
-//! it.
+//! Storage engines behind a common interface: lsmbench's own tree, and all other engines that experiments can compare
+//! with it.
 //!
 //! An engine is one file, or one folder, with one line in [`CATALOG`]. Engines that are shared libraries are loaded by
-//! path when they are opened, so that several builds of them can run next to each other. Engines that are crates are
-//! compiled in with the features `peers` and `more-peers`, or with their own feature. An engine that is absent reports
-//! how to get it.
+//! path when they are opened, so that several builds of them can run next to each other. Engines that are Rust crates
+//! are compiled in with the features `peers` and `more-peers`, or with their own feature. The error of an unavailable
+//! engine explains how to get it.
 
 mod bf_tree;
 mod bundled;

@@ -1,4 +1,4 @@
-//! Shared libraries of other engines: their locations, and the facts that their files reveal without being run.
+//! Finds the shared libraries of other engines, and examines their files without running their code.
 
 use std::path::{Path, PathBuf};
 
@@ -6,42 +6,44 @@ use object::{Architecture, Object, ObjectSection, ObjectSymbol};
 
 use crate::engine::{Identity, Missing};
 
-/// The facts known about an engine's library before any file is found.
+/// The description of an engine's shared library: how to find the file, and how to recognize a slow build.
 pub(crate) struct Wanted {
-    /// The name of the library, such as `librocksdb.so`; a version may follow.
+    /// The file name of the library, such as `librocksdb.so`. In a file name, a version may follow.
     pub(crate) name: &'static str,
-    /// The environment variable that names a library.
+    /// The environment variable with the path or the file name of the library.
     pub(crate) variable: &'static str,
-    /// Instructions to obtain the library.
+    /// Instructions to get the library.
     pub(crate) advice: &'static str,
     /// The functions that the adapter calls.
     pub(crate) required: &'static [&'static str],
     /// The C++ namespace of the engine's functions.
     pub(crate) namespace: &'static str,
-    /// Whether a build of the engine for this CPU normally uses the CPU's checksum instruction.
+    /// Whether the engine normally computes checksums with the CRC instruction when it is built for this CPU.
     pub(crate) has_fast_checksums: bool,
 }
 
 /// The names of the function that a failing assertion calls, one for each C library.
 const ASSERTION_HANDLERS: [&str; 3] = ["__assert_fail", "__assert_rtn", "__assert"];
 
-/// The largest number of function names in a build without assertions. More function names indicate a build with
-/// assertions. A build without assertions has some function names in its error messages.
+/// The maximum number of function signatures in the strings of a build without assertions. Such a build has some
+/// signatures in its error messages. More signatures indicate a build with assertions.
 const ASSERTING_FUNCTIONS: usize = 20;
 
 /// Compiler flags that indicate an optimized build.
 const OPTIMISED: [&str; 5] = ["-O1", "-O2", "-O3", "-Os", "-Ofast"];
 
 impl Wanted {
-    /// Whether a library is configured, by `given` or by the environment.
+    /// Whether the user names a library, by `given` or by the environment variable.
     pub(crate) fn is_named(&self, given: &str) -> bool {
         !given.is_empty() || std::env::var(self.variable).is_ok_and(|path| !path.is_empty())
     }
 
-    /// Finds the library that `given` names. `given` is a path, a name to search for, or empty.
+    /// Finds the file of the library. `given` is a path, or a file name to search for in the library folders. If
+    /// `given` is empty, the environment variable replaces it, or else the default file name.
     ///
     /// # Errors
-    /// No library was found. The error lists the searched places, and how to get the library.
+    /// No library was found, or the path is a symbolic link to a missing file. The error lists the searched folders and
+    /// the instructions to get the library.
     pub(crate) fn find(&self, given: &str) -> Result<PathBuf, Missing> {
         let named = match given {
             "" => std::env::var(self.variable).ok().filter(|path| !path.is_empty()),
@@ -69,8 +71,8 @@ impl Wanted {
         found.and_then(|path| self.followed(&path)).unwrap_or_else(|| Err(missing(name, searched())))
     }
 
-    /// Follows the symbolic links of a path. Returns an error if a link leads to no file, and `None` if the path does
-    /// not exist.
+    /// Follows the symbolic links of a path. Returns `None` if the path does not exist, and an error if a link points
+    /// to a missing file.
     fn followed(&self, path: &Path) -> Option<Result<PathBuf, Missing>> {
         if let Ok(whole) = std::fs::canonicalize(path) {
             return Some(Ok(whole));
@@ -84,10 +86,10 @@ impl Wanted {
         Some(Err(Missing::NotThis { path: path.to_owned(), reason }))
     }
 
-    /// Identifies the library from its file.
+    /// Identifies the library from its file. `given` is as in [`find`](Self::find).
     ///
     /// # Errors
-    /// The file does not exist, is not a library for this machine, or lacks a function.
+    /// The file does not exist, is not a shared library, or lacks a function that the adapter calls.
     pub(crate) fn identify(&self, given: &str) -> Result<Identity, Missing> {
         let path = self.find(given)?;
         let not_this = |reason: String| Missing::NotThis { path: path.clone(), reason };
@@ -113,8 +115,8 @@ impl Wanted {
         Ok(Identity { version: version_in(&path), library: Some(path), doubts })
     }
 
-    /// Returns the reasons why the times of a library are doubtful. `asserts` is whether the library calls the handler
-    /// of failed assertions.
+    /// Returns the reasons why measured times of a library are doubtful. `asserts` is whether the library imports the
+    /// function that a failing assertion calls.
     fn doubts(&self, file: &object::File<'_>, asserts: bool) -> Vec<&'static str> {
         let data_of = |name| file.section_by_name(name).and_then(|section| section.data().ok());
         let mut doubts = Vec::new();
@@ -140,9 +142,9 @@ impl Wanted {
     }
 }
 
-/// Whether the strings of a library contain many signatures of functions of a namespace, as the assertions of the
-/// engine do. The codecs in the library call the same handler, so a call of the handler does not prove that the engine
-/// has assertions.
+/// Whether the strings of a library contain many function signatures of a C++ namespace, as assertions of the engine
+/// do. This test is necessary because the codecs in the library import the same assertion handler. So an imported
+/// handler does not prove that the engine has assertions.
 fn names_functions(strings: &[u8], namespace: &str) -> bool {
     let is_signature = |text: &&[u8]| {
         let text = String::from_utf8_lossy(text);
@@ -156,7 +158,8 @@ fn has_checksum_instruction(code: &[u8]) -> bool {
     code.windows(5).any(|at| at[2..] == [0x0f, 0x38, 0xf1] && at[0] == 0xf2 && (0x48..=0x4f).contains(&at[1]))
 }
 
-/// Whether the compiler flags in the debug information show a build without optimization.
+/// Whether the debug information shows that no part of the library was compiled with an optimization flag. `false`
+/// without compiler flags in the debug information.
 fn is_unoptimised(strings: &[u8]) -> bool {
     let mut producers = strings
         .split(|byte| *byte == 0)
@@ -167,7 +170,7 @@ fn is_unoptimised(strings: &[u8]) -> bool {
         && producers.all(|text| !OPTIMISED.iter().any(|flag| text.split(' ').any(|word| word == *flag)))
 }
 
-/// The folders of libraries on Linux systems.
+/// Returns the existing folders to search for shared libraries: `LD_LIBRARY_PATH`, then the standard folders of Linux.
 fn places() -> Vec<PathBuf> {
     let set = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let multiarch = format!("{}-linux-gnu", std::env::consts::ARCH);
@@ -182,8 +185,8 @@ fn places() -> Vec<PathBuf> {
     places
 }
 
-/// Returns the file `name` in a folder. If this file does not exist, returns the file with the newest version after the
-/// name, such as `librocksdb.so.11`.
+/// Returns the file `name` in the folder `place`. If this file does not exist, returns the file with the newest version
+/// after the name, such as `librocksdb.so.11`. Returns `None` if the folder has neither.
 fn in_place(place: &Path, name: &str) -> Option<PathBuf> {
     let exact = place.join(name);
     if exact.exists() {

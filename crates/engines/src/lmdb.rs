@@ -1,4 +1,4 @@
-//! LMDB: a copy-on-write B-tree of pages in a memory map, with one writer and lock-free readers.
+//! Adapter for LMDB, a copy-on-write B-tree of pages in a memory map, with one writer and lock-free readers.
 
 #[cfg(feature = "peers")]
 mod store;
@@ -57,7 +57,7 @@ impl Engine for Lmdb {
         true
     }
 
-    /// Every commit passes its pages to the kernel, so its writes survive the end of the process.
+    /// Returns [`Survival::Acknowledged`], because every commit passes its pages to the kernel, even without a sync.
     fn survival(&self, _: Log) -> Option<Survival> {
         Some(Survival::Acknowledged)
     }

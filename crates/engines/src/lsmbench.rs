@@ -1,4 +1,5 @@
-//! The LSM-tree of lsmbench, assembled from the design. This is the default engine of an experiment.
+//! Adapter for the LSM-tree of lsmbench, which is assembled from the design. This is the default engine of an
+//! experiment.
 
 use std::path::Path;
 
@@ -28,7 +29,7 @@ impl Engine for Lsmbench {
         Ok(Identity { version: Some(env!("CARGO_PKG_VERSION").to_owned()), ..Identity::default() })
     }
 
-    /// Returns no lines, because the tree reads the design itself.
+    /// Returns no mapping lines, because the tree reads the complete design.
     fn mapping(&self, _: &EngineOptions) -> Vec<String> {
         Vec::new()
     }
@@ -106,7 +107,7 @@ impl Engine for Lsmbench {
     }
 }
 
-/// An open tree.
+/// An open store that consists of one tree.
 struct TreeStore {
     tree: Tree,
     mode: Mode,

@@ -1,4 +1,4 @@
-//! A store that can be closed and opened again, and the size of its files on disk.
+//! Opens and reopens a store, and measures the size of its files on disk.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -12,7 +12,7 @@ use crate::opening::Opening;
 use crate::stats::EngineStats;
 use crate::store::Store;
 
-/// The unit in which the kernel counts the allocated bytes of a file.
+/// The unit in which the kernel counts the allocated space of a file, in bytes.
 const BLOCK_BYTES: u64 = 512;
 
 /// An open store together with the parameters needed to reopen it.
@@ -39,7 +39,8 @@ impl ClosedStore {
 }
 
 impl OpenStore {
-    /// Opens a store, in a directory that is created if it does not exist.
+    /// Opens a store. Creates its directory if the directory does not exist. A store that is kept in memory gets no
+    /// directory.
     ///
     /// # Errors
     /// The error of the engine, or the error of the kernel if the directory cannot be created.
@@ -62,7 +63,8 @@ impl OpenStore {
         Ok(ClosedStore { engine, opening })
     }
 
-    /// Flushes the store, closes it, runs `between`, and reopens the store. The counters of the store restart at 0.
+    /// Flushes the store, waits for its background work, closes it, runs `between`, and reopens the store. The counters
+    /// of the store restart at 0.
     ///
     /// # Errors
     /// The error of the engine, or of `between`.
@@ -80,7 +82,7 @@ impl OpenStore {
         &*self.engine
     }
 
-    /// Returns the operations of the store, for the driver of a workload.
+    /// Returns the operations on the whole store, for the driver of a workload.
     pub fn target(&self) -> &dyn Target {
         &*self.store
     }
@@ -93,7 +95,8 @@ impl OpenStore {
         self.family_of(&*self.store, family)
     }
 
-    /// Returns the operations of a column family of a copy that [`open_copy`](Self::open_copy) has opened.
+    /// Returns the operations of a column family of `copy`, a store that [`open_copy`](Self::open_copy) has opened. If
+    /// `family` is `None`, returns the operations of the whole copy.
     ///
     /// # Errors
     /// The copy does not have the family.
@@ -105,23 +108,23 @@ impl OpenStore {
         FamilyTarget::of(copy, &self.opening.design, family)
     }
 
-    /// The current counters and sizes of the store.
+    /// Returns the current counters and gauges of the store.
     pub fn stats(&self) -> EngineStats {
         self.store.stats()
     }
 
-    /// The version of the engine as the running code reports it.
+    /// Returns the version that the engine reports when it runs. `None` if the engine reports no version.
     pub fn version(&self) -> Option<String> {
         self.store.version()
     }
 
-    /// Compacts the whole store. Returns `None` if the engine has no function for a compaction of the whole store.
+    /// Compacts the whole store. Returns `None` if the engine has no call that compacts the whole store.
     pub fn compact(&self) -> Option<Result<(), TargetError>> {
         self.store.compact()
     }
 
-    /// Makes a copy of the store in `directory`, which must not exist. Returns `None` if the engine has no function for
-    /// copies.
+    /// Makes a copy of the store in `directory`, which must not exist. Returns `None` if the engine has no call that
+    /// makes copies.
     pub fn checkpoint(&self, directory: &Path) -> Option<Result<(), TargetError>> {
         self.store.checkpoint(directory)
     }
@@ -134,13 +137,13 @@ impl OpenStore {
         self.engine.open(&Opening { directory: directory.to_owned(), ..self.opening.clone() })
     }
 
-    /// Bytes that the files of the store take on the file system. `None` if the store has no directory.
+    /// Returns the bytes that the files of the store occupy on the file system. `None` if the store has no directory.
     pub fn disk_bytes(&self) -> Option<u64> {
         disk_bytes(&self.opening.directory)
     }
 }
 
-/// Bytes that the files below `folder` take on the file system. `None` if there is no such folder.
+/// Returns the bytes that the files below `folder` occupy on the file system. `None` if the folder does not exist.
 pub fn disk_bytes(folder: &Path) -> Option<u64> {
     let mut bytes = 0;
     for entry in fs::read_dir(folder).ok()?.filter_map(Result::ok) {

@@ -1,4 +1,4 @@
-//! The parameters with which an engine opens a store.
+//! Defines the parameters with which an engine opens a store.
 
 use std::path::{Path, PathBuf};
 
@@ -13,13 +13,14 @@ pub struct Opening {
     pub directory: PathBuf,
     /// The whole design, for an engine that [reads it](crate::Engine::reads_whole_design).
     pub design: Design,
-    /// The settings of the design, for engines other than lsmbench.
+    /// The settings that engines other than lsmbench read, derived from the design.
     pub options: EngineOptions,
-    /// Whether threads do the background work, or the operations do the work at fixed points.
+    /// Who does flushes and compactions: background threads, or the operations themselves at fixed points so that
+    /// counts are reproducible.
     pub mode: Mode,
-    /// A clock in nanoseconds, which measures the time that writers wait.
+    /// A clock in nanoseconds, with which the store measures how long writers wait.
     pub clock: fn() -> u64,
-    /// The identity of the store, which its files contain. Set if equal operations must produce equal files.
+    /// An identifier that the store writes into its files. `Some` if the same operations must produce identical files.
     pub identity: Option<u64>,
 }
 

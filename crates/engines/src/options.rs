@@ -1,4 +1,4 @@
-//! The settings of a design for which other engines have options, as plain data.
+//! Translates a design into the settings for which other engines have options.
 
 use std::fmt;
 
@@ -6,11 +6,12 @@ use catalog::Choice;
 use tree::{Design, MergeOperator};
 use types::quantity::{parse_bytes, parse_nanoseconds};
 
-/// A setting: the path of the design option, its name in messages, and a function that compares the setting in two
-/// sets of options.
+/// One setting of [`EngineOptions`]: the path of its design option, its name in messages, and a function that returns
+/// whether two sets of options differ in the setting.
 type Setting = (&'static [&'static str], &'static str, fn(&EngineOptions, &EngineOptions) -> bool);
 
-/// All settings that can differ between two engines. A path to a kind covers all of its parameters.
+/// All settings by which the options of two designs can differ. A path to a component, such as `bloom`, covers the kind
+/// of the component and all of its parameters.
 const SETTINGS: [Setting; 14] = [
     (&["memtable", "capacity"], "memtable.capacity", |a, b| a.memtable_bytes != b.memtable_bytes),
     (&["memtable", "filter"], "memtable.filter", |a, b| a.memtable_filter_bytes != b.memtable_filter_bytes),
@@ -39,43 +40,43 @@ const SETTINGS: [Setting; 14] = [
 /// The settings of a design for which other engines have options.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EngineOptions {
-    /// Bytes at which a memtable becomes immutable.
+    /// The size in bytes at which a memtable becomes immutable.
     pub memtable_bytes: u64,
-    /// Bytes of the filter of each memtable. 0 means no filter.
+    /// The size in bytes of the filter of each memtable. 0 means no filter.
     pub memtable_filter_bytes: u64,
-    /// Immutable memtables that may wait for their flush before writers wait.
+    /// The number of immutable memtables that may wait for their flush before writers wait.
     pub frozen_memtables: u64,
-    /// Bytes of the block cache.
+    /// The capacity of the block cache in bytes. 0 means no cache.
     pub cache_bytes: u64,
-    /// Bits per key of filters. 0 means no filters.
+    /// The bits per key of the filters of SSTables. 0 means no filters.
     pub filter_bits_per_key: f64,
-    /// The kind of filters, for engines that support several kinds.
+    /// The kind of filters of SSTables.
     pub filters: Filters,
-    /// Bytes of a block before compression.
+    /// The size of a block before compression, in bytes.
     pub block_bytes: u64,
     /// Restart interval: the number of entries of a block from one restart point to the next.
     pub restart_interval: u32,
-    /// Compression of blocks.
+    /// The compression of blocks.
     pub codec: Codec,
-    /// The failures that a write survives.
+    /// The WAL mode: whether there is a WAL, and when it is synced.
     pub log: Log,
-    /// Threads that flush and compact.
+    /// The number of background threads that flush and compact.
     pub background_threads: u32,
     /// The method by which the engine reads files.
     pub reads: Reads,
-    /// The place of values: in SSTables or in blob files.
+    /// Where values are stored: in SSTables or in blob files.
     pub values: ValuePlace,
-    /// The merge operator.
+    /// The merge operator. `None` if the design has none.
     pub merge_operator: Option<MergeOperator>,
 }
 
-/// The kind of filters.
+/// A kind of filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Filters {
-    /// Bloom filters of any kind that the engine has.
+    /// Bloom filters, of the variant that the engine uses.
     Bloom,
-    /// Ribbon filters. With the same number of bits, ribbon filters have fewer false positives than Bloom filters,
-    /// but lookups take more time.
+    /// Ribbon filters. With the same bits per key, ribbon filters have fewer false positives than Bloom filters, but
+    /// their lookups take more CPU time.
     Ribbon,
     /// A filter that only the tree of lsmbench has, such as `xor`.
     Other(String),
@@ -84,7 +85,7 @@ pub enum Filters {
 /// The method by which an engine reads files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
-    /// Reads are system calls that copy from the page cache of the kernel.
+    /// Reads through system calls, which copy from the page cache of the kernel.
     Copied,
     /// Reads through memory maps.
     Mapped,
@@ -93,32 +94,33 @@ pub enum Reads {
 }
 
 impl Reads {
-    /// Whether the kernel may read ahead: pages next to the page that a get needs. A design without memory maps reads
-    /// blocks one by one. Such a design is for data larger than memory, so it disables the read-ahead of the kernel.
+    /// Whether the kernel may read ahead, which means to read pages next to the page that a get needs. Only designs
+    /// with memory maps allow it. All other designs are meant for data larger than memory, where pages that no get
+    /// needs waste I/O.
     pub(crate) fn has_readahead(self) -> bool {
         self == Self::Mapped
     }
 }
 
-/// The place of values.
+/// Where values are stored.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ValuePlace {
     /// In SSTables, next to their keys.
     Inline,
-    /// Large values in blob files, which compactions collect.
+    /// Large values are in blob files. Compactions collect the stale values of these files.
     BlobFiles {
-        /// Size in bytes from which a value is in a blob file.
+        /// The size in bytes from which (inclusive) a value is stored in a blob file.
         threshold: u64,
-        /// Size in bytes at which a blob file is complete.
+        /// The size in bytes at which a blob file is complete, so that the next value begins another file.
         file_bytes: u64,
-        /// The share of stale bytes at which the engine relocates the live values of a file.
+        /// The share of stale bytes in a blob file, from 0 to 1, at which compactions relocate its live values.
         stale_share: f64,
     },
-    /// A value policy that only the tree of lsmbench has.
+    /// A method that only the tree of lsmbench has, such as a value log.
     Other(String),
 }
 
-/// Compression of blocks.
+/// The compression of blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Codec {
     /// No compression.
@@ -136,16 +138,16 @@ pub enum Codec {
     Other(String),
 }
 
-/// The failures that a write survives.
+/// A WAL mode, which determines the failures that an acknowledged write survives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Log {
     /// The engine writes no WAL.
     None,
-    /// Records reach the kernel, so they survive the end of the process.
+    /// WAL records reach the kernel before the write is acknowledged, so they survive the end of the process.
     Buffered,
     /// A write survives a power failure, because it is synced before it is acknowledged.
     Sync,
-    /// Records are synced at intervals, so all writes except the last ones survive a power failure.
+    /// WAL records are synced at intervals. A power failure may lose the writes since the last sync.
     Interval {
         /// The interval between syncs, in nanoseconds.
         period_ns: u64,
@@ -225,18 +227,18 @@ impl EngineOptions {
         }
     }
 
-    /// Whether the option at `path` of a design is one of these settings.
+    /// Whether the design option at `path` determines one of these settings, so that it also affects other engines.
     pub fn depend_on(path: &[&str]) -> bool {
         SETTINGS.iter().any(|(setting, ..)| path.starts_with(setting))
     }
 
-    /// Returns the names of the settings that differ between two sets of options.
+    /// Returns the names of the settings that differ between `self` and `other`.
     pub fn differences(&self, other: &Self) -> Vec<String> {
         let differing = SETTINGS.iter().filter(|(.., differ)| differ(self, other));
         differing.map(|(_, name, _)| (*name).to_owned()).collect()
     }
 
-    /// The size of the mutable and all immutable memtables together, in bytes, at which writers wait.
+    /// Returns the total size in bytes of the mutable memtable and all immutable memtables at which writers wait.
     pub(crate) fn all_memtable_bytes(&self) -> u64 {
         self.memtable_bytes.saturating_mul(self.frozen_memtables.saturating_add(1))
     }

@@ -1,15 +1,17 @@
-//! A column family in a store without families: the keys of the family begin with one byte, the number of the family.
+//! Emulates a column family in a store without column families. Each key of the family begins with one byte: the number
+//! of the family.
 
 use std::cell::Cell;
 
 use workload::{Scan, Target, TargetError, Write};
 
 thread_local! {
-    /// The buffer for the key of the next operation of this thread.
+    /// A reused buffer for the prefixed key of an operation, one for each thread.
     static KEY: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// A column family in a store without families. Programs on such stores separate their kinds of keys by prefixes, too.
+/// A column family that is emulated by a key prefix. Applications of stores without column families separate their
+/// kinds of keys in the same way.
 pub(crate) struct Prefixed<'s> {
     store: &'s dyn Target,
     prefix: u8,
@@ -20,7 +22,7 @@ impl<'s> Prefixed<'s> {
         Self { store, prefix }
     }
 
-    /// Calls `act` with the key in the store.
+    /// Calls `act` with the prefixed key.
     fn at<R>(&self, key: &[u8], act: impl FnOnce(&[u8]) -> R) -> R {
         let mut buffer = KEY.take();
         buffer.clear();
@@ -35,13 +37,14 @@ impl<'s> Prefixed<'s> {
         [&[self.prefix], key].concat()
     }
 
-    /// Returns the exclusive end of all keys of the family; `None` if the family has the last prefix.
+    /// Returns the exclusive upper bound of all keys of the family. `None` if the prefix of the family is 255, the last
+    /// one.
     fn end(&self) -> Option<Vec<u8>> {
         self.prefix.checked_add(1).map(|next| vec![next])
     }
 }
 
-/// Returns the first key of a write, and the end key of a range delete.
+/// Returns the key of a write. For a range delete, returns the start and the end of the range.
 fn keys_of<'w>(write: &Write<'w>) -> (&'w [u8], Option<&'w [u8]>) {
     match write {
         Write::Put { key, .. }
@@ -52,7 +55,7 @@ fn keys_of<'w>(write: &Write<'w>) -> (&'w [u8], Option<&'w [u8]>) {
     }
 }
 
-/// Returns the same write of other keys.
+/// Returns a write of the same kind with other keys. `end` is used only by a range delete.
 fn at_keys<'w>(write: &Write<'w>, (key, end): (&'w [u8], &'w [u8])) -> Write<'w> {
     match write {
         Write::Put { value, .. } => Write::Put { key, value },

@@ -1,4 +1,4 @@
-//! redb: a copy-on-write B-tree of pages in Rust, with one writer and lock-free readers.
+//! Adapter for redb, a copy-on-write B-tree of pages in Rust, with one writer and lock-free readers.
 
 #[cfg(feature = "peers")]
 mod store;
@@ -28,7 +28,7 @@ impl Engine for Redb {
         true
     }
 
-    /// Commits without a sync stay in the memory of the process.
+    /// Returns the writes that survive. A commit without a sync stays in the memory of the process until a later sync.
     fn survival(&self, log: Log) -> Option<Survival> {
         Some(Survival::of_sync(log))
     }

@@ -1,12 +1,12 @@
-//! Waiting for the end of background work in an engine that has no call for that.
+//! Waits for the end of background work in an engine that has no call for this.
 
 use std::time::Duration;
 
 /// The interval between two checks.
 const PERIOD: Duration = Duration::from_millis(2);
 
-/// The number of consecutive idle checks for an engine that reports running work. Each check must find no running
-/// work and no change. Work that becomes due does not always begin at once.
+/// The number of consecutive idle checks for an engine that reports running work. Each check must find no running work
+/// and no change. One check is not enough, because work that is due does not always begin at once.
 #[cfg_attr(not(feature = "peers"), cfg(test))]
 pub(crate) const SEEN: u32 = 10;
 

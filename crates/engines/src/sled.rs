@@ -1,4 +1,4 @@
-//! sled: a lock-free B-tree over a log of page fragments, in Rust.
+//! Adapter for sled, a lock-free B-tree over a log of page fragments, in Rust.
 
 #[cfg(feature = "peers")]
 mod store;
@@ -31,7 +31,7 @@ impl Engine for Sled {
         true
     }
 
-    /// Records that are not synced stay in the memory of the process.
+    /// Returns the writes that survive. Records that are not synced stay in the memory of the process.
     fn survival(&self, log: Log) -> Option<Survival> {
         Some(Survival::of_sync(log))
     }

@@ -1,4 +1,5 @@
-//! `SQLite`: a B-tree of pages with a write-ahead log, in C, as one table of keys and values without row numbers.
+//! Adapter for `SQLite`, a B-tree of pages in C, with a write-ahead log. A store is one table of keys and values
+//! without row IDs.
 
 #[cfg(feature = "more-peers")]
 mod store;
@@ -22,14 +23,14 @@ pub(crate) const VARIANT: Variant<dyn Engine> =
 
 struct Sqlite;
 
-/// The page size of `SQLite` in bytes: the largest power of two that is at most the block size, from 512 bytes to 64
-/// KiB.
+/// Returns the page size of `SQLite` in bytes: the largest power of two that is at most the block size, from 512 bytes
+/// to 64 KiB.
 fn page_bytes(settings: &EngineOptions) -> u64 {
     let bytes = settings.block_bytes.clamp(512, 64 << 10);
     1 << bytes.ilog2()
 }
 
-/// The number of pages in the WAL at which a commit copies all pages of the WAL into the table.
+/// Returns the number of pages in the WAL at which a commit copies all pages of the WAL into the database file.
 fn checkpoint_pages(settings: &EngineOptions) -> u64 {
     (settings.memtable_bytes / page_bytes(settings)).max(1)
 }
@@ -56,7 +57,7 @@ impl Engine for Sqlite {
         true
     }
 
-    /// Every commit passes its pages to the kernel.
+    /// Returns [`Survival::Acknowledged`], because every commit passes its pages to the kernel.
     fn survival(&self, _: Log) -> Option<Survival> {
         Some(Survival::Acknowledged)
     }
@@ -66,7 +67,8 @@ impl Engine for Sqlite {
             cache(settings, "cache_size of each connection"),
             format!("blocks {}: page_size {}", format_bytes(settings.block_bytes), page_bytes(settings)),
             format!(
-                "memtable {}: wal_autocheckpoint {} pages, the WAL size at which a commit copies pages into the table",
+                "memtable {}: wal_autocheckpoint {} pages, the WAL size at which a commit copies pages into \
+                 the database file",
                 format_bytes(settings.memtable_bytes),
                 checkpoint_pages(settings)
             ),

@@ -1,14 +1,15 @@
-//! Statistics that a store reports at one point in time, keyed by the metrics of `results`.
+//! Defines the statistics that a store reports at one point in time. Each value belongs to a metric of `results`.
 
 use results::{Measurements, Metric, Value};
 use results::{columns as c, counters as n};
 
-/// The statistics of a store at one point in time: of the whole store, and of each level if the engine has levels.
+/// The statistics of a store at one point in time. They consist of readings of the whole store, and of each level if
+/// the engine has levels.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EngineStats {
     /// The readings of the whole store.
     pub whole: Readings,
-    /// The readings of each level, from level 0 down. Empty if the engine does not distinguish levels.
+    /// The readings of each level, by level number from 0. Empty if the engine does not distinguish levels.
     pub levels: Vec<Readings>,
 }
 
@@ -20,14 +21,14 @@ pub struct Readings {
 }
 
 impl Readings {
-    /// Adds a counter, which only grows while a store is open. Reports contain differences of counters. `None` adds
-    /// nothing.
+    /// Adds a counter, whose value only grows while a store is open. Reports contain differences of counters. If
+    /// `count` is `None`, adds nothing.
     pub fn counter(&mut self, metric: &'static Metric, count: impl Into<Option<u64>>) -> &mut Self {
         self.counters.extend(count.into().map(|count| (metric, count)));
         self
     }
 
-    /// Adds a gauge, which is a current number of the store. `None` adds nothing.
+    /// Adds a gauge, whose value describes the current state of the store. If `value` is empty, adds nothing.
     pub fn gauge(&mut self, metric: &'static Metric, value: impl Into<Value>) -> &mut Self {
         let value = value.into();
         if !value.is_empty() {
@@ -36,17 +37,18 @@ impl Readings {
         self
     }
 
-    /// Returns the value of a counter.
+    /// Returns the value of a counter. `None` if the engine does not report it.
     pub fn count(&self, metric: &Metric) -> Option<u64> {
         self.counters.iter().find(|(other, _)| other.name == metric.name).map(|(_, count)| *count)
     }
 
-    /// The value of a gauge as a whole number.
+    /// Returns the value of a gauge as a whole number. `None` if the engine does not report it, or the value is not a
+    /// whole number.
     pub fn reading(&self, metric: &Metric) -> Option<u64> {
         self.value(metric).integer()
     }
 
-    /// The value of a gauge as a number.
+    /// Returns the value of a gauge as a number. `None` if the engine does not report it.
     pub fn number(&self, metric: &Metric) -> Option<f64> {
         self.value(metric).number()
     }
@@ -56,12 +58,13 @@ impl Readings {
         gauge.map_or(&Value::Empty, |(_, value)| value)
     }
 
-    /// Returns the increase of a counter since `before`.
+    /// Returns the increase of a counter since `before`. `None` if one of the two readings lacks the counter.
     pub fn counted(&self, metric: &Metric, before: &Self) -> Option<u64> {
         Some(self.count(metric)?.saturating_sub(before.count(metric)?))
     }
 
-    /// The increases of all counters since `before`, and the current gauges.
+    /// Returns the increases of all counters since `before`, and the current gauges. A counter that `before` lacks is
+    /// omitted.
     pub fn since(&self, before: &Self) -> Measurements {
         let mut row = Measurements::default();
         for (metric, count) in &self.counters {
@@ -71,13 +74,14 @@ impl Readings {
         row
     }
 
-    /// Returns these statistics with all counters set to 0, as in a store that was just opened.
+    /// Returns these readings with all counters set to 0, as in a store that was just opened. The gauges stay as they
+    /// are.
     fn restarted(&self) -> Self {
         let counters = self.counters.iter().map(|(metric, _)| (*metric, 0)).collect();
         Self { counters, gauges: self.gauges.clone() }
     }
 
-    /// Returns these readings with all values set to 0, for a level that does not exist.
+    /// Returns these readings with all counters and gauges set to 0, for a level that does not exist.
     fn zeroed(&self) -> Self {
         Self {
             counters: self.counters.iter().map(|(metric, _)| (*metric, 0)).collect(),
@@ -87,36 +91,36 @@ impl Readings {
 }
 
 impl EngineStats {
-    /// Returns these statistics with all counters set to 0. The counters of a store restart when the store is opened
-    /// again, so a difference from the result is the work since the store was opened.
+    /// Returns these statistics with all counters set to 0. The gauges stay as they are. The counters of a store
+    /// restart at 0 when it is opened again, so its later statistics minus the result are the work since then.
     #[must_use]
     pub fn restarted(&self) -> Self {
         let levels = self.levels.iter().map(Readings::restarted).collect();
         Self { whole: self.whole.restarted(), levels }
     }
 
-    /// The increases of the whole store's counters since `before`, and its current gauges.
+    /// Returns the increases of the whole store's counters since `before`, and its current gauges.
     pub fn since(&self, before: &Self) -> Measurements {
         self.whole.since(&before.whole)
     }
 
-    /// The increases of level `level`'s counters since `before`, and its current gauges. A level that does not exist in
-    /// one of the two statistics counts as empty. `None` if neither reading distinguishes levels.
+    /// Returns the increases of the counters of level `level` since `before`, and the current gauges of the level. A
+    /// level that exists in only one of the two statistics counts as 0 in the other. `None` if neither has levels.
     pub fn level_since(&self, level: usize, before: &Self) -> Option<Measurements> {
         let like = self.levels.first().or_else(|| before.levels.first())?;
         let of = |stats: &Self| stats.levels.get(level).cloned().unwrap_or_else(|| like.zeroed());
         Some(of(self).since(&of(before)))
     }
 
-    /// The sum of a gauge over all levels. `None` if some level does not report it, or the engine does not
+    /// Returns the sum of a gauge over all levels. `None` if a level does not report the gauge, or the engine does not
     /// distinguish levels.
     pub fn sum_of_levels(&self, metric: &Metric) -> Option<u64> {
         let sum = self.levels.iter().map(|level| level.reading(metric)).sum::<Option<u64>>();
         sum.filter(|_| !self.levels.is_empty())
     }
 
-    /// Returns whether each level has the same contents as in `other`. The function compares the gauges of the
-    /// levels.
+    /// Returns whether the gauges of each level are equal to those in `other`. A gauge of 0 is equal to an absent
+    /// gauge.
     pub fn has_levels_of(&self, other: &Self) -> bool {
         let none = Readings::default();
         let holds = |stats: &Self, level: usize| {
@@ -126,8 +130,8 @@ impl EngineStats {
         (0..self.levels.len().max(other.levels.len())).all(|level| holds(self, level) == holds(other, level))
     }
 
-    /// Bytes that the store has written to storage and read from storage since it was opened. `None` if the store does
-    /// not report all of these bytes.
+    /// Returns the bytes that the store has written to storage and read from storage since it was opened. `None` if the
+    /// store does not report all parts of the sum.
     pub fn total_io_bytes(&self) -> Option<u64> {
         let parts = [
             &c::WAL_BYTES,

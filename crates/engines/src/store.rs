@@ -1,4 +1,4 @@
-//! The interface of an open store.
+//! Defines the interface of an open store.
 
 use std::path::Path;
 
@@ -10,11 +10,10 @@ use crate::stats::EngineStats;
 ///
 /// A call that an engine may lack returns an `Option`, and `None` means that the engine has no such call.
 pub trait Store: Target {
-    /// The version of the engine as the running code reports it. Returns `None` if the code does not report the
-    /// version.
+    /// Returns the version that the engine reports when it runs. `None` if the engine reports no version.
     fn version(&self) -> Option<String>;
 
-    /// The current counters and sizes of the store. Other threads may call the store during this call.
+    /// Returns the current counters and gauges of the store. Other threads may use the store during this call.
     fn stats(&self) -> EngineStats;
 
     /// Compacts as much of the store as the engine can compact on request. Returns `None` if the engine has no such

@@ -1,13 +1,13 @@
-//! The writes that survive the end of a process.
+//! Defines which writes survive when a process is killed.
 
 use std::fmt;
 
 use crate::options::Log;
 
-/// The writes that survive if `kill -9` ends the process of a store.
+/// Which writes survive if `kill -9` ends the process of a store.
 ///
-/// In both cases, the surviving writes are the first writes in the order of their acknowledgements. No older write is
-/// missing.
+/// The surviving writes are always a prefix of all writes, in the order of their acknowledgements. So if a write
+/// survives, all older writes survive, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Survival {
     /// Every acknowledged write survives.
@@ -17,7 +17,8 @@ pub enum Survival {
 }
 
 impl Survival {
-    /// The surviving writes of an engine that passes each WAL record to the kernel, and that can run without a WAL.
+    /// Returns the surviving writes of an engine that passes each WAL record to the kernel, and that can run without a
+    /// WAL.
     pub(crate) fn of_log(log: Log) -> Self {
         match log {
             Log::None => Self::Flushed,
@@ -25,7 +26,7 @@ impl Survival {
         }
     }
 
-    /// The surviving writes of an engine that keeps all writes in the process until it syncs them.
+    /// Returns the surviving writes of an engine that keeps all writes in the process until it syncs them.
     pub(crate) fn of_sync(log: Log) -> Self {
         match log {
             Log::Sync => Self::Acknowledged,

@@ -1,4 +1,4 @@
-//! Tables of functions that are looked up in a shared library when it is loaded.
+//! Declares tables of C functions, and looks up the functions in a shared library.
 #![allow(unsafe_code)]
 
 use std::ffi::c_char;
@@ -8,11 +8,12 @@ use std::path::Path;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use workload::TargetError;
 
-/// A library that stays loaded until the process ends, because an engine may have threads that outlive its stores.
+/// A loaded shared library. It stays loaded until the process ends, because an engine may have threads that outlive its
+/// stores.
 pub(crate) struct Loaded(ManuallyDrop<Library>);
 
 impl Loaded {
-    /// Loads a library with local symbols, which no other library of the process sees.
+    /// Loads a library so that its symbols are invisible to the other libraries of the process.
     pub(crate) fn open(path: &Path) -> Result<Self, TargetError> {
         // SAFETY: Loading runs the initializers of the library. The user has named this library, or the library is
         // installed under the name of the engine. Every program that is linked with the library runs the same
@@ -22,6 +23,9 @@ impl Loaded {
     }
 
     /// Returns the function with this name.
+    ///
+    /// # Errors
+    /// The library has no symbol with this name.
     ///
     /// # Safety
     /// `F` must be the type of a pointer to a function with the signature in the header of the library.
@@ -35,7 +39,7 @@ impl Loaded {
 /// Returns the slice of `bytes` bytes that begins at `start`. If `bytes` is 0, `start` may have any value.
 ///
 /// # Safety
-/// The bytes exist, and do not change while the slice is alive.
+/// The bytes must exist, and must not change while the slice is alive.
 pub(crate) unsafe fn bytes_at<'a>(start: *const c_char, bytes: usize) -> &'a [u8] {
     if bytes == 0 {
         return &[];
@@ -44,10 +48,14 @@ pub(crate) unsafe fn bytes_at<'a>(start: *const c_char, bytes: usize) -> &'a [u8
     unsafe { std::slice::from_raw_parts(start.cast(), bytes) }
 }
 
-/// Declares a table of functions of a C library. There are three groups: functions of every version, functions of newer
-/// versions, and functions that are newer than the oldest library that can be linked. The names omit their common
-/// prefix. The condition `linked` is true if the program contains a library. The condition `newest` is true if this
-/// library has all functions.
+/// Declares a struct with the functions of a C library. The functions are in three groups:
+///
+/// - `required`: every version has these functions;
+/// - `optional`: newer versions have these functions, and so does every library that can be linked;
+/// - `newest`: these functions are newer than the oldest library that can be linked.
+///
+/// The names omit their common prefix. The condition `linked` is true if a library is linked into this program. The
+/// condition `newest` is true if this library has the newest functions.
 macro_rules! functions {
     ($(#[$doc:meta])* $table:ident, $prefix:literal, linked($linked:meta), newest($has_newest:meta),
      required { $($name:ident: fn($($argument:ty),* $(,)?) $(-> $result:ty)?;)* }
@@ -62,13 +70,16 @@ macro_rules! functions {
         }
 
         impl $table {
-            /// The functions that every version has.
+            /// The names of the functions that every version has.
             pub(crate) const REQUIRED: &[&str] = &[$(concat!($prefix, stringify!($name))),*];
 
             /// Looks up all functions.
             ///
+            /// # Errors
+            /// The library lacks a function that every version has.
+            ///
             /// # Safety
-            /// The signatures must equal the signatures in the library's header.
+            /// The declared signatures must equal the signatures in the library's header.
             pub(crate) unsafe fn of(
                 library: &crate::symbols::Loaded,
             ) -> Result<Self, workload::TargetError> {
@@ -98,7 +109,7 @@ macro_rules! functions {
             }
         }
 
-        /// The linked functions, as the linker resolves them.
+        /// Declares the functions of the linked library.
         #[cfg($linked)]
         mod linked {
             #[allow(clippy::wildcard_imports)] // the types of their signatures

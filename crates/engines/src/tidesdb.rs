@@ -1,4 +1,4 @@
-//! `TidesDB`: an LSM-tree of B-trees in C, with transactions and a value log.
+//! Adapter for `TidesDB`, an LSM-tree of B-trees in C, with transactions and a value log.
 
 #[cfg(feature = "tidesdb")]
 mod store;

@@ -1,11 +1,11 @@
-//! A scan over the ordered entries of an engine whose iterator is double-ended.
+//! Implements scans for engines whose iterator over the ordered entries is double-ended.
 
 use std::ops::Bound;
 
 use types::Direction;
 use workload::{Scan, TargetError};
 
-/// The lowest and the highest key of a range.
+/// The lower and the upper bound of a key range.
 type Bounds<'a> = (Bound<&'a [u8]>, Bound<&'a [u8]>);
 
 /// Returns the bounds of a scan. Returns `None` if the range of the scan is empty.
@@ -14,7 +14,8 @@ pub(crate) fn bounds<'a>(scan: &Scan<'a>) -> Option<Bounds<'a>> {
     (!is_empty).then(|| (Bound::Included(scan.low), scan.high.map_or(Bound::Unbounded, Bound::Excluded)))
 }
 
-/// Passes the entries from the start of the scan to `visit`, up to the limit. Returns their number.
+/// Passes entries to `visit`, in the direction of the scan, and stops after `scan.limit` entries. `entries` contains
+/// the key range of the scan in ascending order. Returns the number of passed entries.
 pub(crate) fn walk<T>(
     scan: &Scan<'_>,
     mut entries: impl DoubleEndedIterator<Item = T>,

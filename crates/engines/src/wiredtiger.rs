@@ -1,4 +1,4 @@
-//! `WiredTiger`: a B-tree of pages, or an LSM-tree of such B-trees if the library still has one.
+//! Adapter for `WiredTiger`, a B-tree of pages, or an LSM-tree of such B-trees if the library still has one.
 //!
 //! The C interface of `WiredTiger` consists of structures of function pointers, and their layout changes from version
 //! to version. The adapter is therefore compiled against the header of the linked library, and the library is not
@@ -31,7 +31,7 @@ pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<WiredTiger>(
 )
 .limited(&[Limit::NotDeterministic]);
 
-/// The extension for Snappy compression: a separate library, which comes with `WiredTiger`.
+/// The shared library of the Snappy extension, which comes with `WiredTiger`.
 const SNAPPY: Wanted = Wanted {
     name: "libwiredtiger_snappy.so",
     variable: "LSMBENCH_WIREDTIGER_SNAPPY",
@@ -41,7 +41,8 @@ const SNAPPY: Wanted = Wanted {
     has_fast_checksums: false,
 };
 
-/// The path of the Snappy extension, if the settings need the extension.
+/// Returns the path of the Snappy extension. `None` if the design does not use Snappy, or the extension is not
+/// installed.
 fn snappy(settings: &EngineOptions) -> Option<PathBuf> {
     SNAPPY.find("").ok().filter(|_| settings.codec == Codec::Snappy)
 }
@@ -76,7 +77,7 @@ impl WiredTiger {
         self.0.r#type == TableType::Lsm
     }
 
-    /// The configuration string of a table.
+    /// Returns the configuration string with which the table is created.
     fn table(&self, settings: &EngineOptions) -> String {
         let codec = if snappy(settings).is_some() { ",block_compressor=snappy" } else { "" };
         let pages = format!("key_format=u,value_format=u,leaf_page_max={}{codec}", settings.block_bytes);
@@ -92,7 +93,7 @@ impl WiredTiger {
         format!("type=lsm,{pages},lsm=(chunk_size={},{bloom})", settings.memtable_bytes.max(512 << 10))
     }
 
-    /// The configuration string of the connection.
+    /// Returns the configuration string with which the connection is opened.
     fn connection(settings: &EngineOptions) -> String {
         let log = match settings.log {
             Log::None => "log=(enabled=false)",
@@ -141,10 +142,11 @@ impl Engine for WiredTiger {
             ));
         }
         lines.push(unequal(
-            "cache: the cache of WiredTiger also contains unwritten changes, and the page cache of the kernel also contains its files",
+            "cache: the cache of WiredTiger also contains unwritten changes, and the page cache of the \
+             kernel also contains the files of WiredTiger",
         ));
         lines.push(unequal(format_args!(
-            "{} background threads: WiredTiger chooses its own number",
+            "{} background threads: WiredTiger chooses the number of its threads",
             settings.background_threads
         )));
         match snappy(settings) {

@@ -1,4 +1,4 @@
-//! Runs a single trial in its own process, at a time when no other trial runs.
+//! Runs a single trial in its own process, while no other trial runs.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -12,8 +12,8 @@ use crate::interrupt;
 /// The interval between two checks for an interruption during a trial.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
 
-/// Runs a trial in a new process of this program. Returns `None` if the user interrupted the run. `line` prints the
-/// output of libraries.
+/// Runs a trial in a new process of this program. `line` prints the output of libraries in this process. Returns `None`
+/// if the user interrupted the run.
 pub(super) fn run_trial(
     spec: &TrialSpec,
     line: fn(&str),
@@ -22,7 +22,8 @@ pub(super) fn run_trial(
     run_trial_under(&[], spec, line, progress)
 }
 
-/// Runs a trial like [`run_trial`], in a process that the program `launcher` starts.
+/// Runs a trial like [`run_trial`], in a process that the command `launcher` starts, such as a profiler with its
+/// arguments.
 pub(super) fn run_trial_under(
     launcher: &[OsString],
     spec: &TrialSpec,

@@ -1,14 +1,13 @@
-//! The complete rounds of an interrupted run. If a baseline ran only once in a complete round, the baseline cannot run
-//! a second time in this round later. The noise of a round comes from two trials that must run shortly after each
-//! other.
+//! Finds baselines of a resumed run that missed their second trial in a complete round. Such a second trial cannot run
+//! later, because the noise of a round comes from two trials that run shortly after each other.
 
 use std::collections::BTreeSet;
 
 use results::Group;
 
-/// Returns a baseline of a resumed run that must run twice per round, but ran only once in a complete round in which
-/// another baseline ran twice. `baselines` contains the numbers of the configurations that must run twice in each
-/// round. Returns `None` if no such baseline exists.
+/// Returns a baseline that missed its second trial. Such a baseline must run twice in each round, but ran only once in
+/// a complete round in which another baseline ran twice. `baselines` contains the numbers of the configurations that
+/// must run twice in each round. Returns `None` if no baseline missed its second trial.
 pub(super) fn late_baseline(
     baselines: &[u64],
     finished: &BTreeSet<Group>,

@@ -1,4 +1,4 @@
-//! The end of a run whose rows are complete. The end consists of verdicts, charts and a page.
+//! Finishes a run whose rows are complete: computes the verdicts, draws the charts and writes a page.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -18,23 +18,23 @@ use super::summary::append;
 /// The largest number of profile comparisons that a run prints. The page shows all of them.
 const MOST_PROFILES: usize = 4;
 
-/// The inputs for the end of a run: the results, the output folders and the options.
+/// The inputs of the last step of a run: the results, the output folders and the options.
 pub(super) struct Conclusion<'a> {
     pub(super) experiment: &'a Experiment,
     pub(super) facts: &'a ExperimentFacts<'a>,
     /// The folder with the results of the run.
     pub(super) folder: &'a Folder,
-    /// The folder of the charts of the experiment.
+    /// The folder of the charts of this experiment.
     pub(super) plots: PathBuf,
     /// Whether to write a page of the results next to the charts.
     pub(super) has_page: bool,
-    /// The file to which the verdict is appended as Markdown.
+    /// The file to which the verdicts are appended as Markdown. `None` if there is no such file.
     pub(super) markdown: Option<&'a Path>,
     pub(super) console: Console,
 }
 
 impl<'a> Conclusion<'a> {
-    /// Computes the verdicts of the rows so far. `looks` are the earlier evaluations of the verdicts during the run.
+    /// Computes the verdicts from the rows so far. `looks` are the earlier evaluations of the verdicts during the run.
     pub(super) fn verdicts(&self, looks: &[Look]) -> Outcome<Verdicts<'a>> {
         Verdicts::of(
             self.facts,
@@ -44,8 +44,8 @@ impl<'a> Conclusion<'a> {
         )
     }
 
-    /// Draws the charts, writes the page, and prints the verdict. Also prints the sentences of `machines`, which
-    /// describe the machines of the run.
+    /// Draws the charts, writes the page, and prints the verdicts. Also prints each sentence in `machines`, which
+    /// describe the machines of the run. Returns how the run ended.
     pub(super) fn conclude(
         &self,
         manifest: &Manifest,
@@ -75,7 +75,7 @@ impl<'a> Conclusion<'a> {
             text += &wrapped("Profile: ", "         ", &graph.summary);
         }
         if !manifest.cpu_profiles.is_empty() && manifest.flame_graphs.is_empty() {
-            let none = "no verdict on a time is decided, so no profiles are compared.";
+            let none = "no verdict about a time is decided, so lsmbench compares no profiles.";
             text += &wrapped("Profile: ", "         ", none);
         }
         let rule = self.experiment.gate.as_ref();

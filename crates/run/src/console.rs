@@ -1,4 +1,4 @@
-//! The output of a run. All output of this crate goes through this interface, except the progress bar.
+//! Defines the functions through which this crate prints all output, except the progress bar.
 
 use types::Outcome;
 

@@ -1,4 +1,4 @@
-//! The division of an experiment into parts. The division assigns each trial to one part.
+//! Divides an experiment into parts, so that each trial belongs to one part.
 
 use experiment::Experiment;
 use results::{Interleaving, RunMode};
@@ -7,14 +7,15 @@ use verdict::{ExperimentFacts, baselines};
 
 use super::part::Part;
 
-/// The division of an experiment into parts that can run on different machines. A timed experiment is divided by
-/// rounds, because both trials of a pair must run on one machine. If the experiment has more parts than rounds, each
-/// round is divided into groups of configurations (slices), and each group has all baselines. A counted experiment is
-/// divided by configurations, because counters are equal on all machines.
+/// The division of an experiment into parts that can run on different machines.
+///
+/// A timed experiment is divided by rounds, because both trials of a pair must run on one machine. If the experiment
+/// has more parts than rounds, each round is divided further into groups of configurations (slices), and each group has
+/// all baselines. A counted experiment is divided by configurations, because counters are equal on all machines.
 pub(super) struct Cut {
     mode: RunMode,
     rounds: u64,
-    /// Whether the experiment cannot be divided, because its trials run side by side or share a time budget.
+    /// Whether the experiment cannot be divided, because its trials run side by side, or share a time budget.
     is_whole: bool,
     /// The index of each configuration among the configurations that are not baselines. The index of a baseline is
     /// `None`.
@@ -32,12 +33,12 @@ impl Cut {
         Self { mode: trials.mode, rounds: trials.count.max(1), is_whole, ranks }
     }
 
-    /// Checks that the experiment can be divided into this many parts.
+    /// Checks that the experiment can be divided into as many parts as `part` says.
     ///
     /// # Errors
-    /// The experiment cannot be divided, or cannot be divided into this number of parts. If a timed experiment has more
-    /// parts than rounds, the number of parts must be a multiple of the number of rounds. Each group of configurations
-    /// must also contain at least one configuration that is not a baseline.
+    /// The trials run side by side or share a time budget, or the number of parts is not possible. If a timed
+    /// experiment has more parts than rounds, the number of parts must be a multiple of the number of rounds. Each
+    /// group of configurations must also contain at least one configuration that is not a baseline.
     pub(super) fn check(&self, part: Part) -> Outcome<()> {
         if self.is_whole {
             return Err(Problem::new(
@@ -62,8 +63,8 @@ impl Cut {
         )))
     }
 
-    /// Returns the number of groups of configurations into which each round is divided, if the experiment has `count`
-    /// parts.
+    /// Returns the number of groups into which each round is divided, if the experiment has `count` parts. 1 means that
+    /// the rounds are not divided.
     fn slices(&self, count: u64) -> u64 {
         match self.mode {
             RunMode::Timed => count.div_ceil(self.rounds).max(1),
@@ -71,7 +72,7 @@ impl Cut {
         }
     }
 
-    /// Returns whether the trial `trial` of a configuration belongs to a part. `place` is the index of the
+    /// Returns whether trial number `trial` of a configuration belongs to a part. `place` is the index of the
     /// configuration in the order of the sweep.
     pub(super) fn holds(&self, part: Part, place: usize, trial: u64) -> bool {
         let (at, count) = (part.number() - 1, part.count());
@@ -91,8 +92,8 @@ impl Cut {
         self.rounds * self.slices(count)
     }
 
-    /// Returns the numbers of the merged rounds that contain the trials of the round `trial`. In the merged results,
-    /// each group of configurations has its own round.
+    /// Returns the numbers of the merged rounds that contain the trials of round `trial`. In the merged results, each
+    /// group of configurations becomes a separate round.
     pub(super) fn merged(&self, count: u64, trial: u64) -> std::ops::Range<u64> {
         let slices = self.slices(count);
         trial * slices..(trial + 1) * slices

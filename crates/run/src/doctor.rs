@@ -1,9 +1,9 @@
-//! Checks this machine for known sources of timing noise. If a check finds a problem, the finding contains one next
-//! step.
+//! Checks this machine for known sources of timing noise. If a check finds a problem, its finding contains advice about
+//! the next step.
 //!
-//! Sources: Mytkowicz et al., "Producing Wrong Data Without Doing Anything Obviously Wrong!" (ASPLOS 2009);
-//! Didona et al., "Toward a Better Understanding and Evaluation of Tree Structures on Flash SSDs" (VLDB 2021);
-//! the tuning notes of LLVM's and Rust's benchmark machines.
+//! Sources: Mytkowicz et al., "Producing Wrong Data Without Doing Anything Obviously Wrong!" (ASPLOS 2009); Didona et
+//! al., "Toward a Better Understanding and Evaluation of Tree Structures on Flash SSDs" (VLDB 2021); the tuning notes
+//! of LLVM's and Rust's benchmark machines.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -13,19 +13,18 @@ use results::{MachineFinding, MachineInfo};
 use trial::{Limits, free_memory as memory};
 use types::{NotOnPlatform, Platform};
 
-/// The largest fraction of CPU time that other programs may use before the check reports an issue.
+/// The largest load average per core that the check accepts. A higher load means that other programs use the CPUs.
 const MOST_LOAD: f64 = 0.25;
 
-/// The smallest fraction of free space on a device. With less free space, the check reports an issue, because a nearly
-/// full flash device writes more slowly.
+/// The smallest fraction of free space on a device that the check accepts. A nearly full flash device writes more
+/// slowly.
 const LEAST_FREE: f64 = 0.2;
 
-/// The largest factor by which a second write to the same free memory may be faster than the first write. Above this
-/// factor, the check reports an issue. Smaller factors may be an effect of the CPU caches.
+/// The largest accepted ratio of the speeds of a second and a first write to the same free memory. Ratios up to this
+/// number may be an effect of the CPU caches.
 const MOST_GAIN: f64 = 3.0;
 
-/// The longest acceptable time of a clock reading, in nanoseconds. Above this time, the check reports an issue, because
-/// clock readings then disturb the measured memory accesses.
+/// The longest accepted time of a clock reading, in nanoseconds. Longer readings disturb the measured memory accesses.
 const MOST_CLOCK_NS: f64 = 60.0;
 
 /// The functions that check the machine, in the order of the report.
@@ -51,7 +50,7 @@ const CHECKS: [fn(&Subject) -> MachineFinding; 19] = [
     free_space,
 ];
 
-/// The machine and the folder that are checked.
+/// The machine and the folder that the checks examine.
 struct Subject {
     machine: MachineInfo,
     folder: PathBuf,
@@ -63,7 +62,7 @@ pub fn examine(machine: &MachineInfo, folder: &Path) -> Vec<MachineFinding> {
     CHECKS.iter().map(|check| check(&subject)).collect()
 }
 
-/// Creates the finding of a check. `advice` explains how to fix the problem, and is `None` if the check found no
+/// Creates the finding of a check. `advice` explains how to fix the problem. It is `None` if the check found no
 /// problem.
 fn finding(check: &str, value: impl Into<Option<String>>, advice: Option<&str>) -> MachineFinding {
     MachineFinding { check: check.to_owned(), value: value.into(), advice: advice.map(str::to_owned) }
@@ -121,7 +120,8 @@ fn quota(_: &Subject) -> MachineFinding {
 fn siblings(_: &Subject) -> MachineFinding {
     let active = read("/sys/devices/system/cpu/smt/active");
     let shared = active.as_deref() == Some("1");
-    let advice = "two threads share the caches and execution units of a core; disable SMT, or leave every second CPU idle";
+    let advice = "two hardware threads share the caches and execution units of a core; disable SMT, or \
+                  leave every second CPU idle";
     let value =
         active.map(|_| if shared { "two threads per core" } else { "one thread per core" }.to_owned());
     finding("hyper-threading", value, shared.then_some(advice))
@@ -184,7 +184,7 @@ fn clock(_: &Subject) -> MachineFinding {
     finding("clock", value, (cost > MOST_CLOCK_NS).then_some(advice))
 }
 
-/// Returns a finding with the limits of plausible times on this machine. This finding has no advice.
+/// Returns a finding with the limits of plausible results on this machine. This finding has no advice.
 fn limits(_: &Subject) -> MachineFinding {
     let Limits { bytes_per_second, cycles_per_second, clock_ns, .. } = Limits::of_this_machine();
     let value = format!(
@@ -201,8 +201,8 @@ fn hardware_counters(_: &Subject) -> MachineFinding {
     finding("hardware counters", counted(Counters::of_processor().opened()), None)
 }
 
-/// Returns a text about the hardware events: the events that can be counted, with their scope, and the events that
-/// cannot be counted, with the reason.
+/// Returns a text about the hardware events. It lists the events that can be counted, with their scope, and the events
+/// that cannot be counted, with the reason.
 fn counted<'a>(
     events: impl Iterator<Item = (&'static str, Result<CounterScope, &'a std::io::Error>)>,
 ) -> String {
@@ -236,7 +236,7 @@ fn counted<'a>(
     reasons.iter().map(|(how, names)| format!("{}: {how}", names.join(", "))).collect::<Vec<_>>().join("; ")
 }
 
-/// Returns whether an error means that this system does not support a part of lsmbench.
+/// Returns whether an error means that lsmbench does not support a feature on this platform.
 fn is_missing(error: &std::io::Error) -> bool {
     matches!(error.get_ref(), Some(inner) if inner.is::<NotOnPlatform>())
 }
@@ -273,13 +273,14 @@ fn scheduler(subject: &Subject) -> MachineFinding {
 
 fn free_space(subject: &Subject) -> MachineFinding {
     let share = probe::free_share(&subject.folder);
-    let advice = "the disk is nearly full, and a full SSD is slow; free a fifth of the disk";
+    let advice = "the disk is nearly full, and a full SSD writes slowly; free at least 20 % of the disk";
     let value = share.map(|share| format!("{:.0} %", share * 100.0));
     finding("free space", value, share.is_some_and(|share| share < LEAST_FREE).then_some(advice))
 }
 
 impl Subject {
-    /// Reads a property of the device's I/O queue in the kernel. For a partition, reads the property of the whole disk.
+    /// Reads a property of the device's I/O queue from the kernel. For a partition, reads the property of the whole
+    /// disk.
     fn queue(&self, property: &str) -> Option<String> {
         let name = Path::new(self.machine.device.as_ref()?).file_name()?.to_str()?.to_owned();
         let block = |name: &str| read(&format!("/sys/class/block/{name}/queue/{property}"));

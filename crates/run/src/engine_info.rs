@@ -1,4 +1,4 @@
-//! The description of the engine of a configuration, for the output at the start of a run and for the manifest.
+//! Describes the engine of a configuration, for the output at the start of a run and for the manifest.
 
 use engines::{EngineOptions, Identity, UNEQUAL};
 use experiment::{Cell, engine, engine_label};

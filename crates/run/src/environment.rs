@@ -1,4 +1,4 @@
-//! The description of the machine in the manifest of a run.
+//! Describes the machine and the environment of a run, for its manifest.
 
 use std::path::Path;
 

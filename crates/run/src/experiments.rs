@@ -40,26 +40,26 @@ use super::{environment, manifest, memory_limit};
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools)] // each is an option of the command line
 pub struct RunOptions {
-    /// The output folder, in which each experiment has its own folder.
+    /// The output folder. The results of each experiment are in a folder with its name.
     pub out: PathBuf,
-    /// The folder of charts, in which each experiment has its own folder.
+    /// The folder for charts. The charts of each experiment are in a folder with its name.
     pub plots: PathBuf,
-    /// Whether to write a page of the results to the folder of charts.
+    /// Whether to write a page with the results next to the charts.
     pub has_page: bool,
-    /// The part of each experiment to run. With `None`, complete experiments run. The run of a part draws no charts and
+    /// The part of each experiment to run. `None` means complete experiments. The run of a part draws no charts and
     /// prints no verdict.
     pub part: Option<Part>,
-    /// Whether to finish an interrupted run.
+    /// Whether to resume an interrupted run.
     pub resume: bool,
-    /// Whether to run timed experiments in a debug build.
+    /// Whether to run timed experiments even if this program is a debug build.
     pub allow_debug: bool,
     /// Whether to sample a CPU profile of every configuration after the trials.
     pub has_profile: bool,
     /// Whether to print a line after every trial instead of after every round.
     pub verbose: bool,
-    /// The file to which the verdicts are appended as Markdown.
+    /// The file to which the verdicts are appended as Markdown. `None` if there is no such file.
     pub markdown: Option<PathBuf>,
-    /// The changes to the experiments that come from the command line.
+    /// Changes to the settings of the experiments, from the command line.
     pub overrides: Overrides,
     /// The functions that print the output.
     pub console: Console,
@@ -68,7 +68,7 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// Returns the folder in which the fixtures folder is located. This is the output folder, or the folder of this
+    /// Returns the folder that contains the folder of fixtures. This is the output folder, or the folder of this
     /// machine if the run executes a part.
     fn fixture_home(&self) -> PathBuf {
         match (self.part, self.out.parent()) {
@@ -115,7 +115,7 @@ struct Run<'a> {
     timeline_schema: Schema,
     levels_schema: Schema,
     slices_schema: Schema,
-    /// The estimated cost of one trial of each configuration.
+    /// The estimated cost of one trial, for each configuration.
     estimates: Vec<Estimate>,
 }
 
@@ -125,7 +125,7 @@ struct PlannedTrial {
     /// The index of the configuration.
     cell: usize,
     group: Group,
-    /// Whether this trial is the second trial of the baseline in its round (the A/A run).
+    /// Whether this trial is the second trial of a baseline in its round, which measures noise.
     again: bool,
 }
 
@@ -313,8 +313,8 @@ impl<'a> Run<'a> {
         Ok(Ending::Done)
     }
 
-    /// Returns the remaining trials in order. Each round contains one trial of each configuration, and a second trial
-    /// of each baseline if the run measures noise.
+    /// Returns the trials that have not finished yet, in order. Each round contains one trial of each configuration,
+    /// and a second trial of each baseline if the run measures noise.
     fn remaining(&self, finished: &BTreeSet<Group>, finished_noise: &BTreeSet<Group>) -> Vec<PlannedTrial> {
         let Experiment { cells, trials, .. } = self.experiment;
         let twice = noisy_baselines(&self.facts);
@@ -335,8 +335,9 @@ impl<'a> Run<'a> {
         turns.filter(is_own).filter(|turn| !is_done(turn)).collect()
     }
 
-    /// Returns whether the run ends before this round, and prints the reason. A run ends early if its confidence
-    /// intervals are narrow enough, if its verdicts are decided, or if its time budget is used up.
+    /// Returns whether the run ends after `rounds` rounds, and prints the reason if further rounds were planned. A run
+    /// ends early if its confidence intervals are narrow enough, if its verdicts are decided, or if its time budget is
+    /// used up.
     fn has_ended(
         &self,
         rounds: u64,
@@ -354,8 +355,8 @@ impl<'a> Run<'a> {
         Ok(reason.is_some())
     }
 
-    /// Evaluates the verdicts if an evaluation is due, and stops the configurations whose verdicts are decided.
-    /// Returns the reason why the run ends, or `None` if the run continues.
+    /// Evaluates the verdicts if this is due, and stops the configurations whose verdicts are decided. Returns the
+    /// reason why the run ends. `None` if the run continues.
     fn look(
         &self,
         rounds: u64,
@@ -379,7 +380,7 @@ impl<'a> Run<'a> {
         Ok(reason)
     }
 
-    /// Returns whether every confidence interval is narrow enough for the experiment after `blocks` rounds.
+    /// Returns whether every confidence interval is as narrow as `trials.precision` requests, after `blocks` rounds.
     fn is_precise(&self, blocks: u64) -> Outcome<bool> {
         // No part knows the rounds of the others.
         let precision = self.experiment.trials.precision.filter(|_| self.options.part.is_none());
@@ -388,7 +389,7 @@ impl<'a> Run<'a> {
             && self.conclusion().verdicts(&[])?.reach_no_further_than(precision))
     }
 
-    /// Returns the inputs for the end of the run.
+    /// Collects the inputs of the last step of the run.
     fn conclusion(&self) -> Conclusion<'_> {
         Conclusion {
             experiment: self.experiment,
@@ -440,8 +441,8 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Returns an error if the experiment has a gate and one of its configurations cannot run. Without this check, the gate
-/// could pass although a configuration has no values.
+/// Checks that all configurations can run if the experiment has a gate. Otherwise, the gate could pass although a
+/// configuration has no values.
 fn check_gate(experiment: &Experiment) -> Outcome<()> {
     let Some(absent) =
         absences(&experiment.left_out).into_iter().next().filter(|_| experiment.gate.is_some())
@@ -455,8 +456,8 @@ fn check_gate(experiment: &Experiment) -> Outcome<()> {
     ))
 }
 
-/// Returns whether the first trial in `turns` is the last trial of its round, apart from trials of failed
-/// configurations.
+/// Returns whether the first trial in `turns` is the last trial of its round. Trials of failed configurations are
+/// ignored.
 fn is_last_of_round(turns: &[PlannedTrial], failed: &BTreeSet<usize>) -> bool {
     let next = turns[1..].iter().find(|next| !failed.contains(&next.cell));
     next.is_none_or(|next| next.group.trial != turns[0].group.trial)

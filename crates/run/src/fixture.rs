@@ -1,5 +1,5 @@
-//! Fixtures. A fixture is a store on which the first phases of a workload have run. lsmbench builds a fixture once
-//! and copies it for every trial.
+//! Builds fixtures, and copies them for trials. A fixture is a store on which the first phases of a workload have run.
+//! lsmbench builds a fixture once and copies it for every trial.
 //!
 //! The name of a fixture is a hash of everything that determines the bytes of the fixture. The bytes depend on the
 //! sources that write stores, the stored part of the design, the phases, the seed, and the mode in which the fixture is
@@ -32,32 +32,32 @@ use super::environment;
 use super::home::{DataFolder, FIXTURES};
 use crate::interrupt;
 
-/// The version of the format of [`Record`] and of the text whose hash names a fixture.
+/// The version of the format of [`Record`], and of the text whose hash is the name of a fixture.
 const VERSION: u64 = 2;
 
-/// A hash of the source files that determine the bytes of a store. The hash is empty in builds outside of the
+/// A hash of the source files that determine the bytes of a store. Empty if this program was built outside of the
 /// workspace.
 const SOURCES: &str = env!("LSMBENCH_STORE_SOURCES");
 
-/// The names of the crates whose source files determine the hash.
+/// The names of the crates whose source files are in this hash.
 const SOURCE_CRATES: &str = env!("LSMBENCH_STORE_CRATES");
 
 /// The name of the file that describes a fixture.
 const RECORD: &str = "fixture.json";
 
-/// The name of the folder of the tree inside a fixture.
+/// The name of the folder inside a fixture that contains the files of the store.
 const TREE: &str = "tree";
 
-/// The extension of an incomplete fixture.
+/// The file extension of the folder of an incomplete fixture.
 pub(super) const BEGUN: &str = "begun";
 
 /// The keys of a design that do not change the bytes on storage, unless an arbiter moves memory between components.
 const IN_MEMORY_ONLY: [&str; 4] = ["cache", "culling", "memory", "sorted_view"];
 
-/// The interval between two checks whether another run has finished building a fixture.
+/// The interval between two attempts to lock a file that another run has locked.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
 
-/// The number of bytes that one step of hashing reads.
+/// The number of bytes that one step of hashing a file reads.
 const PIECE_BYTES: usize = 1 << 20;
 
 /// The description of a fixture, which is stored in `fixture.json`.
@@ -75,7 +75,7 @@ pub(super) struct Record {
     /// The origin of the fixture as text: the experiment, the configuration and the phases.
     #[serde(default)]
     pub(super) made_by: String,
-    /// The number of operations that each thread has executed in each phase.
+    /// For each phase, the number of operations that each thread has executed.
     done: Vec<Vec<u64>>,
     files: Vec<FixtureFile>,
 }
@@ -97,7 +97,7 @@ pub(super) fn read_record(folder: &Path) -> Result<Record, String> {
     serde_json::from_str(&text).map_err(|error| format!("{RECORD}: {error}"))
 }
 
-/// A fixture whose files were checked: the files have not changed since the build.
+/// A fixture that was just built, or whose files were checked against their hashes.
 #[derive(Clone, Debug)]
 pub(super) struct Fixture {
     folder: PathBuf,
@@ -114,17 +114,17 @@ pub(super) struct Fixtures {
     ready: BTreeMap<String, Option<Fixture>>,
     /// The [identity](program_identity) of this program. `None` until the identity is first needed.
     program: Option<String>,
-    /// A shared lock that prevents other processes from removing fixtures. The run takes the lock for its first
-    /// fixture, and holds the lock until the run ends.
+    /// The file lock that prevents other processes from removing fixtures. The run takes this shared lock for its first
+    /// fixture, and holds it until the run ends.
     held: Option<File>,
-    /// Prints a progress line.
+    /// A function that prints a progress line.
     line: fn(&str),
 }
 
 /// The result of a search for a fixture.
 pub(super) enum Found {
-    /// The experiment has no fixture, or the store returned a wrong answer while the fixture was built. The trials then
-    /// run all phases.
+    /// The trials run all phases, because the experiment has no fixture, or because the store returned a wrong answer
+    /// while the fixture was built.
     None,
     /// The fixture from which the trials start.
     Fixture(Box<Fixture>),
@@ -206,10 +206,11 @@ impl Fixtures {
     }
 }
 
-/// Returns the mode in which lsmbench builds a fixture. If possible, the mode is `counted`, because the levels and
-/// runs of the tree then depend only on the operations. With background threads, the levels and runs would depend on
-/// timing. All trials would start from the same random outcome, so the confidence interval would not include the
-/// variance between outcomes.
+/// Returns the mode in which lsmbench builds a fixture.
+///
+/// If possible, the mode is `counted`, because the levels and runs of the tree then depend only on the operations. With
+/// background threads, the levels and runs would depend on timing. All trials would start from the same random outcome,
+/// so the confidence interval would not include the variance between outcomes.
 fn building_mode(cell: &Cell, spec: &TrialSpec, phases: usize) -> RunMode {
     let first = cell.task.workload().into_iter().flat_map(|workload| workload.phases.iter().take(phases));
     let ends_by_time = |work: &Work| match work {
@@ -223,7 +224,7 @@ fn building_mode(cell: &Cell, spec: &TrialSpec, phases: usize) -> RunMode {
     }
 }
 
-/// The folder and the key of a fixture. The fixture may not exist yet.
+/// The place of a fixture, which may not exist yet: its folder and its key.
 struct Site {
     folder: PathBuf,
     hash: String,
@@ -248,7 +249,7 @@ impl Site {
         };
         let record = read_record(&self.folder).map_err(changed)?;
         if record.version != VERSION || record.key != self.key {
-            return Err(changed("its record names another version or another key".to_owned()));
+            return Err(changed(format!("its {RECORD} has another format version or another key")));
         }
         let found = files_in(&self.folder.join(TREE))?;
         if let Some(other) = record.files.iter().find(|file| !found.contains(file)) {
@@ -327,9 +328,10 @@ impl Site {
 }
 
 impl Fixture {
-    /// Copies the fixture to a new folder. Returns the settings for a trial that starts from this copy. If the memory
-    /// of trials is limited, the function first evicts the files from the page cache. Otherwise, the memory limit of a
-    /// trial would not include pages that another process has read before.
+    /// Copies the fixture to a new folder. Returns the settings for a trial that starts from this copy.
+    ///
+    /// If the memory of trials is limited, the function first evicts the files from the page cache. Otherwise, the
+    /// memory limit of a trial would not include pages that another process has read before.
     pub(super) fn clone_to(&self, target: &Path, memory_is_limited: bool) -> Outcome<FixtureStep> {
         create_folder(target)?;
         for file in &self.record.files {
@@ -362,7 +364,8 @@ fn open_folder(folder: &Path) -> Outcome<File> {
     File::open(folder).map_err(|error| Problem::doing(format!("open {}", folder.display()), error))
 }
 
-/// Waits until `attempt` locks the file. Returns `None` if the user interrupts the run.
+/// Waits until `attempt` has locked the file, and returns the locked file. Returns `None` if the user interrupts the
+/// run.
 fn lock(file: File, attempt: fn(&File) -> Result<(), TryLockError>) -> Option<File> {
     loop {
         match attempt(&file) {
@@ -395,12 +398,11 @@ pub fn lock_all(out: &Path) -> Outcome<Option<File>> {
     }
 }
 
-/// Returns the identity of this program, which is part of the key of a fixture. The identity is a hash of the source
-/// files that determine the bytes of a store, or a hash of the whole program. With a hash of source files, existing
-/// fixtures stay valid if only other source files change.
+/// Returns the identity of this program, which is part of the key of a fixture.
 ///
-/// The hash of the source files is sufficient only if it includes the crates of all variants. If a program has variants
-/// from other crates, the identity is the hash of the whole program. The sources of these crates may change without a
+/// The identity is a hash of the source files that determine the bytes of a store, if this hash includes the crates of
+/// all variants. Existing fixtures then stay valid if only other source files change. If a program has variants from
+/// other crates, the identity is a hash of the whole program, because the sources of these crates may change without a
 /// new version number.
 ///
 /// # Errors
@@ -420,7 +422,7 @@ pub(super) fn catalogs_of_stores() -> impl Iterator<Item = &'static dyn Axis> {
     tree::AXES.iter().copied().chain(of_work)
 }
 
-/// Returns whether the hash of the source files includes the crates of all variants of this axis.
+/// Returns whether the crates of all variants of this axis are among [`SOURCE_CRATES`].
 fn is_of_sources(axis: &dyn Axis) -> bool {
     axis.variants().iter().all(|variant| SOURCE_CRATES.split(' ').any(|name| name == variant.origin.package))
 }

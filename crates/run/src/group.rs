@@ -1,6 +1,8 @@
-//! Runs the trials of one round side by side. All trial processes of the round exist at the same time and run in
-//! turns. In one turn, a process executes one slice. A slice is a number of operations of a phase, or 20 ms of a call
-//! without operations. In this module, a "side" is the trial process of one configuration.
+//! Runs the trials of one round side by side. All trial processes of the round exist at the same time.
+//!
+//! With `trials.plan = "slices"`, the processes run in turns. In one turn, a process executes one slice, which is a
+//! number of operations of a phase, or 20 ms of a call without operations. With `trials.plan = "duet"`, all processes
+//! execute each slice at the same time. In this module, a "side" is the trial process of one configuration.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,19 +13,18 @@ use types::Outcome;
 
 use super::side::{Side, State};
 
-/// Target duration of a slice. This is long compared with the time to switch processes and to fill the CPU caches. It
-/// is short compared with the time in which the speed of the machine changes.
+/// The desired duration of a slice. It is long compared with the time to switch processes and to fill the CPU caches.
+/// It is short compared with the time in which the speed of the machine changes.
 const SLICE: Duration = Duration::from_millis(20);
 
 /// The number of operations of the first slices. The duration of the first slices determines the length of later
 /// slices.
 const FIRST_OPERATIONS: u64 = 64;
 
-/// Largest factor by which the length of a slice grows from one slice to the next.
+/// The largest factor by which the number of operations grows from one slice to the next.
 const MOST_GROWTH: u64 = 8;
 
-/// Minimum number of slices of a phase. With at least this number of slices, the turns of each configuration are spread
-/// over the whole phase.
+/// The smallest number of slices of a phase. So the turns of each configuration are spread over the whole phase.
 const FEWEST_SLICES: u64 = 16;
 
 /// The number of operations per slice, by the name of the phase. The first round determines these numbers. All later
@@ -33,8 +34,7 @@ pub(super) struct SliceLengths {
     found: BTreeMap<String, u64>,
 }
 
-/// The progress of the trial processes through the slices of the current phase. All processes of a round are in the
-/// same phase.
+/// The progress of all trial processes of a round through the slices of their current phase.
 struct Pace {
     phase: String,
     /// The number of the next slice.
@@ -48,17 +48,17 @@ struct Pace {
 
 /// A slice that one trial process has executed.
 pub(super) struct SliceOf {
-    /// Index of the trial process in the group.
+    /// The index of the trial process in the group.
     pub(super) side: usize,
     pub(super) phase: String,
     pub(super) number: u64,
-    /// The position of the trial process in the order in which all processes executed this slice. The first position is
-    /// 0.
+    /// The position of the trial process among those that executed this slice one after the other. The first position
+    /// is 0.
     pub(super) position: usize,
     pub(super) slice: Slice,
 }
 
-/// The results of a round.
+/// The results of a round: the reports of its trials, and their slices.
 pub(super) struct GroupReport {
     /// The report or the error of each trial, in the order of the trials.
     pub(super) reports: Vec<Outcome<TrialReport>>,
@@ -116,7 +116,7 @@ struct Group {
     /// The progress through the slices of the current phase. `None` before the first phase.
     pace: Option<Pace>,
     /// Whether the next pass has the reversed order. In one pass, each trial process has one turn. The order is
-    /// reversed after each pass (ABBA), so changes in the speed of the machine affect all configurations equally.
+    /// reversed after each pass (ABBA), so that changes in the speed of the machine affect all configurations equally.
     is_reversed: bool,
 }
 
@@ -175,7 +175,7 @@ impl Group {
         Ok(true)
     }
 
-    /// Records the slice that a trial process has executed, if any.
+    /// Records the slice that a trial process has executed in its last turn, if any.
     fn keep(&mut self, side: usize, position: usize) {
         if let (State::Ran(slice), Some(pace)) = (&self.sides[side].state, &self.pace) {
             let (phase, number, slice) = (pace.phase.clone(), pace.number, *slice);
@@ -200,7 +200,7 @@ impl Group {
 }
 
 impl SliceLengths {
-    /// Returns the first slice of a phase. `operations` is the number of operations of the phase.
+    /// Returns the progress at the start of a phase. `operations` is the number of operations of the phase, if known.
     fn begin(&self, phase: &str, operations: Option<u64>) -> Pace {
         let most = operations.map_or(u64::MAX, |operations| (operations / FEWEST_SLICES).max(1));
         let found = self.found.get(phase).copied();
@@ -210,8 +210,8 @@ impl SliceLengths {
 }
 
 impl Pace {
-    /// Adapts the number of operations in the next slice, so that a slice takes about 20 ms. `operation_ns` is the
-    /// mean time of an operation.
+    /// Adapts the number of operations in the next slice, so that a slice takes about 20 ms. `operation_ns` is the mean
+    /// time of an operation in the last slice. Once a suitable number was found, it stays.
     fn learn(&mut self, operation_ns: f64) {
         if self.is_found || operation_ns <= 0.0 {
             return;

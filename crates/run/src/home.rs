@@ -1,5 +1,5 @@
-//! The results folder of a run. A run checks the folder before it changes any file, and a lock prevents two runs from
-//! using the folder at the same time. A new run moves earlier results to another folder.
+//! Manages the results folder of a run. A run checks the folder before it changes any file, and a lock prevents two
+//! runs from using the folder at the same time. A new run moves earlier results to another folder.
 
 use std::fs::{DirEntry, File, TryLockError};
 use std::io::ErrorKind;
@@ -11,16 +11,16 @@ use results::{Folder, Manifest};
 use storage::Held;
 use types::{Outcome, Problem};
 
-/// Names of folders in the output folder, which an experiment must not have as its name.
+/// The names of folders in the output folder that cannot be names of experiments.
 const RESERVED: [&str; 5] = ["baseline", "charts", "report", EARLIER, FIXTURES];
 
-/// The folder of fixtures in the output folder.
+/// The name of the folder of fixtures in the output folder.
 pub(super) const FIXTURES: &str = "fixtures";
 
 /// The name of the folder for earlier results.
 const EARLIER: &str = "earlier";
 
-/// The largest number of attempts to remove a folder. The first attempts may fail while the trial process of a killed
+/// The maximum number of attempts to remove a folder. The first attempts may fail while the trial process of a killed
 /// run still writes to the folder.
 const REMOVALS: usize = 20;
 const REMOVAL_PERIOD: Duration = Duration::from_millis(100);
@@ -41,7 +41,8 @@ impl Home {
     /// Examines the results folder of an experiment in the output folder `out`, without changing any file.
     ///
     /// # Errors
-    /// Returns an error if the folder contains files that are not results, or if another run writes to it.
+    /// The name of the experiment is reserved, the folder contains other files or results of another experiment, or
+    /// another run writes to it.
     pub(super) fn inspect(experiment: &str, out: &Path) -> Outcome<Self> {
         check_name(experiment)?;
         if RESERVED.contains(&experiment) {
@@ -70,7 +71,7 @@ impl Home {
         Ok(home)
     }
 
-    /// Returns an error if the folder contains symbolic links, because a run would write to their targets.
+    /// Checks that the folder contains no symbolic links, because a run would write to their targets.
     fn refuse_links(&self) -> Outcome<()> {
         let entries = self.folder.root().read_dir().into_iter().flatten().flatten();
         entries.map(|entry| entry.path()).try_for_each(|path| refuse_link(&path))
@@ -93,7 +94,7 @@ impl Home {
         Ok(manifest)
     }
 
-    /// Returns the paths of the files in the folder.
+    /// Returns the results folder as a [`Folder`], which knows the paths of the files.
     pub(super) fn folder(&self) -> &Folder {
         &self.folder
     }
@@ -125,7 +126,7 @@ impl Home {
         self.folder.root().join("data")
     }
 
-    /// Moves the results of an earlier run to another folder. Only the data of killed trials is deleted.
+    /// Moves the results of an earlier run to another folder. Deletes only the data of killed trials.
     fn set_aside(&mut self, line: fn(&str)) -> Outcome<()> {
         remove_folder(&self.data())?;
         let started =
@@ -177,7 +178,7 @@ fn lock(folder: &Path) -> Outcome<File> {
     }
 }
 
-/// The data folder of one trial. The folder and its contents are removed after the trial.
+/// The folder with the data of one trial. The folder is removed when this value is dropped.
 pub(super) struct DataFolder(PathBuf);
 
 impl DataFolder {

@@ -1,6 +1,6 @@
 //! Handles the signals for Ctrl-C, for a closed terminal, and for termination. The signal handler only records the
-//! signal. The program reacts at its next check, and ends with the exit code 130. This is the exit code that shells
-//! report for a program that Ctrl-C ended.
+//! signal. The program reacts at its next check, and ends with the exit code 130, as shells report it for a program
+//! that Ctrl-C ended.
 
 use std::io::{self, Read};
 use std::os::fd::AsFd;

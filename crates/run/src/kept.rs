@@ -1,5 +1,5 @@
 //! Lists and removes the fixtures in an output folder. lsmbench removes fixtures only in this module. Fixtures of
-//! earlier program versions remain until the user removes them, although current runs cannot use them.
+//! earlier program versions therefore remain until the user removes them, although current runs cannot use them.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::home::{FIXTURES, remove_folder};
 
 /// A fixture in an output folder, or the incomplete files of a killed build.
 pub struct Kept {
-    /// The name of the fixture.
+    /// The name of the fixture, which is the hash of its key.
     pub hash: String,
     folder: PathBuf,
     /// The size of the fixture on the file system, in bytes.

@@ -1,7 +1,7 @@
-//! Runs experiments. The parent process controls the sweep, and each trial runs in a new child process.
+//! Runs experiments. The parent process controls the trials, and each trial runs in a new child process.
 //!
 //! [`run_all`] checks all experiments, interleaves the trials of each experiment in rounds, starts a process for each
-//! trial, and writes the rows of the trial. At the end, [`run_all`] draws the charts and prints the verdict. An
+//! trial, and writes the rows of the trial. At the end, [`run_all`] draws the charts and prints the verdicts. An
 //! interrupted run can be resumed.
 
 mod child;

@@ -1,4 +1,4 @@
-//! The manifest of a run.
+//! Creates and updates the manifest of a run.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -77,8 +77,8 @@ pub(super) fn begin(
     manifest
 }
 
-/// Returns a warning for each source of timing noise on this machine. A run in counted mode does not use these
-/// warnings, because noise does not affect counters.
+/// Returns a warning for each source of timing noise that `lsmbench doctor` found on this machine. A run in counted
+/// mode does not use these warnings, because noise does not affect counters.
 fn doubts(machine: &MachineInfo) -> Vec<String> {
     let concerns = machine.findings.iter().filter_map(|finding| {
         let value = finding.value.as_ref().map_or_else(String::new, |value| format!(", {value}"));
@@ -101,7 +101,7 @@ pub(super) fn examined_machine(out: &Path) -> MachineInfo {
     MachineInfo { findings: doctor::examine(&machine, out), ..machine }
 }
 
-/// Updates the manifest entries that may differ between a run and its resumed run, such as the number of trials and the
+/// Updates the manifest entries that may differ between a run and its resumption, such as the number of trials and the
 /// charts.
 fn describe(manifest: &mut Manifest, experiment: &Experiment) {
     manifest.question.clone_from(&experiment.question);
@@ -121,7 +121,7 @@ fn catalogs() -> impl Iterator<Item = &'static dyn Axis> {
     catalogs_of_stores().chain(others)
 }
 
-/// Returns all variants of all catalogs, with their packages and versions.
+/// Returns the manifest entries of all variants of all catalogs, with their packages and versions.
 pub fn known_components() -> Vec<ComponentInfo> {
     catalogs().flat_map(|axis| axis.variants().into_iter().map(|variant| component(axis, &variant))).collect()
 }
@@ -136,7 +136,8 @@ fn component(axis: &dyn Axis, variant: &VariantInfo) -> ComponentInfo {
     }
 }
 
-/// Returns the variants that the run uses, in the order of the catalogs. Each variant occurs once.
+/// Returns the manifest entries of the variants that the experiment uses, in the order of the catalogs. Each variant
+/// occurs once.
 fn components(experiment: &Experiment) -> Vec<ComponentInfo> {
     let mut used: BTreeSet<(&str, String)> = experiment.cells.iter().flat_map(used_by).collect();
     used.extend(experiment.charts.iter().map(|chart| (plot::KINDS.name(), chart.kind.kind().to_owned())));
@@ -151,8 +152,8 @@ fn components(experiment: &Experiment) -> Vec<ComponentInfo> {
     catalogs().flat_map(of_catalog).collect()
 }
 
-/// Returns the catalog and the kind of each variant that a configuration uses: the engine or the subject, and the
-/// variants in the design and in the workload.
+/// Returns the catalog and the kind of each variant that a configuration uses. These are the engine or the subject, and
+/// the variants in the design and in the workload.
 fn used_by(cell: &Cell) -> Vec<(&'static str, String)> {
     let is_read = |axis: &&dyn Axis| cell.task.unread(&[axis.name()]).is_none();
     let of_design = tree::AXES.iter().copied().filter(is_read);

@@ -1,5 +1,5 @@
-//! A memory limit for trials, which includes the page cache. Each limited trial runs in its own memory cgroup (version
-//! 1 or 2).
+//! Limits the memory of trials, including their page cache. Each limited trial runs in its own memory cgroup (version 1
+//! or 2).
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -13,7 +13,7 @@ pub(super) struct MemoryLimit {
     folder: PathBuf,
 }
 
-/// The location for new cgroups: a folder, and the name of the file that contains the memory limit of a cgroup.
+/// The place for new cgroups: a folder, and the name of the file that contains the memory limit of a cgroup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Place {
     folder: PathBuf,
@@ -21,7 +21,7 @@ struct Place {
 }
 
 impl MemoryLimit {
-    /// Creates a cgroup with a memory limit of `bytes` bytes. [`hold`](Self::hold) moves a process into the cgroup.
+    /// Creates a cgroup with a memory limit of `bytes` bytes, which contains no process yet.
     pub(super) fn new(bytes: u64) -> Outcome<Self> {
         let place = Place::of_this_process().map_err(|why| refusal(bytes, &why))?;
         let folder = place.folder.join(format!("lsmbench-{}", std::process::id()));
@@ -39,7 +39,8 @@ impl MemoryLimit {
         Ok(limit)
     }
 
-    /// Moves a process into the cgroup. The cgroup counts the memory that the process allocates from then on.
+    /// Moves the process with the ID `process` into the cgroup. The cgroup counts the memory that the process allocates
+    /// from then on.
     pub(super) fn hold(&self, process: u32) -> Outcome<()> {
         let file = self.folder.join("cgroup.procs");
         fs::write(&file, process.to_string())
@@ -54,8 +55,8 @@ impl Drop for MemoryLimit {
     }
 }
 
-/// Checks whether a trial can have a memory limit of `bytes` bytes. A run calls this function before its first trial,
-/// so that an error occurs early.
+/// Checks that a trial can have a memory limit of `bytes` bytes. A run calls this function before its first trial, so
+/// that an error occurs early.
 pub(super) fn check(bytes: u64) -> Outcome<()> {
     MemoryLimit::new(bytes).map(drop)
 }
@@ -76,11 +77,11 @@ impl Place {
         Self::find(&groups, &mounts).ok_or_else(|| "this process is not in a cgroup".to_owned())
     }
 
-    /// Finds the folder in which this process may create cgroups. `groups` and `mounts` are the contents of the files
-    /// `cgroup` and `mountinfo` of the process in `/proc`.
+    /// Finds the folder in which this process may create cgroups. `groups` and `mounts` are the contents of
+    /// `/proc/self/cgroup` and `/proc/self/mountinfo`.
     ///
-    /// With cgroup version 1, the folder is the cgroup of the process. With version 2, a cgroup that contains
-    /// processes cannot have children with limits. The folder is then the parent of the process's cgroup.
+    /// With cgroup version 1, the folder is the cgroup of this process. With version 2, a cgroup that contains
+    /// processes cannot have children with limits. The folder is therefore the parent of this process's cgroup.
     fn find(groups: &str, mounts: &str) -> Option<Self> {
         let of_version_1 = || {
             let own = groups.lines().find_map(|line| {

@@ -1,4 +1,4 @@
-//! Merges the parts of an experiment into one results folder, which has the same content as the results folder of a
+//! Merges the parts of an experiment into one results folder, which has the same format as the results folder of a
 //! single run.
 
 use std::collections::{BTreeSet, HashMap};
@@ -27,15 +27,15 @@ const PARTS: &str = "parts";
 /// The options of a merge.
 #[derive(Clone, Debug)]
 pub struct PartsMergeOptions {
-    /// The folder of charts, in which each experiment has its own folder.
+    /// The folder for charts. The charts of each experiment are in a folder with its name.
     pub plots: PathBuf,
-    /// Whether to write a page of the results to the folder of charts.
+    /// Whether to write a page with the results next to the charts.
     pub has_page: bool,
-    /// The file to which the verdict is appended as Markdown.
+    /// The file to which the verdicts are appended as Markdown. `None` if there is no such file.
     pub markdown: Option<PathBuf>,
     /// The functions that print the output.
     pub console: Console,
-    /// The description of this program.
+    /// The description of this program, for the manifest.
     pub build: BuildInfo,
 }
 
@@ -43,8 +43,8 @@ pub struct PartsMergeOptions {
 /// trial is compared only with trials of the same machine.
 ///
 /// # Errors
-/// The parts belong to different experiments, are incomplete, or were changed after the run. Another process uses one
-/// of the folders.
+/// The parts belong to different experiments, are incomplete, or were changed after the run. The folder `into` already
+/// contains files.
 pub fn merge(parts: &Path, into: &Path, options: &PartsMergeOptions) -> Outcome<Ending> {
     let wanted = into.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let parts = Parts::read(parts, &wanted)?;
@@ -107,8 +107,8 @@ fn experiment_of(manifest: &Manifest) -> Outcome<Experiment> {
     }
 }
 
-/// Returns the groups of rows, in the order in which a single run would write them. The value `true` marks the second
-/// trial of a baseline.
+/// Returns the groups of rows, in the order in which a single run would write them. The flag is whether a group is the
+/// second trial of a baseline.
 fn order(parts: &Parts, cut: &Cut) -> Vec<(Group, bool)> {
     let ReadPart { manifest, info, .. } = &parts.of[0];
     let has_noise = |cell: u64| {
@@ -126,17 +126,18 @@ fn order(parts: &Parts, cut: &Cut) -> Vec<(Group, bool)> {
     groups.collect()
 }
 
-/// The parts to merge, and the order of their rows.
+/// The parts to merge, with the order of their rows.
 struct Source {
     parts: Parts,
     cut: Cut,
-    /// The groups of rows of the merged results, in order. The value `true` marks the second trial of a baseline.
+    /// The groups of rows of the merged results, in order. The flag is whether a group is the second trial of a
+    /// baseline.
     order: Vec<(Group, bool)>,
 }
 
 impl Source {
-    /// Merges one result file of all parts. `path` selects the file, and `again` selects the second trials of
-    /// baselines. The rows of the merged file have the order of a single run.
+    /// Merges one result file of all parts. `path` returns the path of the file in a results folder, and `again` is
+    /// whether it contains the second trials of baselines. The rows of the merged file have the order of a single run.
     fn write(&self, folder: &Folder, path: fn(&Folder) -> PathBuf, again: bool) -> Outcome<Seal> {
         let mut rows: HashMap<Group, Vec<Row>> = HashMap::new();
         let mut schema = None;
@@ -199,7 +200,7 @@ impl Source {
         Ok(manifest)
     }
 
-    /// Returns the manifest entry of a part, with the round numbers of the merged results.
+    /// Returns the manifest entry of a part. Its round numbers are those of the merged results.
     fn merged_info(&self, part: &ReadPart) -> Outcome<PartInfo> {
         let (own, mut info) = (part.part()?, part.info.clone());
         for round in info.nodes.iter_mut().flat_map(|node| &mut node.rounds) {
@@ -227,7 +228,7 @@ impl Source {
     }
 }
 
-/// Returns the machine of each round, and the findings of `lsmbench doctor` on each machine.
+/// Returns the name of the machine of each round, and the findings of `lsmbench doctor` on each machine.
 fn machines(nodes: &[NodeInfo]) -> Machines {
     let mut machines = Machines::default();
     for node in nodes {

@@ -1,4 +1,4 @@
-//! A part of an experiment: the rounds or configurations that one machine runs.
+//! Defines a part of an experiment: the rounds or configurations that one machine runs.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use types::Outcome;
 use super::environment::container_image;
 use super::fixture::program_identity;
 
-/// Environment variables in which schedulers store the number of an array task. The second value of each pair is the
-/// number that the scheduler gives to the first task.
+/// The environment variables in which schedulers store the number of an array task. The second value is the number that
+/// the scheduler gives to the first task.
 const NUMBERS: [(&str, u64); 5] = [
     ("SLURM_ARRAY_TASK_ID", 1),
     ("HQ_TASK_ID", 1),
@@ -24,13 +24,13 @@ const NUMBERS: [(&str, u64); 5] = [
 /// The environment variable that contains the number of tasks of a Slurm array.
 const COUNT: &str = "SLURM_ARRAY_TASK_COUNT";
 
-/// The environment variable that contains the name of this machine.
+/// The environment variable with which the user sets the name of this machine.
 const NODE: &str = "LSMBENCH_NODE";
 
-/// The name of the folder that contains one folder per machine. This folder is in the folder of the parts.
+/// The name of the folder that contains one folder per machine, inside the folder of the parts.
 const NODES: &str = "nodes";
 
-/// The argument of `--part` with which lsmbench reads the part number from the environment variable of a scheduler.
+/// The value of `--part` with which lsmbench reads the part number from the environment variable of a scheduler.
 const AUTO: &str = "auto";
 
 /// One part of an experiment: the number of the part, and the number of all parts.
@@ -58,7 +58,7 @@ impl Part {
         self.count
     }
 
-    /// Returns the manifest entry of the part, which does not list any machine yet.
+    /// Returns the manifest entry of the part, without any machine.
     pub(super) fn info(self) -> Outcome<PartInfo> {
         Ok(PartInfo {
             number: self.number,
@@ -69,8 +69,8 @@ impl Part {
         })
     }
 
-    /// Parses a part such as `2/4`. For `auto`, reads the number of the part from the environment variables of a
-    /// scheduler.
+    /// Parses a part such as `2/4`. For `auto`, reads the part number from the environment variables of a scheduler.
+    /// `variable` returns the value of an environment variable.
     fn read(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, String> {
         let wrong =
             || format!("\"{text}\" is not a part; write K/N with K from 1 to N, or {AUTO}, or {AUTO}/N");
@@ -86,7 +86,8 @@ impl Part {
         let found = NUMBERS.iter().find_map(|(name, first)| Some((name, variable(name)?, first)));
         let (name, value, first) = found.ok_or_else(|| {
             format!(
-                "no scheduler has numbered this task, because none of these variables is set: {}",
+                "the part number is unknown, because no scheduler has set one of these environment \
+                 variables: {}; write K/N",
                 names.join(", ")
             )
         })?;
@@ -126,7 +127,7 @@ fn folder_name(name: &str) -> String {
     if name.starts_with('.') { format!("_{name}") } else { name }
 }
 
-/// Returns the name of this machine. Results use this name to distinguish machines.
+/// Returns the name of this machine, by which results distinguish machines.
 pub(super) fn node_name() -> String {
     let name = std::env::var(NODE).ok().or_else(probe::host_name).unwrap_or_default();
     match name.trim() {

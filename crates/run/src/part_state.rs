@@ -1,4 +1,4 @@
-//! The state of the parts of an experiment in a folder: how many trials of each part have finished.
+//! Determines how many trials of each part of an experiment have finished.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub struct PartState {
     pub number: u64,
     /// The number of finished trials.
     pub finished: u64,
-    /// The number of trials of the part. Second trials of baselines do not count.
+    /// The number of trials of the part, without the second trials of baselines.
     pub trials: u64,
     /// The machine that runs or last ran the part. `None` if no machine has started the part.
     pub node: Option<String>,
@@ -35,9 +35,9 @@ pub fn missing(parts: &Path, experiment: &str, count: u64) -> Vec<u64> {
 /// Checks that an experiment can be divided into `count` parts.
 ///
 /// # Errors
-/// The experiment cannot be divided, or cannot be divided into this number of parts. If a timed experiment has more
-/// parts than rounds, the number of parts must be a multiple of the number of rounds. Each group of configurations must
-/// also contain at least one configuration that is not a baseline.
+/// The trials run side by side or share a time budget, or the number of parts is not possible. If a timed experiment
+/// has more parts than rounds, the number of parts must be a multiple of the number of rounds. Each group of
+/// configurations must also contain at least one configuration that is not a baseline.
 pub fn check_count(experiment: &Experiment, count: u64) -> Outcome<()> {
     let cut = Cut::of(experiment, &experiment.facts());
     Part::new(1, count).map_or(Ok(()), |part| cut.check(part))

@@ -18,7 +18,7 @@ pub(super) struct ReadPart {
     pub(super) noise: Table,
 }
 
-/// All parts of an experiment, by number.
+/// All parts of an experiment that a folder contains, in the order of their numbers.
 pub(super) struct Parts {
     pub(super) of: Vec<ReadPart>,
     /// The folder that contains the parts.
@@ -26,10 +26,12 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Reads the parts in a folder. If the parts belong to several experiments, `wanted` names one experiment.
+    /// Reads the parts in the folder `root`. If the parts belong to several experiments, reads those of the experiment
+    /// `wanted`.
     ///
     /// # Errors
-    /// The folder contains no parts, or contains other results. The rows of a part were changed after the run.
+    /// The folder contains no parts, or other results, or parts of several experiments of which none is `wanted`; or
+    /// the rows of a part were changed after the run.
     pub(super) fn read(root: &Path, wanted: &str) -> Outcome<Self> {
         let found = folders(root)?;
         let experiments: BTreeSet<&String> = found.iter().map(|(_, experiment, _)| experiment).collect();
@@ -56,10 +58,11 @@ impl Parts {
         Ok(Self { of, root: root.to_owned() })
     }
 
-    /// Checks that all parts belong to one experiment and that this program measured them.
+    /// Checks that all parts belong to the same run, and that they were measured by a program with the same version and
+    /// commit as this program, which `build` describes.
     ///
     /// # Errors
-    /// The error describes the first difference.
+    /// The first difference.
     pub(super) fn check(&self, build: &BuildInfo) -> Outcome<()> {
         let first = &self.of[0];
         for part in &self.of {
@@ -80,17 +83,16 @@ impl Parts {
         Ok(())
     }
 
-    /// Checks that all parts exist and are finished, and that each part contains all its rows and no rows of other
-    /// parts.
+    /// Checks that each row of a part belongs to this part, and that all parts exist and are finished.
     ///
     /// # Errors
-    /// A part or a row is missing, or a part contains rows of another part.
+    /// A part is missing or not finished, or contains a row of another part.
     pub(super) fn check_rows(&self, cut: &Cut) -> Outcome<()> {
         self.of.iter().try_for_each(|part| part.check_rows(cut))?;
         self.check_whole()
     }
 
-    /// Checks that `part` has the same experiment, seed, mode, build, versions and operations as the first part.
+    /// Checks that `part` has the same experiment, settings, program, operations and columns as the part `first`.
     fn check_like(first: &ReadPart, part: &ReadPart) -> Outcome<()> {
         let (one, other) = (&first.manifest, &part.manifest);
         let against = |what: &str| Err(wrong(part, &format!("{what} than part {}", first.info.number)));
@@ -208,7 +210,7 @@ impl ReadPart {
         Ok(Self { info, manifest, runs: runs?, noise: noise?, folder })
     }
 
-    /// Parses the number of this part and the number of all parts.
+    /// Returns the number of this part and the number of all parts.
     ///
     /// # Errors
     /// The number of the part exceeds the number of all parts.
@@ -219,7 +221,7 @@ impl ReadPart {
         })
     }
 
-    /// Checks that all rows of the part belong to the part.
+    /// Checks that each row of the part belongs to a trial of the part, on a machine that ran the round of the row.
     fn check_rows(&self, cut: &Cut) -> Outcome<()> {
         let part = self.part()?;
         for row in self.runs.rows().iter().chain(self.noise.rows()) {
@@ -233,7 +235,7 @@ impl ReadPart {
                 let trial = group.map_or(0, |group| group.trial + 1);
                 return Err(wrong(
                     self,
-                    &format!("the part has a row of round {trial}, but this row belongs to another part"),
+                    &format!("the part has a row of round {trial} that belongs to another part"),
                 ));
             }
         }
@@ -268,13 +270,13 @@ fn folders(root: &Path) -> Outcome<Vec<(u64, String, PathBuf)>> {
     }
 }
 
-/// Returns a component of `other` whose version differs from its version in `one`. Returns `None` if no version
-/// differs.
+/// Returns a component of `other` that `one` does not contain with the same version. `None` if there is none.
 fn unlike<'a>(one: &[ComponentInfo], other: &'a [ComponentInfo]) -> Option<&'a ComponentInfo> {
     other.iter().find(|component| !one.contains(component))
 }
 
-/// Returns the name of an engine whose version differs between two runs. Returns `None` if no version differs.
+/// Returns the name of an engine whose version in `other` differs from its version in `one`. `None` if no version
+/// differs.
 fn other_engine<'a>(one: &Manifest, other: &'a Manifest) -> Option<&'a str> {
     let mut engines =
         other.cells.iter().zip(&one.cells).filter_map(|(a, b)| a.engine.as_ref().zip(b.engine.as_ref()));

@@ -1,5 +1,5 @@
-//! The sampling profiler `perf record` of Linux. The profiler starts a trial process, and samples the stacks of all its
-//! threads. The trial process turns the profiler on for only one phase.
+//! Runs the sampling profiler `perf record` of Linux. The profiler starts a trial process, and samples the stacks of
+//! all its threads. The trial process switches the profiler on for only one phase.
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -17,11 +17,12 @@ const PROGRAM: &str = "perf";
 /// The event that the profiler samples: the CPU time of a thread. The event needs no hardware counters.
 const EVENT: &str = "cpu-clock";
 
-/// The method by which the profiler finds the callers of a function. The profiler reads them from a copy of the stack,
-/// because the program has no frame pointers. The number is the size of the copy in bytes.
+/// The value of `perf record --call-graph`, which selects how the profiler finds the callers of a function. It reads
+/// them from a copy of the stack, because the program has no frame pointers. The number is the size of the copy in
+/// bytes.
 const CALL_GRAPH: &str = "dwarf,8192";
 
-/// The files of a profiled trial.
+/// The files of a profiled trial: the named pipes, and the recorded samples.
 pub(super) struct Perf {
     folder: PathBuf,
 }
@@ -66,7 +67,7 @@ impl Perf {
         }
     }
 
-    /// Creates the named pipes of a profiled trial in `folder`.
+    /// Prepares a profiled trial: creates its named pipes in `folder`.
     pub(super) fn new(folder: &Path) -> Outcome<Self> {
         let perf = Self { folder: folder.to_owned() };
         for pipe in [perf.control(), perf.acknowledgments()] {
@@ -76,7 +77,7 @@ impl Perf {
         Ok(perf)
     }
 
-    /// Returns the description of the profiler, with which the trial process turns the profiler on.
+    /// Returns the description of the profiler with which the trial process can switch it on and off.
     pub(super) fn tool(&self) -> ObservingTool {
         ObservingTool::Profiler { control: self.control(), acknowledgments: self.acknowledgments() }
     }
@@ -100,7 +101,7 @@ impl Perf {
     /// Reads the samples after the trial has ended.
     ///
     /// # Errors
-    /// The program `perf script` fails.
+    /// The program `perf script` fails. The message contains its last line of output.
     pub(super) fn samples(&self) -> Outcome<Samples> {
         let output = Command::new(PROGRAM)
             .args(["script", "--no-inline", "-F", "period,ip,sym,dso", "-i"])
@@ -134,8 +135,8 @@ fn reason(stderr: &[u8]) -> String {
 }
 
 impl Samples {
-    /// Parses the output of `perf script`. Each sample has a line with its CPU time in nanoseconds, followed by one
-    /// line per function, innermost function first, and an empty line.
+    /// Parses the output of `perf script`. Each sample consists of a line with its CPU time in nanoseconds, one line
+    /// per function from the innermost function outwards, and an empty line.
     fn parse(text: &str) -> Self {
         let mut samples = Self::default();
         for sample in text.split("\n\n") {

@@ -1,4 +1,4 @@
-//! Runs an experiment in a separate process, which can execute another build of this program.
+//! Runs an experiment in a separate process, which may execute another build of this program.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::interrupt;
 /// The interval between two checks for an interruption.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(20);
 
-/// Executes builds of this program in separate processes.
+/// Runs experiments with builds of this program in separate processes.
 pub struct Programs {
     /// Prints a progress line.
     pub line: fn(&str),
@@ -69,8 +69,11 @@ fn run(program: &Path, arguments: &[String], out: &Path) -> Outcome<Folder> {
     })
 }
 
-/// Waits for the end of the process. After an interruption, the function forwards the signal to the process, so that
-/// the process can finish its work and end.
+/// Waits for the end of the process. If the user interrupts this program, forwards the signal to the process, so that
+/// it can finish its work and end.
+///
+/// # Errors
+/// The user has interrupted the run.
 fn wait(process: &mut Child) -> Outcome<ExitStatus> {
     let mut is_told = false;
     loop {

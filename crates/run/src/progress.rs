@@ -17,8 +17,8 @@ const POSITIONS_PER_SECOND: f64 = 1000.0;
 /// during the round.
 const LONGEST_SILENCE: Duration = Duration::from_mins(1);
 
-/// The progress of one experiment. The estimated duration of a trial is its weight in the progress. The estimate for
-/// the remaining trials is multiplied by the ratio of measured to estimated time of the finished trials.
+/// The progress of one experiment. Each trial counts with its estimated duration. The estimate of the remaining time is
+/// corrected by the ratio of measured to estimated time of the finished trials.
 pub(super) struct Progress {
     /// The progress bar. `None` if standard error is not a terminal.
     bar: Option<ProgressBar>,
@@ -27,7 +27,7 @@ pub(super) struct Progress {
     /// The number of trials of this run.
     trials: usize,
     trials_done: usize,
-    /// The estimated duration of all trials, and of the finished trials, in seconds.
+    /// The estimated duration of all trials in seconds. `seconds_done` is that of the finished trials.
     seconds: f64,
     seconds_done: f64,
     /// The time limit of the run in seconds. `None` without a limit.
@@ -37,9 +37,9 @@ pub(super) struct Progress {
     trial: RunningTrial,
     /// The time at which the last line was printed.
     printed: Instant,
-    /// Whether to print a line after every trial.
+    /// Whether to print a line after every trial instead of after every round.
     verbose: bool,
-    /// Prints a line. On a terminal, the bar is hidden while the line is printed.
+    /// A function that prints a line.
     line: fn(&str),
 }
 
@@ -72,7 +72,8 @@ pub(super) struct Extent {
 }
 
 impl Progress {
-    /// Creates the progress of a new run. If `verbose` is set, a line is printed after every trial.
+    /// Creates the progress of a new run. If `verbose` is set, a line is printed after every trial instead of after
+    /// every round.
     pub(super) fn new(experiment: &str, extent: Extent, verbose: bool, line: fn(&str)) -> Self {
         let Extent { rounds, trials, seconds, budget } = extent;
         let bar = std::io::stderr().is_terminal().then(|| {

@@ -1,6 +1,6 @@
-//! Rehearsals of engines. Some engines check their options only when they open a store. Before the first trial, such an
-//! engine therefore opens an empty store for every configuration, in a separate process. A long run with an invalid
-//! option then fails at its start.
+//! Runs rehearsals of engines. Some engines check their options only when they open a store. Before the first trial,
+//! such an engine therefore opens an empty store for every configuration, in a separate process. A long run with an
+//! invalid option then fails at its start.
 
 use std::collections::BTreeSet;
 use std::path::Path;

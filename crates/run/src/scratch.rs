@@ -1,5 +1,5 @@
-//! Scratch folders for temporary files of runs. A scratch folder is removed at the end of its run. If a run was killed,
-//! the next run with a scratch folder in the same parent folder removes the old scratch folder.
+//! Creates scratch folders for temporary files of runs. A scratch folder is removed at the end of its run. If a run was
+//! killed, the next run with a scratch folder in the same parent folder removes the old scratch folder.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -12,8 +12,8 @@ use types::{Outcome, Problem};
 /// The prefix of the names of scratch folders.
 const PREFIX: &str = ".lsmbench-scratch-";
 
-/// The minimum age of an unused scratch folder at which it is removed. The process that has created a younger folder
-/// may not have locked it yet.
+/// The minimum age at which an unlocked scratch folder is removed. The process that has created a younger folder may
+/// not have locked it yet.
 const LEAST_AGE: Duration = Duration::from_mins(1);
 
 /// A scratch folder, which is removed when this value is dropped.
@@ -29,7 +29,7 @@ impl Scratch {
         self.folder.path()
     }
 
-    /// Renames the folder, so that no process removes it as an unused scratch folder. Returns the new path.
+    /// Renames the folder, so that no run removes it as an old scratch folder. Returns the new path.
     pub fn keep(self) -> PathBuf {
         let kept = self.folder.keep();
         let name =
@@ -42,11 +42,11 @@ impl Scratch {
     }
 }
 
-/// Creates a scratch folder in `folder`. If `folder` is `None`, the parent folder is the temporary folder of the
-/// operating system.
+/// Creates a scratch folder in `folder`. If `folder` is `None`, creates it in the temporary folder of the operating
+/// system.
 ///
 /// # Errors
-/// The folder does not exist or is not writable.
+/// The folder `folder` does not exist or is not writable.
 pub fn scratch(folder: Option<&Path>) -> Outcome<Scratch> {
     let system = std::env::temp_dir();
     let above = folder.unwrap_or(&system);
@@ -65,7 +65,7 @@ pub fn scratch(folder: Option<&Path>) -> Outcome<Scratch> {
     Ok(Scratch { folder, _lock: lock })
 }
 
-/// Returns the scratch folders that no process uses.
+/// Returns the scratch folders in the folder `above` that no process uses.
 fn abandoned(above: &Path) -> Vec<PathBuf> {
     let entries = above.read_dir().into_iter().flatten().flatten();
     let ours = entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()));

@@ -1,4 +1,4 @@
-//! A side: the trial process of one configuration, which takes turns with the trial processes of the other
+//! Controls a side: the trial process of one configuration, which takes turns with the trial processes of the other
 //! configurations.
 
 use std::time::{Duration, Instant};
@@ -39,12 +39,12 @@ pub(super) struct Side {
     pub(super) state: State,
     /// The report of the trial, or its error. `None` until the process has ended.
     outcome: Option<Outcome<TrialReport>>,
-    /// Total time during which the process was paused inside of calls, in nanoseconds.
+    /// The total time for which the process was paused during calls, in nanoseconds.
     stopped_ns: u64,
-    /// Time at which the process was last paused, in nanoseconds of the monotonic clock. `None` while the process
+    /// The time at which the process was last paused, in nanoseconds of the monotonic clock. `None` while the process
     /// runs.
     stopped_at_ns: Option<u64>,
-    /// The start and the end of the last pause inside of a call, in nanoseconds of the monotonic clock.
+    /// The start and the end of the last pause during a call, in nanoseconds of the monotonic clock.
     last_stop_ns: Option<(u64, u64)>,
 }
 
@@ -67,8 +67,7 @@ impl Side {
     }
 
     /// Runs one turn of the process, and then pauses the process. A turn ends when the process waits for its next turn.
-    /// A turn inside of a call ends at the latest after the time `slice`. Returns `false` if the user interrupted the
-    /// run.
+    /// A turn during a call ends at the latest after the time `slice`. Returns `false` if the user interrupted the run.
     pub(super) fn take_turn(
         &mut self,
         operations: u64,
@@ -106,9 +105,8 @@ impl Side {
         Ok(())
     }
 
-    /// Waits until the process has finished its turn. If the process is in a call, the function waits at most for the
-    /// time `slice`. If `slice` is `None`, the function waits for the end of the call. Returns `false` if the user
-    /// interrupted the run.
+    /// Waits until the process has finished its turn. During a call, waits for at most the time `slice`, or until the
+    /// end of the call if `slice` is `None`. Returns `false` if the user interrupted the run.
     pub(super) fn end_turn(
         &mut self,
         slice: Option<Duration>,
@@ -148,7 +146,8 @@ impl Side {
         }
     }
 
-    /// Records that a call has ended at the time `at_ns`, which may be shortly before the process was paused.
+    /// Records that a call ended at the time `at_ns`, in nanoseconds of the monotonic clock. This may be shortly before
+    /// the process was paused.
     fn return_at(&mut self, at_ns: u64) {
         if let Some((from, to)) = self.last_stop_ns.take().filter(|(from, _)| *from >= at_ns) {
             self.stopped_ns -= to - from;

@@ -1,4 +1,4 @@
-//! Appends reports to the summary page of a CI job.
+//! Appends reports to a file, such as the summary page of a CI job.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;

@@ -13,7 +13,7 @@ use types::{Outcome, Problem};
 
 use super::memory_limit::MemoryLimit;
 
-/// The hidden subcommand of a trial process.
+/// The name of the hidden subcommand that runs a trial process.
 pub const TRIAL_COMMAND: &str = "trial-process";
 
 /// The process of a running trial. The process is killed when this value is dropped.
@@ -21,19 +21,19 @@ pub(super) struct TrialProcess {
     child: Child,
     /// The lines that the process writes to its standard output.
     lines: Receiver<String>,
-    /// The write end of the trial process's standard input. The trial process exits when this pipe is closed. If the
-    /// parent process dies, the kernel closes the pipe.
+    /// The write end of the standard input of the trial process. The trial process exits when this pipe is closed. If
+    /// the parent process dies, the kernel closes the pipe.
     lifeline: ChildStdin,
     limit: Option<MemoryLimit>,
-    /// The label of the engine.
+    /// The label of the engine, for error messages.
     engine: String,
-    /// A function that prints the output lines of libraries.
+    /// A function that prints a line of output from a library in the process.
     line: fn(&str),
 }
 
 /// An event of a trial process.
 pub(super) enum Event {
-    /// The process sent no message within the given time.
+    /// The process sent no message within the time limit.
     None,
     Message(Message),
     /// The process has closed its output.
@@ -71,7 +71,7 @@ impl TrialProcess {
         Ok(process)
     }
 
-    /// Waits for an event of the process, at most for the time `most`.
+    /// Waits for an event of the process, for at most the time `most`.
     pub(super) fn wait(&self, most: Duration) -> Event {
         let said = match self.lines.recv_timeout(most) {
             Ok(said) => said,
@@ -90,7 +90,7 @@ impl TrialProcess {
         }
     }
 
-    /// Sends the next turn to the process, which then runs the turn.
+    /// Sends the order to run `turn` to the process.
     pub(super) fn give(&mut self, turn: Turn) {
         let text = serde_json::to_string(&turn).expect("turns are plain data");
         // A process that has ended is reported with its exit status by the next event.
@@ -121,7 +121,7 @@ impl TrialProcess {
         self.child.wait().map_err(|error| Problem::doing("wait for the trial process", error))
     }
 
-    /// Returns the error for a process that has ended without a result.
+    /// Returns the error for a process that has ended without sending a result.
     pub(super) fn without_result(&mut self) -> Outcome<Problem> {
         let status = self.end()?;
         let hint = self.limit.as_ref().map_or("", |_| {

@@ -1,4 +1,4 @@
-//! The specification of one trial of a configuration.
+//! Creates the specification of one trial of a configuration.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use experiment::{Cell, Experiment};
 use trial::{Configuration, TrialSpec};
 
 /// Returns the specification of a configuration's first trial. The trial stores its data in `directory` and writes no
-/// results. The trial uses no memory limit, no fixture, no turns, no recording and no observation.
+/// results. It has no memory limit, no fixture, no turns, no recording and no observing tool.
 pub(super) fn trial_spec(experiment: &Experiment, cell: &Cell, directory: PathBuf) -> TrialSpec {
     let trials = &experiment.trials;
     TrialSpec {

@@ -1,5 +1,5 @@
-//! The tool callgrind of valgrind. Callgrind runs a trial process, and counts the instructions of user code. The trial
-//! process turns the counting on for the operations of one phase.
+//! Runs callgrind, a tool of valgrind. Callgrind starts a trial process, and counts the instructions of user code. The
+//! trial process switches the counting on for the operations of one phase.
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -75,7 +75,7 @@ impl Callgrind {
     /// Returns the number of counted instructions after the trial has ended.
     ///
     /// # Errors
-    /// The output of callgrind is missing or has no sum.
+    /// The output of callgrind is missing, or contains no total.
     pub(super) fn instructions(&self) -> Outcome<u64> {
         let text = std::fs::read_to_string(&self.output)
             .map_err(|error| Problem::doing("read the output of valgrind", error))?;
@@ -95,7 +95,7 @@ fn can_fix_addresses() -> bool {
     status.is_ok_and(|status| status.success())
 }
 
-/// Parses the total number of instructions from the output of callgrind.
+/// Parses the total number of instructions from the output of callgrind. `None` if the text contains no total.
 fn total(text: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(TOTALS))?.split_whitespace().next()?.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! The memory limit for all clients together, and the memory of each client.
+//! Limits the memory of all clients together, and counts the memory of each client.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The error that a client receives if its buffers would exceed the memory limit of all clients.
 pub(crate) const TOO_MUCH_MEMORY: &str = "the clients of this server take too much memory; try again later";
 
-/// The number of bytes in the buffers of all clients, and the limit for this number.
+/// The number of bytes in the buffers of all clients, and the limit of this number.
 #[derive(Debug)]
 pub(crate) struct MemoryBudget {
     taken_bytes: AtomicUsize,
@@ -42,7 +42,8 @@ pub(crate) struct MemoryShare {
 
 impl MemoryShare {
     /// Sets the number of bytes in the buffers of this client. Returns whether the buffers of all clients together are
-    /// within the limit. If the number does not grow, the result is always `true`.
+    /// within the limit. Returns `true` whenever the number does not grow. The number is set even if the result is
+    /// `false`.
     pub(crate) fn set(&mut self, bytes: usize) -> bool {
         let before = std::mem::replace(&mut self.bytes, bytes);
         if bytes <= before {

@@ -1,4 +1,4 @@
-//! The connection of one client: reads requests, executes them, and sends the replies.
+//! Serves the connection of one client: reads requests, executes them, and sends the replies.
 
 use std::future::Future;
 use std::io;
@@ -17,32 +17,33 @@ use tokio::time::timeout;
 use crate::budget::TOO_MUCH_MEMORY;
 use crate::shared::Shared;
 
-/// Minimum number of bytes that one read from a socket requests.
+/// The minimum number of bytes that one read from a socket requests.
 const READ_BYTES: usize = 16 << 10;
 
-/// Maximum size in bytes of a buffer that the server keeps allocated between two requests of a client.
+/// The maximum size of a buffer that the server keeps allocated between two requests of a client, in bytes.
 const KEPT_BYTES: usize = 64 << 10;
 
-/// The time limit for a client to receive its last replies, after the server ends or disconnects the client.
+/// The time limit for a client to receive its last replies, when the server ends or disconnects the client.
 pub(crate) const FAREWELL: Duration = Duration::from_secs(5);
 
 /// Parses and executes the requests of a client in one protocol.
 pub(crate) trait Session: Send {
-    /// Parses the complete requests of `input`. `input` consists of the bytes that the session has not consumed yet,
-    /// followed by newly received bytes.
+    /// Parses the complete requests at the start of `input`. `input` consists of the bytes that the session has not
+    /// consumed yet, followed by newly received bytes.
     fn receive(&mut self, input: &[u8]) -> Received;
 
-    /// Executes the complete requests of `input`, and appends their replies to `output`. `input` must have the same
-    /// bytes as in the last call of `receive`.
+    /// Executes the requests that [`receive`](Self::receive) has parsed, and appends their replies to `output`. `input`
+    /// must be the same as in the last call of `receive`. A session may stop before the last request, so that the
+    /// connection can send replies.
     fn execute(&mut self, input: &[u8], output: &mut Vec<u8>) -> Progress;
 
-    /// Appends an error with the text `reason` to `output`. The connection then disconnects the client.
+    /// Appends an error reply with the text `reason` to `output`. The connection then disconnects the client.
     fn refuse(&self, reason: &str, output: &mut Vec<u8>);
 
-    /// Returns the memory of the session in bytes, without the input and output buffers.
+    /// Returns the memory of the session in bytes, without the buffers of the connection.
     fn memory_bytes(&self) -> usize;
 
-    /// Frees memory that is not needed while the client is idle.
+    /// Frees the memory that the session does not need while the client is idle.
     fn rest(&mut self);
 }
 
@@ -51,9 +52,9 @@ pub(crate) trait Session: Send {
 pub(crate) enum Received {
     /// The bytes contain no complete request.
     Incomplete,
-    /// The bytes contain requests that do not wait for storage, or an error.
+    /// The bytes contain an error, or requests of which none waits for storage or for other clients.
     Quick,
-    /// The bytes contain requests that may wait for storage or for other clients.
+    /// The bytes contain a request that may wait for storage or for other clients.
     MayWait,
 }
 
@@ -65,14 +66,14 @@ pub(crate) struct Progress {
     pub(crate) next: Next,
 }
 
-/// The next action of the connection, after it has sent the replies.
+/// What the connection does after it has sent the replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// The server reads further requests of the client.
     Read,
     /// The session executes further requests that the server has already read.
     Continue,
-    /// The server disconnects the client.
+    /// The server sends the remaining replies and disconnects the client.
     Close,
 }
 
@@ -88,7 +89,7 @@ struct Connection<'s> {
 /// Serves a client until the client disconnects, the server disconnects the client, or the server ends.
 ///
 /// # Errors
-/// The connection breaks.
+/// The socket fails.
 pub(crate) async fn converse(
     stream: TcpStream,
     shared: &Shared,
@@ -155,8 +156,8 @@ impl Connection<'_> {
         }
     }
 
-    /// Sends all replies, and reads no requests during this time. A client that does not receive its replies therefore
-    /// cannot cause more replies. Returns `false` if the server ends before all replies are sent.
+    /// Sends all replies. Reads no requests during this time, so a client that does not receive its replies cannot
+    /// cause further replies. Returns `false` if the server ends before all replies are sent.
     async fn send(&mut self) -> io::Result<bool> {
         let mut sent = 0;
         while sent < self.output.len() {
@@ -196,8 +197,8 @@ impl Connection<'_> {
     }
 }
 
-/// Sends the last bytes to a client. Waits up to `patience` until the client has closed its side of the connection, and
-/// then closes the connection.
+/// Sends the last bytes to a client, waits until the client has closed its side of the connection, and closes the
+/// connection. All this takes at most `patience`.
 pub(crate) async fn farewell(mut stream: TcpStream, last: &[u8], patience: Duration) -> io::Result<()> {
     let closing = async {
         stream.write_all(last).await?;
@@ -218,8 +219,8 @@ pub(crate) async fn farewell(mut stream: TcpStream, last: &[u8], patience: Durat
     timeout(patience, closing).await.unwrap_or(Ok(()))
 }
 
-/// Runs a future until the future completes or the server ends. Returns `None` if the server ends, even if the future
-/// could complete at once.
+/// Runs a future until it completes or the server ends. Returns `None` if the server ends, even if the future could
+/// complete at once.
 pub(crate) async fn until_end<T>(
     ending: &mut watch::Receiver<bool>,
     work: impl Future<Output = T>,
@@ -234,7 +235,7 @@ pub(crate) async fn until_end<T>(
 }
 
 /// Counts a client as connected until this value is dropped. The server creates this value when it accepts the client,
-/// before the task of the client runs.
+/// even before the task of the client runs.
 pub(crate) struct Presence {
     pub(crate) shared: Arc<Shared>,
 }

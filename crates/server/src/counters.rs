@@ -1,4 +1,4 @@
-//! The counters of a server.
+//! Counts the events of a server.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -23,26 +23,26 @@ impl Count {
 /// The counters of a server since its start, or since the last reset.
 #[derive(Debug, Default)]
 pub(crate) struct ServerCounters {
-    /// Number of connections that the server accepted.
+    /// The number of connections that the server accepted.
     pub(crate) accepted: Count,
-    /// Number of connections that the server rejected because the limit of connections was reached.
+    /// The number of connections that the server rejected because the limit of connections was reached.
     pub(crate) rejected: Count,
-    /// Number of clients that the server disconnected because they exceeded a limit or broke the protocol.
+    /// The number of clients that the server disconnected because they exceeded a limit or violated the protocol.
     pub(crate) disconnected: Count,
-    /// Number of requests that the server executed.
+    /// The number of requests that the server executed.
     pub(crate) requests: Count,
-    /// Number of requests whose reply is an error.
+    /// The number of requests whose reply is an error.
     pub(crate) errors: Count,
-    /// Number of write batches that the tree executed.
+    /// The number of write batches that the server passed to the tree.
     pub(crate) batches: Count,
-    /// Number of bytes that were read from clients.
+    /// The number of bytes that were read from clients.
     pub(crate) input_bytes: Count,
-    /// Number of bytes that were written to clients.
+    /// The number of bytes that were written to clients.
     pub(crate) output_bytes: Count,
 }
 
 impl ServerCounters {
-    /// Returns the name, the meaning and the value of every counter.
+    /// Returns the name, the description and the value of every counter.
     pub(crate) fn all(&self) -> [(&'static str, &'static str, u64); 8] {
         [
             ("total_connections_received", "Clients that connected and were accepted", self.accepted.get()),

@@ -1,12 +1,12 @@
-//! The cursors of scans: the positions at which clients can later continue their scans.
+//! Stores the cursors of scans: the positions from which clients can later continue their scans.
 
 use std::collections::VecDeque;
 
-/// Maximum number of stored positions. A new position then replaces the oldest position.
+/// The maximum number of stored positions. Beyond it, each new position replaces the oldest one.
 const KEPT_CURSORS: usize = 4096;
 
-/// The stored positions of scans, by cursor number. Cursor 0 has no position, because clients use 0 for the start and
-/// the end of a scan.
+/// The stored positions of scans, by cursor number. No position has the number 0, because clients use 0 for the start
+/// and the end of a scan.
 #[derive(Debug)]
 pub(crate) struct Cursors {
     /// The cursor number of the oldest stored position.
@@ -31,8 +31,8 @@ impl Cursors {
         self.first + self.positions.len() as u64 - 1
     }
 
-    /// Returns the position of a cursor number. Returns `None` if the cursor number is unknown, or if a newer position
-    /// has replaced the position.
+    /// Returns the position of a cursor number. Returns `None` if the number is unknown, or if a newer position has
+    /// replaced this one.
     pub(crate) fn position(&self, number: u64) -> Option<&[u8]> {
         let index = usize::try_from(number.checked_sub(self.first)?).ok()?;
         self.positions.get(index).map(Vec::as_slice)

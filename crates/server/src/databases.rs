@@ -1,4 +1,5 @@
-//! The databases of a server: one for a store without column families, otherwise one for each family.
+//! Manages the databases of a server. A store without column families is one database. Otherwise, each family is a
+//! database.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,10 +11,10 @@ use tree::{Design, Families, FamilyId, Result, Stats, Tree};
 use crate::keyspace::Keyspace;
 use crate::space::Space;
 
-/// Maximum number of characters of an unknown family that an error shows.
+/// The maximum number of characters of an unknown family name that an error shows.
 const SHOWN_CHARACTERS: usize = 32;
 
-/// The store of a server.
+/// The store that a server serves.
 pub enum ServedStore {
     /// A store without column families, which is one database.
     Tree(Tree),
@@ -99,7 +100,7 @@ impl Databases {
         })
     }
 
-    /// Applies one batch per database, in the order of the databases, as one atomic batch.
+    /// Applies batches as one atomic batch. The first batch belongs to database 0, the second to database 1, and so on.
     #[cfg(feature = "grpc")]
     pub(crate) fn write(&self, batches: &[WriteBatch]) -> Result<()> {
         match (self.keyspaces[0].space(), batches) {
@@ -115,7 +116,7 @@ impl Databases {
         }
     }
 
-    /// Returns the counters and the sizes of the whole store.
+    /// Returns the statistics of the whole store.
     pub(crate) fn stats(&self) -> Stats {
         match self.keyspaces[0].space() {
             Space::Tree(tree) => tree.stats(),

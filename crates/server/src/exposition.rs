@@ -1,4 +1,4 @@
-//! Metrics as Prometheus text over HTTP.
+//! Serves metrics as Prometheus text over HTTP.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -12,16 +12,16 @@ use tokio::time::timeout;
 use crate::connection::until_end;
 use crate::shared::Shared;
 
-/// Maximum number of bytes of the head (request line and headers) of an HTTP request.
+/// The maximum size of the head of an HTTP request, which is its request line and its headers, in bytes.
 const MAX_HEAD_BYTES: u64 = 8 << 10;
 
-/// The time limit for reading a request and sending its reply.
+/// The time limit for reading a request and sending its response.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Maximum number of requests that are answered at the same time. Further requests wait.
+/// The maximum number of requests that are answered at the same time. Further requests wait.
 const MAX_SCRAPERS: usize = 16;
 
-/// Answers requests for metrics until the server ends.
+/// Answers HTTP requests for metrics until the server ends.
 pub(crate) async fn expose(listener: TcpListener, shared: Arc<Shared>) {
     let mut ending = shared.watch_end();
     let places = Arc::new(Semaphore::new(MAX_SCRAPERS));
@@ -41,7 +41,7 @@ pub(crate) async fn expose(listener: TcpListener, shared: Arc<Shared>) {
     let _ = places.acquire_many(MAX_SCRAPERS as u32).await;
 }
 
-/// Reads the head of an HTTP request, and sends the answer.
+/// Reads the head of an HTTP request, and sends the response.
 async fn answer(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     let mut head = Vec::new();
     let mut chunk = [0; 1024];
@@ -84,14 +84,18 @@ fn text(shared: &Shared) -> String {
     }
     let stats = shared.databases.stats();
     for (name, help, value) in [
-        ("memtable_bytes", "Bytes of memory of the memtables", stats.memtable_bytes),
-        ("filter_bytes", "Bytes of memory of the filters", stats.filter_bytes),
-        ("fence_bytes", "Bytes of memory of the fence pointers", stats.fence_bytes),
-        ("cache_bytes", "Bytes of memory of the block cache", stats.cache_bytes),
+        ("memtable_bytes", "Memory of the memtables in bytes", stats.memtable_bytes),
+        ("filter_bytes", "Memory of the filters in bytes", stats.filter_bytes),
+        ("fence_bytes", "Memory of the fence pointers in bytes", stats.fence_bytes),
+        ("cache_bytes", "Memory of the block cache in bytes", stats.cache_bytes),
         ("levels", "Levels with SSTables", stats.levels.len() as u64),
-        ("runs", "Sorted runs of all levels", stats.levels.iter().map(|level| level.runs).sum()),
-        ("table_bytes", "Bytes of all SSTables", stats.levels.iter().map(|level| level.file_bytes).sum()),
-        ("blob_bytes", "Bytes of the values in blob files", stats.blobs.bytes),
+        ("runs", "Number of sorted runs in all levels", stats.levels.iter().map(|level| level.runs).sum()),
+        (
+            "table_bytes",
+            "Size of all SSTables in bytes",
+            stats.levels.iter().map(|level| level.file_bytes).sum(),
+        ),
+        ("blob_bytes", "Size of the values in blob files in bytes", stats.blobs.bytes),
     ] {
         add("gauge", &format!("lsmbench_tree_{name}"), help, value);
     }

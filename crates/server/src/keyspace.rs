@@ -1,6 +1,6 @@
-//! The keyspace of a database: the strings and hashes of its clients, stored in one tree. A name is a key of a client,
-//! as in Redis. A key is a key of the tree. This module also contains the locks of names, the number of names, and
-//! the cursors of scans.
+//! Manages the keyspace of a database: the strings and hashes of its clients, stored in one tree. In this module, a
+//! name identifies a string or a hash, like a key in Redis. A key is a key of the tree. This module also contains the
+//! locks of names, the number of names, and the cursors of scans.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -15,25 +15,27 @@ use crate::space::Space;
 use crate::stripes::Stripes;
 use crate::view::{View, read_count};
 
-/// Maximum number of keys in one batch of deletes, while the server deletes all names.
+/// The maximum number of keys in one batch of deletes, when the server deletes all names.
 const DELETED_AT_ONCE: usize = 10_000;
 
-/// Number of keys in the first lookup of many keys. The size of the values is still unknown at this point.
+/// The number of keys in the first group of a lookup of many keys, when the size of the values is still unknown.
 const FIRST_GROUP: usize = 8;
 
-/// Maximum number of keys in one lookup of many keys.
+/// The maximum number of keys in one group of a lookup of many keys.
 const LARGEST_GROUP: usize = 256;
 
-/// Target size in bytes of all values that one lookup of many keys returns. The size is estimated from earlier values.
+/// The desired size of all values of one group in a lookup of many keys, in bytes. The size is estimated from the
+/// values of the previous group.
 const GROUP_BYTES: usize = 1 << 20;
 
 /// The strings and hashes of one database.
 pub(crate) struct Keyspace {
     space: Space,
     stripes: Stripes,
-    /// The number of hashes. If this number is 0, lookups do not check whether a name belongs to a hash.
+    /// The number of hashes. If it is 0, lookups do not check whether a name belongs to a hash.
     hashes: AtomicI64,
-    /// The number of names, and the sequence number at which the names were counted.
+    /// The number of names, and the sequence number of the tree at which it was counted. `None` if the names have not
+    /// been counted yet.
     size: Mutex<Option<(SequenceNumber, u64)>>,
     cursors: Mutex<Cursors>,
 }
@@ -77,8 +79,8 @@ impl Keyspace {
         &self.cursors
     }
 
-    /// Adds the number of hashes that a batch has created, minus the number that it has removed. The caller must still
-    /// hold the locks of the batch.
+    /// Adds the number of hashes that a batch has created, minus the number that it has removed. The caller must hold
+    /// the locks of the batch.
     pub(crate) fn add_hashes(&self, count: i64) {
         if count != 0 {
             self.hashes.fetch_add(count, Ordering::Release);
@@ -152,8 +154,7 @@ impl Keyspace {
         Ok(())
     }
 
-    /// Returns the current number of names. This call reads all keys, unless nothing was written since the previous
-    /// call.
+    /// Returns the current number of names. This call reads all keys, unless nothing was written since the last call.
     pub(crate) fn count_names(&self) -> Result<u64> {
         let mut size = self.size.lock();
         let sequence = self.space.snapshot().sequence();
@@ -172,8 +173,8 @@ impl Keyspace {
         Ok(count)
     }
 
-    /// Deletes all names. While this call runs, no other batch of this server writes. After a crash, some names may
-    /// remain.
+    /// Deletes all names of this database. During this call, no other client can write to this database. After a crash
+    /// during this call, some names may remain.
     pub(crate) fn clear(&self) -> Result<()> {
         let _held = self.stripes.lock_all();
         let mut from = Vec::new();
@@ -224,7 +225,7 @@ impl View for Keyspace {
     }
 
     /// Returns whether hashes may exist. If the caller holds the lock of a name, `false` guarantees that this name is
-    /// no hash.
+    /// not a hash.
     fn may_have_hashes(&self) -> bool {
         self.hashes.load(Ordering::Acquire) > 0
     }
@@ -234,8 +235,8 @@ fn high_bound(high: Option<&[u8]>) -> Bound<&[u8]> {
     high.map_or(Bound::Unbounded, Bound::Excluded)
 }
 
-/// Splits the key range `low..high` into sections without the keys of hash fields. `with_hashes` decides whether the
-/// sections include the keys of hashes.
+/// Splits the key range from `low` (inclusive) to `high` (exclusive) into up to two sections that contain no fields of
+/// hashes. `with_hashes` is whether the sections contain the keys of hashes.
 fn sections<'a>(
     low: &'a [u8],
     high: Option<&'a [u8]>,

@@ -1,5 +1,5 @@
-//! Servers over one store for many concurrent clients. Clients use the Redis protocol (RESP2 and RESP3), the text
-//! language of `lsmbench shell`, or gRPC (feature `grpc`).
+//! Serves one store to many concurrent clients. Clients use the Redis protocol (RESP2 and RESP3), the text language of
+//! `lsmbench shell`, or gRPC (feature `grpc`).
 //!
 //! A [`Server`] listens on a socket until it is stopped. Sockets are asynchronous, so an idle client uses no thread and
 //! no buffer. Calls to the tree block, so they run on separate threads. Concurrent writes of several clients enter the
@@ -8,7 +8,7 @@
 //! * A *pipeline* is the list of requests of a client that are not yet answered. Successive writes of a pipeline form
 //!   one write batch of the tree: they become visible and durable together ([`resp`]).
 //! * A write of a server locks the stripes of its keys. Reads take no lock.
-//! * Each column family of the store is a database of its own. All databases share the WAL of the store.
+//! * Each column family of the store is a separate database. All databases share the WAL of the store.
 //! * [`ServerLimits`] limit the resources of each client.
 
 mod budget;

@@ -1,38 +1,39 @@
-//! The limits of a server for its clients.
+//! Defines the limits of a server for its clients.
 
 use types::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
 
 /// The limits of a server. If a client exceeds a limit, the client receives an error that names the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerLimits {
-    /// Maximum number of concurrent connections. The server answers a further client with an error and disconnects it.
+    /// The maximum number of concurrent connections. The server answers a further client with an error and disconnects
+    /// it.
     pub connections: usize,
-    /// Maximum number of bytes of one request. The server answers a longer request with an error and disconnects the
+    /// The maximum size of one request in bytes. The server answers a longer request with an error and disconnects the
     /// client.
     pub request_bytes: usize,
-    /// Maximum number of bytes of one reply. The server sends an error instead of a longer reply.
+    /// The maximum size of one reply in bytes. The server sends an error instead of a longer reply.
     pub reply_bytes: usize,
-    /// Maximum number of bytes in the buffers of all clients together. The server disconnects a client whose buffers
+    /// The maximum size of the buffers of all clients together, in bytes. The server disconnects a client whose buffers
     /// would exceed this limit.
     pub client_memory_bytes: usize,
 }
 
-/// Maximum number of bytes of one argument of a request, which is also the size limit for values.
+/// The maximum size of one argument of a request in bytes. It is also the size limit of values.
 pub(crate) const MAX_ARGUMENT_BYTES: usize = MAX_VALUE_BYTES;
 
-/// Maximum number of bytes of one name. The key of a string in the tree can be one byte longer than its name.
+/// The maximum size of one name in bytes. The key of a string in the tree may be one byte longer than its name.
 pub(crate) const MAX_NAME_BYTES: usize = MAX_KEY_BYTES - 1;
 
-/// Maximum number of arguments of one request, including the command.
+/// The maximum number of arguments of one request, including the command.
 pub(crate) const MAX_ARGUMENTS: usize = 1 << 20;
 
-/// Maximum number of bytes of one inline request.
+/// The maximum size of one inline request in bytes.
 pub(crate) const MAX_INLINE_BYTES: usize = 64 << 10;
 
-/// Maximum number of bytes of an argument, while the client has not sent the password.
+/// The maximum size of an argument in bytes, as long as the client has not sent the password.
 pub(crate) const MAX_STRANGER_ARGUMENT_BYTES: usize = 16 << 10;
 
-/// Maximum number of arguments of a request, while the client has not sent the password.
+/// The maximum number of arguments of a request, as long as the client has not sent the password.
 pub(crate) const MAX_STRANGER_ARGUMENTS: usize = 10;
 
 impl Default for ServerLimits {

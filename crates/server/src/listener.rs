@@ -1,4 +1,5 @@
-//! The server: listens on a socket, starts a task for every client, and ends without losing acknowledged writes.
+//! Implements the server: listens on a socket, starts a task for every client, and ends without losing acknowledged
+//! writes.
 
 use std::io;
 use std::net::SocketAddr;
@@ -22,16 +23,16 @@ use crate::resp::RespSession;
 use crate::shared::Shared;
 use crate::text::TextSession;
 
-/// The time between two checks of `must_stop`.
+/// The time between two calls of `must_stop`.
 const STOP_PERIOD: Duration = Duration::from_millis(50);
 
-/// The time that a server waits before it tries to accept a client again, if the process has no free file descriptor.
+/// The time that a server waits before it tries again to accept a client, if the process has no free file descriptor.
 const RETRY_PERIOD: Duration = Duration::from_millis(50);
 
-/// The time that the server gives a rejected client to receive its error.
+/// The time limit for a rejected client to receive its error.
 const TURN_AWAY_PATIENCE: Duration = Duration::from_millis(500);
 
-/// Number of file descriptors that a server needs for other purposes than connections.
+/// The number of file descriptors that a server needs in addition to its connections.
 const OTHER_FILES: u64 = 1000;
 
 /// The time limit for all clients to receive their last replies when the server ends.
@@ -51,7 +52,7 @@ pub enum ServeError {
         /// The error of the kernel.
         error: io::Error,
     },
-    /// The threads of the server cannot be started.
+    /// The operating system cannot start the threads of the server.
     #[error("cannot start the threads of the server: {0}")]
     Threads(io::Error),
     /// The tree cannot be read or closed.
@@ -71,7 +72,7 @@ impl Server {
     /// Opens the sockets for the addresses of the options.
     ///
     /// # Errors
-    /// An option is invalid, or the server cannot listen on an address.
+    /// An option is invalid, the server cannot listen on an address, or its threads cannot be started.
     pub fn bind(options: ServerOptions) -> Result<Self, ServeError> {
         options.check().map_err(ServeError::Options)?;
         raise_file_limit(options.limits.connections as u64 + OTHER_FILES);
@@ -95,7 +96,7 @@ impl Server {
     }
 
     /// Serves a store until `must_stop` returns `true` or a client shuts the server down. The server then sends all
-    /// replies and closes the store, so all writes are durable.
+    /// replies and closes the store, so that all writes are durable.
     ///
     /// # Errors
     /// The store cannot be read or closed.
@@ -133,7 +134,7 @@ async fn listen(address: SocketAddr) -> Result<TcpListener, ServeError> {
     TcpListener::bind(address).await.map_err(|error| ServeError::Listen { address, error })
 }
 
-/// Accepts clients until the server ends. Each client gets a task.
+/// Accepts clients until the server ends, and starts a task for each client.
 async fn accept(listener: TcpListener, shared: Arc<Shared>, places: Arc<Semaphore>) {
     let mut ending = shared.watch_end();
     while let Some(accepted) = until_end(&mut ending, listener.accept()).await {

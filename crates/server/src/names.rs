@@ -14,21 +14,21 @@ use std::borrow::Cow;
 
 use types::MAX_KEY_BYTES;
 
-/// The smallest key of a hash field. The key of a string is smaller only if its name is empty or begins with the byte
-/// `00`.
+/// A lower bound of the keys of hash fields. The key of a string is smaller only if its name is empty or begins with
+/// the byte `00`.
 pub(crate) const FIELDS: &[u8] = &[0, 1];
 
-/// The smallest key of a hash, and the exclusive upper bound of the keys of fields.
+/// A lower bound of the keys of hashes, and the exclusive upper bound of the keys of hash fields.
 pub(crate) const HASHES: &[u8] = &[0, 2];
 
-/// The exclusive upper bound of the keys of hashes, and the smallest key of a nonempty string name that does not begin
-/// with the byte `00`.
+/// The exclusive upper bound of the keys of hashes, and a lower bound of the keys of all strings whose name is not
+/// empty and does not begin with the byte `00`.
 pub(crate) const PLAIN: &[u8] = &[1];
 
-/// Number of bytes before the name in the key of a hash field.
+/// The number of bytes before the name in the key of a hash field.
 const FIELD_HEAD_BYTES: usize = 6;
 
-/// Maximum number of bytes of a hash name together with a field name.
+/// The maximum total size of the name of a hash and the name of a field, in bytes.
 pub(crate) const MAX_FIELD_BYTES: usize = MAX_KEY_BYTES - FIELD_HEAD_BYTES;
 
 /// The kind of a name: a string or a hash.
@@ -39,7 +39,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Returns the name of the kind in replies.
+    /// Returns the name of the kind as replies contain it: `string` or `hash`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::String => "string",

@@ -1,4 +1,4 @@
-//! The options of a server.
+//! Defines the options of a server.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -35,9 +35,9 @@ pub struct ServerOptions {
     pub listen: SocketAddr,
     /// The protocol that the clients use.
     pub protocol: Protocol,
-    /// The password that a client must send before other requests. If the value is `None`, clients need no password.
+    /// The password that a client must send before other requests. `None` means that clients need no password.
     pub password: Option<String>,
-    /// The address on which the server serves metrics as Prometheus text. With `None`, the server serves no metrics.
+    /// The address on which the server serves metrics as Prometheus text. `None` means no metrics.
     pub metrics: Option<SocketAddr>,
     /// The limits that apply to each client and to all clients together.
     pub limits: ServerLimits,
@@ -52,7 +52,8 @@ impl ServerOptions {
     /// Checks that a password is set, or that only clients of this machine can connect.
     ///
     /// # Errors
-    /// The server has no password and listens for other machines. The message names the option to add.
+    /// The server has no password and other machines can connect. The password is empty, or the protocol supports no
+    /// password. The message names the option to change.
     pub(crate) fn check(&self) -> Result<(), String> {
         let listen = self.listen;
         match (listen.ip().is_loopback(), self.protocol, &self.password) {

@@ -1,4 +1,4 @@
-//! The comparison of passwords.
+//! Compares passwords without revealing their contents through the duration of the comparison.
 
 /// Compares two passwords. The duration depends only on the length of the given password, and not on its contents.
 pub(crate) fn is_same(given: &[u8], expected: &[u8]) -> bool {

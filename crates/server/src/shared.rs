@@ -1,4 +1,4 @@
-//! The state that all clients of a server share.
+//! Defines the state that all clients of a server share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use crate::counters::ServerCounters;
 use crate::databases::Databases;
 use crate::options::ServerOptions;
 
-/// The state of a server that all of its clients share.
+/// The state that all clients of a server share.
 pub(crate) struct Shared {
     pub(crate) databases: Databases,
     pub(crate) options: ServerOptions,
@@ -23,7 +23,7 @@ pub(crate) struct Shared {
     pub(crate) connected: AtomicUsize,
     pub(crate) started: Instant,
     next_client: AtomicU64,
-    /// The channel to all tasks. Its value becomes `true` when the server ends.
+    /// A channel to all tasks. Its value becomes `true` when the server begins to end.
     ending: watch::Sender<bool>,
 }
 
@@ -42,7 +42,7 @@ impl Shared {
         }
     }
 
-    /// Returns a new number for the next client.
+    /// Returns a number for a new client. No other client of the server has this number.
     pub(crate) fn number_client(&self) -> u64 {
         self.next_client.fetch_add(1, Ordering::Relaxed)
     }
@@ -59,12 +59,12 @@ impl Shared {
         *self.ending.borrow()
     }
 
-    /// Returns a receiver for the value `true`, which announces the end of the server.
+    /// Returns a receiver whose value becomes `true` when the server begins to end.
     pub(crate) fn watch_end(&self) -> watch::Receiver<bool> {
         self.ending.subscribe()
     }
 
-    /// Returns the name, the meaning and the current value of each gauge.
+    /// Returns the name, the description and the current value of each gauge.
     pub(crate) fn gauges(&self) -> [(&'static str, &'static str, u64); 4] {
         [
             ("uptime_in_seconds", "Seconds since the server started", self.started.elapsed().as_secs()),

@@ -1,4 +1,4 @@
-//! The keys of one database of a server.
+//! Gives access to the keys of one database of a server.
 
 use std::ops::RangeBounds;
 use std::sync::Arc;
@@ -69,7 +69,7 @@ impl Space {
         }
     }
 
-    /// Passes the space to `run` as the store of the text language.
+    /// Calls `run` with this database as a store of the text language.
     pub(crate) fn as_text_store<R>(&self, run: impl FnOnce(&dyn TextStore) -> R) -> R {
         match self {
             Self::Tree(tree) => run(tree),

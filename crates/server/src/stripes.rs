@@ -1,10 +1,10 @@
-//! The locks of names. The number of locks is fixed, and each lock (a stripe) serves many names.
+//! Implements the locks of names. The number of locks is fixed, and each lock (a stripe) serves many names.
 
 use std::hash::{BuildHasher, RandomState};
 
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// The number of stripes. With such a large number, writes of different clients seldom need the same stripe.
+/// The number of stripes. It is so large that writes of different clients seldom need the same stripe.
 const STRIPES: usize = 1 << 10;
 
 /// The kind of access of a batch to its names.
@@ -13,7 +13,7 @@ pub(crate) enum Access {
     /// The batch sets names without reading them. Such batches do not wait for each other, because the tree orders
     /// their writes.
     Blind,
-    /// The batch reads names, and writes values that depend on the values that it read.
+    /// The batch reads names, and writes values that depend on them. Other batches that write these names must wait.
     Exclusive,
 }
 
@@ -42,7 +42,7 @@ impl Stripes {
         self.hasher.hash_one(key) as usize % STRIPES
     }
 
-    /// Sorts the stripe numbers, and locks these stripes.
+    /// Sorts the stripe numbers and removes duplicates, and then locks these stripes.
     pub(crate) fn lock(&self, numbers: &mut Vec<usize>, access: Access) -> Held<'_> {
         numbers.sort_unstable();
         numbers.dedup();

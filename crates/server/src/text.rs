@@ -1,4 +1,4 @@
-//! The text language of `lsmbench shell`: the execution of commands, and the protocol for many clients.
+//! Implements the text language of `lsmbench shell`: the execution of commands, and the protocol for many clients.
 
 mod answer;
 mod session;

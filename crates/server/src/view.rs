@@ -5,20 +5,21 @@ use tree::Result;
 
 use crate::names::{Kind, hash_key, string_key};
 
-/// A consistent state of the names, which commands read.
+/// A consistent state of the names, from which commands read.
 pub(crate) trait View {
     /// Returns the value of a key of the tree.
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
 
-    /// Passes the values of many keys of the tree to `visit`, in the order of the keys and from one consistent
-    /// snapshot, until `visit` returns `false`.
+    /// Passes the value of each of these keys of the tree to `visit`, in the order of `keys` and from one consistent
+    /// snapshot, until `visit` returns `false`. The value is `None` if the key is absent.
     fn get_many(&self, keys: &[&[u8]], visit: &mut dyn FnMut(Option<&[u8]>) -> bool) -> Result<()>;
 
-    /// Returns whether hashes may exist. If the result is `false`, commands do not check whether a name is a hash.
+    /// Returns whether hashes may exist. If the result is `false`, commands do not check whether a name belongs to a
+    /// hash.
     fn may_have_hashes(&self) -> bool;
 }
 
-/// Returns the number of fields of a hash, or `None` if no such hash exists.
+/// Returns the number of fields of a hash. `None` if there is no hash with this name.
 pub(crate) fn fields_of(view: &dyn View, name: &[u8]) -> Result<Option<u64>> {
     if !view.may_have_hashes() {
         return Ok(None);
@@ -26,7 +27,7 @@ pub(crate) fn fields_of(view: &dyn View, name: &[u8]) -> Result<Option<u64>> {
     Ok(view.get(&hash_key(name))?.map(|count| read_count(&count)))
 }
 
-/// Returns the kind of a name (string or hash); `None` if no such name exists.
+/// Returns the kind of a name. `None` if the name does not exist.
 pub(crate) fn kind_of(view: &dyn View, name: &[u8]) -> Result<Option<Kind>> {
     match view.get(&string_key(name))? {
         Some(_) => Ok(Some(Kind::String)),

@@ -1,5 +1,5 @@
-//! Deterministic exploration of crashes. A history is a seeded sequence of actions on a store. The power may fail
-//! after every storage call of a history. Recovery runs on every disk state that such a power failure can leave.
+//! Explores crashes deterministically. A history is a seeded sequence of actions on a store. The power may fail after
+//! every storage call of a history. Recovery runs on the disk states that such a power failure can leave.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,47 +18,48 @@ use crate::script::Script;
 use crate::store_kind::StoreKind;
 use crate::violation::{Check, Violation};
 
-/// Number of actions in one history.
+/// The number of actions in one history.
 const ACTIONS: usize = 160;
 
-/// The test also interrupts the recovery of one disk state out of this number of disk states.
+/// One out of this number of disk states is also used to interrupt its recovery by a second power failure.
 const RECOVERIES: u128 = 16;
 
-/// Number of crash points within a recovery.
+/// The number of second power failures during one recovery.
 const RECOVERY_CUTS: usize = 4;
-/// Number of crash points in the operations after a recovery.
+/// The number of second power failures during the operations after one recovery.
 const NEXT_LIFE_CUTS: usize = 2;
-/// Number of disk states per crash point of a second power failure.
+/// The number of disk states that are tried per second power failure.
 const RECOVERY_STATES: u64 = 3;
 
-/// Maximum number of disk states that are tried per power failure of one history.
+/// The maximum number of disk states that are tried per power failure of one history.
 const MOST_STATES: u64 = 64;
 
-/// Minimum number of disk states for one history, because generating a history is expensive.
+/// The minimum number of disk states per history, because generating a history is expensive.
 const LEAST_STATES: u64 = 64;
 
 /// The text that replaces the last step, for a violation that was found before any power failure.
 const WHILE_ALIVE: &str = "before any power failure";
 
-/// Limits of an exploration of crashes: the seed of its first history, and the number of its disk states.
+/// The limits of an exploration of crashes: the seed of its first history, and the number of its disk states.
 #[derive(Clone, Copy, Debug)]
 pub struct CrashBudget {
-    /// Seed of the first history; later histories use the next numbers.
+    /// The seed of the first history. Each further history has the next higher seed.
     pub seed: u64,
-    /// Number of disk states from which the exploration recovers. The exploration ends with the first history that
-    /// reaches this number.
+    /// The number of disk states on which recovery runs. The exploration ends during the history that reaches this
+    /// number.
     pub states: u64,
 }
 
-/// A crash point: the coordinates that reproduce one explored crash state.
+/// The coordinates that reproduce one explored crash: its power failures, and the disk states that they left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CrashPoint {
-    /// Seed of the history to which the crash point belongs.
+    /// The seed of the history.
     pub seed: u64,
     /// The number of storage steps before the power failure, and the number of the disk state after the power
     /// failure.
     pub cut: (usize, u64),
-    /// Step and disk state of a second power failure during or after the recovery; `None` without a second failure.
+    /// The number of storage steps from the start of the recovery to a second power failure, and the number of the disk
+    /// state after it. `None` without a second power failure.
     pub recovery: Option<(usize, u64)>,
 }
 
@@ -84,31 +85,33 @@ impl FromStr for CrashPoint {
                 Ok(Self { recovery: Some((second as usize, second_state)), ..place(seed, cut, state) })
             }
             _ => Err(format!(
-                "\"{text}\" is not a valid place; write SEED:CUT:STATE, or SEED:CUT:STATE:CUT:STATE"
+                "\"{text}\" does not name a crash; write SEED:STEP:STATE, or SEED:STEP:STATE:STEP:STATE \
+                 with a second power failure"
             )),
         }
     }
 }
 
-/// Counts and findings of one exploration of crashes.
+/// The counts and the findings of one exploration of crashes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CrashSummary {
-    /// Number of histories.
+    /// The number of histories.
     pub lives: u64,
-    /// Number of power failures.
+    /// The number of power failures.
     pub cuts: u64,
-    /// Number of disk states that were derived from the power failures, including duplicates.
+    /// The number of disk states that the power failures could leave and that were tried, including duplicates.
     pub states: u64,
-    /// Number of disk states on which recovery ran. Duplicates of earlier disk states are not recovered again.
+    /// The number of disk states on which recovery ran. Recovery does not run again on a duplicate of an earlier disk
+    /// state.
     pub recovered: u64,
-    /// Number of disk states in `recovered` that come from a crash during a recovery, or during the operations after
-    /// the recovery.
+    /// The number of disk states in `recovered` that come from a second power failure, during a recovery or during the
+    /// operations after it.
     pub second: u64,
     /// The violations that the exploration found.
     pub findings: Findings<CrashPoint>,
 }
 
-/// Explores crashes of a store within the limits `budget`.
+/// Explores crashes of stores of this kind within the limits `budget`.
 pub fn explore(subject: &StoreKind, budget: CrashBudget) -> CrashSummary {
     let mut tally = CrashSummary::default();
     let mut seed = budget.seed;
@@ -127,10 +130,10 @@ pub fn explore(subject: &StoreKind, budget: CrashBudget) -> CrashSummary {
     tally
 }
 
-/// Repeats the exploration of one crash point.
+/// Explores one crash again, to reproduce a violation.
 ///
 /// # Errors
-/// Returns an error if the history of this seed has no such crash point.
+/// The history of this seed has no such crash.
 pub fn replay(subject: &StoreKind, place: CrashPoint) -> Result<CrashSummary, String> {
     let mut tally = CrashSummary { lives: 1, ..CrashSummary::default() };
     let life = match Life::play(subject, place.seed) {
@@ -143,7 +146,7 @@ pub fn replay(subject: &StoreKind, place: CrashPoint) -> Result<CrashSummary, St
     let steps = life.steps.len();
     if place.cut.0 > steps {
         return Err(format!(
-            "the history of seed {} has only {steps} steps, so step {} does not exist",
+            "the history of seed {} has only {steps} storage steps, so step {} does not exist",
             place.seed, place.cut.0
         ));
     }
@@ -154,13 +157,16 @@ pub fn replay(subject: &StoreKind, place: CrashPoint) -> Result<CrashSummary, St
     exploration.only = Some(place);
     let states = disk.states();
     if states.count().is_some_and(|count| place.cut.1 >= count) {
-        return Err(format!("no state {} exists at step {}", place.cut.1, place.cut.0));
+        return Err(format!(
+            "a power failure after step {1} cannot leave a disk state with the number {0}",
+            place.cut.1, place.cut.0
+        ));
     }
     exploration.state(place.cut.0, &states, place.cut.1);
     Ok(tally)
 }
 
-/// A completed history on a disk without faults, with its storage steps and promises.
+/// A completed history on a disk without faults, with its storage steps and the times from which its promises follow.
 struct Life {
     seed: u64,
     script: Script,
@@ -181,16 +187,16 @@ impl Life {
     }
 }
 
-/// The cached result for one disk state, so that each disk state is recovered only once.
+/// The result of the recovery of one disk state. It is cached, so that recovery runs only once per disk state.
 type Outcome = Result<(u128, Vec<Copy>), Violation>;
 
-/// The exploration of all crash points of one history.
+/// The exploration of all crashes of one history.
 struct Exploration<'a> {
     subject: &'a StoreKind,
     life: &'a Life,
     tally: &'a mut CrashSummary,
     outcomes: HashMap<u128, Outcome>,
-    /// The only crash point to explore, if one finding is replayed; `None` explores all crash points.
+    /// The only crash to explore, if one crash is explored again. `None` means all crashes.
     only: Option<CrashPoint>,
 }
 
@@ -199,8 +205,8 @@ impl<'a> Exploration<'a> {
         Self { subject, life, tally, outcomes: HashMap::new(), only: None }
     }
 
-    /// Fails the power after each storage step of the history. If the budget is smaller, fails the power at evenly
-    /// spaced steps.
+    /// Lets the power fail after each storage step of the history. If this would exceed `most` disk states in total,
+    /// lets the power fail at evenly spaced steps.
     fn run(&mut self, most: u64) {
         let steps = self.life.steps.len() as u64;
         let left = (most - self.tally.recovered).max(LEAST_STATES);
@@ -223,7 +229,7 @@ impl<'a> Exploration<'a> {
         }
     }
 
-    /// Recovers from disk state `number` of the states that a power failure after step `cut` can leave. Checks the
+    /// Runs recovery on disk state `number` of those that a power failure after step `cut` can leave, and checks the
     /// recovered content.
     fn state(&mut self, cut: usize, states: &States<'_>, number: u64) {
         let disk = Arc::new(states.get(number));
@@ -270,8 +276,8 @@ impl<'a> Exploration<'a> {
         self.outcomes.insert(fingerprint, outcome);
     }
 
-    /// Lets the power fail a second time: during the recovery that led to `recovered`, and during the operations after
-    /// this recovery.
+    /// Lets the power fail a second time: at several steps of the recovery that led to `recovered`, and at several
+    /// steps of the operations after it.
     fn stop_recovery(&mut self, place: CrashPoint, states: &States<'_>, recovered: &Recovered) {
         let cuts = match self.only.and_then(|place| place.recovery) {
             Some((cut, _)) => vec![cut.min(recovered.steps.len())],
@@ -294,8 +300,8 @@ impl<'a> Exploration<'a> {
         }
     }
 
-    /// Recovers from disk state `number` of the states that a second power failure can leave. Step `cut` is the last
-    /// step before the second failure, counted from the start of the recovery.
+    /// Runs recovery on disk state `number` of those that a second power failure can leave. Step `cut` is the last step
+    /// before this failure, counted from the start of the first recovery.
     fn second_state(
         &mut self,
         place: CrashPoint,
@@ -317,17 +323,20 @@ impl<'a> Exploration<'a> {
         let judged = self.outcomes[&fingerprint].clone().and_then(|(digest, copies)| {
             let what = if copies != first.copies {
                 format!(
-                    "the checkpoints were {:?} before the second crash, but are {copies:?} after it",
+                    "the second power failure changed the checkpoints from {:?} to {copies:?} (Whole \
+                     contains a digest of the content)",
                     first.copies
                 )
             } else if first.digests[promise.clone()].contains(&digest) {
                 return Ok(());
             } else {
                 let commits = |digest| self.life.script.commits_with(digest, 0..=0);
-                let (before, after) = (commits(first.digest), commits(digest));
+                let (before, after) = (shown_commits(commits(first.digest)), shown_commits(commits(digest)));
                 format!(
-                    "the store had {before:?} commits before the second crash and has {after:?} after it; \
-                     {promise:?} of the later commits were promised"
+                    "the store contained {before} before the second power failure and contains {after} \
+                     after it, expected the first {} to {} commits that followed the recovery, too",
+                    promise.start(),
+                    promise.end()
                 )
             };
             Err(Violation::new(Check::Recovery, what))
@@ -335,18 +344,27 @@ impl<'a> Exploration<'a> {
         self.note(CrashPoint { recovery: Some((cut, number)), ..place }, judged);
     }
 
-    /// Checks the states of checkpoints against the promises for a power failure after step `cut`.
+    /// Checks the checkpoints that were found after a power failure after step `cut`. A completed checkpoint must be
+    /// complete. A checkpoint that can be opened must have the content of its time.
     fn judge_copies(&self, cut: usize, found: &[Copy]) -> Result<(), Violation> {
         for (number, (copy, (_, done, commits))) in found.iter().zip(&self.life.marks.copies).enumerate() {
             let is_done = done.is_some_and(|done| done <= cut);
             let what = match copy {
                 Copy::Whole(digest) => match self.life.script.commits_with(*digest, *commits..=*commits) {
                     Some(found) if found == *commits => continue,
-                    found => format!("checkpoint {number} has {found:?} commits, expected {commits}"),
+                    found => {
+                        let found = shown_commits(found);
+                        format!("checkpoint {number} contains {found}, expected the first {commits} commits")
+                    }
                 },
-                Copy::Absent if is_done => format!("checkpoint {number} was completed, but is missing"),
+                Copy::Absent if is_done => {
+                    format!("checkpoint {number} was completed before the power failure, but is missing")
+                }
                 Copy::Refused(error) if is_done => {
-                    format!("checkpoint {number} was completed, but cannot be opened: {error}")
+                    format!(
+                        "checkpoint {number} was completed before the power failure, but cannot be opened: \
+                         {error}"
+                    )
                 }
                 Copy::Absent | Copy::Refused(_) => continue,
             };
@@ -358,13 +376,13 @@ impl<'a> Exploration<'a> {
     fn note(&mut self, place: CrashPoint, judged: Result<(), Violation>) {
         let Err(violation) = judged else { return };
         let last = place.cut.0.checked_sub(1).map(|last| &self.life.steps[last]);
-        let step = last.map_or_else(|| "before the first step".to_owned(), described);
+        let step = last.map_or_else(|| "before the first storage step".to_owned(), described);
         self.tally.findings.add(place, step, violation);
     }
 }
 
-/// Returns the steps at which a second crash stops the recovery or the operations after the recovery. The steps are
-/// evenly spaced within the recovery, and random within the operations.
+/// Returns the steps after which a second power failure occurs. They are evenly spaced within the recovery, and random
+/// within the operations after it.
 fn second_cuts(recovered: &Recovered, place: CrashPoint) -> Vec<usize> {
     let (opening, steps) = (recovered.opening, recovered.steps.len());
     let mut random = Xoshiro256PlusPlus::seed_from_u64(place.seed ^ (place.cut.0 as u64) << 32 ^ place.cut.1);
@@ -375,8 +393,8 @@ fn second_cuts(recovered: &Recovered, place: CrashPoint) -> Vec<usize> {
     cuts
 }
 
-/// Returns the numbers of the disk states to check. If there are at most `most` states, returns all states. If there
-/// are more states, returns the first state, the last state and a sample.
+/// Returns the numbers of the disk states to try. If there are at most `most` states, returns all of them. Otherwise,
+/// returns the state without unsynced data, the state with all data, and a random sample.
 fn numbers(states: &States<'_>, most: u64, seed: u64) -> Vec<u64> {
     let all = states.count().unwrap_or(u64::from(u32::MAX));
     if all <= most {
@@ -387,7 +405,13 @@ fn numbers(states: &States<'_>, most: u64, seed: u64) -> Vec<u64> {
     [states.dropped(), states.kept()].into_iter().chain(others).collect()
 }
 
-/// Describes a storage step without its bytes, for messages.
+/// Formats a number of commits for messages. `None` means that the content is not the result of the first n commits.
+fn shown_commits(commits: Option<usize>) -> String {
+    let none = || "content that no number of commits produces".to_owned();
+    commits.map_or_else(none, |commits| format!("the first {commits} commits"))
+}
+
+/// Describes a storage step for messages, without the written bytes.
 fn described(step: &StorageChange) -> String {
     match step {
         StorageChange::Create(path, _) => format!("create {}", path.display()),

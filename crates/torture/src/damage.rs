@@ -1,11 +1,10 @@
-//! Corrupts every part of every file of a store. Each corrupted store image (the files of a store) is verified,
-//! opened and read completely.
+//! Corrupts every part of every file of a store, and checks how the store reacts.
 //!
-//! A seeded history leaves four stores: a closed store, a store whose process was killed, a store that continued
-//! after one file was moved to the quarantine, and a checkpoint. The test applies every kind of corruption to the
-//! files of these stores, one or two corruptions at a time. Each image is verified, opened, read through every read
-//! path, written to, closed and opened again. Each image is also opened with the corrupted files set aside
-//! (quarantine).
+//! A seeded history leaves four stores: a closed store, a store whose process was killed, a store that continued after
+//! one file was moved to the quarantine, and a checkpoint. The test applies every kind of corruption to the files of
+//! these stores, one or two corruptions at a time. The result is a corrupted store image, which consists of all files
+//! of the store. Each image is verified, opened, read through every read path, written to, closed and opened again.
+//! Each image is also opened with the corrupted files moved to the quarantine.
 
 mod corruption;
 mod inspection;
@@ -34,33 +33,33 @@ use crate::violation::Violation;
 pub use self::rule::Class;
 pub use self::store_image::Ending;
 
-/// Maximum number of corrupted images per store of one history.
+/// The maximum number of corrupted images per store of one history.
 const MOST_OF_A_STORE: usize = 400;
 
-/// Time limit of the inspection of one image. If an image exceeds the limit, the process reports that the image
-/// hangs, and exits.
+/// The time limit of the inspection of one image. If an inspection exceeds the limit, the process prints the
+/// coordinates of the image and aborts.
 const LONGEST_IMAGE: Duration = Duration::from_mins(1);
 
 /// The text that replaces the corruption, for a violation that was found before any corruption.
 const BEFORE: &str = "before any corruption";
 
-/// Limits of an exploration of corruptions: the seed of its first history, and the number of its images.
+/// The limits of an exploration of corruptions: the seed of its first history, and the number of its images.
 #[derive(Clone, Copy, Debug)]
 pub struct CorruptionBudget {
-    /// Seed of the first history; later histories use the next numbers.
+    /// The seed of the first history. Each further history has the next higher seed.
     pub seed: u64,
-    /// Number of images to inspect.
+    /// The number of images to inspect.
     pub images: u64,
 }
 
-/// Coordinates that reproduce one corrupted store image.
+/// The coordinates that reproduce one corrupted store image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CorruptionPoint {
-    /// Seed of the history that left the store.
+    /// The seed of the history that left the store.
     pub seed: u64,
-    /// The state in which the history ended.
+    /// How the history ended, which selects one of its four stores.
     pub ending: Ending,
-    /// Number of the image among all images of that store.
+    /// The number of the image among all images of this store, from 0.
     pub image: usize,
 }
 
@@ -80,27 +79,30 @@ impl FromStr for CorruptionPoint {
         };
         let place = if let [seed, ending, image] = parts[..] { place(seed, ending, image) } else { None };
         place.ok_or_else(|| {
-            format!("\"{text}\" is not a valid place; write SEED:STORE:IMAGE, such as 7:stopped:12")
+            format!(
+                "\"{text}\" does not name a corrupted image; write SEED:ENDING:NUMBER, such as \
+                 7:stopped:12. Valid endings: closed, stopped, set-aside, copied"
+            )
         })
     }
 }
 
-/// Counts and findings of one exploration of corruptions.
+/// The counts and the findings of one exploration of corruptions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CorruptionSummary {
-    /// Number of stores with corrupted files.
+    /// The number of stores with corrupted files.
     pub stores: u64,
-    /// Number of inspected images.
+    /// The number of inspected images.
     pub images: u64,
-    /// Number of images whose corruption `verify` reported.
+    /// The number of images whose corruption `verify` reported.
     pub told: u64,
-    /// Number of images with harmless corruption, for each class in [`Class::ALL`].
+    /// The number of images with unreported harmless corruption, for each class in [`Class::ALL`].
     pub harmless: [u64; Class::ALL.len()],
-    /// Violations that the exploration found.
+    /// The violations that the exploration found.
     pub findings: Findings<CorruptionPoint>,
 }
 
-/// Explores corruptions of a store within the limits `budget`.
+/// Explores corruptions of stores of this kind within the limits `budget`.
 pub fn explore(subject: &StoreKind, budget: CorruptionBudget) -> CorruptionSummary {
     let mut tally = CorruptionSummary::default();
     let watch = Watch::default();
@@ -120,26 +122,30 @@ pub fn explore(subject: &StoreKind, budget: CorruptionBudget) -> CorruptionSumma
     tally
 }
 
-/// Inspects one image again.
+/// Inspects one image again, to reproduce a violation.
 ///
 /// # Errors
-/// Returns an error if the image does not exist.
+/// The image does not exist, or the history of its seed violates the contract before any corruption.
 pub fn replay(subject: &StoreKind, place: CorruptionPoint) -> Result<CorruptionSummary, String> {
     let mut tally = CorruptionSummary { stores: 1, ..CorruptionSummary::default() };
     let all = live(subject, place.seed).map_err(|violation| violation.to_string())?;
     let store_image = all.iter().find(|store_image| store_image.ending == place.ending);
-    let store_image = store_image.ok_or_else(|| format!("there is no {} store", place.ending))?;
+    let store_image = store_image
+        .ok_or_else(|| format!("no history leaves a store with the ending \"{}\"", place.ending))?;
     let images = images_of(subject, place.seed, store_image);
     let Some(corruptions) = images.get(place.image) else {
         let count = images.len();
-        return Err(format!("the {} store of seed {} has only {count} images", place.ending, place.seed));
+        return Err(format!(
+            "the store with the ending \"{}\" of seed {} has only {count} images, numbered from 0",
+            place.ending, place.seed
+        ));
     };
     one(subject, store_image, corruptions, place, &mut tally);
     Ok(tally)
 }
 
-/// Corrupts the stores of one history. The exploration has at most `most` images per store, and at most `all` images in
-/// total.
+/// Corrupts the stores of one history. Inspects at most `most` images per store, and stops when the exploration has
+/// inspected `all` images in total.
 fn life(subject: &StoreKind, seed: u64, most: usize, all: u64, watch: &Watch, tally: &mut CorruptionSummary) {
     let stores = match live(subject, seed) {
         Ok(stores) => stores,
@@ -162,8 +168,8 @@ fn life(subject: &StoreKind, seed: u64, most: usize, all: u64, watch: &Watch, ta
     }
 }
 
-/// Returns the corruptions of each image of a store. The name of the design and the seed determine the order of the
-/// images.
+/// Returns the corruptions of each image of a store. The order of the images depends only on the kind of the store, its
+/// WAL mode, the ending and the seed.
 fn images_of(subject: &StoreKind, seed: u64, store_image: &StoreImage) -> Vec<Vec<Corruption>> {
     let name = format!("{} {:?} {}", subject.name, subject.wal, store_image.ending);
     images(store_image, &mut Xoshiro256PlusPlus::seed_from_u64(seed ^ xxh3_64(name.as_bytes())))
@@ -190,7 +196,7 @@ fn one(
     }
 }
 
-/// A watch that ends the process if the inspection of an image takes too long.
+/// Ends the process if the inspection of one image takes too long.
 #[derive(Default)]
 struct Watch {
     current: Mutex<Option<(String, CorruptionPoint)>>,
@@ -205,14 +211,17 @@ impl Watch {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Watches the inspections until the exploration has ended. Ends the process if an image hangs, because a thread
-    /// cannot be forced out of a loop.
+    /// Watches the inspections until the exploration ends. Aborts the process if an image hangs, because a thread
+    /// cannot be forced out of an endless loop.
     fn until(&self, is_done: &mpsc::Receiver<()>) {
         let mut last = None;
         while is_done.recv_timeout(LONGEST_IMAGE) == Err(RecvTimeoutError::Timeout) {
             let current = self.lock().clone();
             if current.is_some() && current == last {
-                let _ = thread::spawn(move || panic!("an image hangs: {last:?}")).join();
+                let _ = thread::spawn(move || {
+                    panic!("the inspection of an image takes longer than one minute: {last:?}")
+                })
+                .join();
                 std::process::abort();
             }
             last = current;

@@ -1,5 +1,5 @@
-//! Injects I/O errors into every storage call of a history. A history is a seeded sequence of actions on a store.
-//! Each exploration checks the error that the caller receives, the writes that the store still accepts, and the
+//! Injects I/O errors into every storage call of a history. A history is a seeded sequence of actions on a store. After
+//! each error, the test checks the error that the caller receives, the writes that the store still accepts, and the
 //! content after reopening.
 
 use std::fmt;
@@ -14,31 +14,31 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use storage::{Call, DiskError, FaultEffect, FaultExtent, Faulty, FileOperation, InjectedFault, Memory};
 
 use crate::disk::disk_of;
-use crate::examine::{judge, read, recover};
+use crate::examine::{judge, read, recover, shown};
 use crate::findings::Findings;
 use crate::player::{DIRECTORY, Player, Stop};
 use crate::script::{Content, Script, ScriptWrite, StoreAction, apply, digest};
 use crate::store_kind::StoreKind;
 use crate::violation::{Check, Violation};
 
-/// Number of actions in one history.
+/// The number of actions in one history.
 const ACTIONS: usize = 80;
 
-/// Limits of an exploration of I/O errors: the seed of its first history, and the number of its faults.
+/// The limits of an exploration of I/O errors: the seed of its first history, and the number of its faults.
 #[derive(Clone, Copy, Debug)]
 pub struct FaultBudget {
-    /// Seed of the first history; later histories use the next numbers.
+    /// The seed of the first history. Each further history has the next higher seed.
     pub seed: u64,
-    /// Number of faults to inject.
+    /// The number of faults to inject.
     pub faults: u64,
 }
 
-/// Coordinates that reproduce one injected fault.
+/// The coordinates that reproduce one injected fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultPoint {
-    /// Seed of the history into which the fault is injected.
+    /// The seed of the history into which the fault is injected.
     pub seed: u64,
-    /// Number of the fault among all faults of the history.
+    /// The number of the fault among all faults of the history, from 0.
     pub fault: usize,
 }
 
@@ -54,31 +54,32 @@ impl FromStr for FaultPoint {
     fn from_str(text: &str) -> Result<Self, String> {
         let numbers =
             text.split_once(':').and_then(|(seed, fault)| Some((seed.parse().ok()?, fault.parse().ok()?)));
-        let (seed, fault) =
-            numbers.ok_or_else(|| format!("\"{text}\" is not a valid place; write SEED:FAULT"))?;
+        let (seed, fault) = numbers
+            .ok_or_else(|| format!("\"{text}\" does not name a fault; write SEED:NUMBER, such as 7:12"))?;
         Ok(Self { seed, fault })
     }
 }
 
-/// Counts and findings of one exploration of I/O errors.
+/// The counts and the findings of one exploration of I/O errors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FaultSummary {
-    /// Number of histories with injected faults.
+    /// The number of histories with injected faults.
     pub lives: u64,
-    /// Number of faults that were injected and reached.
+    /// The number of faults that were injected and that made at least one storage call fail.
     pub faults: u64,
-    /// Number of storage calls that failed because of a fault.
+    /// The number of storage calls that failed because of a fault.
     pub failed_calls: u64,
-    /// Number of faults that the caller received as an error. All other faults affected removals of files, whose
+    /// The number of faults that the caller received as an error. All other faults affected removals of files, whose
     /// errors are not reported. The next opening of the store removes these files.
     pub reported: u64,
-    /// Number of reopened stores: after a process death and after a power failure.
+    /// The number of reopened stores. After each fault, the store is reopened as after the death of its process, and as
+    /// after a power failure.
     pub reopened: u64,
-    /// Violations that the exploration found.
+    /// The violations that the exploration found.
     pub findings: Findings<FaultPoint>,
 }
 
-/// Explores I/O errors of a store within the limits `budget`.
+/// Explores I/O errors of stores of this kind within the limits `budget`.
 pub fn explore(subject: &StoreKind, budget: FaultBudget) -> FaultSummary {
     let mut tally = FaultSummary::default();
     for seed in budget.seed.. {
@@ -107,13 +108,13 @@ pub fn explore(subject: &StoreKind, budget: FaultBudget) -> FaultSummary {
 /// Injects one fault again, to reproduce a violation.
 ///
 /// # Errors
-/// Returns an error if the history of this seed has no such fault.
+/// The history of this seed has no such fault, or violates the contract without a fault.
 pub fn replay(subject: &StoreKind, place: FaultPoint) -> Result<FaultSummary, String> {
     let script = Script::new(place.seed, ACTIONS);
     let faults = all_faults(subject, &script, place.seed).map_err(|violation| violation.to_string())?;
     let Some(fault) = faults.get(place.fault) else {
         return Err(format!(
-            "the history of seed {} has {} faults, but no fault {}",
+            "the history of seed {} has {} faults, numbered from 0, so fault {} does not exist",
             place.seed,
             faults.len(),
             place.fault
@@ -124,8 +125,9 @@ pub fn replay(subject: &StoreKind, place: FaultPoint) -> Result<FaultSummary, St
     Ok(tally)
 }
 
-/// Returns every fault of a history. A fault is an error of one storage call. For each call and each error that the
-/// call can return, there is a fault that occurs once and a permanent fault, with every possible effect.
+/// Returns every fault of a history. A fault is an error of one storage call. For each call, each error that it can
+/// return, and each effect, there are two faults: one makes only this call fail, and the other also makes all later
+/// calls fail that can return this error.
 fn all_faults(subject: &StoreKind, script: &Script, seed: u64) -> Result<Vec<InjectedFault>, Violation> {
     let faulty = Arc::new(Faulty::new(Arc::new(disk_of(seed))));
     let mut player = Player::new(subject, Arc::clone(&faulty) as _, &|| 0);
@@ -142,7 +144,8 @@ fn all_faults(subject: &StoreKind, script: &Script, seed: u64) -> Result<Vec<Inj
     Ok(all)
 }
 
-/// Returns the possible effects of a call that returns `error`.
+/// Returns the possible effects of a call that returns `error`: whether it has no effect, a partial effect or its whole
+/// effect.
 fn effects(call: &Call, error: DiskError) -> Vec<FaultEffect> {
     match call.operation {
         FileOperation::Append if error == DiskError::Short => vec![FaultEffect::Prefix(call.bytes / 2)],
@@ -154,7 +157,7 @@ fn effects(call: &Call, error: DiskError) -> Vec<FaultEffect> {
     }
 }
 
-/// Runs the history with one fault, and records the outcome in the summary.
+/// Runs the history with one fault, and adds the outcome to the summary.
 fn one(
     subject: &StoreKind,
     script: &Script,
@@ -176,7 +179,8 @@ fn one(
             .get(fault.at)
             .map_or_else(String::new, |call| format!("{:?} of {}", call.operation, call.path.display()));
         let InjectedFault { at, extent, error, effect } = fault;
-        let fault = format!("{error:?} {extent:?} at call {at}, {call}, with effect {effect:?}");
+        let fault =
+            format!("error {error:?} ({extent:?}) at storage call {at}, {call}, with effect {effect:?}");
         tally.findings.add(place, fault, violation);
     }
 }
@@ -190,15 +194,15 @@ struct Trial<'a> {
     faulty: Arc<Faulty>,
 }
 
-/// The state of a store after a history with a fault.
+/// The state of a store at the end of a history with a fault.
 struct Ending {
-    /// The numbers of commits that the store may contain after a process death, and after a power failure.
+    /// The numbers of commits that the store may contain: after the death of its process, and after a power failure.
     promises: [RangeInclusive<usize>; 2],
-    /// Whether the store accepted a write after the error.
+    /// Whether the store acknowledged a write after the error.
     taken: bool,
 }
 
-/// Returns the write that the test tries after an error.
+/// Returns the write that the test attempts after an error.
 fn probe() -> ScriptWrite {
     ScriptWrite { key: b"probe".to_vec(), value: Some(b"behind the error".to_vec()), end: None }
 }
@@ -220,8 +224,8 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Runs the actions of the history until the first error, and checks this error. Then checks the operations that
-    /// must still work after the fault.
+    /// Runs the actions of the history until a call fails, and checks the error. Then checks which operations the store
+    /// still executes.
     fn live(&self, tally: &mut FaultSummary) -> Result<Ending, Violation> {
         let mut player = Player::new(self.subject, Arc::clone(&self.faulty) as _, &|| 0);
         let mut taken = false;
@@ -247,14 +251,14 @@ impl Trial<'_> {
         Ok(Ending { promises: [promise(true), promise(false)], taken })
     }
 
-    /// If no caller received the fault as an error, checks that only a removal of a file failed. The next opening of
-    /// the store removes this file.
+    /// Checks a history in which no caller received the fault as an error. This is allowed only if a removal of a file
+    /// failed, because the next opening of the store removes this file.
     fn check_silence(&self) -> Result<(), Violation> {
         // The next opening removes a file that cannot be removed now.
         match self.faulty.failed().into_iter().find(|call| call.operation != FileOperation::Remove) {
             Some(call) => {
                 let what = format!(
-                    "{:?} of {} failed, and no caller received the error",
+                    "the storage call {:?} of {} failed, but no call of the store returned an error",
                     call.operation,
                     call.path.display()
                 );
@@ -264,7 +268,7 @@ impl Trial<'_> {
         }
     }
 
-    /// Checks that the error received by the caller names the file and the cause.
+    /// Checks that the error which the caller received names the file of a failed storage call, and the cause.
     fn check_report(&self, error: &tree::Error) -> Result<(), Violation> {
         let text = error.to_string();
         let names = |call: &Call| {
@@ -276,13 +280,15 @@ impl Trial<'_> {
             true => Ok(()),
             false => Err(Violation::new(
                 Check::Report,
-                format!("the error does not name the file and the cause: {text}"),
+                format!(
+                    "the error must name the file of the failed storage call and the cause, but is: {text}"
+                ),
             )),
         }
     }
 
-    /// Checks that reads still work after the error, and that writes work unless the error puts durability in doubt.
-    /// Returns whether the store accepted a write.
+    /// Checks that reads still work after the error. Writes must also work, unless the error puts durability in doubt.
+    /// Returns whether the store acknowledged a write.
     fn check_store(&self, player: &Player<'_>, allowed: &[&Content]) -> Result<bool, Violation> {
         let Some(store) = &player.store else { return Ok(false) };
         // While the disk fails, a reader may get an error, but never a wrong answer.
@@ -290,33 +296,47 @@ impl Trial<'_> {
             if let Ok(found) = store.get(&key)
                 && !allowed.iter().any(|content| found.as_ref() == content.get(&key))
             {
-                let what = format!("a get while the disk fails: \"{}\"", String::from_utf8_lossy(&key));
+                let what = format!(
+                    "a get of \"{}\" while the disk fails returned {}, expected {} or an error",
+                    String::from_utf8_lossy(&key),
+                    shown(found.as_ref()),
+                    shown(allowed[0].get(&key))
+                );
                 return Err(Violation::new(Check::Reads, what));
             }
         }
         self.faulty.heal();
         let found = read(&**store)?;
         if !allowed.contains(&&found) {
-            return Err(Violation::new(Check::Reads, "a wrong answer after the faults ended"));
+            return Err(Violation::new(
+                Check::Reads,
+                "the content after the faults ended is neither the content before the failed call nor the \
+                 content after it",
+            ));
         }
         let was_read = matches!(player.current, Some(StoreAction::Get(_) | StoreAction::Range(..)));
         match store.write(&[probe()]) {
-            Ok(()) if self.sync_failed() => {
-                Err(Violation::new(Check::Stops, "a write was accepted after a failed sync"))
-            }
+            Ok(()) if self.sync_failed() => Err(Violation::new(
+                Check::Stops,
+                "a write was acknowledged after a failed sync and before the store was reopened",
+            )),
             Ok(()) => Ok(true),
-            Err(error) if was_read => {
-                Err(Violation::new(Check::GoesOn, format!("writes fail after a failed read: {error}")))
-            }
+            Err(error) if was_read => Err(Violation::new(
+                Check::GoesOn,
+                format!("a write failed after a failed read, but a read error must not stop writes: {error}"),
+            )),
             Err(error) if error.to_string().contains("open the tree again") => Ok(false),
             Err(error) => Err(Violation::new(
                 Check::Report,
-                format!("the error does not ask to open the store again: {error}"),
+                format!(
+                    "the error of a write after a failed write must contain \"open the tree again\", but \
+                     is: {error}"
+                ),
             )),
         }
     }
 
-    /// Returns whether a sync in the store's own directory failed.
+    /// Returns whether a sync of a file in the store's own directory, or of this directory, failed.
     fn sync_failed(&self) -> bool {
         self.faulty.failed().iter().any(|call| match call.operation {
             FileOperation::Sync => call.path.parent() == Some(Path::new(DIRECTORY)),
@@ -325,7 +345,7 @@ impl Trial<'_> {
         })
     }
 
-    /// Opens the store again and checks that every acknowledged write is present.
+    /// Opens the store again, and checks that every write is present that the WAL mode promises to keep.
     fn reopen(
         &self,
         disk: &Arc<Memory>,
@@ -345,7 +365,10 @@ impl Trial<'_> {
         }
         let is_promised = wal.survives_power_loss() || (is_kept && wal.has_log);
         if taken && is_promised {
-            return Err(Violation::new(Check::Promise, "a write after the error is lost"));
+            return Err(Violation::new(
+                Check::Promise,
+                "the write that was acknowledged after the error is missing in the reopened store",
+            ));
         }
         let content = || {
             let storage: Arc<dyn storage::Storage> = Arc::clone(disk) as _;

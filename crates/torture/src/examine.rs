@@ -1,5 +1,5 @@
-//! Opens a store on a disk after a crash and checks the store. The first checks are invariants of every store. The
-//! further checks are the promises: the commits that the store must contain after the crash.
+//! Opens a store on a disk after a crash, and checks the store. The first checks are the invariants of every store. The
+//! others are the promises: how many commits the store must contain after the crash.
 
 use std::any::Any;
 use std::ops::{Bound, RangeInclusive};
@@ -17,33 +17,36 @@ use crate::violation::{Check, Violation};
 
 /// The result of a successful recovery of a store.
 pub(crate) struct Recovered {
-    /// Digest of the recovered content.
+    /// A digest of the recovered content.
     pub(crate) digest: u128,
-    /// Storage steps of the opening, followed by the storage steps of the operations after the opening.
+    /// The storage steps of the opening, followed by those of the operations after the opening.
     pub(crate) steps: Vec<StorageChange>,
-    /// Number of steps in `steps` that belong to the opening.
+    /// The number of steps in `steps` that belong to the opening.
     pub(crate) opening: usize,
-    /// Promises of the operations after the recovery, by step.
+    /// The times of the commits after the recovery, as positions in `steps`. The promises follow from these times.
     pub(crate) marks: Marks,
-    /// Digests of the content after 0, 1, 2 … commits after the recovery.
+    /// The digests of the content after 0, 1, 2 … commits after the recovery.
     pub(crate) digests: Vec<u128>,
-    /// State of each checkpoint in the directory of the store.
+    /// The state of each checkpoint of the store.
     pub(crate) copies: Vec<Copy>,
 }
 
-/// State of a checkpoint after a crash.
+/// The state of a checkpoint after a crash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Copy {
     /// The directory of the checkpoint does not exist, or is empty.
     Absent,
-    /// The directory exists, but the store in the directory cannot be opened. Contains the error.
+    /// The directory exists, but opening it as a store fails with this error.
     Refused(String),
     /// The checkpoint is complete, and its content has this digest.
     Whole(u128),
 }
 
-/// Opens the store on `disk`, and checks that all read paths agree. Then writes to the store, and opens the store
-/// again. `copies` is the number of checkpoints to examine.
+/// Opens the store on `disk`, and checks that all read paths agree. Then writes to the store, and opens it again.
+/// `copies` is the number of checkpoints to examine.
+///
+/// # Errors
+/// The first violation of an invariant. The promises are not checked.
 pub(crate) fn recover(
     subject: &StoreKind,
     disk: &Arc<Memory>,
@@ -53,7 +56,7 @@ pub(crate) fn recover(
         .unwrap_or_else(|panic| Err(Violation::new(Check::Panic, panic_text(&*panic))))
 }
 
-/// Returns the message of a panic.
+/// Returns the message of a panic, or "without a message".
 pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message")
@@ -93,8 +96,8 @@ impl Examination<'_> {
         }
     }
 
-    /// Writes to the store, opens the store again, and compares its content with the expected content. Returns the
-    /// promises of the writes, and the digest of the expected content after each commit.
+    /// Writes to the store, opens it again, and compares its content with the expected content. Returns the times of
+    /// the writes, and the digest of the expected content after each commit.
     fn go_on(
         &self,
         store: Box<dyn StoreUnderTest>,
@@ -124,7 +127,7 @@ impl Examination<'_> {
         Ok((marks, digests))
     }
 
-    /// Returns the state of checkpoint `number`.
+    /// Returns the state of the checkpoint with this number.
     fn copy(&self, number: usize) -> Result<Copy, Violation> {
         let directory = copy_directory(number);
         let names = self.disk.list(&directory).unwrap_or_default();
@@ -139,7 +142,7 @@ impl Examination<'_> {
     }
 }
 
-/// Returns the commits that are written to a recovered store: a new key, a batch, and a delete of an existing key.
+/// Returns the commits that are written to a recovered store: a put of a key, a batch, and a delete of an existing key.
 fn next_commits(content: &Content) -> Vec<Vec<ScriptWrite>> {
     let put = |key: &str, value: &str| ScriptWrite { key: key.into(), value: Some(value.into()), end: None };
     let mut commits = vec![vec![put("after", "1")], vec![put("after", "2"), put("batch", "3")]];
@@ -149,7 +152,7 @@ fn next_commits(content: &Content) -> Vec<Vec<ScriptWrite>> {
     commits
 }
 
-/// Reads the whole store by scans and by gets. The results of the scans and the gets must agree.
+/// Reads the whole store by a scan and by gets, and checks that both agree.
 pub(crate) fn read(store: &dyn StoreUnderTest) -> Result<Content, Violation> {
     let wrong = |error: tree::Error| Violation::new(Check::Reads, error.to_string());
     let content = store.range(Bound::Unbounded, Bound::Unbounded).map_err(wrong)?;
@@ -157,16 +160,19 @@ pub(crate) fn read(store: &dyn StoreUnderTest) -> Result<Content, Violation> {
         let found = store.get(&key).map_err(wrong)?;
         if found.as_ref() != content.get(&key) {
             let key = String::from_utf8_lossy(&key).into_owned();
-            let what = format!("a get of \"{key}\" finds {}, but a scan finds {}", shown(found.as_ref()), {
+            let what = format!(
+                "a get of key \"{key}\" returned {}, but a scan returned {}",
+                shown(found.as_ref()),
                 shown(content.get(key.as_bytes()))
-            });
+            );
             return Err(Violation::new(Check::Reads, what));
         }
     }
     Ok(content)
 }
 
-/// Checks the content of a recovered store against the promises.
+/// Checks that a recovered store contains the first n commits of the script, for an n in the range `promise`. `digest`
+/// is the digest of its content. `content` reads the content again, to explain a difference.
 pub(crate) fn judge(
     script: &Script,
     promise: &RangeInclusive<usize>,
@@ -176,23 +182,30 @@ pub(crate) fn judge(
     match script.commits_with(digest, promise.clone()) {
         Some(commits) if promise.contains(&commits) => Ok(()),
         Some(commits) if commits < *promise.start() => {
-            let what =
-                format!("the first {commits} commits are present, but {} were promised", promise.start());
+            let what = format!(
+                "only the first {commits} commits are present, but at least {} must survive in this WAL mode",
+                promise.start()
+            );
             Err(Violation::new(Check::Promise, what))
         }
         Some(commits) => {
-            let what = format!("{commits} commits are present, but only {} had begun", promise.end());
+            let what = format!(
+                "{commits} commits are present, but only {} had begun before the crash",
+                promise.end()
+            );
             Err(Violation::new(Check::Invention, what))
         }
         None => Err(match content() {
             Some(content) => explain(script, promise, &content),
-            None => Violation::new(Check::Order, "the content does not match the state after any commit"),
+            None => {
+                Violation::new(Check::Order, "the content is not the result of the first n commits for any n")
+            }
         }),
     }
 }
 
-/// Creates the violation for a `content` that no number of commits in the range `promise` produces. The violation
-/// explains the difference.
+/// Describes the violation of a content that no number of commits produces. `promise` is the range of allowed numbers
+/// of commits.
 fn explain(script: &Script, promise: &RangeInclusive<usize>, content: &Content) -> Violation {
     // The newest commit with a visible write determines the rest of the content.
     let mut newest = 0;
@@ -211,12 +224,12 @@ fn explain(script: &Script, promise: &RangeInclusive<usize>, content: &Content) 
     let missing = commit.iter().filter(lacks).count();
     let text = difference(content, &expected);
     if commit.len() > 1 && missing > 0 {
-        return Violation::new(Check::Batch, format!("batch of commit {newest}: {text}"));
+        return Violation::new(Check::Batch, format!("only a part of commit {newest} is present: {text}"));
     }
     let back = content.keys().any(|key| !expected.contains_key(key));
     let lost = expected.iter().any(|(key, value)| content.get(key) != Some(value));
     let check = if back && !lost { Check::Deletion } else { Check::Order };
-    Violation::new(check, format!("compared with the content after commit {newest}: {text}"))
+    Violation::new(check, format!("difference from the content after commit {newest}: {text}"))
 }
 
 /// Describes the first difference between two contents.
@@ -226,10 +239,10 @@ fn difference(found: &Content, expected: &Content) -> String {
         return "no difference".to_owned();
     };
     let (found, expected) = (shown(found.get(key)), shown(expected.get(key)));
-    format!("\"{}\" is {found}, expected {expected}", String::from_utf8_lossy(key))
+    format!("key \"{}\" is {found}, expected {expected}", String::from_utf8_lossy(key))
 }
 
-/// Formats a value for messages.
+/// Formats a value for messages: its first 24 bytes and its length, or "missing".
 pub(crate) fn shown(value: Option<&Vec<u8>>) -> String {
     let Some(value) = value else { return "missing".to_owned() };
     let start = String::from_utf8_lossy(&value[..value.len().min(24)]).into_owned();

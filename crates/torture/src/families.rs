@@ -1,5 +1,5 @@
-//! Stores with column families under test. The keys of a script are divided between the families, so most commits write
-//! to several families.
+//! Tests stores with column families. The keys of a script are divided between the families, so most commits write to
+//! several families.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -48,7 +48,7 @@ impl Maker for FamiliesMaker {
     }
 }
 
-/// Returns the place of the family that has a key. Neighboring keys have different families.
+/// Returns the number of the family to which a key belongs, from 0. Neighboring keys belong to different families.
 pub(crate) fn place_of(key: &[u8], families: usize) -> usize {
     key.iter().map(|byte| usize::from(*byte)).sum::<usize>() % families
 }

@@ -1,16 +1,16 @@
-//! The violations that an exploration found, with the coordinates that reproduce each violation.
+//! Collects the violations that an exploration found, with the coordinates that reproduce each violation.
 
 use crate::violation::Violation;
 
 /// The number of violations at which an exploration ends.
 const MOST_VIOLATIONS: u64 = 100;
-/// The maximum number of recorded violations per check.
+/// The maximum number of violations that are kept per check. Further violations are only counted.
 const MOST_OF_ONE_CHECK: usize = 3;
 
 /// A violation with the coordinates that reproduce it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocatedViolation<P> {
-    /// Coordinates that reproduce the violation.
+    /// The coordinates that reproduce the violation.
     pub place: P,
     /// The event before the violation: the last step before the power failure, or the injected fault.
     pub moment: String,
@@ -18,12 +18,12 @@ pub struct LocatedViolation<P> {
     pub violation: Violation,
 }
 
-/// The number of violations, and the first few violations of every check.
+/// The number of violations, and the first violations of every check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Findings<P> {
-    /// Number of violations.
+    /// The number of all violations.
     pub violations: u64,
-    /// The first few violations of every check.
+    /// The first violations of every check, at most three per check.
     pub kept: Vec<LocatedViolation<P>>,
 }
 
@@ -34,8 +34,7 @@ impl<P> Default for Findings<P> {
 }
 
 impl<P> Findings<P> {
-    /// Records a violation. `place` contains the coordinates of the violation, and `moment` describes the event
-    /// before the violation.
+    /// Records a violation. `place` contains its coordinates, and `moment` describes the event before it.
     pub fn add(&mut self, place: P, moment: impl Into<String>, violation: Violation) {
         self.violations += 1;
         let of_check = |found: &&LocatedViolation<P>| found.violation.check == violation.check;
@@ -44,7 +43,7 @@ impl<P> Findings<P> {
         }
     }
 
-    /// Converts the coordinates of the findings to text.
+    /// Formats the coordinates of the findings as text.
     pub fn spelt(self) -> Findings<String>
     where
         P: ToString,
@@ -57,7 +56,7 @@ impl<P> Findings<P> {
         Findings { violations: self.violations, kept: self.kept.into_iter().map(spelt).collect() }
     }
 
-    /// Returns whether further violations would add no information.
+    /// Returns whether the exploration must end, because it has found enough violations.
     pub(crate) fn are_enough(&self) -> bool {
         self.violations >= MOST_VIOLATIONS
     }

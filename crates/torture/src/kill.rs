@@ -1,11 +1,10 @@
-//! Kills the process of a store under load. This module contains the writers, their reports, and the check of the
-//! store after a kill.
+//! Kills the process of a store under load. This module contains the writers, their reports, and the check of the store
+//! after a kill.
 //!
-//! Each writer runs its own script on its own keys, so its surviving data must be the result of its first *n* commits
-//! for some *n*. The writer reports the start of each commit. After the store has acknowledged the commit, the writer
-//! reports the acknowledgement. The check compares the store with the reports that were made before the process died.
-//! After a kill, the scripts continue from the state of the store that the check found, so one script covers many
-//! kills.
+//! Each writer runs its own script on its own keys. Its surviving data must be the result of its first *n* commits for
+//! some *n*. The writer reports the start of each commit, and its acknowledgement by the store. The check compares the
+//! store with the reports that were made before the process died. After a kill, the scripts continue from the state of
+//! the store that the check found, so one script covers many kills.
 
 use std::any::Any;
 use std::fmt;
@@ -29,15 +28,15 @@ use crate::store_kind::StoreKind;
 use crate::subject::StoreUnderTest;
 use crate::violation::{Check, Violation};
 
-/// Number of writers of a store.
+/// The number of writers of a store.
 pub const WRITERS: usize = 3;
 
-/// Number of actions per writer, more than a writer completes before the last kill.
+/// The number of actions per writer. It is larger than what a writer completes before the last kill.
 const ACTIONS: usize = 6000;
 
-/// Share of the processes that are killed while the store opens.
+/// The fraction of the processes that are killed while they open the store.
 const OPENINGS: f64 = 0.2;
-/// The longest delay before a process is killed while the store opens.
+/// The longest time from the start of a process to a kill while it opens the store.
 const OPENING: Duration = Duration::from_millis(20);
 
 /// The maximum number of reports before a kill.
@@ -49,13 +48,13 @@ const LONGEST_WAIT: Duration = Duration::from_micros(300);
 /// reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// Number of reports before the kill.
+    /// The number of reports before the kill. 0 means that the process is killed while it opens the store.
     pub events: usize,
-    /// Delay after the last of these reports. If `events` is 0, the delay begins at the start of the process.
+    /// The delay from the last of these reports to the kill. If `events` is 0, the delay from the start of the process.
     pub wait: Duration,
 }
 
-/// Sequence of times at which the processes of one store are killed.
+/// An endless sequence of random times at which the processes of one store are killed.
 pub struct Moments(Xoshiro256PlusPlus);
 
 impl Moments {
@@ -79,8 +78,8 @@ impl Iterator for Moments {
     }
 }
 
-/// Returns uniform random numbers from 0 to 1, which the seed determines. Callers convert these numbers to times of
-/// kills.
+/// Returns an endless sequence of uniform random numbers from 0 to 1, which the seed determines. Callers convert these
+/// numbers to times of kills.
 pub fn shares(seed: u64) -> impl Iterator<Item = f64> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     std::iter::repeat_with(move || random.random())
@@ -94,9 +93,9 @@ pub enum Event {
     Begun(usize, usize),
     /// The commit of the writer was acknowledged.
     Acknowledged(usize, usize),
-    /// The writer is about to request a flush or a sync.
+    /// The writer is about to call a flush or a sync.
     Settling(usize),
-    /// The flush or the sync that this writer requested has returned.
+    /// The flush or the sync that the writer called has returned.
     Settled(usize),
 }
 
@@ -124,16 +123,19 @@ impl FromStr for Event {
             (Some("a"), Ok(&[by, commit])) if writer(by) => Ok(Self::Acknowledged(by, commit)),
             (Some("f"), Ok(&[by])) if writer(by) => Ok(Self::Settling(by)),
             (Some("s"), Ok(&[by])) if writer(by) => Ok(Self::Settled(by)),
-            _ => Err(format!("\"{text}\" is not a report of a writer")),
+            _ => Err(format!(
+                "\"{text}\" is not a report of a writer; expected \"b WRITER COMMIT\", \"a WRITER COMMIT\", \
+                 \"f WRITER\" or \"s WRITER\""
+            )),
         }
     }
 }
 
-/// Number of commits of each writer, by the number of the writer.
+/// A number of commits for each writer, indexed by the number of the writer.
 pub type Commits = [usize; WRITERS];
 
-/// The commits of each writer that a store contains after its process died. The two numbers of a writer differ if its
-/// last commits change nothing.
+/// The commits of each writer that a store contains after its process died. `fewest` and `most` differ if the last
+/// commits of a writer change nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeptCommits {
     /// For each writer, the smallest number of commits after which the store has this content.
@@ -145,32 +147,32 @@ pub struct KeptCommits {
 /// The reports of one process, from its start to its end, and the numbers of commits that follow from these reports.
 #[derive(Clone, Debug)]
 pub struct Ledger {
-    /// Number of commits of each writer that the store contained when the process started.
+    /// The number of commits of each writer that the store contained when the process started.
     from: Commits,
     begun: Commits,
     acknowledged: Commits,
-    /// Number of commits of each writer that a flush, a sync or an opening has made durable.
+    /// The number of commits of each writer that a flush, a sync or an opening has made durable.
     durable: Commits,
-    /// For each writer, the numbers of acknowledged commits of all writers at the last request of this writer for a
-    /// flush or a sync.
+    /// For each writer, the numbers of acknowledged commits of all writers when this writer last called a flush or a
+    /// sync.
     settling: [Commits; WRITERS],
-    /// For each commit of each writer in this process, the numbers of acknowledged commits of all writers at the start
-    /// of the commit.
+    /// For each commit in this process, by writer, the numbers of acknowledged commits of all writers at the start of
+    /// the commit.
     before: [Vec<Commits>; WRITERS],
 }
 
 impl Ledger {
-    /// Creates the ledger of a process. `from` is the number of commits of each writer at the start of the process.
+    /// Creates the ledger of a process. `from` is the number of commits of each writer in the store at the start of the
+    /// process.
     pub fn new(from: Commits) -> Self {
         let (settling, before) = ([from; WRITERS], Default::default());
         Self { from, begun: from, acknowledged: from, durable: from, settling, before }
     }
 
-    /// Records a report of a writer, in the order of arrival.
+    /// Records a report of a writer. Reports must be recorded in the order of their arrival.
     ///
     /// # Errors
-    /// A begun commit does not follow the last begun commit of its writer, or an acknowledged commit is not the last
-    /// begun commit.
+    /// A begun commit is not the next commit of its writer, or an acknowledged commit is not the last begun commit.
     pub fn note(&mut self, event: Event) -> Result<(), String> {
         match event {
             Event::Begun(writer, commit) if commit == self.begun[writer] + 1 => {
@@ -186,7 +188,11 @@ impl Ledger {
                     *durable = settled.max(*durable);
                 }
             }
-            _ => return Err(format!("\"{event}\" is out of order")),
+            _ => {
+                return Err(format!(
+                    "the report \"{event}\" does not follow from the previous reports of its writer"
+                ));
+            }
         }
         Ok(())
     }
@@ -201,16 +207,15 @@ impl Ledger {
         self.acknowledged.iter().zip(kept.most).map(|(all, kept)| all.saturating_sub(kept)).sum()
     }
 
-    /// Returns the smallest and the largest number of commits of a writer that the store may contain after the
-    /// process died.
+    /// Returns the range of the numbers of commits of a writer that the store may contain after the process died.
     fn promise(&self, wal: WalMode, writer: usize) -> std::ops::RangeInclusive<usize> {
         let least = if wal.has_log { self.acknowledged } else { self.durable };
         least[writer].max(self.durable[writer])..=self.begun[writer]
     }
 
-    /// Checks the order of commits of different writers. If the store contains a commit, it must contain all commits
-    /// that were acknowledged before the start of this commit. The store contains between `fewest` and `most` commits
-    /// of each writer. The two numbers differ if some commits change nothing.
+    /// Checks the order of the commits of different writers. If the store contains a commit, it must also contain all
+    /// commits that were acknowledged before this commit began. The store contains between `fewest` and `most` commits
+    /// of each writer.
     fn check_order(&self, fewest: Commits, most: Commits) -> Result<(), Violation> {
         for (writer, commits) in fewest.into_iter().enumerate() {
             let newest = commits.checked_sub(self.from[writer] + 1);
@@ -250,8 +255,9 @@ impl Life {
         self.scripts.iter().zip(from).all(|(script, from)| script.commits().len() > from + ACTIONS / 4)
     }
 
-    /// Runs the script of every writer from the current state of the store, with one thread per writer. Passes the
-    /// reports of the writers to `tell`. Returns when all scripts have ended or one writer has failed.
+    /// Runs the script of every writer from its first `from` commits on, with one thread per writer. Passes the reports
+    /// of the writers to `tell`. Returns when all scripts have ended, or when all writers have stopped because one has
+    /// failed.
     ///
     /// # Errors
     /// A failed call or a wrong answer, as text.
@@ -275,8 +281,8 @@ impl Life {
         })
     }
 
-    /// Opens the store of a killed process, checks the store against the reports, and closes the store. Returns the
-    /// commits that the store contains.
+    /// Opens the store of a killed process, checks its content against the reports, and closes it. Returns the commits
+    /// that the store contains.
     ///
     /// # Errors
     /// The violation that was found.
@@ -339,7 +345,7 @@ impl Life {
     }
 }
 
-/// Reads the content of each writer by scans and by gets. The results of the scans and the gets must agree.
+/// Reads the content of each writer by a scan and by gets, and checks that both agree.
 fn read(store: &dyn StoreUnderTest) -> Result<[Content; WRITERS], Violation> {
     let wrong = |error: tree::Error| Violation::new(Check::Reads, error.to_string());
     let mut contents: [Content; WRITERS] = Default::default();
@@ -355,7 +361,10 @@ fn read(store: &dyn StoreUnderTest) -> Result<[Content; WRITERS], Violation> {
     for (writer, content) in contents.iter().enumerate() {
         for key in Script::keys() {
             if store.get(&own(writer, &key)).map_err(wrong)?.as_ref() != content.get(&key) {
-                let what = format!("writer {writer}: a get of \"{}\" and a scan differ", key.escape_ascii());
+                let what = format!(
+                    "writer {writer}: a get of key \"{}\" returned another value than a scan",
+                    key.escape_ascii()
+                );
                 return Err(Violation::new(Check::Reads, what));
             }
         }
@@ -368,12 +377,12 @@ fn letter(writer: usize) -> u8 {
     b'A' + writer as u8
 }
 
-/// Converts a key of a script to a key of a writer.
+/// Converts a key of a script to the key that a writer uses in the store.
 fn own(writer: usize, key: &[u8]) -> Vec<u8> {
     [&[letter(writer)], key].concat()
 }
 
-/// A writer that runs its script.
+/// A writer, which runs its script on the store.
 struct Writer<'a, S, T> {
     number: usize,
     script: &'a Script,
@@ -384,7 +393,7 @@ struct Writer<'a, S, T> {
 }
 
 impl<S: StoreUnderTest, T: Fn(Event)> Writer<'_, S, T> {
-    /// Runs the script after its first `from` commits.
+    /// Runs the actions of the script after its first `from` commits.
     fn play(&self, from: usize) -> Result<(), String> {
         let (mut commits, mut content) = (0, self.script.content(from));
         for action in &self.script.actions {
@@ -446,9 +455,12 @@ impl<S: StoreUnderTest, T: Fn(Event)> Writer<'_, S, T> {
     }
 }
 
-/// Returns an error that says that an answer contradicts the writes of this writer.
+/// Returns the error of a read whose answer contradicts the acknowledged writes of its writer.
 fn wrong_answer(writer: usize, key: &[u8]) -> tree::Error {
-    tree::Error::Misuse(format!("wrong answer at \"{}\"", own(writer, key).escape_ascii()))
+    tree::Error::Misuse(format!(
+        "a read at key \"{}\" contradicts the acknowledged writes of this writer",
+        own(writer, key).escape_ascii()
+    ))
 }
 
 #[cfg(test)]

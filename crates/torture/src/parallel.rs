@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-/// Runs `work` on all jobs with `threads` threads. Passes the results to `done` in the order of the jobs. A result is
-/// passed on as soon as it and all results of earlier jobs exist.
+/// Runs `work` on all jobs with `threads` threads. Passes each job with its result to `done`, in the order of the jobs.
+/// A result is passed on as soon as all results of earlier jobs have been passed on.
 pub fn in_order<J: Sync, R: Send>(
     jobs: &[J],
     threads: usize,

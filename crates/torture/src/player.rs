@@ -12,24 +12,24 @@ use crate::store_kind::StoreKind;
 use crate::subject::StoreUnderTest;
 use crate::violation::{Check, Violation};
 
-/// Directory of the store on the disk of a history.
+/// The directory of the store on the disk of a history.
 pub(crate) const DIRECTORY: &str = "store";
 
-/// Returns the directory of checkpoint number `number`.
+/// Returns the directory of the checkpoint with this number.
 pub(crate) fn copy_directory(number: usize) -> PathBuf {
     PathBuf::from(format!("copy-{number}"))
 }
 
-/// Times of events in a history. The promises of a store follow from these times. A promise is the number of commits
-/// that the store must contain after a crash. Times are values of the player's clock.
+/// The times of events in a history, as values of the player's clock. The promises of a store follow from these times.
+/// A promise is the number of commits that the store must contain after a crash.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Marks {
     /// The time at which each commit began.
     pub(crate) begun: Vec<usize>,
-    /// Time of the acknowledgement of each commit.
+    /// The time at which each commit was acknowledged.
     pub(crate) acknowledged: Vec<usize>,
-    /// Pairs of a time and a number of commits. This number of commits survives a power failure after the time, in
-    /// every WAL mode.
+    /// Pairs of a time and a number of commits. After this time, at least this number of commits survives a power
+    /// failure, in every WAL mode.
     pub(crate) durable: Vec<(usize, usize)>,
     /// For each checkpoint, its start time, its end time (`None` if the checkpoint failed), and the number of commits
     /// in the checkpoint.
@@ -37,8 +37,8 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    /// Returns the smallest and the largest number of commits that a store may contain after a stop at time `moment`.
-    /// `kept` means that all completed system calls survive.
+    /// Returns the range of the numbers of commits that a store may contain after a crash at time `moment`. `kept`
+    /// means that the effects of all completed storage calls survive, as when only the process dies.
     pub(crate) fn promise(&self, wal: WalMode, moment: usize, kept: bool) -> RangeInclusive<usize> {
         let before = |moments: &[usize], limit: usize| moments.partition_point(|moment| *moment < limit);
         let acknowledged = before(&self.acknowledged, moment + 1);
@@ -50,7 +50,7 @@ impl Marks {
     }
 }
 
-/// Reason why a script ended early.
+/// The reason why a script ended early.
 pub(crate) enum Stop {
     /// A call of the store returned an error.
     Failed(tree::Error),
@@ -69,14 +69,14 @@ pub(crate) struct Player<'a> {
     subject: &'a StoreKind,
     storage: Arc<dyn Storage>,
     clock: &'a dyn Fn() -> usize,
-    /// Directory of the store.
+    /// The directory of the store.
     pub(crate) directory: PathBuf,
-    /// The open store; `None` if it could not be opened.
+    /// The open store. `None` if it could not be opened.
     pub(crate) store: Option<Box<dyn StoreUnderTest>>,
     pub(crate) marks: Marks,
-    /// Expected content after the acknowledged commits.
+    /// The expected content after the acknowledged commits.
     pub(crate) content: Content,
-    /// The action that runs now. If no action runs, the last action.
+    /// The action that runs now, or that failed. `None` before the first action and after the last action.
     pub(crate) current: Option<&'a StoreAction>,
 }
 
@@ -103,11 +103,14 @@ impl<'a> Player<'a> {
     }
 
     /// Runs every action on a disk without faults, where no action may fail.
+    ///
+    /// # Errors
+    /// A call failed, or the store gave a wrong answer.
     pub(crate) fn play_undisturbed(&mut self, script: &'a Script) -> Result<(), Violation> {
         self.play(script).map_err(|stop| match stop {
             Stop::Wrong(violation) => violation,
             Stop::Failed(error) => {
-                Violation::new(Check::GoesOn, format!("on a disk without faults: {error}"))
+                Violation::new(Check::GoesOn, format!("a call failed on a disk without faults: {error}"))
             }
         })
     }
@@ -168,7 +171,7 @@ fn agree<T: PartialEq + std::fmt::Debug>(found: &T, expected: &T) -> Result<(), 
     if found == expected {
         return Ok(());
     }
-    let what = format!("before any crash: found {found:?}, expected {expected:?}");
+    let what = format!("a read before any fault returned {found:?}, expected {expected:?}");
     Err(Stop::Wrong(Violation::new(Check::Reads, what)))
 }
 

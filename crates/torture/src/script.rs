@@ -1,4 +1,4 @@
-//! Seeded actions on a store, and the expected content after each commit.
+//! Generates seeded actions on a store, with the expected content after each commit.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use xxhash_rust::xxh3::Xxh3;
 /// The content of a store: the value of each key.
 pub type Content = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// Number of different keys in a script.
+/// The number of different keys in a script.
 const KEYS: u32 = 40;
 
-/// A write of a script: a put, a delete, or a range delete. If `value` and `end` are `None`, the write is a delete of
-/// `key`. If only `value` is `None`, the write is a range delete from `key` to `end`.
+/// A write of a script. With a `value`, it is a put. With an `end`, it is a range delete from `key` to `end`. With
+/// neither, it is a delete of `key`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptWrite {
     /// The key that is written, or the first key of a range delete.
@@ -27,10 +27,11 @@ pub struct ScriptWrite {
 /// Limits on the commits that a store accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommitLimits {
-    /// Whether a commit may contain several writes, or a range delete. Otherwise the commit must be one put or one
-    /// delete, because the store has no atomic batches.
+    /// Whether a commit may contain several writes, or a range delete. If not, the store has no atomic batches, and
+    /// each commit is one put or one delete.
     pub has_batches: bool,
-    /// The largest value in bytes. Script values must have space for the number of their commit, which needs 16 bytes.
+    /// The size to which values are truncated, in bytes. It must be at least 16, because a value begins with the number
+    /// of its commit.
     pub value_bytes: usize,
 }
 
@@ -42,7 +43,7 @@ impl Default for CommitLimits {
 }
 
 impl CommitLimits {
-    /// Reduces a commit to the part that the store accepts.
+    /// Reduces a commit to writes that the store accepts.
     fn reduce(&self, commit: &mut Vec<ScriptWrite>) {
         if !self.has_batches {
             commit.truncate(1);
@@ -79,15 +80,15 @@ pub enum StoreAction {
     Reopen,
 }
 
-/// A script: a list of actions, with the expected content after each commit.
+/// A list of actions, with the expected content after each commit.
 ///
-/// Every value contains the number of its commit, so the content is different after each commit. The exception is a
-/// delete of an absent key.
+/// Every value contains the number of its commit, so each commit changes the content. The exceptions are deletes of
+/// absent keys.
 pub struct Script {
     /// The actions of the script, in order.
     pub actions: Vec<StoreAction>,
     commits: Vec<Vec<ScriptWrite>>,
-    /// Digest of the content after 0, 1, 2 … commits.
+    /// The digests of the content after 0, 1, 2 … commits.
     digests: Vec<u128>,
 }
 
@@ -97,7 +98,8 @@ impl Script {
         Self::within(seed, length, CommitLimits::default())
     }
 
-    /// Creates the actions for a seed, with commits that a store with these limits accepts.
+    /// Creates the script that a seed determines, with `length` actions and with commits that a store with these limits
+    /// accepts.
     pub fn within(seed: u64, length: usize, limits: CommitLimits) -> Self {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let (mut actions, mut commits) = (Vec::new(), 0);
@@ -143,9 +145,9 @@ impl Script {
         content
     }
 
-    /// Returns the number of commits after which the content has this digest. If several numbers are possible, returns
-    /// the number that is nearest to the range `near`. Returns a number above the range only if no other number is
-    /// possible.
+    /// Returns a number of commits after which the content has this digest. `None` if there is no such number. If
+    /// several numbers are possible, returns the number that is nearest to the range `near`, and prefers numbers that
+    /// are not above the range.
     pub(crate) fn commits_with(&self, digest: u128, near: std::ops::RangeInclusive<usize>) -> Option<usize> {
         let same = (0..self.digests.len()).filter(|commits| self.digests[*commits] == digest);
         same.min_by_key(|commits| {
@@ -154,8 +156,8 @@ impl Script {
         })
     }
 
-    /// Returns the smallest and the largest number of commits, within bounds, after which the content has this
-    /// digest. The two numbers differ if some commits change nothing.
+    /// Returns the smallest and the largest number of commits in the range `bounds` after which the content has this
+    /// digest. The two numbers differ if some commits change nothing. `None` if there is no such number.
     pub(crate) fn fewest_and_most(
         &self,
         digest: u128,
@@ -178,7 +180,7 @@ pub(crate) fn apply(content: &mut Content, commit: &[ScriptWrite]) {
     }
 }
 
-/// Returns a hash of all entries of a content.
+/// Returns a hash of all entries of `content`.
 pub(crate) fn digest(content: &Content) -> u128 {
     let mut hash = Xxh3::new();
     for (key, value) in content {
@@ -247,7 +249,7 @@ fn any_key(random: &mut impl Rng) -> Vec<u8> {
     key(random.random_range(0..KEYS))
 }
 
-/// Returns the key with this number. The keys have shared prefixes of several lengths. One of these keys is empty.
+/// Returns the key with this number. The keys have common prefixes of several lengths, and one key is empty.
 fn key(number: u32) -> Vec<u8> {
     match number {
         0 => Vec::new(),

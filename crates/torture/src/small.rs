@@ -3,8 +3,8 @@
 use toml::{Table, Value};
 use tree::Design;
 
-/// The options that a small design sets to small values, if the design has these options. The order matters, because
-/// an SSTable must have room for at least one block.
+/// The settings of a small design. A setting is skipped if the design has no such option. The order matters, because an
+/// SSTable must have room for at least one block.
 const SMALL: [&str; 16] = [
     "block = { size = \"512B\" }",
     "block = { restart_interval = 2 }",
@@ -24,10 +24,10 @@ const SMALL: [&str; 16] = [
     "values = { partitions = 3 }",
 ];
 
-/// Returns a design with the same components, but with small sizes for tests.
+/// Returns a design with the same components, but with sizes that are small enough for tests.
 ///
 /// # Panics
-/// If a change of the list in this file is not TOML.
+/// A setting of the list in this file is not TOML.
 pub fn small(design: &Design) -> Design {
     let memory = design.options.memory.map(|_| "memory = \"64KiB\"");
     let changes = SMALL.into_iter().chain(memory);

@@ -1,4 +1,4 @@
-//! A kind of store under test, with the promises of its WAL mode.
+//! Defines a kind of store under test, with the promises of its WAL mode.
 
 use tree::wal::WalMode;
 use tree::{Design, Error, Result};
@@ -9,27 +9,27 @@ use crate::subject::{Maker, TreeMaker};
 /// A kind of store under test, and the WAL mode that determines its promises. A promise is the number of commits that
 /// the store must contain after a crash.
 pub struct StoreKind {
-    /// Name of the kind of store.
+    /// The name of the kind of store.
     pub name: String,
-    /// WAL mode, which determines when a write is acknowledged.
+    /// The WAL mode, which determines which commits must survive a crash.
     pub wal: WalMode,
     /// The maker that opens stores of this kind.
     pub maker: Box<dyn Maker>,
 }
 
 impl StoreKind {
-    /// Creates the kind of store for a design: one tree, or one tree per column family. The design stays unchanged.
+    /// Creates the kind of store for a design: one tree, or one tree per column family.
     ///
     /// # Errors
-    /// The WAL mode of the design cannot be built. A store with column families has no WAL, so a crash may keep commits
-    /// of only some families, or a WAL mode that families cannot have.
+    /// The WAL mode of the design cannot be built. For a design with column families, also: the design has no WAL, so
+    /// that a crash may keep commits of only some families, or the WAL is synced at intervals.
     pub fn tree(name: &str, design: Design) -> Result<Self> {
         let wal = tree::wal::CATALOG.build(design.choice("wal"));
         let wal = wal.map_err(|error| Error::Misuse(error.message))?.mode();
         let maker: Box<dyn Maker> = match design.has_family_trees() {
             true if !wal.has_log || wal.period.is_some() => {
-                let message = "torture needs families whose commits survive in order; use wal = \"buffered\", \
-                               \"sync\" or \"group\"";
+                let message = "the torture tests need column families whose commits survive in order; use \
+                               wal = \"buffered\", \"sync\" or \"group\"";
                 return Err(Error::Misuse(message.to_owned()));
             }
             true => Box::new(FamiliesMaker(design)),

@@ -1,4 +1,4 @@
-//! The interface of the store under test. The interface is small so that tests can substitute a faulty store.
+//! Defines the interface of the store under test. The interface is small so that tests can substitute a faulty store.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -26,7 +26,7 @@ pub trait StoreUnderTest {
         keys.iter().map(|key| self.get(key)).collect()
     }
 
-    /// Writes all entries of the memtable to SSTables.
+    /// Flushes the memtable to SSTables.
     fn flush(&self) -> Result<()>;
 
     /// Compacts all SSTables into one sorted run.
@@ -47,7 +47,8 @@ pub trait Maker: Send + Sync {
     /// Opens the store in `directory`, or creates it.
     fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn StoreUnderTest>>;
 
-    /// Opens the store in `directory` without the corrupted files. Returns one line for each corrupted file.
+    /// Opens the store in `directory` in quarantine mode, which moves corrupted files away. Returns the store, and one
+    /// line for each corrupted file.
     fn open_quarantined(
         &self,
         storage: &Arc<dyn Storage>,
@@ -56,7 +57,7 @@ pub trait Maker: Send + Sync {
         Ok((self.open(storage, directory)?, Vec::new()))
     }
 
-    /// Returns the names of the folders with files of the store, below the directory of the store.
+    /// Returns the names of the folders with files of the store, relative to the directory of the store.
     fn folders(&self) -> Vec<String> {
         Vec::new()
     }
@@ -98,8 +99,8 @@ impl Maker for TreeMaker {
     }
 }
 
-/// Returns whether the writes of a key are single deletes instead of deletes. Each put of such a key begins with a
-/// single delete, so the key has at most one put since its previous single delete.
+/// Returns whether a script deletes this key with single deletes instead of deletes. Each put of such a key begins with
+/// a single delete, so the key has at most one put since its previous single delete.
 fn is_single(key: &[u8]) -> bool {
     key.last().is_some_and(|last| last % 3 == 0)
 }

@@ -1,4 +1,4 @@
-//! Violations of a store's contract after a crash, an error or corruption.
+//! Defines the violations of a store's contract after a crash, an error or corruption.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use thiserror::Error;
 pub struct Violation {
     /// The check that failed.
     pub check: Check,
-    /// Description of the evidence.
+    /// A description of the evidence.
     pub what: String,
 }
 
@@ -32,7 +32,7 @@ pub enum Check {
     Invention,
     /// The store contains either all writes of a batch or none of them.
     Batch,
-    /// The content is the result of the first n writes, in their order, for some n.
+    /// The content is the result of the first n commits, for some n.
     Order,
     /// Deleted keys stay deleted.
     Deletion,
@@ -42,15 +42,15 @@ pub enum Check {
     CleanBefore,
     /// `verify` reports no corruption in a store that was recovered and written to.
     CleanAfter,
-    /// After its process was killed, the store satisfies all other checks, and has the durability that its engine
-    /// declares.
+    /// A store whose process was killed satisfies all other checks, and has the durability that its engine declares.
     AfterKill,
-    /// A recovered store accepts writes and flushes, and opens again after it was closed.
+    /// A store accepts writes and flushes, and opens again after it was closed, unless it reports a fault.
     GoesOn,
     /// A crash during recovery does not change the recovered content. A crash after the recovery keeps all promises
     /// made since the recovery.
     Recovery,
-    /// A checkpoint is either a complete separate store, or is rejected as a store.
+    /// A completed checkpoint is a complete separate store. A checkpoint that was interrupted may be rejected as a
+    /// store.
     Checkpoint,
     /// An error reaches the caller, and names its file and its cause.
     Report,
@@ -62,9 +62,9 @@ pub enum Check {
     Told,
     /// A report of corruption names the corrupted file.
     Named,
-    /// An answer of a corrupted store is either right or an error.
+    /// A corrupted store returns either the right answer or an error.
     Answer,
-    /// If the corrupted files are set aside, the store returns all other data and accepts writes.
+    /// If the corrupted files are moved to the quarantine, the store returns all other data and accepts writes.
     Quarantine,
     /// `verify` does not change the files of the store.
     Unchanged,
@@ -72,9 +72,9 @@ pub enum Check {
     Stale,
     /// A read returns no write that began after the read returned.
     Future,
-    /// A read finds every present key.
+    /// A read finds every key that is present.
     Missing,
-    /// All keys that a read returns come from one consistent state.
+    /// All entries that a read returns come from one consistent state of the store.
     Moments,
     /// Reads and writes of one key are linearizable.
     Register,
@@ -93,16 +93,16 @@ impl fmt::Display for Check {
             Self::Batch => "a batch is only partly present",
             Self::Order => "a write is missing although a later write is present",
             Self::Deletion => "a deleted key is present again",
-            Self::Reads => "reads are wrong",
+            Self::Reads => "gets, scans and the expected content disagree",
             Self::CleanBefore => "verify reports the state after a crash as corruption",
             Self::CleanAfter => "verify finds corruption after recovery",
             Self::AfterKill => "after the kill",
-            Self::GoesOn => "the store cannot continue",
+            Self::GoesOn => "the store does not continue to work",
             Self::Recovery => "a second crash changes the recovered content",
             Self::Checkpoint => "a checkpoint is incomplete",
             Self::Report => "the caller does not receive an error",
             Self::Stops => "writes are acknowledged after a failed sync",
-            Self::Panic => "a panic",
+            Self::Panic => "a call panicked",
             Self::Told => "corruption is not reported",
             Self::Named => "the error about corruption does not name the file",
             Self::Answer => "an answer is wrong",

@@ -1,5 +1,4 @@
-//! The state of the caches at the start of a phase. This module sets the state that a phase requests, and measures how
-//! much of the store is in the page cache.
+//! Sets the caches to the state that a phase requests, and measures how much of the store is in the page cache.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,11 +9,11 @@ use tree::Design;
 use types::Direction;
 use workload::{CacheState, Scan, TargetError};
 
-/// The suffix of the value in the column `cache_state` if the storage bypasses the page cache.
+/// The suffix of the value in the column `cache_state` if the storage bypasses the page cache with direct I/O.
 const PAST_PAGE_CACHE: &str = ", direct";
 
-/// Sets the caches of a store to a state, outside of the measured time. `families` contains the names of the column
-/// families of the store.
+/// Brings the block cache and the page cache of a store into a state, outside of the measured time. `families` contains
+/// the names of the column families of the store. Returns the store, which may have been reopened.
 pub(super) fn set<'f>(
     state: CacheState,
     store: OpenStore,

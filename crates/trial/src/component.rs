@@ -8,7 +8,7 @@ use super::failure::TrialResult;
 use super::measured::identity;
 use super::message::{Message, Step, TrialReport, TrialSpec};
 
-/// Runs a trial of a component experiment. `tell` sends a message to the parent process.
+/// Runs a trial of a component experiment. The function `tell` sends a message to the parent process.
 pub(super) fn run(spec: &TrialSpec, component: &Component, tell: fn(&Message)) -> TrialResult<TrialReport> {
     std::fs::create_dir_all(&spec.directory)?;
     let begin = |phase| tell(&Message::Progress(Step { phase, share: 0.0, checking: false }));

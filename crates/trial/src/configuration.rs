@@ -1,5 +1,5 @@
-//! The configuration of a trial. The parent process writes the configuration as one TOML document, and the trial
-//! process parses this document once.
+//! Defines the configuration of a trial. The parent process writes the configuration as one TOML document, and the
+//! trial process parses this document once.
 
 use catalog::Choice;
 use engines::CATALOG;
@@ -14,14 +14,15 @@ const ENGINE: &str = results::columns::ENGINE;
 /// The key of the design in the TOML document of a configuration.
 const DESIGN: &str = "design";
 
-/// An engine, a design and a task. In JSON, a configuration is a string that contains one TOML document.
+/// The configuration of a trial: an engine, a design and a task. In JSON, a configuration is a string that contains one
+/// TOML document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Configuration {
     /// The engine. Component experiments ignore this field.
     pub engine: Choice,
     /// The design of the store, or of the component under test.
     pub design: Design,
-    /// The work: a workload, or the parameters of a component under test.
+    /// The task of the trial: a workload, or the parameters of a component under test.
     pub task: Task,
 }
 
@@ -35,9 +36,9 @@ impl Configuration {
 
     fn read(text: &str) -> Result<Self, Box<dyn std::error::Error>> {
         let mut table: Table = text.parse()?;
-        let engine = table.remove(ENGINE).ok_or("the engine is missing")?;
+        let engine = table.remove(ENGINE).ok_or("the configuration of the trial has no key `engine`")?;
         let Some(Value::Table(design)) = table.remove(DESIGN) else {
-            return Err("the design is missing".into());
+            return Err("the configuration of the trial has no table `design`".into());
         };
         Ok(Self {
             engine: CATALOG.choose(&engine)?,
@@ -76,6 +77,9 @@ mod tests {
         let json = serde_json::to_string(&configuration).unwrap();
         assert_eq!(serde_json::from_str::<Configuration>(&json).unwrap(), configuration);
         let error = serde_json::from_str::<Configuration>("\"engine = 1\"").unwrap_err();
-        assert!(error.to_string().contains("the design is missing"), "{error}");
+        assert!(
+            error.to_string().contains("the configuration of the trial has no table `design`"),
+            "{error}"
+        );
     }
 }

@@ -10,14 +10,15 @@ use workload::{Extent, NoOp, PhasePlan, Rate, TargetError, Workload, WorkloadPla
 
 use super::drive::{Drive, DrivePart};
 
-/// Sampling intervals of latencies. lsmbench always reports the overhead for these two intervals, and for the interval
-/// of the run.
+/// The sampling intervals of latencies for which the overhead is always reported. The overhead for the sampling
+/// interval of the run is reported, too.
 const SAMPLINGS: [u64; 2] = [1, 100];
 
 /// The number of repeated measurements. Only the smallest result is used, because disturbances only add time.
 const REPEATS: usize = 5;
 
-/// The number of keys that exist at the start of the measured phase.
+/// The number of keys that exist at the start of the measured phase. The phase `load` of [`WORKLOAD`] inserts as many
+/// keys.
 const KEYS: u64 = 1_000_000;
 
 /// The workload of the measurement. One thread executes uniform gets of 16-byte keys in a closed loop.
@@ -62,8 +63,8 @@ pub fn harness_cost(sampling: u64, check: u64, interval_ns: u64) -> HarnessCost 
     }
 }
 
-/// Measures the time of a reading of the clock, for component experiments. For these experiments, no other overhead is
-/// measured, because each component reports the time of its own loop.
+/// Measures the time of one clock reading, for component experiments. No other overhead is measured for these
+/// experiments, because each component reports the time of its own loop.
 pub fn clock_cost() -> HarnessCost {
     let clock = Clock::new();
     HarnessCost {

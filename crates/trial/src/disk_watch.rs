@@ -1,14 +1,14 @@
-//! The disk space that a store takes while a phase runs.
+//! Watches the disk space that a store occupies while a phase runs.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::Thread;
 use std::time::Duration;
 
-/// The time between two measurements. For a measurement, the watcher requests the size of each file of the store from
-/// the file system.
+/// The time between two measurements. Each measurement requests the size of every file of the store from the file
+/// system.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// The latest and the largest measured disk space of a store, in bytes. The value 0 means that no space was measured.
+/// The latest and the largest measured disk space of a store, in bytes. 0 means that the space is unknown.
 #[derive(Default)]
 pub(super) struct DiskWatch {
     latest_bytes: AtomicU64,
@@ -16,8 +16,8 @@ pub(super) struct DiskWatch {
 }
 
 impl DiskWatch {
-    /// Runs `work`. At the same time, another thread calls `measure` once per second. Returns the result of `work`,
-    /// and the largest measured number of bytes. The number is `None` if the first call of `measure` returns `None`.
+    /// Runs `work`. Meanwhile, another thread calls `measure` once per second. Returns the result of `work`, and the
+    /// largest measured number of bytes. The number is `None` if the first call of `measure` returns `None`.
     pub(super) fn during<T>(
         &self,
         measure: impl Fn() -> Option<u64> + Sync,
@@ -44,7 +44,7 @@ impl DiskWatch {
         (done, known(self.peak_bytes.load(Ordering::Relaxed)))
     }
 
-    /// Returns the number of bytes of the latest measurement.
+    /// Returns the number of bytes of the latest measurement. `None` if the space is unknown.
     pub(super) fn latest(&self) -> Option<u64> {
         known(self.latest_bytes.load(Ordering::Relaxed))
     }
@@ -56,7 +56,7 @@ impl DiskWatch {
     }
 }
 
-/// Ends the watcher when this value is dropped, because the work has then ended.
+/// Stops the watcher thread when this value is dropped, at the end of the work or at its panic.
 struct EndOfWork<'a> {
     over: &'a AtomicBool,
     watcher: &'a Thread,

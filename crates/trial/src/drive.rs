@@ -1,5 +1,5 @@
-//! The loop that executes and times operations. Each thread of a phase executes the operations of its stream, and
-//! measures their latencies.
+//! Implements the loop that executes and times operations. Each thread of a phase executes the operations of its
+//! stream, and measures their latencies.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -31,9 +31,10 @@ const KINDS: usize = Kind::ALL.len();
 pub(super) struct Drive {
     /// The mode, which decides whether times are measured.
     pub(super) mode: RunMode,
-    /// The sampling interval of latencies. One operation in `sampling` is timed.
+    /// The sampling interval of latencies: one operation in `sampling` is timed.
     pub(super) sampling: u64,
-    /// The sampling interval of answers. One answer in `check` is kept for the check after the phase.
+    /// The sampling interval of answers: one answer in `check` is kept for the check after the phase. 0 means that no
+    /// answer is kept.
     pub(super) check: u64,
     /// The length of an interval of the timeline, in nanoseconds.
     pub(super) interval_ns: u64,
@@ -43,7 +44,7 @@ pub(super) struct Drive {
     pub(super) counts_instructions: bool,
 }
 
-/// The operations of a phase in one column family.
+/// The part of a phase that runs in one column family.
 #[derive(Clone, Copy)]
 pub(super) struct DrivePart<'a> {
     /// The store or the column family that executes the operations.
@@ -69,7 +70,7 @@ pub(super) struct Driven {
     pub(super) elapsed_ns: Option<u64>,
     /// The intervals of the timeline.
     pub(super) intervals: Vec<Interval>,
-    /// Time in which the threads that issue operations were ready to run but had no CPU, in nanoseconds. `None` if
+    /// The time for which the threads that issue operations were ready to run but had no CPU, in nanoseconds. `None` if
     /// this time is unknown.
     pub(super) run_queue_ns: Option<u64>,
 }
@@ -91,15 +92,15 @@ pub(super) struct RoleTotals {
 pub(super) struct KindTotals {
     /// The number of operations.
     pub(super) operations: u64,
-    /// The number of requested keys that were found.
+    /// The number of requested keys that were found. Each key of a multi-get counts.
     pub(super) found: u64,
-    /// The number of requested keys that were not found.
+    /// The number of requested keys that were not found. Each key of a multi-get counts.
     pub(super) missing: u64,
-    /// The number of allocations by the threads during these operations.
+    /// The number of memory allocations by the issuing threads during these operations.
     pub(super) allocations: u64,
     /// The service times of the operations.
     pub(super) service: Histogram,
-    /// The response times of the operations in an open loop.
+    /// The response times of the operations: from the intended start to the end. Empty in a closed loop.
     pub(super) response: Histogram,
 }
 
@@ -144,20 +145,20 @@ struct Shared<'a> {
     clock: &'a Clock,
     drive: Drive,
     timeline: Timeline,
-    /// The warm-up of the phase. `None` for a phase without a warm-up.
+    /// The warm-up before the measured part. `None` for a phase without a warm-up.
     gate: Option<&'a dyn Gate>,
     /// The turns in which the process runs. `None` if the process runs without pauses.
     turns: Option<&'a Turns>,
     slice: SharedSlice,
     phase: &'a PhasePlan,
-    /// The number of finished operations, for the progress bar.
+    /// The number of finished operations of all threads, for the progress bar.
     done: &'a AtomicU64,
     /// Whether a thread has failed. The first thread that fails sets this flag, so that all other threads end, too.
     failed: AtomicBool,
     barrier: Barrier,
     threads: u32,
-    /// The number of running threads that are not background threads. When this number is 0, the background threads
-    /// end.
+    /// The number of running threads that are not background threads. When this number reaches 0, the background
+    /// threads end.
     unended: AtomicU32,
 }
 
@@ -182,8 +183,8 @@ impl<'a> Shared<'a> {
 }
 
 impl Drive {
-    /// Runs a phase of streams on the targets of its parts, after the warm-up of the gate. If the process takes
-    /// turns, the function runs the phase in slices.
+    /// Runs the operations of a phase on the targets of its column families. If there is a `gate`, runs the warm-up
+    /// first. In a process that takes turns, runs the measured part in slices.
     pub(super) fn streams(
         self,
         parts: &[DrivePart<'_>],
@@ -214,7 +215,7 @@ impl Drive {
         Ok(shared.combine(outcomes))
     }
 
-    /// Runs the recorded operations of a replay on the target of its only part.
+    /// Runs the recorded operations of a replay in the calling thread. A replay has exactly one target.
     pub(super) fn replay(
         self,
         parts: &[DrivePart<'_>],
@@ -242,8 +243,8 @@ impl Drive {
         Ok(shared.combine(vec![outcome]))
     }
 
-    /// Executes operations. If callgrind counts instructions, callgrind counts only the instructions of these
-    /// operations, and only in this thread.
+    /// Executes operations. If callgrind counts instructions, it counts only those of these operations, and only in
+    /// this thread.
     #[inline]
     fn counting<T>(&self, act: impl FnOnce() -> T) -> T {
         if !self.counts_instructions {
@@ -266,7 +267,7 @@ struct ThreadOutcome {
 }
 
 impl ThreadOutcome {
-    /// Returns the results, with all times moved `ns` nanoseconds earlier.
+    /// Returns the results, with the start and end times moved `ns` nanoseconds earlier.
     fn earlier(self, clock: &Clock, ns: u64) -> Self {
         Self { start: clock.before(self.start, ns), end: clock.before(self.end, ns), ..self }
     }
@@ -301,14 +302,14 @@ impl Shared<'_> {
         RoleTotals { name: name.clone(), operations: totals(outcomes), threads: *threads, rate, elapsed_ns }
     }
 
-    /// Returns the time from `start` to the end of the last operation, if time is measured.
+    /// Returns the time from `start` to the end of the last operation, in nanoseconds. `None` if time is not measured.
     fn elapsed_ns(&self, outcomes: &[ThreadOutcome], start: Stamp) -> Option<u64> {
         let end = outcomes.iter().map(|o| o.end).max().unwrap_or(start);
         (self.drive.mode == RunMode::Timed).then(|| self.clock.ns_between(start, end))
     }
 
-    /// Runs the stream of one thread until the stream ends or the time limit is reached. `thread` is the number of the
-    /// thread in the phase.
+    /// Runs the stream of one thread, after its warm-up, until the stream ends or the time limit is reached. `thread`
+    /// is the number of the thread in the phase.
     fn stream(
         &self,
         (thread, target, mut stream): (u32, &dyn Target, Stream),
@@ -352,8 +353,8 @@ impl Shared<'_> {
         self.unended.load(Ordering::Relaxed) == 0 || self.failed.load(Ordering::Relaxed)
     }
 
-    /// Runs the warm-up operations of one thread. The warm-up records no times. The answers of the warm-up are
-    /// checked like all other answers.
+    /// Runs the warm-up operations of one thread, and discards their times. The answers of the warm-up are checked like
+    /// all other answers.
     fn warm_up(
         &self,
         gate: &dyn Gate,
@@ -379,8 +380,8 @@ impl Shared<'_> {
         Ok(())
     }
 
-    /// Waits until all threads have arrived. In a process that takes turns, one thread then calls `act` with the turns.
-    /// In any other process, the function does nothing and does not wait.
+    /// In a process that takes turns, waits until all threads have arrived, and calls `act` in one of them. In any
+    /// other process, returns at once.
     fn lead(&self, act: impl FnOnce(&Turns)) {
         let Some(turns) = self.turns else { return };
         if self.barrier.wait().is_leader() {
@@ -412,7 +413,8 @@ fn totals(outcomes: &[ThreadOutcome]) -> Vec<(&'static str, KindTotals)> {
     named.filter(|(_, total)| total.operations > 0).collect()
 }
 
-/// Generates the next batch of a stream, of at most `left` operations. Returns the size of the batch.
+/// Generates the next batch of a stream, with at most `left` operations, and reduces `left` by its size. Returns the
+/// size of the batch.
 fn fill(stream: &mut Stream, batch: &mut Batch, left: &mut u64) -> usize {
     let filled = stream.fill(batch, (*left).min(Batch::OPERATIONS as u64) as usize);
     *left -= filled as u64;
@@ -426,11 +428,11 @@ struct Worker<'a> {
     pace: Pace,
     performer: Performer<'a>,
     record: AnswerDigests,
-    /// The totals of the current interval. At the end of the interval, these totals are merged into `kinds`.
+    /// The totals of the current interval of the timeline. At the end of the interval, they are added to `kinds`.
     interval: [Option<Box<KindTotals>>; KINDS],
     kinds: [Option<Box<KindTotals>>; KINDS],
     start: Stamp,
-    /// The last known end time of an operation.
+    /// The end time of the last operation whose end was measured.
     end: Stamp,
     interval_ends: Stamp,
     interval_number: u64,
@@ -441,8 +443,8 @@ struct Worker<'a> {
     /// `run_queue_ns` contains the waiting time of all earlier slices.
     run_queue_at_start_ns: Option<u64>,
     run_queue_ns: Option<u64>,
-    /// Time at which the next operation of a replay must start, in nanoseconds after the start of the replay. `None`
-    /// if the trace has no times.
+    /// The time at which the next operation of a replay must start, in nanoseconds after the start of the replay.
+    /// `None` if the trace has no times.
     due_ns: Option<u64>,
 }
 
@@ -488,7 +490,7 @@ impl<'a> Worker<'a> {
         self.deadline = self.pace.time_limit_ns.map(|ns| clock.after(self.start, ns));
     }
 
-    /// Discards all measurements except the answers.
+    /// Discards all measurements of the warm-up. The kept answers remain.
     fn forget(&mut self) {
         self.kinds.iter_mut().chain(&mut self.interval).for_each(|kind| *kind = None);
         (self.interval_number, self.until_timed, self.issued) = (0, 0, 0);
@@ -496,7 +498,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Runs the operations of a batch. Returns `false` if the thread must end: its time limit is reached, or it is a
-    /// background thread and all other threads have ended.
+    /// background thread and all other threads have ended or one has failed.
     fn batch(&mut self, batch: &Batch) -> Result<bool, TargetError> {
         for at in batch.heads() {
             let ends = || self.shared.ends_background();
@@ -514,8 +516,8 @@ impl<'a> Worker<'a> {
         Ok(true)
     }
 
-    /// Waits until the intended start of one operation, and executes the operation. Measures the time of the
-    /// operation if the sampling selects the operation.
+    /// Waits until the intended start of one operation, and executes the operation. Measures its time if it is among
+    /// the sampled operations.
     #[inline]
     fn operate(
         &mut self,
@@ -550,7 +552,8 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Waits until the next operation of an open loop is due.
+    /// Waits until the next operation of an open loop is due, and returns its intended start. In a closed loop, returns
+    /// `None` at once.
     fn wait_for_turn(&mut self) -> Option<Stamp> {
         let clock = self.shared.clock;
         let due_ns = self.pace.due_ns(self.issued)?;
@@ -560,14 +563,16 @@ impl<'a> Worker<'a> {
         Some(due)
     }
 
-    /// Waits until the recorded time of the next operation.
+    /// Waits until the recorded time of the next operation of a replay, and returns this time. Returns `None` at once
+    /// if the trace has no times.
     fn wait_for_recorded(&mut self) -> Option<Stamp> {
         let due = self.shared.clock.after(self.start, self.due_ns.take()?);
         wait_until(self.shared.clock, due);
         Some(due)
     }
 
-    /// Returns whether the next operation is timed.
+    /// Returns whether the next operation is among the sampled operations, whose time is measured. In counted mode,
+    /// none is.
     #[inline]
     fn is_timed(&mut self) -> bool {
         if self.shared.drive.mode == RunMode::Counted {
@@ -622,16 +627,17 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Records the end time of the slice. If each operation is timed, the function does nothing, because the last
-    /// operation has already recorded its end time.
+    /// Sets the end time of the slice or phase to the current time. Does nothing if every operation is timed, because
+    /// then the end time of the last operation is known.
     fn end_slice(&mut self) {
         if self.shared.drive.sampling > 1 {
             self.end = self.shared.clock.now();
         }
     }
 
-    /// Computes the time for which the thread waited for a CPU since the start of the slice, in nanoseconds. Adds this
-    /// time to the total, and returns this time. The time of a slice includes the readings at its end.
+    /// Adds the time for which the thread waited for a CPU since the start of the slice to the total, and returns this
+    /// time in nanoseconds. An undisturbed reading is not necessary here, because the measured time of a slice includes
+    /// its last reading.
     fn leave_cpu(&mut self) -> u64 {
         let now = probe::thread_run_queue_wait_ns();
         let waited = now.zip(self.run_queue_at_start_ns).map(|(now, before)| now.saturating_sub(before));

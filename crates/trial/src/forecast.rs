@@ -1,6 +1,6 @@
-//! Computes the theoretical values of a phase. For writes, the values come from the compaction policy and the number
-//! of flushes. For gets, the values come from the number of sorted runs. The values for the cache come from the key
-//! distribution. If a formula does not apply to a phase, the phase has no value.
+//! Computes the theoretical values of a phase. Values for writes follow from the compaction policy and the number of
+//! flushes, and values for gets from the number of sorted runs. Values for the cache follow from the key distribution.
+//! If a formula does not apply to a phase, its value is absent.
 
 use std::sync::Arc;
 
@@ -17,19 +17,19 @@ use workload::{
 use super::measured::Measured;
 use super::space;
 
-/// The largest number of flushes that a forecast simulates. The simulation is only necessary for a policy without a
-/// closed formula.
+/// The largest number of flushes that a forecast simulates. Only a policy without a closed formula needs a simulation.
 const MOST_SIMULATED: u64 = 20_000;
 
-/// If compactions drop no keys, the bytes that they read and the bytes that they write may differ by at most this
-/// fraction. The bytes differ because compactions fill blocks and filters to different levels.
+/// The maximum relative difference between the bytes that compactions read and write in a phase with a forecast. A
+/// larger difference means that compactions drop keys, or compress blocks more than flushes do. A small difference
+/// remains because compactions fill blocks and filters to different levels.
 const MOST_RECODED: f64 = 0.1;
 
-/// The largest allowed number of block searches that do not find the key, as a fraction of the requests to the cache.
-/// With more such searches, the requests do not follow the key distribution of the phase.
+/// The maximum number of block searches that do not find the key, as a fraction of the requests to the cache. With more
+/// such searches, the requests do not follow the key distribution of the phase.
 const MOST_STRAYS: f64 = 0.05;
 
-/// Computes the expected values of the phases of a trial, one phase after the other.
+/// The state from which the theoretical values of each phase of a trial are computed, one phase after the other.
 pub(super) struct Forecast {
     design: Design,
     format: Arc<dyn KeyFormat>,
@@ -54,8 +54,8 @@ impl Forecast {
         Self { design, format, overlaps: true, warm_with: None, blocks: None }
     }
 
-    /// Records that a phase ran before the measured phases. The order of its writes determines whether all sorted runs
-    /// overlap.
+    /// Records the writes of a phase. The order of these writes determines whether all sorted runs overlap. Called once
+    /// per phase, also for the phases of a fixture.
     pub(super) fn pass(&mut self, phase: &Phase) {
         self.overlaps &= !self.format.ordered() || adds_anywhere(&phase.work);
     }
@@ -139,7 +139,7 @@ impl Forecast {
         Some(cells)
     }
 
-    /// Computes the expected values of gets. The computation assumes that every searched run may contain the key.
+    /// Computes the expected number of blocks per get. The formula assumes that every searched run may contain the key.
     /// Returns `None` for a phase to which this assumption does not apply.
     fn lookups(&self, measured: &Measured) -> Option<Measurements> {
         let Measured { before, burst, .. } = measured;
@@ -166,7 +166,7 @@ impl Forecast {
         Some(cells)
     }
 
-    /// Computes the expected values of a cache. The computation assumes that requests follow the key distribution.
+    /// Computes the expected hit rates of the cache. The formulas assume that requests follow the key distribution.
     /// Returns `None` for a phase to which this assumption does not apply.
     fn cache(&mut self, mixed: &Mixed, keys: u64, measured: &Measured) -> Option<Measurements> {
         let Measured { before, burst, .. } = measured;
@@ -225,8 +225,8 @@ impl Forecast {
     }
 }
 
-/// Returns the number of requests for data blocks that the cache received from gets. Returns `None` if many of these
-/// blocks did not contain the key.
+/// Returns the number of requests for data blocks that gets sent to the cache. Returns `None` if more than
+/// [`MOST_STRAYS`] of these requests were for blocks without the key.
 fn requests_by_law(before: &EngineStats, burst: &EngineStats) -> Option<f64> {
     let done = |metric| burst.whole.counted(metric, &before.whole);
     let pages = done(&n::INDEX_PAGES_FROM_CACHE)? + done(&c::BLOCKS_READ_INDEX)?;
@@ -250,7 +250,7 @@ fn run_views(stats: &EngineStats, fpr: f64) -> Option<Vec<RunView>> {
     Some(views)
 }
 
-/// Returns whether all operations of the work add keys.
+/// Returns whether a phase with this work only adds keys.
 fn only_adds(work: &Work) -> bool {
     match work {
         Work::Load(_) => true,
@@ -272,7 +272,7 @@ fn adds_anywhere(work: &Work) -> bool {
     }
 }
 
-/// Returns the label of the key distribution of a phase.
+/// Returns the label of the key distribution of a phase. `None` if the phase draws no keys from a distribution.
 fn law_of(work: &Work) -> Option<String> {
     match work {
         Work::Mixed(mixed) => match &mixed.keys {

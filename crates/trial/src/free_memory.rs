@@ -1,10 +1,10 @@
-//! Prepares free memory before the measurement of a phase starts.
+//! Writes to free memory before the measurement of a phase starts, so that the memory is ready to use.
 //!
-//! The host of a virtual machine may take back free memory of its guest within seconds (free page reporting). The
-//! first write to such a page then waits until the host has provided another page. According to
-//! `docs/explanation/performance-model.md`, this wait takes 5 to 10 µs. A write to a page that was used recently
-//! takes a tenth of this time. WALs, memtables and SSTables use new pages, so a load on such a machine would measure
-//! the host. Memory that was written and freed immediately before the phase still belongs to the guest.
+//! The host of a virtual machine may take back free memory of its guest within seconds (free page reporting). The first
+//! write to such a page then waits until the host has provided another page. According to
+//! `docs/explanation/performance-model.md`, this wait takes 5 to 10 µs. A write to a page that was used recently takes
+//! a tenth of this time. WALs, memtables and SSTables use new pages, so a load on such a machine would measure the
+//! host. Memory that was written and freed immediately before the phase still belongs to the guest.
 
 use std::io::{self, Write as _};
 use std::time::Instant;
@@ -12,7 +12,7 @@ use std::time::Instant;
 use measure::probe;
 use memmap2::MmapOptions;
 
-/// The number of bytes that one call writes.
+/// The number of bytes that are written with one call.
 const CHUNK: usize = 1 << 20;
 
 /// The smallest page size of all supported kernels, in bytes.
@@ -87,7 +87,8 @@ pub struct Cost {
     pub again: f64,
 }
 
-/// Measures the speed of writes to free memory. Returns `None` if the kernel does not permit the measurement.
+/// Measures the speed of writes to free memory, by writing and freeing the same number of bytes twice. Returns `None`
+/// if the kernel does not permit the measurement.
 pub fn cost() -> Option<Cost> {
     let rate = || {
         let begun = Instant::now();

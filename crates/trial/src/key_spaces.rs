@@ -1,4 +1,4 @@
-//! The expected content of each column family of a trial's store.
+//! Holds the expected content of each column family of a trial's store.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ impl KeySpaces {
         Self { spaces: families.into_iter().map(space).collect(), format: Arc::clone(plan.format()) }
     }
 
-    /// Prepares the key spaces for a phase. See [`Truth::begin`].
+    /// Prepares the key spaces of a phase for its operations. See [`Truth::begin`].
     pub(super) fn begin(
         &mut self,
         phase: &Arc<PhasePlan>,
@@ -74,7 +74,7 @@ impl KeySpaces {
         }
     }
 
-    /// Returns whether the answers of a phase can be checked.
+    /// Returns whether the content of all families of a phase is known, so that answers can be checked.
     pub(super) fn is_known(&self, phase: &Arc<PhasePlan>) -> bool {
         let parts = phase.parts();
         self.spaces
@@ -83,8 +83,8 @@ impl KeySpaces {
             .all(|space| space.truth.is_known())
     }
 
-    /// Generates the operations of a phase again, and compares the kept answers of each thread with the expected
-    /// answers. Applies the writes of the phase to the expected content.
+    /// Compares the kept answers of each thread of a phase with the expected answers, and applies the writes of the
+    /// phase to the expected content. For this, the operations of the phase are generated or read again.
     pub(super) fn check(
         &mut self,
         phase: &Arc<PhasePlan>,
@@ -109,13 +109,14 @@ impl KeySpaces {
         Ok(all)
     }
 
-    /// Returns the key and value bytes of all live data, if the content is known.
+    /// Returns the total size of the keys and values of all live data in bytes. `None` if the content of a family is
+    /// unknown.
     pub(super) fn live_bytes(&self) -> Option<u64> {
         self.spaces.iter().map(|space| space.truth.live_bytes()).sum()
     }
 
-    /// Compares the whole content of a store with the expected content. `target` returns the operations of a family.
-    /// Returns the first difference in each family.
+    /// Compares the whole content of a store with the expected content, family by family. `target` returns the
+    /// operations of a family. Returns a description of the first difference for each family that differs.
     pub(super) fn verify<'s>(
         &mut self,
         target: impl Fn(Option<&str>) -> Result<FamilyTarget<'s>, TargetError>,

@@ -1,12 +1,11 @@
-//! The rows of `levels.csv`. Each row describes the work in one level of the store during one phase.
+//! Computes the rows of `levels.csv`. Each row describes the work in one level of the store during one phase.
 
 use results::columns::ALL;
 use results::{Measurements, columns as c, formulas, levels as l};
 
 use super::measured::{Measured, identity};
 
-/// Returns the rows of a phase. There is one row for each level with data or counters. Returns no rows for an engine
-/// that does not report levels.
+/// Returns one row for each level that has data or counters. Returns no rows for an engine that does not report levels.
 pub(super) fn rows(phase: &str, is_open: bool, measured: &Measured) -> Vec<Measurements> {
     let Measured { before, burst, settled, .. } = measured;
     let row = |level: usize| {

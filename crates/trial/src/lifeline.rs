@@ -1,5 +1,5 @@
-//! The connection of a process of this program to its parent. The connection is the standard input of the process.
-//! Standard input ends when the parent closes the pipe or ends.
+//! Connects a process of this program to its parent through the standard input of the process. Standard input ends when
+//! the parent closes the pipe or ends.
 
 use std::io::BufRead;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -17,8 +17,8 @@ pub fn take_orders<T: DeserializeOwned>() -> Result<T, String> {
     Ok(take_orders_and_turns()?.0)
 }
 
-/// Reads the specification of the process from the first line of standard input. Each further line contains an order
-/// to run a turn. The process ends when standard input ends, or when a line is not a valid order.
+/// Reads the specification of the process from the first line of standard input. Each further line is an order to run a
+/// turn. The process ends when standard input ends, or when a line is not a valid order.
 ///
 /// # Errors
 /// The first line cannot be parsed.
@@ -32,7 +32,8 @@ pub(super) fn take_orders_and_turns<T: DeserializeOwned>() -> Result<(T, Receive
     Ok((orders?, turns))
 }
 
-/// Reads the orders to run turns, and passes them to the trial. Ends the process when standard input ends.
+/// Reads the orders to run turns from standard input, and sends them to the trial through `turns`. Ends the process
+/// when standard input ends.
 fn end_with_the_starter(turns: &Sender<Turn>) {
     let lines = std::io::stdin().lock().lines().map_while(Result::ok);
     for turn in lines.map_while(|line| serde_json::from_str(&line).ok()) {

@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 
 use measure::Clock;
 
-/// A factor for the measured speed of cores. Cores may become faster than in the measurement, for example by turbo or
-/// because another program ends.
+/// The factor by which the limits exceed the measured speed of a core. A core may become faster after the measurement,
+/// for example by turbo or because another program ends.
 const HEADROOM: f64 = 2.0;
 
 /// The number of bytes of one copy. Source and target together fit into the first-level cache of every supported CPU.
@@ -22,21 +22,22 @@ const STEPS: u64 = 4096;
 /// The number of repeated measurements. Only the best result is used, because disturbances only add time.
 const REPEATS: usize = 200;
 
-/// The limits that no measurement can exceed.
+/// The physical limits of a machine, which no correct measurement can exceed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
     /// The largest possible number of bytes per second. The number includes memory and the first-level caches of all
     /// cores.
     pub bytes_per_second: f64,
-    /// The largest possible number of cycles per second of one core.
+    /// The largest possible number of cycles per second of one core. An operation takes at least one cycle.
     pub cycles_per_second: f64,
-    /// The shortest time between two readings of the clock, in nanoseconds.
+    /// The shortest possible measured time of an operation, in nanoseconds.
     pub clock_ns: f64,
-    /// The sources of the limits, as text.
+    /// A text for each limit that says where the limit comes from.
     pub derived: Derived,
 }
 
-/// The source of each limit, as text. The message about a value that exceeds the limit contains this text.
+/// For each limit, a text that says where the limit comes from. The text is the end of the message about a value beyond
+/// the limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Derived {
     /// The source of the limit on bytes per second.
@@ -55,7 +56,7 @@ impl Derived {
         clock: "below the resolution of any clock",
     };
 
-    /// The sources of the limits that were measured on this machine and multiplied by [`HEADROOM`].
+    /// The sources of the limits that were measured on this machine, and widened by the factor [`HEADROOM`].
     const MEASURED: Self = Self {
         bytes: "beyond twice the copy bandwidth of the first-level caches of all cores, as measured on this machine",
         cycles: "beyond twice the cycles per second of a core, as measured on this machine",
@@ -64,7 +65,7 @@ impl Derived {
 }
 
 impl Limits {
-    /// Limits that no current machine exceeds. For comparison, twelve channels of DDR5-6400 memory transfer 60 % of
+    /// The limits that no current machine exceeds. For comparison, twelve channels of DDR5-6400 memory transfer 60 % of
     /// this number of bytes per second.
     pub const OF_ANY: Self =
         Self { bytes_per_second: 1e12, cycles_per_second: 1e10, clock_ns: 1.0, derived: Derived::ANY };
@@ -84,8 +85,8 @@ impl Limits {
         })
     }
 
-    /// Combines two sets of limits. If a limit of `self` was not measured, the result contains the limit of
-    /// `fallback`.
+    /// Returns the stricter value of each limit. If a limit of `self` was not measured, the result contains the limit
+    /// of `fallback`.
     fn or(self, fallback: Self) -> Self {
         let is_measured = |rate: f64| rate.is_finite() && rate > 0.0;
         let least = |own: f64, other: f64| if is_measured(own) { own.min(other) } else { other };
@@ -102,7 +103,7 @@ impl Limits {
     }
 }
 
-/// Calls `work` several times, and returns the shortest time of a call in nanoseconds.
+/// Calls `work` [`REPEATS`] times, and returns the shortest time of a call in nanoseconds.
 fn least_ns(clock: &Clock, mut work: impl FnMut()) -> f64 {
     let once = || {
         let start = clock.now();

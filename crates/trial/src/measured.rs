@@ -1,4 +1,4 @@
-//! The measurements of a phase before they become rows.
+//! Defines the measurements of a phase, from which its rows are computed.
 
 use engines::EngineStats;
 use results::{Measurements, columns as c, counters as n};
@@ -12,23 +12,23 @@ use super::warm_up::Warmed;
 /// The measurements of a phase.
 pub(super) struct Measured {
     pub(super) driven: Driven,
-    /// Samples of the store. There is about one sample per interval of the timeline.
+    /// The samples of the store in time order, with about one sample per interval of the timeline.
     pub(super) samples: Vec<Sample>,
     /// The warm-up of the phase. `None` for a phase without a warm-up.
     pub(super) warmed: Option<Warmed>,
-    /// The counters and sizes of the store before the phase, after its warm-up.
+    /// The statistics of the store before the phase, after its warm-up.
     pub(super) before: EngineStats,
-    /// The counters and sizes of the store after the last operation of the phase.
+    /// The statistics of the store immediately after the last operation of the phase.
     pub(super) burst: EngineStats,
-    /// The state of the store after all flushes and compactions have finished. `None` if the phase did not wait until
-    /// flushes and compactions had finished.
+    /// The state of the store after all flushes and compactions have finished. `None` if the phase did not wait for
+    /// them.
     pub(super) settled: Option<Settled>,
     /// The time to close a store that was reopened, in nanoseconds. `None` if the store was not reopened.
     pub(super) close_ns: Option<u64>,
     /// The size of the store's files after all flushes and compactions have finished, in bytes. `None` if time is not
     /// measured.
     pub(super) disk_bytes: Option<u64>,
-    /// The largest size of the store's files at one time of the phase, in bytes. `None` if the size was not measured.
+    /// The largest measured size of the store's files during the phase, in bytes. `None` if the size was not measured.
     pub(super) disk_peak_bytes: Option<u64>,
     /// The fraction of the store's file pages that were in the page cache at the start of the phase. `None` if
     /// unknown.
@@ -37,8 +37,7 @@ pub(super) struct Measured {
     pub(super) is_stored: bool,
     /// Whether this program can count the memory allocations of the engine.
     pub(super) allocates_in_program: bool,
-    /// The resources that the process had used at two times: before the phase, and after the last operation of the
-    /// phase.
+    /// The resources that the process had used before the phase, and immediately after the last operation of the phase.
     pub(super) usage: [Usage; 2],
     /// The requested rate at which operations start.
     pub(super) rate: Rate,
@@ -47,14 +46,14 @@ pub(super) struct Measured {
 /// The state after the flushes and compactions of a phase have finished.
 pub(super) struct Settled {
     pub(super) stats: EngineStats,
-    /// The time until all flushes and compactions had finished, in nanoseconds.
+    /// The time from the last operation until all flushes and compactions had finished, in nanoseconds.
     pub(super) ns: u64,
-    /// The resources that the process had used at this time.
+    /// The resources that the process had used at the end of this time.
     pub(super) usage: Usage,
 }
 
 impl Measured {
-    /// Returns the values that the objective of a rate search limits.
+    /// Returns the values on which a rate search can set a limit.
     pub(super) fn probed(&self) -> Probed {
         let mut response = measure::Histogram::new();
         self.driven.operations.iter().for_each(|(_, totals)| response.merge(&totals.response));

@@ -1,4 +1,4 @@
-//! The messages between the parent process and the trial process. Each message is one line of JSON.
+//! Defines the messages between the parent process and the trial process. Each message is one line of JSON.
 
 use std::path::PathBuf;
 
@@ -19,9 +19,9 @@ pub struct TrialSpec {
     pub seed: u64,
     /// Whether the trial measures time or only counters.
     pub mode: RunMode,
-    /// The sampling interval of latencies. One operation in `sampling` is timed.
+    /// The sampling interval of latencies: one operation in `sampling` is timed.
     pub sampling: u64,
-    /// The sampling interval of answers. One answer in `check` is kept for the check after the phase.
+    /// The sampling interval of answers: one answer in `check` is kept for the check after the phase.
     pub check: u64,
     /// The length of an interval of the timeline, in nanoseconds.
     pub interval_ns: u64,
@@ -36,7 +36,8 @@ pub struct TrialSpec {
     /// The memory limit of the process in bytes. `None` without a limit.
     #[serde(default)]
     pub memory_limit: Option<u64>,
-    /// The amount of free memory that the trial writes and releases before every phase, in bytes.
+    /// The number of bytes of free memory that the trial writes and releases before every phase. `None` if it does not
+    /// do this.
     #[serde(default)]
     pub warm_memory: Option<u64>,
     /// Whether the trial builds a fixture or starts from a fixture. `None` for an experiment without a fixture.
@@ -56,7 +57,7 @@ pub struct TrialSpec {
     pub observed: Option<ObservedPhase>,
 }
 
-/// The observation of one phase by a tool that runs the trial process.
+/// The observation of one phase by an external tool that has started the trial process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ObservedPhase {
     /// The name of the phase.
@@ -65,7 +66,7 @@ pub struct ObservedPhase {
     pub tool: ObservingTool,
 }
 
-/// A tool that runs the trial process and observes it.
+/// An external tool that starts the trial process and observes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ObservingTool {
@@ -103,7 +104,7 @@ pub struct Recorded {
 /// Settings for a process that runs in turns with the processes of other configurations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnSpec {
-    /// The core on which all threads of the process run. With `None`, the threads may run on any core.
+    /// The core to which all threads of the process are bound. `None` if the threads may run on any core.
     pub core: Option<usize>,
 }
 
@@ -114,7 +115,7 @@ pub struct Turn {
     /// The number of operations of the turn, over all threads. After these operations, the process waits for the next
     /// order.
     pub operations: u64,
-    /// The total time for which the parent has paused the process inside of calls, in nanoseconds.
+    /// The total time for which the parent has paused the process during calls, such as a flush, in nanoseconds.
     pub stopped_ns: u64,
 }
 
@@ -125,7 +126,7 @@ pub struct Turn {
 pub enum Yielded {
     /// The process is ready for a phase. In its next turn, the process executes the first slice of this phase.
     Ready {
-        /// The name of the phase.
+        /// The name of the phase that starts.
         phase: String,
         /// The number of operations of the phase. `None` if unknown.
         operations: Option<u64>,
@@ -151,20 +152,20 @@ pub struct Slice {
     pub ns: u64,
     /// The CPU time of all threads of the process in the slice, in nanoseconds.
     pub cpu_ns: u64,
-    /// The time in which the threads that issue operations were ready to run but had no CPU, in nanoseconds.
+    /// The time for which the threads that issue operations were ready to run but had no CPU, in nanoseconds.
     pub waited_ns: u64,
     /// Whether this slice is the last slice of the phase.
     pub is_last: bool,
 }
 
-/// The way in which a trial process uses a fixture. The process either builds the fixture, or starts from a copy of the
-/// fixture.
+/// How a trial process uses a fixture, which is a saved store: it either builds the fixture, or starts from a copy of
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FixtureStep {
-    /// The process runs only the phases of the fixture. The files of the store then become the fixture.
+    /// The process runs only the first phases of the workload. The files of its store then become the fixture.
     Build {
-        /// The number of phases in the fixture.
+        /// The number of phases to run.
         phases: usize,
     },
     /// The process starts from a copy of the fixture.
@@ -189,8 +190,8 @@ pub enum Message {
     Failed(String),
 }
 
-/// Parses a line as a message to the trial process and as a message to the parent. Returns each parsed message as
-/// JSON. A result is `None` if the line is not a message of this kind.
+/// Parses a line both as a message to the trial process and as a message from it. Returns each parsed message as JSON.
+/// A result is `None` if the line is not a message of this kind.
 pub fn read_messages(line: &str) -> (Option<String>, Option<String>) {
     let json = |read: Option<serde_json::Result<String>>| read.and_then(Result::ok);
     let spec = serde_json::from_str::<TrialSpec>(line).ok();
@@ -206,7 +207,7 @@ pub fn read_messages(line: &str) -> (Option<String>, Option<String>) {
 pub struct Step {
     /// The index of the phase, from 0.
     pub phase: usize,
-    /// The finished fraction of the phase.
+    /// The finished fraction of the phase, from 0 to 1.
     pub share: f64,
     /// Whether all operations have ended and the trial now checks the answers.
     pub checking: bool,
@@ -222,9 +223,9 @@ pub struct TrialReport {
     /// The rows of `levels.csv`, without the columns of configuration and trial.
     #[serde(default)]
     pub levels: Vec<Measurements>,
-    /// The intended and the realized operations of each phase.
+    /// The intended and the executed operations of each phase.
     pub streams: Vec<StreamRecord>,
-    /// Descriptions of wrong answers.
+    /// A description of each wrong answer. Empty if all checked answers were correct.
     pub wrong: Vec<String>,
     /// The number of operations that each thread executed in each phase. Empty if the trial did not build a fixture.
     #[serde(default)]
@@ -232,7 +233,7 @@ pub struct TrialReport {
     /// The version that the engine reports; `None` if the engine reports no version.
     #[serde(default)]
     pub engine_version: Option<String>,
-    /// The outcome of the recording, if the trial recorded a phase.
+    /// The outcome of the recording. `None` if the trial recorded no phase.
     #[serde(default)]
     pub recorded: Option<Recorded>,
 }

@@ -14,7 +14,7 @@ use super::message::{ObservedPhase, ObservingTool};
 /// The tool that observes the current phase.
 pub(super) struct Observer {
     tool: Tool,
-    /// The reason why the tool did not start.
+    /// The reason why the tool could not be switched on.
     failure: OnceLock<String>,
 }
 
@@ -25,7 +25,7 @@ enum Tool {
     InstructionCounter,
 }
 
-/// The connection to a running `perf record`. A command and its acknowledgment are one line each.
+/// The connection to a running `perf record`. Each command and each acknowledgment is one line.
 struct Profiler {
     control: File,
     acknowledgments: File,
@@ -33,10 +33,10 @@ struct Profiler {
 
 impl Observer {
     /// Connects to the tool that observes the phase with the name `phase`. If no tool observes this phase, the returned
-    /// value does nothing.
+    /// observer does nothing.
     ///
     /// # Errors
-    /// The process does not run under the tool.
+    /// The process does not run under the tool, or the tool cannot be reached.
     pub(super) fn of(observed: Option<&ObservedPhase>, phase: &str) -> TrialResult<Self> {
         let tool = match observed.filter(|observed| observed.phase == phase).map(|observed| &observed.tool) {
             None => Tool::None,
@@ -45,7 +45,7 @@ impl Observer {
             }
             Some(ObservingTool::InstructionCounter) if callgrind::is_running() => Tool::InstructionCounter,
             Some(ObservingTool::InstructionCounter) => {
-                return Err("the trial does not run under valgrind".into());
+                return Err("cannot count instructions, because the trial does not run under valgrind".into());
             }
         };
         Ok(Self { tool, failure: OnceLock::new() })
@@ -56,7 +56,7 @@ impl Observer {
         matches!(self.tool, Tool::InstructionCounter)
     }
 
-    /// Switches the tool on. [`end`](Self::end) returns the error, if any.
+    /// Switches the tool on. If this fails, [`end`](Self::end) returns the error.
     pub(super) fn begin(&self) {
         match &self.tool {
             Tool::None => {}
@@ -72,7 +72,7 @@ impl Observer {
     /// Switches the tool off.
     ///
     /// # Errors
-    /// The tool did not start or does not answer.
+    /// The tool could not be switched on, or does not answer.
     pub(super) fn end(&self) -> TrialResult<()> {
         if let Some(failure) = self.failure.get() {
             return Err(failure.as_str().into());
@@ -111,7 +111,7 @@ impl Profiler {
 
     /// Sends a command, and waits until the profiler has executed the command.
     fn command(&mut self, command: &str) -> Result<(), String> {
-        let failed = |error| format!("the profiler does not answer: {error}");
+        let failed = |error| format!("the profiler does not acknowledge the command \"{command}\": {error}");
         writeln!(self.control, "{command}").map_err(failed)?;
         let mut byte = [0];
         while byte != *b"\n" {
@@ -151,6 +151,9 @@ mod tests {
     fn instructions_are_counted_only_under_valgrind() {
         let observed = ObservedPhase { phase: "get".to_owned(), tool: ObservingTool::InstructionCounter };
         let error = Observer::of(Some(&observed), "get").err().map(|error| error.to_string());
-        assert_eq!(error.as_deref(), Some("the trial does not run under valgrind"));
+        assert_eq!(
+            error.as_deref(),
+            Some("cannot count instructions, because the trial does not run under valgrind")
+        );
     }
 }

@@ -1,5 +1,4 @@
-//! The pace at which a thread starts its operations. The pace determines when the thread starts each operation, and
-//! when the thread ends.
+//! Determines when a thread starts each of its operations, and when the thread ends.
 
 use std::time::Duration;
 
@@ -7,8 +6,7 @@ use measure::{Clock, Stamp};
 use results::RunMode;
 use workload::{Phase, Rate, Work};
 
-/// The length of the last part of a wait, in nanoseconds. In this part, the thread does not sleep but reads the clock
-/// in a loop.
+/// The length of the last part of a wait, in nanoseconds. In this part, the thread polls the clock instead of sleeping.
 const SPIN_NS: u64 = 100_000;
 
 /// The interval at which a waiting background thread checks whether the phase has ended.
@@ -57,8 +55,8 @@ impl Pace {
     }
 
     /// Returns the time at which an operation of the thread must start, in nanoseconds after the start of the warm-up
-    /// or of the measured part. `issued` is the number of earlier operations of the thread. Returns `None` in a
-    /// closed loop.
+    /// or of the measured part. `issued` is the number of operations that the thread has started since then. Returns
+    /// `None` in a closed loop.
     pub(super) fn due_ns(&self, issued: u64) -> Option<u64> {
         self.rate.intended_start_ns(issued, self.place, self.of)
     }
@@ -83,7 +81,7 @@ impl Pace {
     }
 }
 
-/// Waits until a point in time. At the end of the wait, the thread reads the clock in a loop.
+/// Waits until the time `due`. The thread sleeps first, and polls the clock near the end of the wait.
 pub(super) fn wait_until(clock: &Clock, due: Stamp) {
     loop {
         let now = clock.now();

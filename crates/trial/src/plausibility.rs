@@ -1,23 +1,23 @@
-//! Finds implausible values in rows. This module has one rule for each theoretical or physical limit. If a row
-//! exceeds a bound, the row gets a message, and verdicts ignore the row.
+//! Finds implausible values in rows. This module has one rule for each theoretical or physical limit. If a row exceeds
+//! a bound, the row gets a message, and verdicts ignore the row.
 //!
-//! The bounds include a tolerance. If a value exceeds a bound, either the value or the bound is therefore wrong. The
-//! bound of a fraction of random draws also includes a tolerance for chance.
+//! The bounds include a tolerance, so that correct values stay within them. If a value exceeds a bound, either the
+//! value or the formula of the bound is wrong. A bound on a measured fraction also includes a tolerance for chance.
 
 use results::{Metric, Row, StreamRecord, Unit, Value, columns as c};
 use tree::{Design, axis};
 
 use super::limits::Limits;
 
-/// The number of standard deviations by which a value may exceed a bound because of chance.
+/// The number of standard deviations by which a measured fraction may exceed a bound because of chance.
 const SIGMAS: f64 = 5.0;
 
-/// Tolerance for the hit rate of the most popular blocks, as a fraction of requests. The assumed popularity of blocks
-/// is not exact, because blocks have different numbers of keys.
+/// The tolerance for the hit rate of the most popular blocks, as a fraction of requests. The computed popularity of
+/// blocks is not exact, because blocks have different numbers of keys.
 const STATIC_SET_ALLOWANCE: f64 = 0.02;
 
-/// Allowed relative deviation from exact limits. Deviations are caused by rounding, by block trailers, and by
-/// histograms with three digits.
+/// The allowed relative deviation from exact limits. Rounding, block trailers, and histograms with three digits cause
+/// deviations.
 const SLACK: f64 = 0.02;
 
 /// The facts that the rules need in addition to the row.
@@ -25,11 +25,11 @@ const SLACK: f64 = 0.02;
 struct Facts {
     /// The limits of this machine: bytes per second, cycles per second, and the time of a clock reading.
     limits: Limits,
-    /// Whether files contain all bytes of the entries. The value is true if blocks are not compressed, values are
+    /// Whether the files of the store contain all bytes of the entries. True if blocks are not compressed, values are
     /// stored next to their keys, and no data expires.
     keeps_bytes: bool,
-    /// The smallest fraction of the bytes of values that files contain. A file that may be compressed contains at
-    /// least a part of the bytes that do not compress.
+    /// The smallest fraction of the bytes of values that the files contain, from 0 to 1. Compression cannot remove the
+    /// other bytes.
     least_kept: f64,
     /// Whether a component of the design is an ideal variant. Limits of real components do not apply to ideal
     /// variants.
@@ -51,16 +51,16 @@ struct Facts {
 struct FilterFacts {
     /// Whether all filters of the design have the same number of bits per key.
     are_even: bool,
-    /// Whether the expected false-positive rate is only an upper limit. A filter that uses keys instead of hashes may
-    /// have a lower rate, because absent keys that are far from all other keys are never false positives. An adaptive
-    /// filter may also have a lower rate, because repeated lookups have a lower false-positive rate.
+    /// Whether the actual false-positive rate may be far below the expected rate. This applies to filters that store
+    /// keys instead of hashes, because absent keys that are far from all other keys are never false positives. It also
+    /// applies to adaptive filters, because repeated lookups have a lower false-positive rate.
     may_have_lower_rate: bool,
     /// Whether the expected false-positive rate applies only to absent keys that are distributed like the keys in the
     /// filter. For other absent keys, the rate may be higher.
     assume_similar_keys: bool,
 }
 
-/// A rule with its name. The function `check` returns a text if a row exceeds the bound of the rule.
+/// A rule with its name. The function `check` returns a message if a row exceeds the bound of the rule.
 struct Rule {
     name: &'static str,
     check: fn(&Row, &Facts) -> Option<String>,
@@ -102,7 +102,7 @@ impl Default for Facts {
     }
 }
 
-/// The facts about the values of a configuration that its design does not contain.
+/// Properties of the stored values that follow from the engine and the workload, not from the design.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StoredValues {
     /// Whether the engine stores values as the design says. Other engines may compress, whatever the design says.
@@ -133,7 +133,7 @@ fn trees(design: &Design) -> Vec<Design> {
     if trees.is_empty() { vec![design.clone()] } else { trees }
 }
 
-/// Returns whether a design has the first variant of an axis.
+/// Returns whether a design uses the first variant of an axis, which is the baseline.
 fn is_first(design: &Design, name: &str) -> bool {
     let variants = axis(name).map(catalog::Axis::variants).unwrap_or_default();
     variants.first().is_some_and(|first| first.kind == design.choice(name).kind())
@@ -174,8 +174,8 @@ impl Facts {
         }
     }
 
-    /// Updates the facts for the next row. `hottest` is the fraction of accesses to the most popular key. This
-    /// function must be called for each row in order, because the facts include all earlier writes.
+    /// Updates the facts for the next row. `hottest` is the fraction of accesses to the most popular key. This function
+    /// must be called for the rows in order, because the facts include all earlier writes.
     fn advance(&mut self, row: &Row, hottest: Option<f64>) {
         let number = |metric| row.get(metric).number();
         if let Some((key, value)) = number(&c::REALISED_KEY_BYTES).zip(number(&c::REALISED_VALUE_BYTES)) {
@@ -187,28 +187,28 @@ impl Facts {
         self.hottest = hottest;
     }
 
-    /// Returns an estimate of the ratio of the bytes of files to the bytes of their entries, from the flushes so far.
-    /// In a small SSTable, filters, index pages and footers may be half of the file. A compaction writes these parts of
-    /// an SSTable again, but does not read them.
+    /// Estimates the ratio of the bytes of SSTables to the bytes of their entries, from the flushes so far. The result
+    /// is at least 1. In a small SSTable, filters, index pages and footers may be half of the file. A compaction writes
+    /// these parts again without reading them.
     fn beside_entries(&self) -> f64 {
         if self.entered > 0.0 { (self.flushed / self.entered).max(1.0) } else { 1.0 }
     }
 }
 
-/// The smallest number of expected false positives for which a higher measured number is significant. With 100
-/// expected false positives, the standard deviation of the measured number is 10.
+/// The smallest number of expected false positives for which a deviation of the measured number is significant. With
+/// 100 expected false positives, the standard deviation of the measured number is 10.
 const FEWEST_EXPECTED: f64 = 100.0;
 
-/// Returns whether the number of different keys in gets is large enough to make the measured false-positive rate
+/// Returns whether gets probed the filters for enough different absent keys that the measured false-positive rate is
 /// significant.
 fn tells_false_positives(row: &Row, facts: &Facts) -> bool {
     let expected = row.get(&c::EXPECTED_FPR).number().unwrap_or(0.0);
     expected * independent_probes(row, facts) >= FEWEST_EXPECTED
 }
 
-/// Finds the rows of a trial that exceed a bound, and fills in their column `implausible`. Removes the residual of
-/// the false-positive rate from rows with too few false positives. Returns the phases of the implausible rows, each
-/// with a message.
+/// Finds the rows of a trial that exceed a bound, and sets their column `implausible` to the messages. Clears the
+/// residual of the false-positive rate in rows with too few expected false positives. Returns the phase and the message
+/// of each implausible row.
 pub fn mark(
     design: &Design,
     values: StoredValues,
@@ -233,7 +233,7 @@ pub fn mark(
     marked
 }
 
-/// Describes the bounds that a row exceeds. Returns `None` for a row within all bounds.
+/// Returns the messages about all bounds that a row exceeds. Returns `None` for a row within all bounds.
 fn implausible(row: &Row, facts: &Facts) -> Option<String> {
     let found = RULES.iter().filter_map(|rule| {
         let words = (rule.check)(row, facts)?;
@@ -243,17 +243,17 @@ fn implausible(row: &Row, facts: &Facts) -> Option<String> {
     (!found.is_empty()).then(|| found.join("; "))
 }
 
-/// Rule: a fraction is between 0 and 1.
+/// Rule: a value whose unit is a fraction is between 0 and 1.
 fn share(row: &Row, _: &Facts) -> Option<String> {
     let outside = |metric: &&Metric| {
         let value = row.get(metric).number();
         metric.unit == Unit::Share && value.is_some_and(|value| !(-1e-9..=1.0 + 1e-9).contains(&value))
     };
     let metric = c::METRICS.iter().find(outside)?;
-    Some(format!("{} is {}, but a share is between 0 and 1", metric.name, shown(row, metric)?))
+    Some(format!("{} is {}, but a fraction must be between 0 and 1", metric.name, shown(row, metric)?))
 }
 
-/// Rule: only a residual may be negative, and no value is infinite.
+/// Rule: no value is infinite, and only residuals may be negative.
 fn sign(row: &Row, _: &Facts) -> Option<String> {
     let wrong = |metric: &&Metric| {
         let value = row.get(metric).number();
@@ -261,7 +261,7 @@ fn sign(row: &Row, _: &Facts) -> Option<String> {
         value.is_some_and(|value| !value.is_finite() || (value < 0.0 && !is_residual))
     };
     let metric = c::METRICS.iter().filter(|metric| metric.unit != Unit::Share).find(wrong)?;
-    Some(format!("{} is {}, which is negative or not finite", metric.name, shown(row, metric)?))
+    Some(format!("{} is {}, but the value must be finite and at least 0", metric.name, shown(row, metric)?))
 }
 
 /// Rule: a higher percentile is not smaller than a lower percentile, and a response time is not shorter than its
@@ -282,8 +282,7 @@ fn percentiles(row: &Row, _: &Facts) -> Option<String> {
     Some(format!("{} > {}", told(row, pair[0])?, told(row, pair[1])?))
 }
 
-/// Rule: no operation is shorter than the resolution of the clock. The limit does not apply to slices of many
-/// operations.
+/// Rule: no operation is shorter than the resolution of the clock.
 fn clock(row: &Row, facts: &Facts) -> Option<String> {
     let Limits { clock_ns, derived, .. } = facts.limits;
     let shortest = row.get(&c::P50_NS).number().filter(|ns| *ns < clock_ns)?;
@@ -305,8 +304,8 @@ fn cycles(row: &Row, facts: &Facts) -> Option<String> {
     })
 }
 
-/// Rule: all bytes pass through memory or a first-level cache. If a component returns bytes in place, no bytes are
-/// moved. The rule then uses the limit of any machine.
+/// Rule: all bytes pass through memory or a first-level cache. A component that returns bytes in place moves no bytes,
+/// so the limit of any machine applies to its rate.
 fn bandwidth(row: &Row, facts: &Facts) -> Option<String> {
     let said = row.get(&c::MEGABYTES_PER_SECOND).number().map(|rate| ("megabytes_per_second", rate * 1e6));
     let written = [
@@ -341,17 +340,20 @@ fn busy(row: &Row, _: &Facts) -> Option<String> {
     let (seconds, threads) = (number(&c::SECONDS)?, number(&c::THREADS)?);
     let busy = ops * mean / 1e9;
     (ops >= LEAST_OPS && busy > MOST * seconds * threads).then(|| {
-        format!("{ops} operations of {mean:.0} ns each take longer than {seconds:.3} s of {threads} threads")
+        format!(
+            "{ops} operations with a mean of {mean:.0} ns need {busy:.3} s, more than twice the \
+             {seconds:.3} s of {threads} threads"
+        )
     })
 }
 
-/// Rule: the measured rate does not exceed the requested rate.
+/// Rule: the measured rate exceeds the requested rate by at most 2 %.
 fn target_rate(row: &Row, _: &Facts) -> Option<String> {
     const LEAST_OPS: f64 = 1000.0;
     let number = |metric| row.get(metric).number();
     let (rate, target) = (number(&c::OPS_PER_SECOND)?, number(&c::TARGET_OPS_PER_SECOND)?);
     (number(&c::OPS)? >= LEAST_OPS && rate > target * (1.0 + SLACK))
-        .then(|| format!("ops_per_second {rate:.0} > target {target:.0}"))
+        .then(|| format!("ops_per_second {rate:.0} > target_ops_per_second {target:.0}"))
 }
 
 /// Rule: no cache exceeds the hit rate of Belady's algorithm, which knows the future requests.
@@ -360,7 +362,8 @@ fn best_hit_rate(row: &Row, _: &Facts) -> Option<String> {
     let threads = row.get(&c::THREADS).number().unwrap_or(1.0);
     let allowance = if threads > 1.0 { SLACK } else { 1e-9 };
     let (rate, best) = (row.get(&c::CACHE_HIT_RATE).number()?, row.get(&c::BEST_HIT_RATE).number()?);
-    (rate > best + allowance).then(|| format!("hit rate {rate:.4} > {best:.4}, the best possible"))
+    (rate > best + allowance)
+        .then(|| format!("cache_hit_rate {rate:.4} > {best:.4}, the hit rate of Belady's algorithm"))
 }
 
 /// Rule: for independent requests, no cache has a higher hit rate than a cache that keeps the most popular blocks.
@@ -369,12 +372,13 @@ fn best_static_set(row: &Row, _: &Facts) -> Option<String> {
     let (rate, best) = (number(&c::CACHE_HIT_RATE)?, number(&c::BEST_STATIC_HIT_RATE)?);
     let requests = number(&c::BLOCKS_READ).unwrap_or(0.0) + number(&c::BLOCKS_FROM_CACHE).unwrap_or(0.0);
     let chance = SIGMAS * (best * (1.0 - best) / requests.max(1.0)).max(0.0).sqrt();
-    (rate > best + STATIC_SET_ALLOWANCE + chance)
-        .then(|| format!("hit rate {rate:.4} > {best:.4}, the hit rate of the best static set"))
+    (rate > best + STATIC_SET_ALLOWANCE + chance).then(|| {
+        format!("cache_hit_rate {rate:.4} > {best:.4}, the hit rate of a cache with the most popular blocks")
+    })
 }
 
-/// Rule: the measured false-positive rate of a filter is close to the expected rate. The tolerance is a factor and a
-/// deviation by chance.
+/// Rule: the measured false-positive rate of a filter is between a tenth and three times the expected rate, with a
+/// tolerance for chance.
 fn expected_fpr(row: &Row, facts: &Facts) -> Option<String> {
     const MOST: f64 = 3.0;
     const LEAST: f64 = 0.1;
@@ -382,14 +386,15 @@ fn expected_fpr(row: &Row, facts: &Facts) -> Option<String> {
     let (fpr, expected) = (number(&c::FPR)?, number(&c::EXPECTED_FPR)?);
     let chance = SIGMAS * (expected / independent_probes(row, facts)).sqrt();
     if !facts.filters.assume_similar_keys && fpr > MOST * expected + chance {
-        return Some(format!("fpr {fpr:.3e} > {MOST} × the expected {expected:.3e}"));
+        return Some(format!("fpr {fpr:.3e} > {MOST} × expected_fpr {expected:.3e}"));
     }
     // If large runs have fewer bits per key than small runs, the mean over runs differs from the mean over probes.
     (facts.filters.are_even && !facts.filters.may_have_lower_rate && fpr + chance < LEAST * expected)
-        .then(|| format!("fpr {fpr:.3e} < {LEAST} × the expected {expected:.3e}"))
+        .then(|| format!("fpr {fpr:.3e} < {LEAST} × expected_fpr {expected:.3e}"))
 }
 
-/// Returns the number of independent probes for absent keys. Repeated probes for one key always have equal results.
+/// Returns the number of filter probes for absent keys that are independent of each other. Repeated probes for one key
+/// have the same result, so they count once.
 fn independent_probes(row: &Row, facts: &Facts) -> f64 {
     let number = |metric| row.get(metric).number().unwrap_or(0.0);
     let answered = number(&c::FILTER_NEGATIVES) + number(&c::FILTER_FALSE_POSITIVES);
@@ -405,10 +410,10 @@ fn filter_bits(row: &Row, facts: &Facts) -> Option<String> {
     let least = (-bits).exp2();
     let chance = SIGMAS * (least / independent_probes(row, facts)).sqrt();
     (!facts.is_oracle && !facts.filters.may_have_lower_rate && fpr + chance < least * (1.0 - SLACK))
-        .then(|| format!("fpr {fpr:.3e} < {least:.3e}, the minimum for {bits:.1} bits per key"))
+        .then(|| format!("fpr {fpr:.3e} < {least:.3e}, the theoretical minimum for {bits:.1} bits per key"))
 }
 
-/// Rule: every filter probe has exactly one result, so the results are at most as many as the probes.
+/// Rule: every filter probe has exactly one result, so there are at most as many results as probes.
 fn filter_books(row: &Row, _: &Facts) -> Option<String> {
     let number = |metric| row.get(metric).number();
     let probes = number(&c::FILTER_PROBES)?;
@@ -417,7 +422,8 @@ fn filter_books(row: &Row, _: &Facts) -> Option<String> {
         .then(|| format!("filter_negatives + filter_false_positives = {answers} > filter_probes {probes}"))
 }
 
-/// Rule: if each key was written once to an empty tree, all data that is not in a memtable was flushed.
+/// Rule: if each key was written once to an empty tree, all data that is not in a memtable was flushed, so write
+/// amplification has a minimum.
 fn write_amp(row: &Row, facts: &Facts) -> Option<String> {
     let number = |metric| row.get(metric).number();
     // An expectation exists only where keys were only added.
@@ -428,23 +434,28 @@ fn write_amp(row: &Row, facts: &Facts) -> Option<String> {
     let is_bound = number(&c::FLUSHES)? > 0.0;
     (is_bound && amp < flushed * (1.0 - SLACK)).then(|| {
         format!(
-            "write_amp {amp:.3} < {flushed:.3}, the share of the user bytes that is not in a memtable, \
-             although flushes drop nothing"
+            "write_amp {amp:.3} < {flushed:.3}, the minimum if all user bytes outside of memtables were \
+             flushed"
         )
     })
 }
 
-/// Rule: a compaction writes at most the entries that the compaction read, plus filters, index pages and footers.
+/// Rule: a compaction writes at most the entries that it has read, plus filters, index pages and footers.
 fn merges(row: &Row, facts: &Facts) -> Option<String> {
     // Blocks and filters of other runs are filled differently.
     const MOST: f64 = 1.25;
     let number = |metric| row.get(metric).number();
     let (read, written) = (number(&c::COMPACTION_BYTES_READ)?, number(&c::COMPACTION_BYTES_WRITTEN)?);
-    (facts.keeps_bytes && written > MOST * facts.beside_entries() * read)
-        .then(|| format!("compaction_bytes_written {written} > compaction_bytes_read {read}"))
+    let most = MOST * facts.beside_entries();
+    (facts.keeps_bytes && written > most * read).then(|| {
+        format!(
+            "compaction_bytes_written {written} > {most:.2} × compaction_bytes_read {read}, although \
+             compactions add no entries"
+        )
+    })
 }
 
-/// Rule: live data is in an SSTable or in a memtable.
+/// Rule: all live data is in SSTables or in memtables, so these have a minimum size.
 fn space_amp(row: &Row, facts: &Facts) -> Option<String> {
     let number = |metric| row.get(metric).number();
     let (live, tables) = (number(&c::LIVE_BYTES)?, number(&c::TABLE_BYTES)?);
@@ -452,7 +463,8 @@ fn space_amp(row: &Row, facts: &Facts) -> Option<String> {
     let least = live * facts.value_share? * facts.least_kept;
     (stored < least * (1.0 - SLACK)).then(|| {
         format!(
-            "space_amp {:.3}: {stored} bytes in SSTables and memtables are too few for {live} live bytes",
+            "space_amp {:.3}: SSTables and memtables have {stored} bytes, but {live} live bytes need at \
+             least {least:.0}",
             tables / live
         )
     })

@@ -1,4 +1,4 @@
-//! The intended and the executed operations of a phase, for the manifest.
+//! Describes the intended and the executed operations of a phase, for the manifest.
 
 use workload::{Extent, PhasePart, Profile};
 

@@ -1,4 +1,4 @@
-//! The rows of a phase, computed from its measurements. The formulas of derived columns are in `results::formulas`.
+//! Computes the rows of a phase from its measurements. The formulas of derived columns are in `results::formulas`.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub(super) struct PhaseReport<'a> {
     pub(super) state_at_start: &'a str,
     /// The memory limit of the process, in bytes. `None` without a limit.
     pub(super) memory_limit: Option<u64>,
-    /// The amount of free memory that was written and released before the phase, in bytes.
+    /// The number of bytes of free memory that were written and released before the phase. `None` if this was not done.
     pub(super) warm_memory: Option<u64>,
     pub(super) measured: &'a Measured,
     pub(super) checked: &'a Checked,
@@ -50,8 +50,8 @@ pub(super) struct PhaseRows {
 }
 
 impl PhaseRows {
-    /// Adds the result of a rate search to the row of all operations: the found rate, the condition that limits the
-    /// rate, and the number of probes.
+    /// Adds the result of a rate search to the row of all operations. `rate` is the highest sustained rate, `limit` is
+    /// the condition that limits it, and `probes` is the number of tested rates.
     pub(super) fn set_found(&mut self, rate: Option<f64>, limit: Option<&'static str>, probes: u64) {
         let all = self.rows.last_mut().expect("the last row covers all operations");
         // A rate that is limited only by the end of the search is no property of the store, so two such rates are not
@@ -67,8 +67,8 @@ impl PhaseRows {
         }
     }
 
-    /// Returns the row of a phase for a trial with a wrong answer. The row contains only the numbers of checked answers
-    /// and of wrong answers.
+    /// Returns the row of a phase for a trial with a wrong answer. The row contains no measurements, only the numbers
+    /// of checked and of wrong answers.
     pub(super) fn without_numbers(&self) -> Measurements {
         let mut row = identity(&self.name, ALL, self.is_open);
         row.set(&c::CHECKED_ANSWERS, self.checked).set(&c::WRONG_ANSWERS, self.wrong);
@@ -274,8 +274,7 @@ impl PhaseReport<'_> {
         row.set_some(&c::OS_READ_BYTES, since(before.os_read_bytes, burst.os_read_bytes));
     }
 
-    /// Sets the columns that describe the conditions of the phase. The conditions include the steadiness of the
-    /// phase.
+    /// Sets the columns that describe the conditions of the phase, including whether the store was steady.
     fn set_conditions(&self, row: &mut Measurements, clock: &Clock) {
         let Measured { driven, samples, warmed, .. } = self.measured;
         row.set(&c::CACHE_STATE, self.cache_state);
@@ -382,7 +381,7 @@ fn set_events(row: &mut Measurements, events: [Option<u64>; PROCESSOR_EVENTS]) {
     row.set_some(&c::BRANCH_MISSES, branch_misses);
 }
 
-/// Computes the derived columns of a row. Removes all columns that do not belong to the file of the row.
+/// Computes the derived columns of a row. Removes all columns that the file of the row does not have.
 fn finish(row: &mut Measurements, columns: &[Metric]) {
     formulas::derive(row);
     row.retain(&[c::IDENTITY, columns]);

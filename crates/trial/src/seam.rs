@@ -1,5 +1,5 @@
-//! Measures the overhead of calls to components in other languages or processes. The overhead is measured before the
-//! run. A seam is the interface between lsmbench and such a component.
+//! Measures the overhead of calls to components in other languages or processes, before the run. A seam is the
+//! interface between lsmbench and such a component.
 
 use catalog::{Choice, Seam};
 use measure::Clock;
@@ -12,8 +12,7 @@ const REPEATS: usize = 15;
 /// A function that returns the seam of a component. The function returns `None` for a built-in component.
 type SeamOf = fn(&Choice) -> Option<Seam>;
 
-/// The axes that have variants in other languages or processes, each with a function that returns the seam of a
-/// component.
+/// The axes with variants in other languages or processes. For each axis, a function returns the seam of a component.
 const SEAMS: [(&str, SeamOf); 4] = [
     ("bloom", bloom::seam),
     ("compaction", seam_of_policy),
@@ -21,8 +20,8 @@ const SEAMS: [(&str, SeamOf); 4] = [
     ("compression", compression::seam),
 ];
 
-/// The name of a hidden subcommand that runs a compaction policy in its own process. This policy never returns a job,
-/// because the process only serves to measure the overhead of calls.
+/// The name of a hidden subcommand that runs a compaction policy in its own process. This policy never returns a job.
+/// It only serves to measure the overhead of calls.
 pub const POLICY_COMMAND: &str = "policy-process";
 
 /// Returns the seam of a compaction policy that runs in another process. The other process runs this program.
@@ -44,7 +43,7 @@ pub fn seam_costs<'a>(designs: impl Iterator<Item = &'a Design>) -> Vec<SeamCost
     costs
 }
 
-/// Measures calls through the seam and calls without the seam, alternately. Returns the overhead of a call.
+/// Measures calls through the seam and direct calls alternately. Returns the overhead of one call.
 fn cost(mut seam: Seam, clock: &Clock) -> SeamCost {
     let (mut through_ns, mut direct_ns) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..REPEATS {

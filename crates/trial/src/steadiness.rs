@@ -1,4 +1,5 @@
-//! Checks whether a store is steady. The check compares rounds according to [`SteadyRule`].
+//! Checks whether a store is steady. The check divides the operations into rounds, and compares them according to
+//! [`SteadyRule`].
 
 use engines::EngineStats;
 use measure::SteadyRule;
@@ -9,11 +10,10 @@ use super::timeline::{Interval, Sample};
 /// The number of rounds into which a measured phase is divided for the check of steadiness.
 const ROUNDS: u64 = 5;
 
-/// The largest difference in the number of sorted runs of a level at which two rounds count as equal.
+/// A difference of at most one sorted run in a level counts as no difference between two rounds.
 const RUN: f64 = 1.0;
 
-/// The state of a store and its work in one round of a warm-up. `runs` is empty for an engine that does not report
-/// levels.
+/// The work and the state of a store in one round. `runs` is empty for an engine that does not report levels.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Round {
     operations: f64,
@@ -24,8 +24,8 @@ pub(super) struct Round {
 }
 
 impl Round {
-    /// Creates a round from samples of the store at the start of the round, at its end, and in between. `operations`
-    /// is the number of operations in the round.
+    /// Creates a round from two samples of the store at its start and at its end, and from the samples `between`, over
+    /// which the numbers of sorted runs are averaged. `operations` is the number of operations in the round.
     pub(super) fn of(operations: f64, [start, end]: [&EngineStats; 2], between: &[&EngineStats]) -> Self {
         let mut done = end.since(start);
         formulas::derive(&mut done);
@@ -39,8 +39,8 @@ impl Round {
     }
 }
 
-/// Returns the names of the values that differed too much in the last `window` rounds. The result is empty if the store
-/// is steady. The result is `None` if there are too few rounds.
+/// Returns the names of the values that differed too much in the last `window` rounds: throughput, write amplification,
+/// or the runs of a level. Empty if the store is steady. `None` if there are fewer than `window` rounds.
 ///
 /// Write amplification is compared only if all of these rounds had writes.
 pub(super) fn unsteady(rounds: &[Round], window: usize) -> Option<Vec<String>> {

@@ -19,7 +19,7 @@ use super::turn::{self, Turns};
 /// The name of the folder for a checkpoint. The folder is next to the folder of the store.
 const CHECKPOINT: &str = "checkpoint";
 
-/// The parts of a trial that a step needs, in addition to the store.
+/// The parts of a trial that a step uses, in addition to the store.
 pub(super) struct StepContext<'a> {
     pub(super) mode: RunMode,
     pub(super) clock: &'a Clock,
@@ -35,12 +35,13 @@ pub(super) struct StepContext<'a> {
 pub(super) struct Taken {
     pub(super) store: OpenStore,
     pub(super) driven: Driven,
-    /// The statistics of the store after the step reset its counters. The counters of the step start from these
-    /// statistics. `None` if the step did not reset the counters.
+    /// The statistics of the store immediately after the step reset its counters. The counts of the step are
+    /// differences from these statistics. `None` if the step did not reset the counters.
     pub(super) restarted: Option<EngineStats>,
-    /// The time to close a store that was reopened, in nanoseconds. `None` if time is not measured.
+    /// The time to close a store that was reopened, in nanoseconds. `None` if the store was not reopened or time is not
+    /// measured.
     pub(super) close_ns: Option<u64>,
-    /// Differences between a checkpoint and the expected content.
+    /// The differences between a checkpoint and the expected content.
     pub(super) wrong: Vec<String>,
 }
 
@@ -94,8 +95,8 @@ impl StepContext<'_> {
         }
     }
 
-    /// Executes a call of the store. In a process that runs in turns, the parent pauses and continues the call
-    /// several times.
+    /// Executes a call of the store. In a process that runs in turns, the parent may pause and continue the process
+    /// during the call.
     fn call<T>(&self, work: impl FnOnce() -> T) -> T {
         turn::call(self.turns, self.clock, work)
     }
@@ -121,7 +122,7 @@ impl StepContext<'_> {
     }
 }
 
-/// Returns the outcome of a call that an engine may not support. lsmbench checks before a run whether engines support
+/// Returns the outcome of a call that an engine may not support. lsmbench checks before a run that the engine supports
 /// all calls. If a call is still not supported, a function is missing in the library of the engine.
 fn called(step: StoreStep, outcome: Option<TrialResult<()>>) -> TrialResult<()> {
     outcome.unwrap_or_else(|| {

@@ -1,8 +1,8 @@
-//! The state of a store at the start of a phase. The state follows from the steps of earlier phases.
+//! Tracks the state of a store from phase to phase, for the column `state_at_start`.
 
 use workload::{CacheState, Phase, StoreStep};
 
-/// The state of the store between two phases, for the column `state_at_start`.
+/// The state of the store between two phases, which follows from the steps of earlier phases.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StoreState {
     is_written: bool,

@@ -1,4 +1,4 @@
-//! The timeline of a phase. The timeline contains the operations and latencies of each interval of time.
+//! Collects the timeline of a phase: the operations and latencies of each interval of time.
 
 use std::collections::BTreeMap;
 
@@ -39,9 +39,9 @@ pub(super) struct Interval {
     pub(super) end_ns: u64,
     /// The number of operations that ended in the interval.
     pub(super) operations: u64,
-    /// The service times of the operations that ended in the interval.
+    /// The service times of the operations that ended in the interval. `None` if none was timed.
     pub(super) service: Option<Summary>,
-    /// The response times of the operations that ended in the interval, in an open loop.
+    /// The response times of the operations that ended in the interval. `None` in a closed loop.
     pub(super) response: Option<Summary>,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Share<'a> {
 pub(super) struct Sample {
     /// The time at which the sample was taken.
     pub(super) at: Stamp,
-    /// The counters and sizes of the store.
+    /// The statistics of the store.
     pub(super) stats: EngineStats,
     /// The peak of resident memory up to this time, in bytes.
     pub(super) rss_peak_bytes: Option<u64>,
@@ -81,7 +81,7 @@ impl Timeline {
         Self { interval_ns, state: Mutex::new(State { open: BTreeMap::new(), reached, over: Vec::new() }) }
     }
 
-    /// Discards all recorded values. The caller must ensure that no thread records values during this call.
+    /// Discards all recorded values. The caller must ensure that no other thread records values during this call.
     pub(super) fn begin_anew(&self) {
         let mut state = self.state.lock();
         state.reached.fill(0);

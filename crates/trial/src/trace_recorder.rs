@@ -13,9 +13,10 @@ use super::failure::TrialResult;
 use super::message::{Recorded, RecordingSpec};
 use super::turn;
 
-/// A sentence about lost information: the trace cannot contain scans that begin at the largest key of the store.
+/// A description of lost information: the trace cannot contain backward scans that begin at the largest key of the
+/// store.
 const UNBOUNDED: &str =
-    "backward scans from the largest key are missing, because a trace needs their first key";
+    "backward scans from the largest key are missing, because a trace record needs the first key";
 
 /// A store whose operations are recorded.
 pub(super) struct TraceRecorder<'a> {
@@ -25,7 +26,7 @@ pub(super) struct TraceRecorder<'a> {
     trace: Mutex<Trace>,
 }
 
-/// The trace file that the recorder writes.
+/// The open trace file and its writer.
 struct Trace {
     writer: Box<dyn TraceWriter + Send>,
     records: u64,

@@ -42,7 +42,7 @@ const PROGRESS_PERIOD: Duration = Duration::from_millis(100);
 
 /// The error message about the recording of a phase whose roles have different families.
 const RECORDED_FAMILIES: &str =
-    "the phase uses several families, but a trace has only one; record a phase with one family";
+    "the phase uses several column families, but a trace has only one; record a phase with one family";
 
 /// The main function of the trial process. The function reads the specification from the first line of standard input,
 /// writes messages to standard output, and exits when standard input ends. Returns whether the trial was completed.
@@ -79,23 +79,23 @@ fn run_on_store(spec: TrialSpec, workload: &Workload, turns: Receiver<Turn>) -> 
     Trial { turns, ..trial }.run()
 }
 
-/// Asks the kernel to end this process when its parent ends. The kernel must end the process, because a paused
-/// process does not notice the end of its standard input.
+/// Asks the kernel to kill this process when its parent ends. This is necessary because a paused process does not
+/// notice the end of its standard input.
 #[cfg(target_os = "linux")]
 fn die_with_the_parent() -> TrialResult<()> {
     Ok(rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?)
 }
 
-/// Does nothing, because this kernel cannot end a process with its parent. `lsmbench doctor` reports this as
-/// [`types::PlatformPart::EndWithParent`].
+/// Does nothing, because lsmbench cannot make this kernel kill a process when its parent ends. `lsmbench doctor`
+/// reports this as [`types::PlatformPart::EndWithParent`].
 #[cfg(not(target_os = "linux"))]
 #[expect(clippy::unnecessary_wraps, reason = "the call of Linux can fail")]
 fn die_with_the_parent() -> TrialResult<()> {
     Ok(())
 }
 
-/// Binds this process to a core. The caller must call this function before the process starts other threads, because
-/// new threads inherit the binding.
+/// Binds this process to a core. Must be called before the process starts other threads, because new threads inherit
+/// the binding.
 #[cfg(target_os = "linux")]
 fn pin(core: usize) -> TrialResult<()> {
     let mut cores = rustix::thread::CpuSet::new();
@@ -146,7 +146,7 @@ struct Trial {
     clock: Clock,
     meter: Meter,
     design: Design,
-    /// Whether the operating system stores the files of the store.
+    /// Whether the store has files on a file system.
     is_stored: bool,
     spaces: KeySpaces,
     /// The state of the store at the start of the next phase.
@@ -154,7 +154,7 @@ struct Trial {
     forecast: Forecast,
     phases: Vec<PhaseRows>,
     streams: Vec<StreamRecord>,
-    /// Descriptions of wrong answers.
+    /// A description of each wrong answer.
     wrong: Vec<String>,
     /// The number of operations that each thread executed in each phase.
     done: Vec<Vec<u64>>,
@@ -246,14 +246,15 @@ impl Trial {
         self.conclude()
     }
 
-    /// Returns the index of the phase that is recorded or observed. `None` if the trial runs all phases.
+    /// Returns the index of the phase that is recorded or observed, which is the last phase to run. `None` if the trial
+    /// runs all phases.
     fn final_phase(&self, phases: &[Arc<PhasePlan>]) -> Option<usize> {
         let recorded = self.spec.recording.as_ref().map(|recording| &recording.phase);
         let name = recorded.or(self.spec.observed.as_ref().map(|observed| &observed.phase))?;
         phases.iter().position(|phase| phase.phase().name == *name)
     }
 
-    /// Replays the writes of the fixture's phases in the expected content, because the trial starts from a copy of the
+    /// Applies the writes of the fixture's phases to the expected content, because the trial starts from a copy of the
     /// fixture.
     fn stand_on_fixture(&mut self, phases: &[Arc<PhasePlan>]) -> TrialResult<()> {
         let Some(FixtureStep::Stands { done }) = &self.spec.fixture else { return Ok(()) };
@@ -281,7 +282,7 @@ impl Trial {
         Ok(measured.probed())
     }
 
-    /// Executes the step of a phase. A step has no answers, so the expected content stays unchanged.
+    /// Executes the step of a phase. A step writes no keys, so the expected content stays unchanged.
     fn step(mut self, number: usize, phase: &Arc<PhasePlan>, step: StoreStep) -> TrialResult<Self> {
         (self.tell)(&Message::Progress(Step { phase: number, share: 0.0, checking: false }));
         self.prepare_memory()?;
@@ -391,10 +392,15 @@ impl Trial {
         }
     }
 
-    /// Writes to free memory, as `trials.warm_memory` requests.
+    /// Writes to as much free memory as the setting `trials.warm_memory` requests.
     fn prepare_memory(&self) -> TrialResult<()> {
         let Some(bytes) = self.spec.warm_memory else { return Ok(()) };
-        let doing = |error| format!("cannot touch the {bytes} bytes of trials.warm_memory: {error}");
+        let doing = |error| {
+            format!(
+                "cannot write to {bytes} bytes of free memory before the phase, as trials.warm_memory \
+                 requests: {error}"
+            )
+        };
         Ok(free_memory::touch(bytes).map_err(doing)?)
     }
 
@@ -410,7 +416,7 @@ impl Trial {
         Ok(Some(Settled { stats: self.store.stats(), ns, usage: self.meter.read() }))
     }
 
-    /// Returns the size of the store's files in bytes, if time is measured.
+    /// Returns the size of the store's files in bytes. `None` if time is not measured.
     fn disk_bytes(&self) -> Option<u64> {
         match self.spec.mode {
             RunMode::Timed => self.store.disk_bytes(),

@@ -1,18 +1,18 @@
-//! The expected content of a trial's store. lsmbench compares the answers of the store with this content. The
-//! measured times do not include the comparison.
+//! Holds the expected content of a trial's store, and compares the answers of the store with it. The measured times do
+//! not include the comparison.
 
 use std::sync::Arc;
 
 use workload::model_check;
 use workload::{AnswerDigests, Extent, KeyFormat, Model, PhasePlan, Shadow, Target, TargetError, check};
 
-/// Maximum size of the expected content of a replay, in key and value bytes. If the content becomes larger, further
+/// The maximum size of the expected content of a replay, in key and value bytes. If the content becomes larger, later
 /// answers are not checked.
 const MOST_MODEL_BYTES: u64 = 256 << 20;
 
 /// The expected content of a store or a column family.
 pub(super) enum Truth {
-    /// The newest version of each generated key.
+    /// The newest version of each key that the workload generates.
     Shadow(Shadow),
     /// A copy of the content of the store, for replays. A replay writes keys and values that the plan of a workload
     /// does not contain.
@@ -39,9 +39,8 @@ pub(super) struct Checked {
 }
 
 impl Truth {
-    /// Prepares for a phase. Before a replay of recorded operations, the function compares the complete content of
-    /// the store with the expected content, because this comparison is not possible after the replay. Returns the
-    /// first difference.
+    /// Prepares for a phase. Before a replay, the function compares the complete content of the store with the expected
+    /// content, because this comparison is not possible after the replay. Returns the first difference.
     pub(super) fn begin(
         &mut self,
         phase: &PhasePlan,
@@ -72,8 +71,8 @@ impl Truth {
         !matches!(self, Self::Unknown)
     }
 
-    /// Generates the operations of a phase again, compares the kept answers with the expected answers, and applies
-    /// the writes to the expected content.
+    /// Compares the kept answers of a phase with the expected answers, and applies the writes of the phase to the
+    /// expected content. For this, the operations of the phase are generated or read again.
     pub(super) fn check(
         &mut self,
         phase: &Arc<PhasePlan>,
@@ -117,7 +116,7 @@ impl Truth {
         }
     }
 
-    /// Returns the key and value bytes of all live data, if the content is known.
+    /// Returns the total size of the keys and values of all live data in bytes. `None` if the content is unknown.
     pub(super) fn live_bytes(&self) -> Option<u64> {
         match self {
             Self::Shadow(shadow) => (!shadow.may_drop()).then(|| shadow.live_bytes()),
@@ -126,12 +125,15 @@ impl Truth {
         }
     }
 
-    /// Compares the whole content of the store with the expected content. Returns the first difference.
+    /// Compares the whole content of the store with the expected content. Returns a description of the first
+    /// difference. `None` if there is none, or if the content is unknown.
     pub(super) fn verify(&mut self, target: &dyn Target) -> Result<Option<String>, TargetError> {
         match self {
             Self::Shadow(shadow) => {
                 let verdict = shadow.verify(target)?;
-                Ok(verdict.first.map(|first| format!("{} entries are wrong: {first}", verdict.wrong)))
+                Ok(verdict.first.map(|first| {
+                    format!("{} entries differ from the expected content; the first: {first}", verdict.wrong)
+                }))
             }
             Self::Model(model) => model_check::compare(target, model),
             Self::Unknown => Ok(None),

@@ -1,6 +1,6 @@
-//! The turns of a trial process. If trial processes of several configurations share a machine, the processes run in
-//! turns. In one turn, a process executes one slice, which is a number of operations of a phase. Between turns, the
-//! parent pauses the whole process (`SIGSTOP`).
+//! Manages the turns of a trial process. If trial processes of several configurations share a machine, the processes
+//! run in turns. In one turn, a process executes one slice, which is a number of operations of a phase. Between turns,
+//! the parent pauses the whole process (`SIGSTOP`).
 //!
 //! [`now`] is a clock that excludes the turns of other processes. Rates, latencies and the timeline are therefore not
 //! affected by the turns of other processes.
@@ -13,8 +13,8 @@ use parking_lot::Mutex;
 
 use super::message::{Message, Turn, Yielded};
 
-/// Total time for which this process waited for its turns, in nanoseconds. The time is 0 in a process that does not
-/// run in turns.
+/// The total time for which this process waited for its turns, in nanoseconds. 0 in a process that does not run in
+/// turns.
 static PAUSED_NS: AtomicU64 = AtomicU64::new(0);
 
 /// Returns the current time, minus the total time for which the process waited for its turns.
@@ -35,8 +35,8 @@ pub(super) struct Turns {
 
 struct Orders {
     turns: Receiver<Turn>,
-    /// Total time for which the parent stopped the process during calls, in nanoseconds. The value comes from the
-    /// latest order of the parent.
+    /// The total time for which the parent stopped the process during calls, in nanoseconds, as the latest order of the
+    /// parent reports.
     stopped_ns: u64,
 }
 
@@ -54,8 +54,8 @@ impl Used {
         Self { cpu_ns, at: clock.now() }
     }
 
-    /// Returns the time and the CPU time of a slice, in nanoseconds. The slice began at `self` and ended at `end`.
-    /// The call reads the current CPU time.
+    /// Returns the duration and the CPU time of a slice, in nanoseconds. The slice began at `self` and ended at `end`.
+    /// The CPU time is read during this call.
     pub(super) fn since(&self, clock: &Clock, end: Stamp) -> (u64, u64) {
         (clock.ns_between(self.at, end), probe::cpu_ns().saturating_sub(self.cpu_ns))
     }
@@ -110,8 +110,8 @@ impl Turns {
     }
 }
 
-/// Executes a call without operations, such as a flush. In a process that runs in turns, the parent pauses and
-/// continues the call several times.
+/// Executes a call without operations, such as a flush. In a process that runs in turns, the parent may pause and
+/// continue the process during the call.
 pub(super) fn call<T>(turns: Option<&Turns>, clock: &Clock, work: impl FnOnce() -> T) -> T {
     let Some(turns) = turns else { return work() };
     turns.begin_call();

@@ -1,5 +1,5 @@
-//! Measures the resources that the trial process has used so far: CPU time, hardware events, memory, and bytes from
-//! and to storage.
+//! Measures the resources that the trial process has used so far: CPU time, hardware events, memory, and bytes read
+//! from and written to storage.
 
 use measure::{Counters, KernelUse, PROCESSOR_EVENTS, Reading, probe};
 use parking_lot::Mutex;

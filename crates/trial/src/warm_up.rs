@@ -1,5 +1,5 @@
-//! The warm-up of a phase. Before the measured part, the threads of the phase execute operations without measuring
-//! their times. The warm-up ends after a time, after a number of operations, or when the store is steady.
+//! Implements the warm-up of a phase. Before the measured part, the threads of the phase execute operations without
+//! measuring their times. The warm-up ends after a time, after a number of operations, or when the store is steady.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -23,7 +23,7 @@ const LOOKS_PER_ROUND: u32 = 10;
 pub(super) struct WarmingUp<'a> {
     store: &'a OpenStore,
     clock: &'a Clock,
-    /// The number of operations that the threads have finished.
+    /// The number of operations that all threads have finished.
     done: &'a AtomicU64,
     warm_up: WarmUp,
     start: Stamp,
@@ -45,8 +45,7 @@ pub(super) struct Begun {
     pub(super) warmed: Warmed,
 }
 
-/// The length of a finished warm-up. If the warm-up waits for a steady store, the result also contains whether the
-/// store became steady.
+/// The length of a finished warm-up, and whether the store became steady.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Warmed {
     pub(super) ns: u64,
@@ -88,8 +87,9 @@ impl<'a> WarmingUp<'a> {
         self.begun.into_inner()
     }
 
-    /// Waits until the time limit of the warm-up, and ends the warm-up. Returns earlier if `phase_is_over` becomes
-    /// true.
+    /// Decides when the warm-up is over. A warm-up with a time ends at this time. A warm-up that waits for a steady
+    /// store ends when the store is steady, or at its time limit. For a warm-up with a number of operations, returns at
+    /// once, because the threads end it. Returns early if `phase_is_over` becomes true.
     pub(super) fn supervise(&self, phase_is_over: &AtomicBool) {
         match self.warm_up {
             WarmUp::Operations(_) => return,
@@ -119,8 +119,8 @@ impl<'a> WarmingUp<'a> {
         }
     }
 
-    /// Runs the rounds of the warm-up until the store is steady. Returns whether the store became steady within the
-    /// allowed time.
+    /// Compares the rounds of the warm-up until the store is steady. Returns `false` if the store does not become
+    /// steady before the time limit, or if the phase or the warm-up ends earlier.
     fn rounds(&self, until: UntilSteady, phase_is_over: &AtomicBool) -> bool {
         let mut rounds: Vec<Round> = Vec::new();
         let (mut at, mut start, mut done) = (0, self.store.stats(), self.done.load(Ordering::Relaxed));

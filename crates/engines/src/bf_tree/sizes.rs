@@ -1,32 +1,32 @@
-//! The sizes of a tree of bf-tree that follow from the settings of a design.
+//! Computes the page, record and cache sizes of a bf-tree store from the settings of a design.
 
 use crate::entry_limits::EntryLimits;
 use crate::options::EngineOptions;
 
-/// The unit of page sizes and the largest page, in bytes.
+/// Every page size is a multiple of `PAGE_UNIT` bytes, from `PAGE_UNIT` to `LARGEST_PAGE`.
 const PAGE_UNIT: u64 = 4096;
 const LARGEST_PAGE: u64 = 32 << 10;
 
-/// Bytes of half a page that records cannot use: headers, and the rounding to cache lines.
+/// The number of bytes in half a page that records cannot use. They hold headers, and the padding to cache lines.
 const PAGE_OVERHEAD: usize = 128;
 
-/// The largest number of records of a page.
+/// The maximum number of records in a page.
 const MOST_RECORDS: usize = 4096;
 
-/// The sizes of a tree, in bytes.
+/// The sizes that configure a bf-tree store, in bytes.
 #[cfg_attr(not(feature = "more-peers"), allow(dead_code))]
 #[derive(Clone, Copy)]
 pub(super) struct Sizes {
     pub(super) page: usize,
     pub(super) key: usize,
-    /// The largest and the smallest record, which is a key and a value together.
+    /// The largest record, and the smallest record in `least_record`. A record is a key together with its value.
     pub(super) record: usize,
     pub(super) least_record: usize,
     pub(super) cache: usize,
 }
 
 impl Sizes {
-    /// The sizes of a tree with the settings and with keys of at most `key` bytes.
+    /// Derives the sizes from the block size and the cache capacity of `settings`, for keys of at most `key` bytes.
     pub(super) fn of(settings: &EngineOptions, key: usize) -> Self {
         let page = (settings.block_bytes / PAGE_UNIT * PAGE_UNIT).clamp(PAGE_UNIT, LARGEST_PAGE) as usize;
         // The buffer is a power of two with space for many pages.
@@ -40,7 +40,7 @@ impl Sizes {
         }
     }
 
-    /// The sizes of keys and values that fit into a page.
+    /// Returns the sizes of keys and values whose records fit into a page.
     pub(super) fn limits(&self) -> EntryLimits {
         EntryLimits { key_bytes: 1..=self.key, value_bytes: self.least_record - 1..=self.record - self.key }
     }

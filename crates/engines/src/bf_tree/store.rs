@@ -1,4 +1,4 @@
-//! A store of bf-tree.
+//! Implements a store of bf-tree.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -14,16 +14,17 @@ use crate::entry_limits::EntryLimits;
 use crate::stats::EngineStats;
 use crate::store::Store;
 
-/// The complete snapshot, from which a store opens.
+/// The name of the file with the last complete snapshot. A store opens from this file.
 const SNAPSHOT: &str = "snapshot";
 
-/// The file of the open tree.
+/// The name of the file that bf-tree modifies while the store is open. At opening, it is a copy of the snapshot.
 const TREE: &str = "tree";
 
-/// The remedy for an entry beyond the limits of bf-tree.
-const REMEDY: &str = "set block.size to \"32KiB\" for longer values, or longest_key for longer keys";
+/// The remedy in the error message for a key or a value that is too large for bf-tree.
+const REMEDY: &str =
+    "set block.size = \"32KiB\" for longer values, or increase engine.longest_key for longer keys";
 
-/// The smallest key: bf-tree has no empty key.
+/// The lower bound of a scan from the first key, because bf-tree accepts no empty key.
 const SMALLEST_KEY: &[u8] = &[0];
 
 /// A store of bf-tree.
@@ -31,7 +32,8 @@ pub(super) struct BfTreeStore {
     tree: BfTree,
     limits: EntryLimits,
     snapshot: PathBuf,
-    /// The lock of snapshots. bf-tree skips a snapshot that is requested while another snapshot is being written.
+    /// Serializes snapshots, because bf-tree skips a snapshot that is requested while another snapshot is being
+    /// written.
     flushing: Mutex<()>,
 }
 

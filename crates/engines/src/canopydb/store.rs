@@ -1,4 +1,4 @@
-//! A store of canopydb.
+//! Implements a store of canopydb.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use crate::stats::EngineStats;
 use crate::store::Store;
 use crate::walk;
 
-/// The name of the only tree.
+/// The name of the only tree of a store.
 const DATA: &[u8] = b"data";
 
-/// The error of a reader that does not find the tree which was created at opening.
-const LOST: &str = "the store does not contain its tree";
+/// The error of a read that does not find the tree `DATA`, which is created when the store is opened.
+const LOST: &str = "the store does not contain the tree \"data\"";
 
 /// A store of canopydb, which keeps all entries in one tree.
 pub(super) struct CanopydbStore {

@@ -1,4 +1,4 @@
-//! The checks of an engine, each a function that receives the engine or its constructor.
+//! Checks whether an engine keeps its contract. Each check is a function that receives the engine or its constructor.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -12,7 +12,7 @@ use workload::Scan;
 use super::stores;
 use crate::{Codec, Engine, OpenStore, Opening, Store};
 
-/// Builds another engine of the same kind.
+/// Builds a new instance of the engine under test, with the same parameters.
 pub(crate) type Make<'a> = &'a dyn Fn() -> Box<dyn Engine>;
 
 /// A check of one invariant for an engine.
@@ -31,23 +31,24 @@ pub(crate) const CHECKS: [(&str, Check); 9] = [
     ("merges", |make| merges_are_combined(&*make())),
 ];
 
-/// The result of a check that found no violation.
+/// The result of a check that found no violation of its invariant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kept {
     /// The engine keeps the invariant without exceptions.
     Yes,
-    /// The engine keeps the invariant, but the engine was built without this codec.
+    /// The engine keeps the invariant with all other codecs. The library was built without the named codec.
     Without(String),
-    /// The invariant does not apply to the engine.
+    /// The engine lacks the capability that the invariant is about.
     NotAsked,
 }
 
-/// A design with small memtables and caches, so that a few thousand writes flush and compact.
+/// Returns a design with small memtables and a small cache, so that a few thousand writes cause flushes and
+/// compactions.
 fn small() -> Design {
     with(&Design::default(), "memtable.capacity = \"128KiB\"\ncache.capacity = \"1MiB\"")
 }
 
-/// Returns the test design with additional settings.
+/// Returns `design` with the TOML text `settings` applied to it.
 fn with(design: &Design, settings: &str) -> Design {
     design.with(&settings.parse().expect("the text is TOML")).expect("the table is a design")
 }
@@ -73,8 +74,8 @@ fn whole_batches(engine: &dyn Engine) -> Result<Kept, String> {
     }
 }
 
-/// Checks that the engine accepts every setting: no filters, ribbon filters, no cache, each WAL mode, and each codec of
-/// the engine.
+/// Checks that the engine opens a store with every setting: no filters, ribbon filters, no cache, each WAL mode, and
+/// each codec. A library may lack a codec.
 fn every_term_is_taken(engine: &dyn Engine) -> Result<Kept, String> {
     let designs = [
         "bloom = \"none\"\ncache = \"none\"",
@@ -103,13 +104,13 @@ fn every_term_is_taken(engine: &dyn Engine) -> Result<Kept, String> {
         let mapping = engine.mapping(options);
         let is_told = engine.reads_whole_design() || mapping.len() >= 4;
         if !is_told {
-            return Err(format!("{options:?}: the mapping lines are not valid: {mapping:?}"));
+            return Err(format!("{options:?}: mapping() returned fewer than 4 lines: {mapping:?}"));
         }
     }
     Ok(kept)
 }
 
-/// Checks that the version of an engine is valid, and that its statistics are plausible for the entries of the store.
+/// Checks that the version of an engine contains a dot, and that its statistics are plausible for 5,000 entries.
 fn reports_are_of_the_store(engine: &dyn Engine) -> Result<Kept, String> {
     let home = new_home()?;
     let store = open(engine, home.path(), &small())?;
@@ -120,26 +121,32 @@ fn reports_are_of_the_store(engine: &dyn Engine) -> Result<Kept, String> {
     store.settle().map_err(|error| error.to_string())?;
     let (stats, version) = (store.stats(), store.version());
     if !version.as_ref().is_some_and(|version| version.contains('.')) {
-        return Err(format!("the version of the engine is not valid: {version:?}"));
+        return Err(format!("version() must return a version with a dot, but returned {version:?}"));
     }
     if engine.reports_levels_and_stalls() && stats.sum_of_levels(&c::RUNS).is_none_or(|runs| runs == 0) {
-        return Err(format!("the engine reports levels, but it has no levels: {stats:?}"));
+        return Err(format!(
+            "the engine declares that it reports levels, but stats() has no sorted run after a flush: \
+             {stats:?}"
+        ));
     }
     if engine.reports_memory() && stats.memory_bytes().is_none() {
-        return Err(format!("the engine reports memory, but its memory is 0: {stats:?}"));
+        return Err(format!(
+            "the engine declares that it reports memory, but stats() contains no memory: {stats:?}"
+        ));
     }
     let table_bytes = stats.whole.reading(&c::TABLE_BYTES);
     store.end().map_err(|error| error.to_string())?;
     match table_bytes {
-        Some(bytes) if bytes <= 100_000 => {
-            Err(format!("the tables with 5,000 entries of 104 bytes have {bytes} bytes"))
-        }
+        Some(bytes) if bytes <= 100_000 => Err(format!(
+            "stats() reports {bytes} bytes of SSTables for 5,000 entries of 104 bytes, expected more than \
+             100,000"
+        )),
         _ => Ok(Kept::Yes),
     }
 }
 
-/// Checks that a reopened store has all its entries. If the engine can compact the whole store, the store must still
-/// have all entries after that.
+/// Checks that a store without a WAL keeps all entries when it is flushed, closed and reopened. If the engine can
+/// compact the whole store, the entries are counted after a compaction.
 fn it_opens_again(make: Make<'_>) -> Result<Kept, String> {
     let home = new_home()?;
     let opening = Opening::new(&home.path().join("store"), &with(&small(), "wal = \"none\""));
@@ -159,12 +166,16 @@ fn it_opens_again(make: Make<'_>) -> Result<Kept, String> {
     let disk = store.disk_bytes();
     match entries == 2_000 && is_closed.get() && disk.is_some_and(|bytes| bytes > 0) {
         true => Ok(Kept::Yes),
-        false => Err(format!("the store has {entries} of 2,000 entries, in {disk:?} bytes")),
+        false => Err(format!(
+            "the reopened store has {entries} entries in {} bytes of files, expected 2,000 entries in more \
+             than 0 bytes",
+            disk.unwrap_or(0)
+        )),
     }
 }
 
-/// Checks that a store has exactly the calls that its engine declares. A checkpoint must be a separate store with
-/// exactly the entries that existed before the call.
+/// Checks that the stores of an engine support exactly the optional calls that the engine declares. A checkpoint must
+/// be a separate store with exactly the entries that existed before the call.
 fn calls_are_declared(engine: &dyn Engine) -> Result<Kept, String> {
     let home = new_home()?;
     let (own, copy) = (home.path().join("store"), home.path().join("copy"));
@@ -193,7 +204,9 @@ fn calls_are_declared(engine: &dyn Engine) -> Result<Kept, String> {
     ] {
         if declared != has {
             return Err(format!(
-                "{call}: the engine declares {declared}, but its stores support the call: {has}"
+                "{call}: the engine {}, but its stores {}",
+                if declared { "declares the call" } else { "does not declare the call" },
+                if has { "support it" } else { "do not support it" }
             ));
         }
     }
@@ -206,7 +219,7 @@ fn calls_are_declared(engine: &dyn Engine) -> Result<Kept, String> {
     let expected = if deleted.is_some() { 2_900 } else { 3_000 } - u32::from(single.is_some()) as usize;
     if entries != expected {
         return Err(format!(
-            "the store has {entries} entries after a compaction and deletes, expected {expected}"
+            "the store has {entries} entries after puts, a compaction and deletes, expected {expected}"
         ));
     }
     if checkpoint.is_none() {
@@ -217,12 +230,14 @@ fn calls_are_declared(engine: &dyn Engine) -> Result<Kept, String> {
     copied.end().map_err(|error| error.to_string())?;
     match entries {
         2_000 => Ok(Kept::Yes),
-        _ => Err(format!("the checkpoint has {entries} of 2,000 entries")),
+        _ => Err(format!(
+            "the checkpoint has {entries} entries, expected the 2,000 entries before the call of checkpoint()"
+        )),
     }
 }
 
-/// Checks that a store with each merge operator combines values and operands as a map does, also after flushes and a
-/// compaction.
+/// Checks, for each merge operator, that a store combines values and operands like a reference map, also after flushes
+/// and compactions.
 fn merges_are_combined(engine: &dyn Engine) -> Result<Kept, String> {
     if !engine.merges() {
         return Ok(Kept::NotAsked);

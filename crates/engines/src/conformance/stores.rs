@@ -1,4 +1,5 @@
-//! The invariants of a store, each a function that receives an opener and reopens the store through it.
+//! Checks the invariants of a store. Each check is a function that receives an opener, and reopens the store through
+//! it.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -9,19 +10,21 @@ use workload::{Model, Scan, Target, Write};
 
 use crate::{EntryLimits, Store};
 
-/// Reopens the store under test on its existing files.
+/// Opens the store under test. A later call reopens the store on its existing files.
 pub(crate) type Opener<'a> = dyn Fn() -> Result<Box<dyn Target>, String> + 'a;
 
-/// The check of an invariant, with the limits of the store; the error describes the violation.
+/// A check of one invariant for a store with these entry limits. The error describes the violation.
 pub(crate) type Check = fn(&Opener<'_>, &EntryLimits) -> Result<(), String>;
 
-/// Number of operations in one history.
+/// The number of operations in one random history.
 const STEPS: usize = 6_000;
 
-/// The bytes of which keys consist. An engine that uses C strings or compares signed bytes fails with these bytes.
+/// The bytes of the random keys. An engine that treats keys as C strings, or compares bytes as signed numbers, fails
+/// with these bytes.
 const ALPHABET: [u8; 5] = [0x00, 0x01, b'a', 0x80, 0xff];
 
-/// Checks merges among other writes against a map, with flushes and a compaction in between.
+/// Compares a store with a map after each of many random merges and other writes, with flushes and compactions in
+/// between.
 pub(crate) fn merges(store: &dyn Store, operator: MergeOperator) -> Result<(), String> {
     let text = |error: workload::TargetError| error.to_string();
     let (mut random, mut map) = (SplitMix64::new(11), BTreeMap::<Vec<u8>, Vec<u8>>::new());
@@ -31,7 +34,10 @@ pub(crate) fn merges(store: &dyn Store, operator: MergeOperator) -> Result<(), S
         operand.truncate(20);
         match random.below(100) {
             0..60 => {
-                store.merge(&key, &operand).ok_or("its stores have no merge")?.map_err(text)?;
+                let merged = store.merge(&key, &operand);
+                merged
+                    .ok_or("the engine declares merges, but its stores have no merge call")?
+                    .map_err(text)?;
                 operator.combine(map.entry(key.clone()).or_default(), &operand);
             }
             60..70 => {
@@ -56,7 +62,11 @@ pub(crate) fn merges(store: &dyn Store, operator: MergeOperator) -> Result<(), S
         let mut found = Vec::new();
         let is_found = store.get(&key, &mut found).map_err(text)?;
         if is_found.then_some(&found) != map.get(&key) {
-            return Err(format!("step {step}: {key:x?} is {found:x?}, not {:x?}", map.get(&key)));
+            return Err(format!(
+                "step {step}: get of key {key:x?} returned {:x?}, expected {:x?} (None: the key is absent)",
+                is_found.then_some(&found),
+                map.get(&key)
+            ));
         }
     }
     for direction in [Direction::Forward, Direction::Backward] {
@@ -65,13 +75,14 @@ pub(crate) fn merges(store: &dyn Store, operator: MergeOperator) -> Result<(), S
         store.range(&all, &mut |key, value| entries.push((key.to_vec(), value.to_vec()))).map_err(text)?;
         entries.sort();
         if !entries.iter().map(|(key, value)| (key, value)).eq(&map) {
-            return Err(format!("a scan {direction:?} differs from the gets"));
+            return Err(format!("a {direction:?} scan of the whole store differs from the expected map"));
         }
     }
     Ok(())
 }
 
-/// Checks random operations of every kind against the model, with the store closed and reopened in between.
+/// Compares a store with the model under random operations of every kind. The store is closed and reopened every 1,500
+/// operations.
 pub(crate) fn model(open: &Opener<'_>, limits: &EntryLimits) -> Result<(), String> {
     let mut random = SplitMix64::new(7);
     let model = Model::default();
@@ -129,7 +140,10 @@ fn one_step(
             let expected = model.put_if_absent(&key, &value).transpose().map_err(text)?;
             match written.map_err(text)? {
                 written if Some(written) == expected => Ok(()),
-                written => Err(format!("a conditional put of {key:x?} returns {written}, not {expected:?}")),
+                written => Err(format!(
+                    "put_if_absent of key {key:x?} returned {written}, expected {}",
+                    expected == Some(true)
+                )),
             }
         }
         44..47 => single_life(random, store, model, limits),
@@ -169,8 +183,8 @@ fn one_step(
     }
 }
 
-/// Puts a key that is absent, or deletes a key that exists by a single delete. No other write has a key of this kind,
-/// except for range deletes. A store without single deletes deletes the key.
+/// Runs one step in the life of a key that only this function writes, apart from range deletes. An absent key is put.
+/// An existing key is deleted by a single delete, or by an ordinary delete if the store has no single deletes.
 fn single_life(
     random: &mut SplitMix64,
     store: &dyn Target,
@@ -187,7 +201,7 @@ fn single_life(
     store.single_delete(&key).unwrap_or_else(|| store.delete(&key)).map_err(text)?;
     let mut found = Vec::new();
     if store.get(&key, &mut found).map_err(text)? {
-        return Err(format!("{key:x?} exists after its single delete"));
+        return Err(format!("key {key:x?} still exists after its single delete"));
     }
     model.delete(&key).map_err(text)
 }
@@ -197,12 +211,12 @@ fn key(random: &mut SplitMix64) -> Vec<u8> {
     (0..bytes).map(|_| ALPHABET[random.below(ALPHABET.len() as u64) as usize]).collect()
 }
 
-/// A value of any size.
+/// Returns a random value: often up to 149 bytes, sometimes empty or up to 20,000 bytes.
 fn value(random: &mut SplitMix64) -> Vec<u8> {
     value_within(random, &EntryLimits::default())
 }
 
-/// A value of any size within the limits.
+/// Returns a random value like [`value`], with its size clamped to the limits of values.
 fn value_within(random: &mut SplitMix64, limits: &EntryLimits) -> Vec<u8> {
     let bytes = match random.below(20) {
         0 | 1 => 0,
@@ -223,7 +237,8 @@ fn gets(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Result<()
     match is_found == is_expected && found == expected {
         true => Ok(()),
         false => Err(format!(
-            "get {key:x?} returned {is_found} with {} bytes, expected {is_expected} with {} bytes",
+            "get of key {key:x?}: found is {is_found} with {} bytes in the buffer, expected {is_expected} \
+             with {} bytes",
             found.len(),
             expected.len()
         )),
@@ -241,11 +256,11 @@ fn multi_gets(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Res
     };
     match ask(store)? == ask(model)? {
         true => Ok(()),
-        false => Err(format!("multi-get {keys:x?} returned wrong values")),
+        false => Err(format!("multi_get of keys {keys:x?} returned other values than the model")),
     }
 }
 
-/// Compares a scan of the store with the same scan of the model.
+/// Runs a scan on the store and on the model, and compares the entries and their number.
 fn compare(store: &dyn Target, model: &Model, scan: &Scan<'_>) -> Result<(), String> {
     let ask = |target: &dyn Target| {
         let mut entries = Vec::new();
@@ -260,15 +275,17 @@ fn compare(store: &dyn Target, model: &Model, scan: &Scan<'_>) -> Result<(), Str
     let at = found.iter().zip(&expected).take_while(|(found, expected)| found == expected).count();
     let key = |entries: &[(Vec<u8>, Vec<u8>)]| entries.get(at).map(|(key, _)| key.clone());
     Err(format!(
-        "{scan:x?} returned {} entries and reported {count}, expected {expected_count}; entry {at} is {:x?}, expected {:x?}",
+        "{scan:x?} passed {} entries and returned {count}, expected {expected_count}; the key of entry {at} \
+         is {:x?}, expected {:x?} (None: no such entry)",
         found.len(),
         key(&found),
         key(&expected)
     ))
 }
 
-/// Checks keys up to the longest that every engine without limits accepts, and values from empty to megabytes. If the
-/// engine has limits, checks the sizes within the limits, and that the store rejects every size next to a limit.
+/// Checks that keys of up to 501 bytes and values of 0 bytes to 5 MiB can be read back, before and after a flush. If
+/// the engine has limits, the sizes are clamped to the limits, and the store must reject the first size beyond each
+/// limit.
 pub(crate) fn sizes(open: &Opener<'_>, limits: &EntryLimits) -> Result<(), String> {
     let store = open()?;
     let sizes = [0usize, 1, 127, 128, 4095, 4096, 4097, 65_535, 65_536, 1 << 20, 5 << 20];
@@ -288,7 +305,8 @@ pub(crate) fn sizes(open: &Opener<'_>, limits: &EntryLimits) -> Result<(), Strin
             let is_found = store.get(&key, &mut found).map_err(|error| error.to_string())?;
             if !is_found || found != value {
                 return Err(format!(
-                    "a value of {} bytes was read as {} bytes, found: {is_found}",
+                    "a get returned other bytes than were put: {} bytes were put, {} bytes were read, and \
+                     the get returned {is_found}",
                     value.len(),
                     found.len()
                 ));
@@ -302,7 +320,7 @@ pub(crate) fn sizes(open: &Opener<'_>, limits: &EntryLimits) -> Result<(), Strin
     store.close().map_err(|error| error.to_string())
 }
 
-/// Checks that a store rejects keys and values whose sizes are next to a limit, and stays empty.
+/// Checks that a store rejects the first key size and value size beyond each limit, and stays empty.
 fn rejects_sizes_beyond(store: &dyn Target, limits: &EntryLimits) -> Result<(), String> {
     let beyond = |sizes: &RangeInclusive<usize>| {
         let above = sizes.end().checked_add(1);
@@ -313,18 +331,19 @@ fn rejects_sizes_beyond(store: &dyn Target, limits: &EntryLimits) -> Result<(), 
     for (key, value) in keys.chain(beyond(&limits.value_bytes).map(|bytes| (key, bytes))) {
         if store.put(&vec![b'k'; key], &vec![b'v'; value]).is_ok() {
             return Err(format!(
-                "a key of {key} bytes with a value of {value} bytes is beyond the limits, but accepted"
+                "a key of {key} bytes with a value of {value} bytes is beyond the limits, but was accepted; \
+                 expected an error"
             ));
         }
     }
     let scan = Scan { low: b"", high: None, direction: Direction::Forward, limit: usize::MAX };
     match store.range(&scan, &mut |_, _| {}).map_err(|error| error.to_string())? {
         0 => Ok(()),
-        entries => Err(format!("{entries} rejected entries are in the store")),
+        entries => Err(format!("{entries} entries are in the store, although every put was rejected")),
     }
 }
 
-/// Checks that all writes are present after the store is reopened: with a log or without, flushed or not.
+/// Checks that all writes are present after the store is closed and reopened, whether they were flushed or not.
 pub(crate) fn survives(open: &Opener<'_>, _: &EntryLimits) -> Result<(), String> {
     let entry = |number: u32| (number.to_be_bytes(), [number as u8; 60]);
     let mut written = 0;
@@ -351,7 +370,8 @@ pub(crate) fn survives(open: &Opener<'_>, _: &EntryLimits) -> Result<(), String>
         let count = count.map_err(|error| error.to_string())?;
         if count != written as usize || wrong.is_some() {
             return Err(format!(
-                "after {life} reopenings, the store has {count} of {written} entries; the first wrong entry is {wrong:x?}"
+                "after {life} reopenings, a scan found {count} of {written} entries; the key of the first \
+                 wrong entry is {wrong:x?} (None: no wrong entry)"
             ));
         }
         store.close().map_err(|error| error.to_string())?;
@@ -359,8 +379,8 @@ pub(crate) fn survives(open: &Opener<'_>, _: &EntryLimits) -> Result<(), String>
     Ok(())
 }
 
-/// Checks atomicity of batches. Each batch writes one value to many keys, so a reader must never see two different
-/// values.
+/// Checks that batches are atomic. Each batch writes one value to the same 20 keys, so a concurrent scan must never see
+/// two different values.
 pub(crate) fn whole_batches(open: &Opener<'_>, _: &EntryLimits) -> Result<(), String> {
     let store = open()?;
     let keys: Vec<[u8; 2]> = (0..20u8).map(|number| [b'b', number]).collect();
@@ -384,8 +404,10 @@ pub(crate) fn whole_batches(open: &Opener<'_>, _: &EntryLimits) -> Result<(), St
                 values.dedup();
                 if count != keys.len() || values.len() != 1 {
                     return Err(format!(
-                        "a reader found {count} keys with {} different values",
-                        values.len()
+                        "a scan during batches found {count} keys with {} different values, expected {} \
+                         keys with one value",
+                        values.len(),
+                        keys.len()
                     ));
                 }
                 reads += 1;
@@ -400,7 +422,7 @@ pub(crate) fn whole_batches(open: &Opener<'_>, _: &EntryLimits) -> Result<(), St
     store.close().map_err(|error| error.to_string())
 }
 
-/// Checks threads that write and read their own keys.
+/// Checks that four threads read back their own keys while all threads write, and that no key is lost.
 pub(crate) fn threads(open: &Opener<'_>, _: &EntryLimits) -> Result<(), String> {
     const THREADS: u8 = 4;
     const KEYS: u32 = 1_000;
@@ -417,7 +439,7 @@ pub(crate) fn threads(open: &Opener<'_>, _: &EntryLimits) -> Result<(), String> 
             let mut found = Vec::new();
             store.get(&key, &mut found).map_err(|error| error.to_string())?;
             if found != value {
-                return Err(format!("thread {thread} did not find its key {}", number / 2));
+                return Err(format!("thread {thread} did not read back the value of its key {}", number / 2));
             }
         }
         Ok(())
@@ -433,6 +455,9 @@ pub(crate) fn threads(open: &Opener<'_>, _: &EntryLimits) -> Result<(), String> 
     let count = store.range(&scan, &mut |_, _| {}).map_err(|error| error.to_string())?;
     match count == usize::from(THREADS) * KEYS as usize {
         true => store.close().map_err(|error| error.to_string()),
-        false => Err(format!("{count} keys remain")),
+        false => Err(format!(
+            "the store has {count} keys after all threads, expected {}",
+            usize::from(THREADS) * KEYS as usize
+        )),
     }
 }

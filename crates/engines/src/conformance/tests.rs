@@ -1,4 +1,4 @@
-//! Tests that a store with a single fault fails the checks.
+//! Tests that every invariant check fails for a store with a seeded fault.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use workload::{Model, Scan, Target, TargetError, Write};
 use super::stores::{self, Check, Opener};
 use crate::EntryLimits;
 
-/// The fault of a canary store.
+/// The seeded fault of a test store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     /// A seeded fault: a scan omits its last entry.
@@ -23,23 +23,23 @@ enum Fault {
     SparesFirstOfRange,
     /// A seeded fault: the first and the last answer of a multi-get are swapped.
     SwapsMultiGet,
-    /// Keys with an empty value are not found.
+    /// A seeded fault: keys with an empty value are not found.
     SkipsEmptyValues,
-    /// Keys end at their first zero byte.
+    /// A seeded fault: keys end at their first zero byte.
     EndsKeysAtZero,
-    /// If a batch has several writes to one key, the first write wins.
+    /// A seeded fault: if a batch has several writes to one key, the first write wins.
     FirstOfBatchWins,
     /// A seeded fault: a reopened store is empty.
     ForgetsOnOpening,
-    /// Values are cut at 64 KiB.
+    /// A seeded fault: values are truncated to 64 KiB.
     CutsLargeValues,
-    /// Batches are written one entry at a time.
+    /// A seeded fault: batches are written one entry at a time.
     TearsBatches,
-    /// Writes by several threads are sometimes lost.
+    /// A seeded fault: some writes are lost.
     LosesRaces,
 }
 
-/// The contents of the store that survive from one opening to the next.
+/// A test store with at most one fault. Reopened stores share the entries of the same model.
 struct Canary {
     fault: Option<Fault>,
     model: Arc<Model>,
@@ -51,7 +51,7 @@ impl Canary {
         Self { fault, model: Arc::default() }
     }
 
-    /// Opens the store.
+    /// Reopens the store on its entries.
     fn opened(&self) -> Self {
         let forgets = self.fault == Some(Fault::ForgetsOnOpening);
         let model = if forgets { Arc::default() } else { Arc::clone(&self.model) };
@@ -192,6 +192,6 @@ fn a_store_that_ignores_its_limits_is_caught() {
         let limits = EntryLimits { key_bytes, value_bytes };
         let store = Canary::shared(None);
         let caught = stores::sizes(&|| Ok(Box::new(store.opened())), &limits).unwrap_err();
-        assert!(caught.contains("is beyond the limits, but accepted"), "{caught}");
+        assert!(caught.contains("is beyond the limits, but was accepted"), "{caught}");
     }
 }

@@ -1,4 +1,4 @@
-//! A store of Fjall 3.
+//! Implements a store of Fjall 3.
 
 use std::path::Path;
 
@@ -35,7 +35,7 @@ impl FjallStore {
         Ok(Self { database, keyspace, syncs: settings.log == Log::Sync })
     }
 
-    /// Syncs all previous writes, if the WAL mode makes every write durable.
+    /// Syncs all previous writes if the WAL mode is [`Log::Sync`]. Otherwise, does nothing.
     fn sync(&self) -> Result<(), TargetError> {
         if self.syncs {
             self.database.persist(PersistMode::SyncData)?;
@@ -64,7 +64,7 @@ fn options(settings: &EngineOptions) -> KeyspaceCreateOptions {
         .with_kv_separation(separation(settings, codec))
 }
 
-/// The options of values apart from their keys; `None` if all values are with their keys.
+/// Returns the options that keep large values in blob files. `None` if all values are stored with their keys.
 fn separation(settings: &EngineOptions, codec: CompressionType) -> Option<KvSeparationOptions> {
     let ValuePlace::BlobFiles { threshold, file_bytes, stale_share } = settings.values else { return None };
     Some(

@@ -1,4 +1,4 @@
-//! A store of Fjall 2.
+//! Implements a store of Fjall 2.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ pub(super) struct Fjall2Store {
 }
 
 impl Fjall2Store {
-    /// Opens the store in `directory`. `write_buffer_bytes` is the limit for all memtables together.
+    /// Opens the store in `directory`. `write_buffer_bytes` limits the total size of all memtables.
     pub(super) fn open(
         directory: &Path,
         (settings, write_buffer_bytes): (&EngineOptions, u64),
@@ -50,7 +50,7 @@ impl Fjall2Store {
         Ok(Self { keyspace, partition, syncs: settings.log == Log::Sync })
     }
 
-    /// Syncs all previous writes, if the WAL mode makes every write durable.
+    /// Syncs all previous writes if the WAL mode is [`Log::Sync`]. Otherwise, does nothing.
     fn sync(&self) -> Result<(), TargetError> {
         if self.syncs {
             self.keyspace.persist(PersistMode::SyncData)?;

@@ -1,4 +1,5 @@
-//! `LevelDB`, loaded when it is opened. Source: `include/leveldb/c.h` of 1.23.
+//! Adapter for `LevelDB`, a shared library that is loaded when a store is opened. Source: `include/leveldb/c.h` of
+//! `LevelDB` 1.23.
 
 mod store;
 
@@ -25,7 +26,7 @@ pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<LevelDb>(
 )
 .limited(&[Limit::NotDeterministic]);
 
-/// The name and the origin of the library that is loaded.
+/// The name of the shared library, and instructions to get it.
 const WANTED: Wanted = Wanted {
     name: "libleveldb.so",
     variable: "LSMBENCH_LEVELDB",
@@ -64,7 +65,7 @@ impl Engine for LevelDb {
         true
     }
 
-    /// LevelDB writes its WAL in every WAL mode.
+    /// Returns [`Survival::Acknowledged`], because `LevelDB` writes its WAL in every WAL mode.
     fn survival(&self, _: Log) -> Option<Survival> {
         Some(Survival::Acknowledged)
     }
@@ -79,7 +80,10 @@ impl Engine for LevelDb {
         let bits = format!("filters {} bits", settings.filter_bits_per_key);
         match settings.filter_bits_per_key.fract() {
             0.0 => lines.push(format!("{bits}: filter_policy bloom")),
-            _ => lines.push(unequal(format_args!("{bits}: LevelDB rounds to whole bits"))),
+            _ => lines.push(unequal(format_args!(
+                "{bits}: the adapter rounds to whole bits, because LevelDB accepts only these; 0 bits mean \
+                 no filter"
+            ))),
         }
         lines.extend(without_filters(settings, "LevelDB"));
         lines.extend(without_blob_files(settings, "LevelDB"));

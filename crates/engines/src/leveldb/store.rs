@@ -1,4 +1,4 @@
-//! A store of `LevelDB`, driven through its C interface.
+//! Implements a store of `LevelDB` through its C interface.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uchar, c_void};
@@ -15,7 +15,7 @@ use crate::stats::EngineStats;
 use crate::store::Store;
 use crate::symbols::{Loaded, bytes_at, functions};
 
-/// Names of the called functions, which all supported versions have.
+/// The names of the called C functions. All supported versions of the library have these functions.
 pub(super) const REQUIRED: &[&str] = Api::REQUIRED;
 
 /// An opaque object of the library; only the library dereferences the pointer.
@@ -24,7 +24,7 @@ type Object = *mut c_void;
 type Message = *mut *mut c_char;
 
 functions! {
-    /// The functions of `leveldb/c.h` that are called here.
+    /// The functions of `leveldb/c.h` that the adapter calls.
     Api, "leveldb_", linked(any()), newest(any()),
     required {
         free: fn(*mut c_void);
@@ -78,13 +78,15 @@ functions! {
     newest {}
 }
 
-/// A key after all keys of a workload. A compaction of only this key flushes the memtable and rewrites no SSTable.
+/// A key that sorts after all keys of a workload. A compaction of only this key flushes the memtable and rewrites no
+/// SSTable.
 const BEHIND_ALL: [u8; 64] = [0xff; 64];
 
-/// The files of level 0 at which a compaction becomes due.
+/// The number of files in level 0 from which a compaction is due.
 const LEVEL0_FILES: u64 = 4;
 
-/// The size of level 1, in megabytes, at which a compaction becomes due. Each level below is ten times as large.
+/// The size of level 1 above which a compaction is due, in megabytes. The threshold of each deeper level is ten times
+/// that of the level above.
 const LEVEL1_MEGABYTES: u64 = 10;
 
 /// A store of `LevelDB`.
@@ -150,7 +152,8 @@ impl LevelDbStore {
         parse_levels(&self.text(c"leveldb.stats").unwrap_or_default())
     }
 
-    /// Moves the iterator to the start of a scan.
+    /// Moves the iterator to the first entry in the direction of the scan. For a backward scan, this is the last key
+    /// before `scan.high`.
     fn seek(&self, iterator: Object, scan: &Scan<'_>) {
         // SAFETY: The iterator is alive, and the keys live through the calls.
         unsafe {
@@ -171,7 +174,8 @@ impl LevelDbStore {
         }
     }
 
-    /// Passes the entries from the iterator's position to `visit`.
+    /// Passes entries to `visit`, in the direction of the scan, from the current entry of the iterator to the end of
+    /// the key range. Stops after `scan.limit` entries. Returns the number of passed entries.
     fn walk(&self, iterator: Object, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> usize {
         let mut entries = 0;
         while entries < scan.limit {
@@ -203,7 +207,10 @@ impl LevelDbStore {
 }
 
 impl Api {
-    /// Calls a function that returns an error through a message pointer.
+    /// Calls a C function that reports an error through a message pointer.
+    ///
+    /// # Errors
+    /// The library returned a message. The error contains the message.
     fn fallible<T>(&self, call: impl FnOnce(Message) -> T) -> Result<T, TargetError> {
         let mut message = null_mut();
         let result = call(&raw mut message);
@@ -214,10 +221,10 @@ impl Api {
         }
     }
 
-    /// The text that the library allocated, or `None` for a null pointer.
+    /// Copies a text that the library allocated, and frees it. Returns `None` for a null pointer.
     ///
     /// # Safety
-    /// `text` must be null, or NUL-terminated and owned by the caller.
+    /// `text` must be null, or a NUL-terminated text that the caller owns. The text must not be used afterwards.
     unsafe fn take_text(&self, text: *mut c_char) -> Option<String> {
         if text.is_null() {
             return None;
@@ -356,7 +363,7 @@ impl Store for LevelDbStore {
     }
 }
 
-/// Returns whether a level of the store needs a compaction.
+/// Returns whether a level needs a compaction, from its number, its number of files, and its size in megabytes.
 fn is_due((level, files, megabytes): &(u32, u64, u64)) -> bool {
     match level {
         0 => *files >= LEVEL0_FILES,
@@ -364,7 +371,8 @@ fn is_due((level, files, megabytes): &(u32, u64, u64)) -> bool {
     }
 }
 
-/// Parses the lines of `leveldb.stats`: level, files, megabytes, and columns that are ignored.
+/// Parses the table of levels in `leveldb.stats`. Returns the number, the number of files, and the size in megabytes of
+/// each level.
 fn parse_levels(text: &str) -> Vec<(u32, u64, u64)> {
     let level = |line: &str| {
         let mut words = line.split_whitespace();

@@ -1,4 +1,4 @@
-//! A store of LMDB.
+//! Implements a store of LMDB.
 #![allow(unsafe_code)]
 
 use std::ops::Bound;
@@ -14,10 +14,10 @@ use crate::options::{EngineOptions, Log};
 use crate::stats::EngineStats;
 use crate::store::Store;
 
-/// The size of the address range reserved for the map. Only written pages take memory or storage.
+/// The size in bytes of the reserved address range of the memory map. Only written pages take memory or storage.
 const MAP_BYTES: usize = 1 << 38;
 
-/// The name of the file of a store in its directory.
+/// The name of the file with the entries of a store.
 const DATA: &str = "data.mdb";
 
 /// The maximum number of concurrent readers.
@@ -46,7 +46,7 @@ impl LmdbStore {
         let created = env.create_databases_and_commit(env.write_txn()?, |opener, transaction| {
             opener.create_database(transaction, None).map(CommitOrAbort::<_, ()>::Commit)
         });
-        let data = created?.commit().ok_or("the environment has no table")?;
+        let data = created?.commit().ok_or("the LMDB environment lacks the database of the store")?;
         Ok(Self { env, data })
     }
 }

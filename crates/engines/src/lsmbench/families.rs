@@ -1,4 +1,4 @@
-//! A store of lsmbench with column families that are trees of their own.
+//! Implements a store of lsmbench whose column families are separate trees.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use super::{calls, readings};
 use crate::stats::EngineStats;
 use crate::store::Store;
 
-/// An open store with column families.
+/// An open store whose column families are separate trees.
 pub(super) struct FamiliesStore {
     families: Families,
     mode: Mode,
@@ -20,15 +20,14 @@ impl FamiliesStore {
         Self { families, mode }
     }
 
-    /// The error of an operation that names no family.
+    /// Returns the error of an operation that names no family. The error lists the families.
     fn unnamed<T>(&self) -> Result<T, TargetError> {
         let names: Vec<&str> = self.families.names().collect();
         Err(format!("the operation names no family; the families are {}", names.join(", ")).into())
     }
 }
 
-/// The operations of the whole store. A store with families rejects an operation on keys that names no
-/// [family](Store::family).
+/// The operations on the whole store. Every operation on keys is an error, because it names no [family](Store::family).
 impl Target for FamiliesStore {
     fn put(&self, _: &[u8], _: &[u8]) -> Result<(), TargetError> {
         self.unnamed()
@@ -90,7 +89,7 @@ impl Store for FamiliesStore {
     }
 }
 
-/// One family of a store.
+/// The operations of one family of a store.
 struct FamilyOfStore<'s> {
     family: Family<'s>,
     store: &'s FamiliesStore,

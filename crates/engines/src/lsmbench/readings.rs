@@ -1,4 +1,4 @@
-//! The readings of a store, from the statistics of its tree or of its families.
+//! Translates the statistics of a tree, or of the families of a store, into the metrics of results.
 
 use results::columns as c;
 use results::counters as n;
@@ -17,14 +17,14 @@ pub(super) fn of_store(stats: &Stats, mode: Mode, design: &Design) -> EngineStat
     EngineStats { whole: of_tree(stats, mode, design), levels: (0..levels).map(level).collect() }
 }
 
-/// Whether any tree of the store has values in blob files.
+/// Whether the tree, or the tree of any family, stores values in blob files.
 fn has_blobs(design: &Design) -> bool {
     let is_apart = |family| design.family(family).is_ok_and(|design| !design.keeps_values_inline());
     !design.keeps_values_inline() || design.families().any(is_apart)
 }
 
-/// The readings of a whole tree. In counted mode they include no times. The readings of blob files and of lookups with
-/// several threads are included only if the design has them.
+/// Returns the readings of a whole tree. In counted mode, the readings include no times. Readings of blob files, and of
+/// lookups that read with several threads, are included only if the design has these features.
 fn of_tree(stats: &Stats, mode: Mode, design: &Design) -> Readings {
     let counts = &stats.counts;
     let fetched_bytes = counts.data_block_bytes_read + counts.fence_page_bytes_read + counts.blob_read_bytes;
@@ -108,7 +108,7 @@ fn of_tree(stats: &Stats, mode: Mode, design: &Design) -> Readings {
     tree
 }
 
-/// Returns the statistics of one level.
+/// Returns the readings of one level.
 fn of_level(state: &LevelStats, counts: &LevelCounts) -> Readings {
     let mut level = Readings::default();
     level

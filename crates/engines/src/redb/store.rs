@@ -1,4 +1,4 @@
-//! A store of redb.
+//! Implements a store of redb.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::stats::EngineStats;
 use crate::store::Store;
 use crate::walk;
 
-/// The table of all entries.
+/// The definition of the only table of a store.
 const DATA: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("data");
 
 /// A store of redb, which keeps all entries in one table.

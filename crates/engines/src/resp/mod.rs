@@ -1,4 +1,5 @@
-//! A server with the Redis protocol: Redis, Valkey, `KeyDB`, Kvrocks, or a tree of lsmbench behind `lsmbench serve`.
+//! Adapter for servers with the Redis protocol: Redis, Valkey, `KeyDB`, Kvrocks, or a tree of lsmbench behind
+//! `lsmbench serve`.
 
 mod params;
 mod process;
@@ -47,7 +48,7 @@ impl Build<dyn Engine> for Resp {
 }
 
 impl Resp {
-    /// The program that starts a server. `None` if the parameters name the address of a running server.
+    /// Returns the program that starts a server. `None` if the parameters name the address of a running server.
     fn program(&self) -> Option<String> {
         self.0
             .address
@@ -62,7 +63,8 @@ impl Engine for Resp {
         Ok(Identity { library, ..Identity::default() })
     }
 
-    /// The store is in the process of the server, which does not end with the process of lsmbench.
+    /// Returns `None`, because the store is in the process of the server, which does not end with the process of
+    /// lsmbench.
     fn survival(&self, _: Log) -> Option<Survival> {
         None
     }

@@ -1,20 +1,21 @@
-//! The parameters of a server.
+//! Defines and checks the parameters of an engine that is a Redis server.
 
 use serde::{Deserialize, Serialize};
 
-/// Placeholder in a command for the file with the design.
+/// The placeholder for the path of the file with the design, in a server command.
 pub(super) const DESIGN: &str = "{design}";
 
-/// Placeholder in a command for the folder of the store.
+/// The placeholder for the path of the store's folder, in a server command.
 pub(super) const FOLDER: &str = "{dir}";
 
-/// Placeholder in a command for the port of the server.
+/// The placeholder for the port on which the server must listen, in a server command.
 pub(super) const PORT: &str = "{port}";
 
-/// Placeholder in a command for the path of the running program.
+/// The placeholder for the path of the running lsmbench program, in a server command.
 pub(super) const THIS_PROGRAM: &str = "{lsmbench}";
 
-/// Default command, which starts Redis. The options of the WAL mode follow.
+/// The command that starts a server if the parameters have no command. It starts Redis, and the options for the WAL
+/// mode of the design are appended.
 pub(super) const WITHOUT_COMMAND: [&str; 9] =
     ["redis-server", "--port", PORT, "--bind", "127.0.0.1", "--dir", "{dir}", "--save", ""];
 
@@ -35,31 +36,35 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Whether the command starts `lsmbench serve`, which flushes and compacts its tree on request.
+    /// Whether the command starts `lsmbench serve`, which flushes and compacts its tree at the request of a client.
     pub(super) fn starts_a_tree(&self) -> bool {
         self.command.first().is_some_and(|program| program == THIS_PROGRAM)
     }
 
-    /// Rejects parameters that contradict each other.
+    /// Checks that the parameters do not contradict each other.
     ///
     /// # Errors
-    /// The parameter to change.
+    /// Two parameters contradict each other, or a value is invalid. The error names the parameter and the remedy.
     pub(super) fn check(&self) -> Result<(), String> {
         let has_port = self.command.iter().any(|word| word.contains(PORT));
         if !self.address.is_empty() && !self.command.is_empty() {
             return Err(
-                "address and command are both set; set address for a running server, or command to start a server".to_owned()
+                "`address` and `command` are both set; set only `address` for a running server, or only \
+                 `command` to start a server"
+                    .to_owned(),
             );
         }
         if !self.command.is_empty() && !has_port {
             return Err(
-                "command has no {port}; add it, because the server must listen on this port of 127.0.0.1"
+                "`command` has no placeholder {port}; add it, because the server must listen on this port \
+                 of 127.0.0.1"
                     .to_owned(),
             );
         }
         if self.address.is_empty() && self.empty {
             return Err(
-                "empty has no effect without address, because a started server is empty; remove empty"
+                "`empty` has no effect without `address`, because a server that lsmbench starts is empty; \
+                 remove `empty`"
                     .to_owned(),
             );
         }
@@ -69,9 +74,10 @@ impl Params {
             .is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
         match self.address.is_empty() || is_address {
             true => Ok(()),
-            false => {
-                Err(format!("address \"{}\" is not HOST:PORT; write it like 127.0.0.1:6379", self.address))
-            }
+            false => Err(format!(
+                "`address` is \"{}\", which is not HOST:PORT; write it like 127.0.0.1:6379",
+                self.address
+            )),
         }
     }
 }
@@ -92,9 +98,9 @@ mod tests {
             assert_eq!(of(good), Ok(()), "{good}");
         }
         for (bad, error) in [
-            ("address = \"a:1\"\ncommand = [\"x\", \"{port}\"]", "address and command are both set"),
-            ("command = [\"redis-server\"]", "command has no {port}"),
-            ("empty = true", "remove empty"),
+            ("address = \"a:1\"\ncommand = [\"x\", \"{port}\"]", "`address` and `command` are both set"),
+            ("command = [\"redis-server\"]", "`command` has no placeholder {port}"),
+            ("empty = true", "remove `empty`"),
             ("address = \"localhost\"", "is not HOST:PORT"),
             ("address = \"localhost:x\"", "is not HOST:PORT"),
         ] {

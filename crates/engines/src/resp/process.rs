@@ -1,4 +1,4 @@
-//! A server that is started for one store, and that ends when the store is closed.
+//! Starts a server for one store, and ends the server when the store is closed.
 
 use std::fs::{self, File};
 use std::io;
@@ -14,31 +14,33 @@ use super::program::find;
 use crate::opening::Opening;
 use crate::options::Log;
 
-/// Shell script that runs the server in the background. The script ends the server when standard input is closed, which
-/// happens when the parent process ends.
+/// A shell script that runs the server in the background. The script ends the server when standard input is closed.
+/// This happens when the parent process ends, for whatever reason.
 const SCRIPT: &str = "exec 3<&0; \"$@\" </dev/null 3<&- & server=$!; \
                       { read -r gone <&3; kill \"$server\" 2>/dev/null; } & watcher=$!; exec 3<&-; \
                       wait \"$server\"; code=$?; kill \"$watcher\" 2>/dev/null; exit $code";
 
-/// Maximum time until a started server answers. The server may have to replay its WAL first.
+/// The maximum time from the start of a server until it accepts a connection. The server may have to replay its WAL
+/// first.
 const START_PATIENCE: Duration = Duration::from_mins(1);
 
-/// The time that a server has to end.
+/// The maximum time from the command to end a server until its process ends.
 const END_PATIENCE: Duration = Duration::from_mins(1);
 
-/// Time between two checks of a server.
+/// The time between two checks whether a server accepts connections, or has ended.
 const LOOK_PERIOD: Duration = Duration::from_millis(5);
 
 /// A server in a separate process.
 pub(super) struct ServerProcess {
     shell: Child,
     port: u16,
-    /// The output of the server.
+    /// The file with the standard output and standard error of the server.
     output: PathBuf,
 }
 
 impl ServerProcess {
-    /// Starts the server of a store.
+    /// Starts the server of a store on a free port. The command comes from `params`, or is the default command for
+    /// Redis.
     pub(super) fn start(params: &Params, opening: &Opening) -> Result<Self, TargetError> {
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
         let folder = &opening.directory;
@@ -70,11 +72,11 @@ impl ServerProcess {
         self.port
     }
 
-    /// Calls `connect` until it succeeds.
+    /// Calls `connect` repeatedly until it succeeds.
     ///
     /// # Errors
-    /// If the server ends before `connect` succeeds, returns the last lines of its output. If `connect` still fails
-    /// after a minute, returns the error of `connect`.
+    /// If the server ends before `connect` succeeds, returns the last lines of the server's output. If `connect` still
+    /// fails after [`START_PATIENCE`], returns the last error of `connect`.
     pub(super) fn wait_for<T>(
         &mut self,
         mut connect: impl FnMut() -> Result<T, TargetError>,
@@ -82,9 +84,11 @@ impl ServerProcess {
         let start = Instant::now();
         loop {
             if let Some(status) = self.shell.try_wait()? {
-                return Err(
-                    format!("the server ended while it started ({status}): {}", self.last_lines()).into()
-                );
+                return Err(format!(
+                    "the server ended before it accepted a connection ({status}); its last output: {}",
+                    self.last_lines()
+                )
+                .into());
             }
             match connect() {
                 Err(error) if start.elapsed() > START_PATIENCE => return Err(error),
@@ -94,19 +98,25 @@ impl ServerProcess {
         }
     }
 
-    /// Waits for the end of a server after the command to end it.
+    /// Waits until the process of the server ends. The caller has sent the command to end it.
+    ///
+    /// # Errors
+    /// The process still runs after [`END_PATIENCE`].
     pub(super) fn wait(&mut self) -> io::Result<()> {
         let start = Instant::now();
         while self.shell.try_wait()?.is_none() {
             if start.elapsed() > END_PATIENCE {
-                return Err(io::Error::new(io::ErrorKind::TimedOut, "the server does not stop"));
+                return Err(io::Error::new(
+                    io::ErrorKind::TimedOut,
+                    "the server still runs one minute after the command to end it",
+                ));
             }
             std::thread::sleep(LOOK_PERIOD);
         }
         Ok(())
     }
 
-    /// The last lines of the server's output, joined into one line.
+    /// Returns the last three lines of the server's output, joined into one line.
     fn last_lines(&self) -> String {
         let text = fs::read(&self.output).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
@@ -126,7 +136,7 @@ impl Drop for ServerProcess {
     }
 }
 
-/// Returns the words of the command that starts the server, with the path of its program.
+/// Returns the words of the command that starts the server. The first word is the path of the program.
 fn words(params: &Params, opening: &Opening) -> Result<Vec<String>, TargetError> {
     let mut words = match params.command.is_empty() {
         true => redis(opening),

@@ -1,11 +1,15 @@
-//! The program of a server.
+//! Finds the program that starts a server.
 
 use std::path::PathBuf;
 
 use super::params::THIS_PROGRAM;
 use crate::engine::Missing;
 
-/// Finds a program: a path, a name in the folders of `PATH`, or this program.
+/// Returns the path of a program. `program` is a path, a name to search for in the folders of `PATH`, or the
+/// placeholder for the running program.
+///
+/// # Errors
+/// No such file exists. The error names the searched folders.
 pub(super) fn find(program: &str) -> Result<PathBuf, Missing> {
     if program == THIS_PROGRAM {
         return std::env::current_exe().map_err(|error| missing(program, &error.to_string()));

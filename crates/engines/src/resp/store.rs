@@ -1,4 +1,4 @@
-//! A store that is accessed through a server with the Redis protocol.
+//! Implements a store that is accessed through a server with the Redis protocol.
 
 use std::fs;
 use std::path::Path;
@@ -16,10 +16,10 @@ use crate::options::Log;
 use crate::stats::EngineStats;
 use crate::store::Store;
 
-/// The sorted set of all keys, on a server without the command `RANGE`.
+/// The key of the sorted set that contains all keys of the store, on a server without the command `RANGE`.
 const NAMES: &[u8] = b"\0lsmbench:names";
 
-/// Script that atomically reads the keys of a range from the sorted set, with the values of these keys.
+/// A Lua script that atomically reads the keys of a range from the sorted set, and the values of these keys.
 const SCAN: &str = "local names = redis.call(ARGV[1], KEYS[1], ARGV[2], ARGV[3], 'LIMIT', 0, ARGV[4])
 local found = {}
 for place, name in ipairs(names) do
@@ -28,32 +28,32 @@ for place, name in ipairs(names) do
 end
 return found";
 
-/// The name of the file that marks a folder whose store is already on a server.
+/// The name of a file in the folder of a store. The file shows that the store is already on the server.
 const MARK: &str = "resp-store";
 
-/// The way in which a server finds the keys of a range.
+/// How scans find the keys of a range in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
-    /// The server executes scans by its command `RANGE`, which only `lsmbench serve` has.
+    /// The server executes scans with the command `RANGE`, which only `lsmbench serve` has.
     Range,
     /// A sorted set on the server, which every write updates, keeps the keys in order.
     SortedSet,
-    /// The server executes no scans.
+    /// Scans are not possible.
     None,
 }
 
 /// A store behind a server.
 pub(super) struct RespStore {
     client: Client,
-    /// The idle connections.
+    /// The connections that no thread uses.
     idle: Mutex<Vec<Connection>>,
     order: Order,
     version: String,
     /// Whether the server has the command `TREE`.
     has_tree: bool,
-    /// Whether the server has a command that compacts the store.
+    /// Whether the store can be compacted: lsmbench has started `lsmbench serve` for it.
     compacts: bool,
-    /// Whether the server saves its data when it ends, because it has no WAL.
+    /// Whether the server must save its data when it ends. True if lsmbench starts Redis without a WAL.
     saves: bool,
     /// The server process, if lsmbench started the server for this store.
     process: Mutex<Option<ServerProcess>>,
@@ -101,7 +101,8 @@ impl RespStore {
         })
     }
 
-    /// Sends a command to the server, and returns the reply. If a call fails, its connection is not used again.
+    /// Calls `call` with an idle or a new connection, and returns the result. A connection whose call failed is
+    /// dropped.
     fn call<T>(
         &self,
         call: impl FnOnce(&mut Connection) -> Result<T, redis::RedisError>,
@@ -120,7 +121,7 @@ impl RespStore {
         self.call(|connection| command.query(connection))
     }
 
-    /// Applies writes in one atomic step.
+    /// Applies writes in one transaction.
     fn apply<'a>(&self, writes: impl Iterator<Item = Write<'a>>) -> Result<(), TargetError> {
         let mut pipeline = redis::pipe();
         pipeline.atomic();
@@ -149,7 +150,8 @@ impl RespStore {
         }
     }
 
-    /// Executes a step of the tree that `lsmbench serve` serves. On any other server, this function does nothing.
+    /// Sends the command `TREE` with the argument `step` to `lsmbench serve`. On any other server, this function does
+    /// nothing.
     fn tree(&self, step: &str) -> Result<(), TargetError> {
         match self.has_tree {
             true => self.query(redis::cmd("TREE").arg(step)),
@@ -169,8 +171,11 @@ fn connect(client: &Client) -> Result<Connection, TargetError> {
     Ok(connection)
 }
 
-/// Reserves the server at an address for the store of a folder. The server must be empty, unless it already contains
-/// the store of this folder.
+/// Reserves a running server for the store in `folder`. If `params.empty` is set and the store is new, deletes all data
+/// of the server.
+///
+/// # Errors
+/// The store is new, but the server contains keys; or the error of the connection.
 fn take_over(connection: &mut Connection, folder: &Path, params: &Params) -> Result<(), TargetError> {
     let mark = folder.join(MARK);
     if mark.exists() {
@@ -182,7 +187,8 @@ fn take_over(connection: &mut Connection, folder: &Path, params: &Params) -> Res
     let names: u64 = redis::cmd("DBSIZE").query(connection)?;
     if names > 0 {
         return Err(format!(
-            "the server at {} has {names} keys; use an empty server, or delete the keys with engine.empty = true",
+            "the server at {} already has {names} keys; use an empty server, or set engine.empty = true to \
+             delete them",
             params.address
         )
         .into());
@@ -228,7 +234,11 @@ impl Target for RespStore {
             }
             Order::SortedSet => by_sorted_set(scan, limit),
             Order::None => {
-                return Err("the server has no command RANGE, so scans need engine.scans = true".into());
+                return Err(
+                    "the server does not have the command RANGE; set engine.scans = true to run scans on \
+                     this server"
+                        .into(),
+                );
             }
         };
         let found: Vec<Vec<u8>> = self.query(&command)?;
@@ -266,8 +276,7 @@ impl Target for RespStore {
         self.tree("SETTLE")
     }
 
-    /// Ends the server if lsmbench started it for this store. If lsmbench did not start the server, the server keeps
-    /// running.
+    /// Ends the server if lsmbench started it for this store. Otherwise, the server keeps running.
     fn close(&self) -> Result<(), TargetError> {
         let Some(mut process) = self.process.lock().take() else { return Ok(()) };
         let mut shutdown = redis::cmd("SHUTDOWN");
@@ -281,7 +290,7 @@ impl Target for RespStore {
     }
 }
 
-/// Returns the command of a scan over the sorted set of keys.
+/// Returns the command that executes a scan on the sorted set of keys, with at most `limit` entries.
 fn by_sorted_set(scan: &Scan<'_>, limit: i64) -> Cmd {
     let low = [b"[", scan.low].concat();
     let high = scan.high.map_or_else(|| b"+".to_vec(), |high| [b"(", high].concat());

@@ -1,4 +1,4 @@
-//! The functions of `rocksdb/c.h` that are called here, and helpers common to all calls.
+//! Declares the called functions of `rocksdb/c.h`, and helpers for these calls.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_char, c_int, c_uchar, c_void};
@@ -11,7 +11,7 @@ use super::options::bloom_equivalent_bits;
 use crate::options::{EngineOptions, Filters};
 use crate::symbols::{bytes_at, functions};
 
-/// Names of the called functions, which all supported versions have.
+/// The names of the called C functions that all supported versions have.
 pub(super) const REQUIRED: &[&str] = Api::REQUIRED;
 
 /// An opaque object of the library; only the library dereferences the pointer.
@@ -20,7 +20,7 @@ pub(super) type Object = *mut c_void;
 pub(super) type Message = *mut *mut c_char;
 
 functions! {
-    /// The functions of `rocksdb/c.h` that are called here.
+    /// The functions of `rocksdb/c.h` that the adapter calls.
     #[allow(non_snake_case)] // as they are called there
     Api, "rocksdb_", linked(any(feature = "rocksdb", feature = "speedb")), newest(feature = "rocksdb"),
     required {
@@ -129,7 +129,10 @@ pub(super) type BatchedMultiGet = unsafe extern "C" fn(
 );
 
 impl Api {
-    /// Calls a function that returns an error through a message pointer.
+    /// Calls a C function that reports an error through a message pointer.
+    ///
+    /// # Errors
+    /// The library returned a message. The error contains the message.
     pub(super) fn fallible<T>(&self, call: impl FnOnce(Message) -> T) -> Result<T, TargetError> {
         let mut message = null_mut();
         let result = call(&raw mut message);
@@ -140,11 +143,14 @@ impl Api {
         }
     }
 
-    /// Sets table options with these settings and a `HyperClockCache`. Every version with this cache accepts a
-    /// fractional number of filter bits.
+    /// Sets the table options in `options` to these settings, with a `HyperClockCache` as the block cache. Every
+    /// version with this cache accepts a fractional number of filter bits.
+    ///
+    /// # Errors
+    /// The library has no `HyperClockCache`, or the settings have ribbon filters and the library has none.
     ///
     /// # Safety
-    /// `options` are alive.
+    /// `options` must be a live options object of the library.
     pub(super) unsafe fn set_hyper_clock(
         &self,
         options: Object,
@@ -159,7 +165,9 @@ impl Api {
             .zip(self.block_based_options_set_filter_policy.zip(self.filterpolicy_create_bloom_full))
             .zip(self.options_set_block_based_table_factory);
         let Some((((((cache, tables), of_blocks), set_interval), filters), set_factory)) = functions else {
-            return Err("this version of the library has no hyper-clock cache; set cache = \"lru\"".into());
+            return Err(
+                "this version of the library has no HyperClockCache; set engine.cache = \"lru\"".into()
+            );
         };
         let ((create_cache, destroy_cache), (create, destroy)) = (cache, tables);
         let ((set_cache, set_size), (set_filter, create_filter)) = (of_blocks, filters);
@@ -168,7 +176,10 @@ impl Api {
             Filters::Ribbon => {
                 let create = self.filterpolicy_create_ribbon;
                 (
-                    create.ok_or("this version of the library has no ribbon filters")?,
+                    create.ok_or(
+                        "this version of the library has no ribbon filters; choose another filter for \
+                         `bloom`",
+                    )?,
                     bloom_equivalent_bits(settings),
                 )
             }
@@ -190,10 +201,10 @@ impl Api {
         Ok(())
     }
 
-    /// The text that the library allocated, or `None` for a null pointer.
+    /// Copies a text that the library allocated, and frees it. Returns `None` for a null pointer.
     ///
     /// # Safety
-    /// `text` must be null, or NUL-terminated and owned by the caller.
+    /// `text` must be null, or a NUL-terminated text that the caller owns. The text must not be used afterwards.
     pub(super) unsafe fn take_text(&self, text: *mut c_char) -> Option<String> {
         if text.is_null() {
             return None;
@@ -206,10 +217,10 @@ impl Api {
         }
     }
 
-    /// The bytes of a pinned slice.
+    /// Returns the bytes of a pinned slice.
     ///
     /// # Safety
-    /// `slice` is a pinned slice that lives as long as the returned bytes.
+    /// `slice` must be a pinned slice of the library that lives as long as the returned bytes.
     pub(super) unsafe fn pinned<'a>(&self, slice: Object) -> &'a [u8] {
         let mut bytes = 0;
         // SAFETY: The caller guarantees it.

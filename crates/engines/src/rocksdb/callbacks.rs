@@ -1,10 +1,11 @@
-//! The types of the callbacks of a merge operator in `rocksdb/c.h`.
+//! Declares the types of the callbacks of a merge operator in `rocksdb/c.h`.
 
 use std::ffi::{c_char, c_int, c_uchar, c_void};
 
-/// Frees the state of an operator.
+/// A callback that frees the state of a merge operator.
 pub(super) type Destroy = unsafe extern "C" fn(*mut c_void);
-/// Combines the value of a key with operands, oldest first. The value is null if the key has no value.
+/// A callback that combines the value of a key with merge operands, oldest first. The value is null if the key has no
+/// value.
 pub(super) type FullMerge = unsafe extern "C" fn(
     *mut c_void,
     *const c_char,
@@ -17,7 +18,7 @@ pub(super) type FullMerge = unsafe extern "C" fn(
     *mut c_uchar,
     *mut usize,
 ) -> *mut c_char;
-/// Combines operands, oldest first, into one.
+/// A callback that combines merge operands, oldest first, into one operand.
 pub(super) type PartialMerge = unsafe extern "C" fn(
     *mut c_void,
     *const c_char,
@@ -28,7 +29,7 @@ pub(super) type PartialMerge = unsafe extern "C" fn(
     *mut c_uchar,
     *mut usize,
 ) -> *mut c_char;
-/// Frees a result.
+/// A callback that frees a result of [`FullMerge`] or [`PartialMerge`].
 pub(super) type DeleteValue = unsafe extern "C" fn(*mut c_void, *const c_char, usize);
-/// Returns the name of an operator, which lives as long as the operator.
+/// A callback that returns the name of a merge operator. The name lives as long as the operator.
 pub(super) type Name = unsafe extern "C" fn(*mut c_void) -> *const c_char;

@@ -1,17 +1,17 @@
-//! `RocksDB` and its forks, and the source of each library.
+//! Describes `RocksDB` and its forks: their features, and how to find their libraries.
 
 use super::api;
 use crate::library::Wanted;
 
 /// `RocksDB`, or a fork that kept the C interface of `RocksDB`.
 pub(super) trait RocksDbFork: Send + Sync + 'static {
-    /// The name among the variants of the axis.
+    /// The name of the engine in a design.
     const KIND: &'static str;
-    /// The names and the origin of the library of the fork.
+    /// The name of the shared library of the fork, and instructions to get it.
     const WANTED: Wanted;
     /// Whether a memtable can have a whole-key Bloom filter, as in `RocksDB` since 6.0.
     const FILTERS_MEMTABLES: bool = true;
-    /// Whether the fork has ribbon filters, as `RocksDB` since 6.15.
+    /// Whether the fork has ribbon filters, as in `RocksDB` since 6.15.
     const HAS_RIBBONS: bool = true;
     /// Whether the C interface has single deletes, as in `RocksDB` since 6.0.
     const HAS_SINGLE_DELETES: bool = true;
@@ -34,7 +34,7 @@ impl RocksDbFork for RocksDb {
     };
 }
 
-/// `SpeedB`.
+/// `SpeedB`, a fork of `RocksDB` 8.1.
 pub(super) struct SpeedB;
 
 impl RocksDbFork for SpeedB {
@@ -51,7 +51,7 @@ impl RocksDbFork for SpeedB {
     };
 }
 
-/// `TerarkDB`.
+/// `TerarkDB`, a fork of `RocksDB` 5.18.
 pub(super) struct TerarkDb;
 
 impl RocksDbFork for TerarkDb {

@@ -1,4 +1,4 @@
-//! The library that this program was built with, if any.
+//! Identifies the library that was linked into this program when it was built, if any.
 
 #[cfg(feature = "rocksdb")]
 use librocksdb_sys as _;
@@ -13,7 +13,7 @@ compile_error!(
      build with one feature, and load the other library by its path"
 );
 
-/// The name of the linked fork, if any.
+/// The name of the engine whose library is linked into this program. `None` if there is no such library.
 pub(super) const KIND: Option<&str> = match (cfg!(feature = "rocksdb"), cfg!(feature = "speedb")) {
     (true, _) => Some("rocksdb"),
     (false, true) => Some("speedb"),

@@ -1,4 +1,5 @@
-//! The merge operators of a design as a `MergeOperator` of `RocksDB`, through the callbacks of its C interface.
+//! Implements the merge operators of a design as a `MergeOperator` of `RocksDB`, through the callbacks of its C
+//! interface.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_char, c_int, c_uchar, c_void};
@@ -9,20 +10,24 @@ use types::MergeOperator;
 use super::api::{Api, Object};
 use crate::symbols::bytes_at;
 
-/// Creates an operator. The options that receive the merge operator own it.
+/// Creates a merge operator of the library. The options object on which the operator is set owns it.
 pub(super) fn create(api: &Api, operator: MergeOperator) -> Object {
     let state = Box::into_raw(Box::new(operator)).cast();
     // SAFETY: The callbacks have the signatures of `rocksdb/c.h`, and the library destroys the state once.
     unsafe { (api.mergeoperator_create)(state, destroy, full_merge, partial_merge, delete_value, name) }
 }
 
+/// Frees the state of a merge operator.
+///
 /// # Safety
-/// `state` is that of [`create`], and is not used again.
+/// `state` must come from [`create`], and must not be used afterwards.
 unsafe extern "C" fn destroy(state: *mut c_void) {
     // SAFETY: The caller guarantees it.
     drop(unsafe { Box::from_raw(state.cast::<MergeOperator>()) });
 }
 
+/// Combines the value of a key with operands.
+///
 /// # Safety
 /// The library must pass the `state` of [`create`], and pointers with the stated lengths.
 unsafe extern "C" fn full_merge(
@@ -45,6 +50,8 @@ unsafe extern "C" fn full_merge(
     }
 }
 
+/// Combines operands into one operand.
+///
 /// # Safety
 /// The requirements of [`full_merge`] apply to this function, too.
 unsafe extern "C" fn partial_merge(
@@ -64,8 +71,10 @@ unsafe extern "C" fn partial_merge(
     }
 }
 
+/// Frees a result of [`hand_over`].
+///
 /// # Safety
-/// `value` is a result of `bytes` bytes that is not used again, or null.
+/// `value` must be null, or a result with `bytes` bytes that is not used afterwards.
 unsafe extern "C" fn delete_value(_state: *mut c_void, value: *const c_char, bytes: usize) {
     if !value.is_null() {
         // SAFETY: `hand_over` made it from a boxed slice of this length.
@@ -73,6 +82,8 @@ unsafe extern "C" fn delete_value(_state: *mut c_void, value: *const c_char, byt
     }
 }
 
+/// Returns the name of a merge operator.
+///
 /// # Safety
 /// `state` must come from [`create`].
 unsafe extern "C" fn name(state: *mut c_void) -> *const c_char {
@@ -85,17 +96,18 @@ unsafe extern "C" fn name(state: *mut c_void) -> *const c_char {
     name.as_ptr()
 }
 
-/// The operands of a call, oldest first.
+/// The operands that the library passes to a callback, oldest first.
 struct Operands {
     values: *const *const c_char,
     value_bytes: *const usize,
     count: c_int,
 }
 
-/// Combines operands with an older value, which is empty if there is none: the neutral element of every operator.
+/// Combines operands with an older value. `older` is empty if the key has no value. For every operator, the empty value
+/// is the neutral element.
 ///
 /// # Safety
-/// `state` is that of [`create`], and the pointers of `operands` have `count` elements.
+/// `state` must come from [`create`], and the pointers of `operands` must point to `count` elements.
 unsafe fn combine(state: *mut c_void, mut older: Vec<u8>, operands: &Operands) -> Vec<u8> {
     // SAFETY: The caller guarantees it.
     unsafe {
@@ -108,10 +120,11 @@ unsafe fn combine(state: *mut c_void, mut older: Vec<u8>, operands: &Operands) -
     older
 }
 
-/// Hands a result over to the library, which returns it to [`delete_value`]. An empty result is not null.
+/// Transfers the ownership of a result to the library. The library frees the result through [`delete_value`]. The
+/// returned pointer is not null, even if the result is empty.
 ///
 /// # Safety
-/// `success` and `bytes` may be written.
+/// `success` and `bytes` must be valid for writes.
 unsafe fn hand_over(result: Vec<u8>, success: *mut c_uchar, bytes: *mut usize) -> *mut c_char {
     // SAFETY: The caller guarantees it.
     unsafe {

@@ -1,8 +1,8 @@
 //! `RocksDB` and the forks that kept its C interface: `SpeedB`, `TerarkDB` and `ToplingDB`.
 //!
 //! The library is loaded by its path when a store is opened. Several builds of version 5.18 or later can therefore run
-//! next to each other. If no library is named, the library with which the program was built is used. Source:
-//! `include/rocksdb/c.h` of `RocksDB` 5.18, 7.8 and 11.8.
+//! next to each other. If the user names no library, and a library was linked into this program when it was built, the
+//! linked library is used. Source: `include/rocksdb/c.h` of `RocksDB` 5.18, 7.8 and 11.8.
 
 mod api;
 mod callbacks;
@@ -30,8 +30,8 @@ use overrides::Overrides;
 use params::{CacheKind, Params};
 use source::LibrarySource;
 
-/// The parameters of a fork as TOML with comments. The texts of two forks differ only in the names of the fork and in
-/// the sources of its library.
+/// Returns the parameters of a fork as TOML with comments. The texts of two forks differ only in the name of the fork,
+/// and in the places where its library is found.
 macro_rules! reference {
     ($kind:literal, $variable:literal, $else:literal) => {
         concat!(
@@ -85,7 +85,7 @@ pub(crate) const TERARKDB: Variant<dyn Engine> = Variant::new::<Member<TerarkDb>
 )
 .limited(&[Limit::NotDeterministic]);
 
-/// `RocksDB` or one of its forks, with its parameters.
+/// An engine with the C interface of `RocksDB`: the fork `K` with its parameters.
 struct Member<K> {
     params: Params,
     overrides: Overrides,
@@ -102,13 +102,14 @@ impl<K: RocksDbFork> Build<dyn Engine> for Member<K> {
 }
 
 impl<K: RocksDbFork> Member<K> {
-    /// Whether the store uses the library that is linked into this program. The result is true if this program is
-    /// linked with the fork, and the design names no other library.
+    /// Whether stores use the library that is linked into this program. True if it is a library of this fork, and
+    /// neither the parameters nor the environment name another library.
     fn is_linked(&self) -> bool {
         linked::KIND == Some(K::KIND) && !K::WANTED.is_named(&self.params.library)
     }
 
-    /// Returns the settings for which the engine has options.
+    /// Replaces the settings that the fork does not support: a memtable filter by no filter, and any other kind of
+    /// filter by Bloom filters.
     fn terms(settings: &EngineOptions) -> EngineOptions {
         let filter = if K::FILTERS_MEMTABLES { settings.memtable_filter_bytes } else { 0 };
         let has_ribbons = K::HAS_RIBBONS && settings.filters == Filters::Ribbon;

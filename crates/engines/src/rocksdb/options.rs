@@ -1,13 +1,16 @@
-//! The names of a design's settings in `RocksDB`'s options files. lsmbench passes options as text, and does not call
-//! one function per option. The text of options has the same meaning in all versions, but functions change:
-//! `rocksdb_filterpolicy_create_bloom_full` has another parameter type in older versions.
+//! Translates the settings of a design into options of `RocksDB`, in the syntax of its options files.
+//!
+//! lsmbench passes the options as text instead of one function call per option. The text has the same meaning in all
+//! versions, but functions change. For example, `rocksdb_filterpolicy_create_bloom_full` has another parameter type in
+//! older versions.
 
 use super::overrides::{Overrides, name_of};
 use super::params::{CacheKind, Params, Style};
 use crate::engine::UNEQUAL;
 use crate::options::{Codec, EngineOptions, Filters, Log, Reads, ValuePlace};
 
-/// All options, in the format of `rocksdb_get_options_from_string`.
+/// Returns all options in the format of `rocksdb_get_options_from_string`: the options from the settings, replaced or
+/// extended by those of the user.
 pub(super) fn text(params: &Params, overrides: &Overrides, settings: &EngineOptions) -> String {
     let own: Vec<String> = terms(params, settings).into_iter().flat_map(|(_, options)| options).collect();
     let mut options = vec!["create_if_missing=true".to_owned()];
@@ -16,7 +19,7 @@ pub(super) fn text(params: &Params, overrides: &Overrides, settings: &EngineOpti
     options.join(";")
 }
 
-/// Returns the options of the engine for each setting, one setting per line.
+/// Returns the mapping lines: one per setting, with the corresponding options of the engine.
 pub(super) fn mapping(params: &Params, overrides: &Overrides, settings: &EngineOptions) -> Vec<String> {
     let terms = terms(params, settings);
     let own: Vec<String> = terms.iter().flat_map(|(_, options)| options.clone()).collect();
@@ -38,7 +41,7 @@ pub(super) fn mapping(params: &Params, overrides: &Overrides, settings: &EngineO
         lines.push(format!("merge_operator {0}: a MergeOperator called lsmbench.{0}", operator.name()));
     }
     if params.cache == CacheKind::HyperClock {
-        lines.push("also: the cache is a HyperClockCache of the same capacity".to_owned());
+        lines.push("also: the block cache is a HyperClockCache with the capacity of the design".to_owned());
     }
     let further = overrides.besides(&own);
     if !further.is_empty() {
@@ -62,13 +65,13 @@ pub(super) fn mapping(params: &Params, overrides: &Overrides, settings: &EngineO
         "{UNEQUAL}memtable size: RocksDB counts the arena, lsmbench counts keys and values, so a memtable of RocksDB has fewer entries"
     ));
     lines.push(match overrides.of("max_bytes_for_level_base").or(overrides.of("target_file_size_base")) {
-        Some(_) => format!("{UNEQUAL}sizes of levels and files: the values in engine.options"),
+        Some(_) => format!("{UNEQUAL}sizes of levels and files: set by engine.options, not by the design"),
         None => format!("{UNEQUAL}sizes of levels and files: RocksDB's defaults, 256 MiB and 64 MiB"),
     });
     lines
 }
 
-/// The mapping line of a setting. If the user overrides an option of the setting, the line is a mismatch.
+/// Returns the mapping line of a setting. If the user overrides one of the setting's options, the line is a mismatch.
 fn line(term: &str, options: Vec<String>, overrides: &Overrides) -> String {
     let is_replaced = options.iter().any(|option| overrides.of(name_of(option)).is_some());
     let given = |option: String| overrides.of(name_of(&option)).unwrap_or(option);
@@ -79,7 +82,7 @@ fn line(term: &str, options: Vec<String>, overrides: &Overrides) -> String {
     }
 }
 
-/// Returns the settings, each with its options of the engine.
+/// Returns a description of each setting, and the options of the engine that implement the setting.
 fn terms(params: &Params, settings: &EngineOptions) -> Vec<(String, Vec<String>)> {
     let EngineOptions { memtable_bytes, frozen_memtables, background_threads, .. } = *settings;
     let mut terms = vec![
@@ -161,9 +164,11 @@ fn table_factory(settings: &EngineOptions) -> String {
     format!("block_based_table_factory={{{}}}", options.join(";"))
 }
 
-/// Bits per key to request from `RocksDB`, so that its ribbon filter has about the bits per key of the settings.
-/// `RocksDB` expects the bits of a Bloom filter with the same false-positive rate. A ribbon filter takes three tenths
-/// fewer bits. The −1 that follows in its options means that no level has Bloom filters. Source: the header
+/// Returns the bits per key to request from `RocksDB`, so that its ribbon filter has about the bits per key of the
+/// settings. `RocksDB` expects the bits of a Bloom filter with the same false-positive rate, and a ribbon filter needs
+/// about 30 % fewer bits.
+///
+/// In the filter policy, the number is followed by −1, which means that no level has Bloom filters. Source: the header
 /// `filter_policy.h` of `RocksDB`, at `NewRibbonFilterPolicy`.
 pub(super) fn bloom_equivalent_bits(settings: &EngineOptions) -> f64 {
     settings.filter_bits_per_key / 0.7

@@ -1,6 +1,6 @@
-//! Additional options from the user, in the syntax of options files: `a=1;b={c=2;d=3}`.
+//! Parses additional options of the user, in the syntax of options files: `a=1;b={c=2;d=3}`.
 
-/// Names and values, in the order given.
+/// Additional options of the user: pairs of a name and a value, in the order given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Overrides(Vec<(String, String)>);
 
@@ -8,7 +8,7 @@ impl Overrides {
     /// Parses the options.
     ///
     /// # Errors
-    /// A part is not a name with a value, a brace has no counterpart, or a name occurs twice.
+    /// A part is not of the form `name=value`, a brace has no counterpart, or a name occurs twice.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let mut options: Vec<(String, String)> = Vec::new();
         for part in parts(text)? {
@@ -25,12 +25,14 @@ impl Overrides {
         Ok(Self(options))
     }
 
-    /// The value that the user gave to the option with this name. `None` if the user did not set the option.
+    /// Returns the user's value of the option `name`, in the form `name=value`. `None` if the user did not set the
+    /// option.
     pub(super) fn of(&self, name: &str) -> Option<String> {
         self.0.iter().find(|(known, _)| known == name).map(|(name, value)| format!("{name}={value}"))
     }
 
-    /// Returns all options whose names are not in `known`.
+    /// Returns the options of the user whose names are not in `known`, which is a list of options in the form
+    /// `name=value`.
     pub(super) fn besides(&self, known: &[String]) -> Vec<String> {
         let is_known = |name: &str| known.iter().any(|option| name_of(option) == name);
         self.0
@@ -41,7 +43,7 @@ impl Overrides {
     }
 }
 
-/// The name of an option with a value.
+/// Returns the name of an option in the form `name=value`.
 pub(super) fn name_of(option: &str) -> &str {
     option.split_once('=').map_or(option, |(name, _)| name)
 }
@@ -50,7 +52,10 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(&byte))
 }
 
-/// Returns the parts of the text between semicolons that are outside of braces.
+/// Splits the text at the semicolons that are outside of braces.
+///
+/// # Errors
+/// A brace has no counterpart.
 fn parts(text: &str) -> Result<Vec<&str>, String> {
     let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0usize);
     for (at, byte) in text.bytes().enumerate() {

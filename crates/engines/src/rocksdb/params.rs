@@ -1,4 +1,4 @@
-//! The parameters of `RocksDB` and its forks.
+//! Defines the parameters of `RocksDB` and its forks.
 
 use serde::{Deserialize, Serialize};
 

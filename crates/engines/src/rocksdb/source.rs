@@ -1,20 +1,20 @@
-//! The source of the functions of the C interface.
+//! Defines where the functions of the C interface come from.
 
 use std::path::PathBuf;
 
 use crate::library::version_in;
 
-/// The place from which the functions of the library come.
+/// Where the functions of the library come from.
 pub(super) enum LibrarySource {
-    /// A shared library.
+    /// The shared library at this path.
     File(PathBuf),
-    /// The library is linked into this program.
+    /// The library that is linked into this program.
     #[cfg(any(feature = "rocksdb", feature = "speedb"))]
     Program,
 }
 
 impl LibrarySource {
-    /// The version of the library, if the file name or the build contains the version.
+    /// Returns the version of the library, if the file name or the linked library contains it.
     pub(super) fn version(&self) -> Option<String> {
         match self {
             Self::File(path) => version_in(path),

@@ -1,4 +1,4 @@
-//! A store of `RocksDB`, driven through its C interface.
+//! Implements a store of `RocksDB` through its C interface.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uchar};
@@ -18,24 +18,25 @@ use crate::stats::EngineStats;
 use crate::store::Store;
 use crate::symbols::{Loaded, bytes_at};
 
-/// Statistics with counters only, without times: `StatsLevel::kExceptHistogramOrTimers`.
+/// The statistics level that counts events, but measures no times and has no histograms:
+/// `StatsLevel::kExceptHistogramOrTimers`.
 const COUNTERS_ALONE: c_int = 1;
 
-/// The first capacity of a buffer for values. For most values, one call is then enough.
+/// The initial capacity of a buffer for values, in bytes. It is large enough to read most values with one call.
 const VALUE_BYTES: usize = 1024;
 
-/// The interval between two checks for running work.
+/// The interval between two checks whether background work is running.
 const SETTLE_PERIOD: Duration = Duration::from_millis(1);
 
-/// Number of consecutive checks that must find no running background work. One check is not enough, because no work
-/// runs between the end of a flush and the start of a due compaction.
+/// The number of consecutive checks that must find no background work before it counts as finished. One check is not
+/// enough, because no work runs between the end of a flush and the start of a due compaction.
 const IDLE_LOOKS: u32 = 2;
 
-/// Number of consecutive checks while a compaction is pending. Universal compaction may report a pending compaction
-/// although it then finds nothing to compact.
+/// The number of consecutive checks that must find no running work while a compaction is reported as pending. Universal
+/// compaction may report a pending compaction although it has nothing to compact.
 const IDLE_LOOKS_WHILE_PENDING: u32 = 50;
 
-/// Properties of the library that are 0 when no background work is running.
+/// The properties of the library that are all 0 when no background work is running or due.
 const BUSY: [&CStr; 4] = [
     c"rocksdb.num-immutable-mem-table",
     c"rocksdb.mem-table-flush-pending",
@@ -48,7 +49,7 @@ pub(super) struct Setup<'a> {
     /// The options, in the syntax of options files.
     pub(super) options: String,
     pub(super) log: Log,
-    /// The merge operator.
+    /// The merge operator of the design.
     pub(super) merge_operator: Option<MergeOperator>,
     pub(super) statistics: bool,
     /// The version of the library, if known.
@@ -58,7 +59,7 @@ pub(super) struct Setup<'a> {
     pub(super) hyper_clock: Option<&'a EngineOptions>,
 }
 
-/// The functions of a library, and the handle that keeps the library loaded.
+/// Returns the functions of a library, and a handle that keeps a shared library loaded.
 fn functions(source: &LibrarySource) -> Result<(Api, Option<Loaded>), TargetError> {
     match source {
         LibrarySource::File(path) => {
@@ -80,7 +81,7 @@ pub(super) struct RocksDbStore {
     options: Object,
     read: Object,
     write: Object,
-    /// The default column family, for the functions that take one.
+    /// The default column family, for functions that need a column family. `None` if the version has no such functions.
     family: Option<Object>,
     log: Log,
     /// Whether the store has a merge operator.
@@ -163,7 +164,7 @@ impl RocksDbStore {
         (failed == 0).then_some(number)
     }
 
-    /// Returns the text of a property. Returns `None` if this version has no such property.
+    /// Returns the text of a property. `None` if this version has no property with this name.
     fn text(&self, name: &CStr) -> Option<String> {
         // SAFETY: The name is NUL-terminated; the returned text is too, and is ours to free.
         unsafe {
@@ -172,7 +173,7 @@ impl RocksDbStore {
         }
     }
 
-    /// The counters of the library by ticker name. Empty if the library does not count.
+    /// Returns the counters of the library, each with its name. Empty if the library does not count events.
     fn tickers(&self) -> Vec<(String, u64)> {
         if !self.statistics {
             return Vec::new();
@@ -182,7 +183,8 @@ impl RocksDbStore {
         parse_tickers(&text.unwrap_or_default())
     }
 
-    /// Appends the value of a key to `value` by a function that writes into a buffer of the caller.
+    /// Appends the value of a key to `value`. Returns whether the key exists. `get` is the function that writes into a
+    /// buffer of the caller.
     fn get_into(&self, get: GetIntoBuffer, key: &[u8], value: &mut Vec<u8>) -> Result<bool, TargetError> {
         value.reserve(VALUE_BYTES);
         loop {
@@ -214,7 +216,7 @@ impl RocksDbStore {
         }
     }
 
-    /// The options of a scan that ends at `bounds`, and an iterator with these options.
+    /// Returns an iterator for a scan. Its read options contain the end of the key range in the direction of the scan.
     fn iterator(&self, scan: &Scan<'_>) -> Iterator<'_> {
         let forward = scan.direction == Direction::Forward;
         let bound = if forward { scan.high } else { Some(scan.low).filter(|low| !low.is_empty()) };
@@ -236,7 +238,8 @@ impl RocksDbStore {
         Iterator { api: &self.api, at, options: own }
     }
 
-    /// Gets many keys in one call of the library.
+    /// Gets the values of many keys with one call of the library, and passes the position and the value of each key to
+    /// `visit`.
     fn batched_multi_get(
         &self,
         (get, family): (BatchedMultiGet, Object),
@@ -281,7 +284,7 @@ impl RocksDbStore {
     }
 }
 
-/// An iterator, with its own options.
+/// An iterator of the library, with its own read options if the scan has a bound.
 struct Iterator<'a> {
     api: &'a Api,
     at: Object,
@@ -289,7 +292,8 @@ struct Iterator<'a> {
 }
 
 impl Iterator<'_> {
-    /// Moves the iterator to the start of a scan.
+    /// Moves the iterator to the first entry in the direction of the scan. For a backward scan, this is the last key
+    /// before `scan.high`.
     fn seek(&self, scan: &Scan<'_>) {
         // SAFETY: The iterator is alive, and the keys live through the calls.
         unsafe {
@@ -308,7 +312,7 @@ impl Iterator<'_> {
         }
     }
 
-    /// The current entry; `None` if the iterator is not valid.
+    /// Returns the current key and value. `None` if the iterator is past the end.
     fn entry(&self) -> Option<(&[u8], &[u8])> {
         let (mut key_bytes, mut value_bytes) = (0, 0);
         // SAFETY: Key and value of a valid iterator stay in place until the iterator moves, and moving it ends their
@@ -323,7 +327,7 @@ impl Iterator<'_> {
         }
     }
 
-    /// Moves to the next entry; the iterator must be valid.
+    /// Moves to the next entry in the given direction. The iterator must be on an entry.
     fn step(&mut self, direction: Direction) {
         // SAFETY: The iterator is valid, as the caller has checked.
         unsafe {
@@ -616,15 +620,15 @@ impl Store for RocksDbStore {
     }
 }
 
-/// The version that `SpeedB` writes to its log, such as `Speedb version: 2.7.0-? (8.1.1)`. The name of the build
-/// follows the hyphen. The version of the underlying `RocksDB` follows the name of the build.
+/// Extracts the version that `SpeedB` writes to its log, such as `Speedb version: 2.7.0-? (8.1.1)`. The hyphen is
+/// followed by the name of the build, and then by the version of the underlying `RocksDB` in parentheses.
 fn own_version(log: &str) -> Option<String> {
     let version = log.split_once("Speedb version: ")?.1;
     let end = version.find(|letter: char| letter != '.' && !letter.is_ascii_digit())?;
     Some(version[..end].to_owned()).filter(|version| !version.is_empty())
 }
 
-/// Parses lines such as `rocksdb.wal.bytes COUNT : 12`.
+/// Parses lines such as `rocksdb.wal.bytes COUNT : 12` into the name and the count of each ticker.
 fn parse_tickers(text: &str) -> Vec<(String, u64)> {
     let ticker = |line: &str| {
         let (name, count) = line.split_once(" COUNT : ")?;

@@ -1,4 +1,4 @@
-//! A store of sled.
+//! Implements a store of sled.
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ use crate::stats::EngineStats;
 use crate::store::Store;
 use crate::walk;
 
-/// The default interval in milliseconds at which sled writes its log.
+/// The default interval at which sled writes its log to the file, in milliseconds.
 const USUAL_FLUSH_MS: u64 = 500;
 
-/// The smallest cache with which sled works, in bytes.
+/// The smallest cache with which sled works, in bytes. Smaller cache capacities are raised to this size.
 const LEAST_CACHE_BYTES: u64 = 1 << 20;
 
 /// A store of sled, which keeps all entries in its default tree.
@@ -39,7 +39,7 @@ impl SledStore {
         Ok(Self { db, syncs: settings.log == Log::Sync })
     }
 
-    /// Syncs all previous writes, if the WAL mode makes every write durable.
+    /// Syncs all previous writes if the WAL mode is [`Log::Sync`]. Otherwise, does nothing.
     fn sync(&self) -> Result<(), TargetError> {
         if self.syncs { self.flush() } else { Ok(()) }
     }

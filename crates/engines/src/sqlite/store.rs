@@ -1,4 +1,4 @@
-//! A store of `SQLite`.
+//! Implements a store of `SQLite`.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,13 +14,13 @@ use crate::options::{EngineOptions, Log, Reads};
 use crate::stats::EngineStats;
 use crate::store::Store;
 
-/// The name of the file of a store in its directory.
+/// The name of the database file in the directory of a store.
 const DATA: &str = "sqlite";
 
 /// The requested size of the memory map in bytes, if reads use memory maps. `SQLite` maps at most 2 GiB.
 const MAP_BYTES: u64 = 1 << 38;
 
-/// The time that a checkpoint waits for readers.
+/// The maximum time that a statement or a checkpoint waits for other connections.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 const PUT: &str = "INSERT INTO data VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
@@ -29,7 +29,7 @@ const DELETE: &str = "DELETE FROM data WHERE key = ?1";
 const DELETE_RANGE: &str = "DELETE FROM data WHERE key >= ?1 AND key < ?2";
 const PUT_IF_ABSENT: &str = "INSERT INTO data VALUES (?1, ?2) ON CONFLICT (key) DO NOTHING";
 
-/// The statement of a scan.
+/// Returns the SQL statement of a scan, from `?1` inclusive to `?3` exclusive, with at most `?2` entries.
 fn scan_sql(has_high: bool, direction: Direction) -> &'static str {
     match (has_high, direction) {
         (false, Direction::Forward) => "SELECT key, value FROM data WHERE key >= ?1 ORDER BY key LIMIT ?2",
@@ -45,15 +45,15 @@ fn scan_sql(has_high: bool, direction: Direction) -> &'static str {
     }
 }
 
-/// A store of `SQLite`, all in one table. Each thread has its own connection.
+/// A store of `SQLite`, which keeps all entries in one table. Each thread has its own connection.
 pub(super) struct SqliteStore {
     file: PathBuf,
-    /// The settings of each connection.
+    /// The SQL statements that configure a new connection.
     settings: String,
     synchronous: &'static str,
     connections: ThreadLocal<Connection>,
-    /// The lock of the current writer. `SQLite` allows one writer at a time, and a writer that waits inside `SQLite`
-    /// sleeps.
+    /// Serializes writers. `SQLite` allows one writer at a time, and a writer that waits inside `SQLite` sleeps and
+    /// polls.
     writing: Mutex<()>,
 }
 
@@ -83,7 +83,7 @@ impl SqliteStore {
         Ok(store)
     }
 
-    /// The connection of this thread.
+    /// Returns the connection of the calling thread. The first call of a thread opens it.
     fn connection(&self) -> Result<&Connection, TargetError> {
         Ok(self.connections.get_or_try(|| {
             let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
@@ -107,7 +107,10 @@ impl SqliteStore {
         Ok(statement.execute(parameters)?)
     }
 
-    /// Copies all pages of the WAL into the table, and syncs the table.
+    /// Copies all pages of the WAL into the database file, and syncs the file.
+    ///
+    /// # Errors
+    /// A reader is still active after [`PATIENCE`], or the error of `SQLite`.
     fn sync(&self) -> Result<(), TargetError> {
         let connection = self.connection()?;
         let _writing = self.writing.lock();
@@ -116,12 +119,16 @@ impl SqliteStore {
         connection.execute_batch(&format!("PRAGMA synchronous = {}", self.synchronous))?;
         match is_busy {
             0 => Ok(()),
-            _ => Err("SQLite cannot copy its WAL into the table, because a reader is active".into()),
+            _ => Err(
+                "SQLite cannot copy its WAL into the database file, because a reader is still active after \
+                 one minute"
+                    .into(),
+            ),
         }
     }
 }
 
-/// Reads the value of a key, and appends it.
+/// Appends the value of a key to `value`. Returns whether the key exists.
 fn look_up(
     statement: &mut CachedStatement<'_>,
     key: &[u8],

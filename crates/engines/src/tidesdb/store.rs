@@ -1,4 +1,4 @@
-//! A store of `TidesDB`.
+//! Implements a store of `TidesDB`.
 
 use std::path::Path;
 
@@ -24,7 +24,8 @@ type Outcome<T> = tidesdb::Result<T>;
 /// The name of the only column family.
 const DATA: &str = "data";
 
-/// A sync interval longer than any run: records reach the kernel at every commit and are not synced.
+/// One day in microseconds: a sync interval that is longer than any run. With it, each commit passes its record to the
+/// kernel, and no commit syncs.
 const DAY_US: u64 = 24 * 3600 * 1_000_000;
 
 self_cell!(
@@ -88,7 +89,7 @@ impl TidesDbStore {
         Ok(committed?)
     }
 
-    /// Returns the value of a key.
+    /// Returns the value of a key. `None` if the key is absent.
     fn find(&self, transaction: &Transaction<'_>, key: &[u8]) -> Outcome<Option<Vec<u8>>> {
         match until_free(|| transaction.get_notrack(self.family(), key)) {
             Ok(value) => Ok(Some(value)),
@@ -98,7 +99,8 @@ impl TidesDbStore {
     }
 }
 
-/// Retries a call while another thread uses the resource. The error code has no other meaning.
+/// Retries a call while it fails because another thread uses the resource. The library has no other meaning for this
+/// error code.
 fn until_free<T>(mut attempt: impl FnMut() -> Outcome<T>) -> Outcome<T> {
     loop {
         match attempt() {
@@ -108,7 +110,8 @@ fn until_free<T>(mut attempt: impl FnMut() -> Outcome<T>) -> Outcome<T> {
     }
 }
 
-/// Moves the iterator to the start of a scan.
+/// Moves the iterator to the first entry in the direction of the scan. For a backward scan, this is the last key before
+/// `scan.high`.
 fn seek(iterator: &mut Iterator<'_>, scan: &Scan<'_>) -> Outcome<()> {
     match (scan.direction, scan.high) {
         (Direction::Forward, _) if scan.low.is_empty() => until_free(|| iterator.seek_to_first()),
@@ -124,7 +127,8 @@ fn seek(iterator: &mut Iterator<'_>, scan: &Scan<'_>) -> Outcome<()> {
     }
 }
 
-/// Passes the entries from the iterator's position to `visit`.
+/// Passes entries to `visit`, in the direction of the scan, from the current entry of the iterator to the end of the
+/// key range. Stops after `scan.limit` entries. Returns the number of passed entries.
 fn walk(iterator: &mut Iterator<'_>, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Outcome<usize> {
     let mut entries = 0;
     while entries < scan.limit && iterator.is_valid() {

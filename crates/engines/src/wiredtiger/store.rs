@@ -1,4 +1,4 @@
-//! A store of `WiredTiger`, driven through the functions of `shim.c`.
+//! Implements a store of `WiredTiger` through the functions of `shim.c`.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -54,7 +54,7 @@ pub(super) struct WiredTigerStore {
     connection: Connection,
     table: CString,
     directory: PathBuf,
-    /// A session and its cursor for each thread, never shared.
+    /// The session of each thread. Threads never share a session.
     threads: ThreadLocal<Session>,
 }
 
@@ -64,7 +64,7 @@ unsafe impl Send for WiredTigerStore {}
 // SAFETY: As above.
 unsafe impl Sync for WiredTigerStore {}
 
-/// A session of one thread, with its cursor.
+/// The session and the cursor of one thread.
 struct Session(Thread);
 
 // SAFETY: Only the thread that made it uses it. Another thread may drop it with the store, and no thread uses it then.
@@ -86,7 +86,7 @@ fn check(error: c_int) -> Result<(), TargetError> {
     Err(unsafe { CStr::from_ptr(shim_text(error)) }.to_string_lossy().into_owned().into())
 }
 
-/// Whether an entry exists, from the error code of a lookup.
+/// Returns whether the entry exists, from the error code of a lookup.
 fn check_found(error: c_int) -> Result<bool, TargetError> {
     // SAFETY: It takes a number and returns one.
     match unsafe { shim_is_missing(error) } {
@@ -125,7 +125,7 @@ impl WiredTigerStore {
         Ok(session.0)
     }
 
-    /// Retries a write until no other transaction conflicts with the write.
+    /// Retries a write until it does not conflict with another transaction.
     fn without_conflict(&self, mut work: impl FnMut(Thread) -> c_int) -> Result<(), TargetError> {
         let thread = self.thread()?;
         loop {
@@ -137,7 +137,8 @@ impl WiredTigerStore {
         }
     }
 
-    /// Moves the cursor to the start of a scan. Returns whether the cursor is on an entry.
+    /// Moves the cursor to the first entry in the direction of the scan. For a backward scan, this is the last key
+    /// before `scan.high`. Returns whether the cursor is on an entry.
     fn seek(thread: Thread, scan: &Scan<'_>) -> Result<bool, TargetError> {
         let key = match scan.direction {
             Direction::Forward => Some(scan.low).filter(|low| !low.is_empty()),
@@ -160,7 +161,7 @@ impl WiredTigerStore {
         }
     }
 
-    /// Moves the cursor to the next entry.
+    /// Moves the cursor to the next entry in the given direction. Returns the error code of the library.
     fn step(thread: Thread, direction: Direction) -> c_int {
         // SAFETY: The thread is this one's.
         unsafe {
@@ -171,7 +172,7 @@ impl WiredTigerStore {
         }
     }
 
-    /// Passes the entries from the cursor's position to `visit`.
+    /// Passes the entries of a scan to `visit`. `scan.limit` must be at least 1. Returns the number of passed entries.
     fn walk(
         thread: Thread,
         scan: &Scan<'_>,
@@ -286,7 +287,7 @@ impl Target for WiredTigerStore {
     }
 }
 
-/// The data files and their sizes.
+/// Returns the path and the size in bytes of each data file, sorted by path.
 fn files(directory: &Path) -> Vec<(PathBuf, u64)> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().filter_map(Result::ok);
     let mut files: Vec<(PathBuf, u64)> = entries
@@ -305,8 +306,8 @@ impl Store for WiredTigerStore {
         Some(format!("{major}.{minor}.{patch}"))
     }
 
-    /// The size of the files does not measure the contents of the store, because changes wait in the cache for a
-    /// checkpoint.
+    /// Returns empty statistics. The size of the files is no measure of the contents of the store, because changes wait
+    /// in the cache for a checkpoint.
     fn stats(&self) -> EngineStats {
         EngineStats::default()
     }

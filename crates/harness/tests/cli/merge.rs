@@ -203,7 +203,7 @@ fn wrong_parts_are_rejected_by_name() {
             let text = fs::read_to_string(&runs).unwrap();
             fs::write(&runs, text.replacen("small,1", "small,2", 1)).unwrap();
         }),
-        ("the part has a row of round 1, but this row belongs to another part", |path, of| {
+        ("the part has a row of round 1 that belongs to another part", |path, of| {
             let other = path.parent().unwrap().parent().unwrap().join("1/small");
             for name in ["runs.csv", "levels.csv", "timeline.csv", "noise.csv"] {
                 fs::copy(other.join(name), path.join(name)).unwrap();

@@ -139,7 +139,7 @@ fn plant(bench: &Bench, label: &str) -> String {
             && text(row, &c::PHASE) == "look"
             && text(row, &c::OPERATION) == "all"
         {
-            "expected false positives: fpr 0.2 > 3 × the expected 0.01".clone_into(&mut cells[at]);
+            "expected false positives: fpr 0.2 > 3 × expected_fpr 0.01".clone_into(&mut cells[at]);
         }
         kept.push_str(&(cells.join(",") + "\n"));
     }

@@ -68,7 +68,7 @@ fn a_profile_names_the_function_that_is_slow_on_purpose() {
     assert!(answer.contains("Profile: In phase get, vector-btreemap uses "), "{answer}");
     assert!(answer.contains("cell-1-against-cell-0.svg"), "{answer}");
     let svg = std::fs::read_to_string(folder.flame_graph(1, 0)).unwrap();
-    assert!(svg.contains("<title>CPU time of vector-btreemap against bplus</title>"));
+    assert!(svg.contains("<title>CPU time of vector-btreemap compared with bplus</title>"));
     let page = bench.read("plots/planted/page.html");
     assert!(page.contains("<summary>Flame graph of vector-btreemap against bplus</summary>"));
     // The profiled trials have no rows.

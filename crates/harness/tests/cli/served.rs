@@ -77,9 +77,9 @@ fn servers_are_engines_like_any_other() {
 fn servers_that_cannot_be_used_are_refused() {
     let bench = Bench::new();
     for (engine, expected) in [
-        ("{ kind = \"resp\", command = [\"redis-server\"] }", "command has no {port}"),
+        ("{ kind = \"resp\", command = [\"redis-server\"] }", "`command` has no placeholder {port}"),
         ("{ kind = \"resp\", address = \"localhost\" }", "is not HOST:PORT; write it like 127.0.0.1:6379"),
-        ("{ kind = \"resp\", empty = true }", "a started server is empty"),
+        ("{ kind = \"resp\", empty = true }", "a server that lsmbench starts is empty"),
     ] {
         bench.write("x.toml", experiment(&format!("[{engine}]")));
         let error = bench.run(&["run", "x.toml", "--allow-debug"]).refusal();
@@ -95,7 +95,7 @@ fn servers_that_cannot_be_used_are_refused() {
         (format!("{{ kind = \"resp\", address = \"{free}\" }}"), "no server with the Redis protocol at"),
         (
             "{ kind = \"resp\", command = [\"ls\", \"/nowhere/{port}\"] }".to_owned(),
-            "the server ended while it started",
+            "the server ended before it accepted a connection",
         ),
     ] {
         bench.write("x.toml", experiment(&format!("[{engine}]")));

@@ -37,7 +37,7 @@ fn a_place_is_found_again() {
     let counts: Vec<&str> = out.lines().last().unwrap().split_whitespace().collect();
     assert_eq!(counts[3..], ["1", "1", "0", "0"], "{out}");
     assert!(replay("3:99999:0").refusal().contains(" steps, so step 99999 does not exist"));
-    assert!(replay("3:x").refusal().contains("SEED:CUT:STATE"));
+    assert!(replay("3:x").refusal().contains("SEED:STEP:STATE"));
 }
 
 #[test]
@@ -119,8 +119,12 @@ fn damage_is_explored_too_and_found_again() {
     let out = replay("3:stopped:5").expect(0).out;
     let counts: Vec<&str> = out.lines().last().unwrap().split_whitespace().collect();
     assert_eq!((counts[1], counts.last()), ("1", Some(&"0")), "{out}");
-    assert!(replay("3:stopped:9999999").refusal().contains("the stopped store of seed 3 has "));
-    assert!(replay("3:20").refusal().contains("SEED:STORE:IMAGE"));
+    assert!(
+        replay("3:stopped:9999999")
+            .refusal()
+            .contains("the store with the ending \"stopped\" of seed 3 has ")
+    );
+    assert!(replay("3:20").refusal().contains("SEED:ENDING:NUMBER"));
 }
 
 /// Tests crashes and I/O errors of a store with column families. After recovery, the store must contain the same first
@@ -145,7 +149,7 @@ fn every_test_of_families_keeps_whole_commits() {
     tortured(&["errors", "--wal", "sync", "--replay", "1:4820"]);
     let none = ["torture", "crash", "--design", "families.toml", "--wal", "none"];
     let error = bench.run(&none).refusal();
-    assert!(error.contains("torture needs families whose commits survive in order"), "{error}");
+    assert!(error.contains("need column families whose commits survive in order"), "{error}");
     tortured(&["damage", "--images", "120", "--wal", "sync"]);
     let out = tortured(&["kill", "--kills", "2", "--wal", "group", "--dir", "."]);
     let counts: Vec<&str> = out.lines().last().unwrap().split_whitespace().collect();

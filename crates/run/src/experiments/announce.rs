@@ -1,4 +1,4 @@
-//! The first lines that a run prints: the experiment, the skipped configurations, the engines, and the warnings.
+//! Prints the first lines of a run: the experiment, the skipped configurations, the engines, and the warnings.
 
 use experiment::Experiment;
 use results::{EngineInfo, Manifest};

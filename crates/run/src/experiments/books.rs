@@ -1,4 +1,4 @@
-//! The output files of a run, and the state of its trials.
+//! Holds the output files of a run, and the state of its trials.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -15,14 +15,14 @@ pub(super) struct Books {
     pub(super) runs: RowWriter,
     pub(super) timeline: RowWriter,
     pub(super) levels: RowWriter,
-    /// The writer of `slices.csv`; `None` if the trials do not run side by side.
+    /// The writer of `slices.csv`. `None` if the trials do not run side by side.
     pub(super) slices: Option<RowWriter>,
     /// The writer of `noise.csv`, which contains the rows of the second trials of baselines.
     pub(super) noise: RowWriter,
     /// The fixtures from which trials start.
     pub(super) fixtures: Fixtures,
-    /// The number of instructions per operation in the phase of the verdict, by the number of the configuration. Empty
-    /// if the run does not count instructions.
+    /// The instructions per operation in the phase of the verdict, by the number of the configuration. Empty if the run
+    /// does not count instructions.
     pub(super) instructions: BTreeMap<u64, f64>,
     /// The trials that an earlier run finished.
     pub(super) finished: BTreeSet<Group>,
@@ -41,8 +41,8 @@ impl Books {
         Ok(self.manifest.write(path)?)
     }
 
-    /// Records the phases in which values of a configuration are implausible. Returns one message for each newly
-    /// recorded phase.
+    /// Adds warnings about implausible values of a configuration to the manifest. `marked` contains phases and their
+    /// messages. Returns the warnings that are new.
     pub(super) fn note(&mut self, label: &str, marked: Vec<(String, String)>) -> Vec<String> {
         let mut new = Vec::new();
         for (phase, words) in marked {
@@ -55,8 +55,8 @@ impl Books {
         new
     }
 
-    /// Records in the manifest that the trials of a configuration start from a fixture. Also adds a warning if the run
-    /// had to build the fixture again.
+    /// Records in the manifest that the trials of a configuration start from a fixture. If the run had to build the
+    /// fixture again, and its files differ from the recorded files, also adds a warning.
     pub(super) fn note_fixture(&mut self, cell: &Cell, fixture: &Fixture) {
         let manifest = &mut self.manifest;
         let place = manifest.fixtures.iter().position(|known| known.hash == fixture.info.hash);

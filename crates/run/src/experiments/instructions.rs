@@ -1,5 +1,5 @@
-//! Counts the instructions of each configuration before the trials. One additional trial per configuration runs in
-//! counted mode under valgrind.
+//! Counts the instructions of each configuration before the trials. For this, one additional trial per configuration
+//! runs in counted mode under valgrind.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::home::DataFolder;
 use crate::valgrind::Callgrind;
 
 impl Run<'_> {
-    /// Returns the instructions per operation in the rows of the run that this run resumes, by the number of the
+    /// Returns the instructions per operation from the rows of the run that is resumed, by the number of the
     /// configuration.
     pub(super) fn kept_instructions(&self) -> Outcome<BTreeMap<u64, f64>> {
         let path = self.home.folder().runs();
@@ -33,8 +33,8 @@ impl Run<'_> {
         Ok(Table::read(&path)?.rows().iter().filter_map(kept).collect())
     }
 
-    /// Counts the instructions of all configurations, if `trials.instructions` is set. Counts that an earlier run
-    /// kept are not repeated.
+    /// Counts the instructions of all configurations, if `trials.instructions` is set. Configurations whose counts an
+    /// earlier run has stored are skipped.
     pub(super) fn count_instructions(&self, books: &mut Books) -> Outcome<Ending> {
         if self.experiment.trials.instructions.is_none() {
             return Ok(Ending::Done);
@@ -100,7 +100,8 @@ impl Run<'_> {
         Ok(Some(callgrind.instructions()? as f64 / operations))
     }
 
-    /// Adds the column with the instructions per operation to the rows of a trial.
+    /// Sets the column with the instructions per operation in those rows of a trial that describe the phase of the
+    /// verdict.
     pub(super) fn add_instructions(&self, cell: &Cell, rows: &mut [Row], books: &Books) {
         let Some(count) = books.instructions.get(&cell.number) else { return };
         let phase = judged_phase(&self.facts);
@@ -112,7 +113,7 @@ impl Run<'_> {
     }
 }
 
-/// Returns whether a row contains the values of all operations of a phase.
+/// Returns whether a row contains the values over all operations of the phase `phase`.
 fn is_judged(row: &Row, phase: &str) -> bool {
     row.get(&c::PHASE).text() == Some(phase)
         && row.get(&c::OPERATION).text() == Some(ALL)

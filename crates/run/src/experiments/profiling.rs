@@ -24,12 +24,12 @@ use crate::home::DataFolder;
 use crate::perf::{Perf, Samples};
 use crate::scratch::scratch;
 
-/// The target number of samples of a configuration. With this number, the sampling error of a function with a tenth of
+/// The desired number of samples per configuration. With this number, the sampling error of a function with a tenth of
 /// the CPU time is about 5 %.
 const SAMPLES: f64 = 4000.0;
 
-/// The smallest and the largest number of samples per second of CPU time. Each sample copies the stack, so a higher
-/// rate would distort the profile.
+/// The smallest and the largest (`MOST_RATE`) number of samples per second of CPU time. Each sample copies the stack,
+/// so a higher rate would distort the profile.
 const LEAST_RATE: u64 = 99;
 const LARGEST_RATE: u64 = 1999;
 
@@ -44,7 +44,8 @@ struct Sampling {
 }
 
 impl Sampling {
-    /// Returns the sampling for a phase that takes `seconds` seconds.
+    /// Returns the sampling for a phase that takes `seconds` seconds, so that a configuration gets about [`SAMPLES`]
+    /// samples.
     fn of(seconds: f64) -> Self {
         let seconds = seconds.max(1e-3);
         let samples_per_second = ((SAMPLES / seconds) as u64).clamp(LEAST_RATE, LARGEST_RATE);
@@ -54,7 +55,11 @@ impl Sampling {
 }
 
 impl Run<'_> {
-    /// Returns an error if the run cannot sample CPU profiles.
+    /// Checks that the run can sample CPU profiles.
+    ///
+    /// # Errors
+    /// The experiment has no store, measures no time, or runs its phase at several rates; or the profiler does not
+    /// work.
     pub(super) fn check_profile(experiment: &Experiment, out: &Path) -> Outcome<()> {
         let refused =
             |reason: String| Err(Problem::at(&experiment.file, None, format!("--profile: {reason}")));
@@ -77,8 +82,8 @@ impl Run<'_> {
         Perf::check(scratch(Some(out))?.path())
     }
 
-    /// Samples the profiles of all configurations, and draws a flame graph for each pair of a candidate and its
-    /// baseline in `decided`. Writes the files, and records the files in the manifest.
+    /// Samples the profiles of all configurations, and writes them to files. Also draws a flame graph for each pair of
+    /// a candidate and its baseline in `decided`. Records all files in the manifest.
     pub(super) fn profile(&self, books: &mut Books, decided: &[(u64, u64)]) -> Outcome<Ending> {
         let phase = judged_phase(&self.facts);
         let folder = self.home.folder().clone();
@@ -183,7 +188,7 @@ impl Run<'_> {
     }
 }
 
-/// Returns the flame graph of a candidate and its baseline as SVG.
+/// Returns a flame graph as SVG that compares the CPU time of a candidate with that of its baseline.
 fn flame_graph(candidate: &CpuProfile, baseline: &CpuProfile, summary: &str) -> String {
     fn side(profile: &CpuProfile) -> FlameSide<'_> {
         FlameSide { label: &profile.name, stacks: &profile.stacks, operations: profile.operations }
@@ -191,7 +196,7 @@ fn flame_graph(candidate: &CpuProfile, baseline: &CpuProfile, summary: &str) -> 
     let colors = "Functions with more CPU time than in the baseline are orange, and functions with less CPU time are \
                   blue.";
     FlameGraph {
-        title: format!("CPU time of {} against {}", candidate.name, baseline.name),
+        title: format!("CPU time of {} compared with {}", candidate.name, baseline.name),
         caption: format!("{summary} {colors}"),
         sides: [side(baseline), side(candidate)],
         short_name,
@@ -199,7 +204,7 @@ fn flame_graph(candidate: &CpuProfile, baseline: &CpuProfile, summary: &str) -> 
     .svg()
 }
 
-/// Returns the path of `file` relative to `folder`, which contains the file.
+/// Returns the path of `file` relative to `folder`. The file must be inside of the folder.
 fn relative(file: &Path, folder: &Path) -> String {
     file.strip_prefix(folder).unwrap_or(file).display().to_string()
 }

@@ -1,4 +1,4 @@
-//! Continues interrupted runs and interrupted parts, and finds the trials that earlier runs have finished.
+//! Resumes interrupted runs and interrupted parts, and finds the trials that earlier runs have finished.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,7 +14,8 @@ use crate::manifest;
 use crate::part::{Part, node_name};
 
 impl Run<'_> {
-    /// Checks that the interrupted run belongs to the same experiment as this run, and that its results can be read.
+    /// Checks that an interrupted run in the results folder can be resumed: it belongs to the same experiment as this
+    /// run, and its results can be read.
     pub(super) fn check_resume(&self) -> Outcome<()> {
         let Some(earlier) = self.home.earlier().filter(|_| self.options.resume) else { return Ok(()) };
         if let Some(part) = self.options.part {
@@ -57,7 +58,7 @@ impl Run<'_> {
         self.check_baselines()
     }
 
-    /// Returns an error if a baseline would have to run a second time in a round that is already complete.
+    /// Checks that no baseline would have to run a second time in a round that is already complete.
     fn check_baselines(&self) -> Outcome<()> {
         let cells = &self.experiment.cells;
         let numbers: Vec<u64> =
@@ -84,7 +85,7 @@ impl Run<'_> {
         }
     }
 
-    /// Records in the manifest that this machine starts or continues a part.
+    /// Records in the manifest that this machine starts or resumes a part.
     pub(super) fn enter(&self, part: Part, resumed: &mut Manifest) -> Outcome<()> {
         let machine = match resumed.part {
             None => resumed.machine.clone(),
@@ -94,8 +95,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// If this machine continues a part, removes the finished trials of a round that another machine has not completed.
-    /// All trials of a round must run on one machine.
+    /// Removes trials from `finished` if this machine resumes a part. It removes those of a round that another machine
+    /// has not completed, because all trials of a round must run on one machine.
     pub(super) fn leave_begun_round(&self, manifest: &Manifest, finished: [&mut BTreeSet<Group>; 2]) {
         let is_timed = self.experiment.trials.mode == RunMode::Timed;
         let Some(part) = manifest.part.as_ref().filter(|_| is_timed) else { return };
@@ -106,7 +107,7 @@ impl Run<'_> {
         }
     }
 
-    /// Returns `Done` if all answers of a part were correct, otherwise `WrongAnswers`.
+    /// Returns [`Ending::Done`] if all answers of the part were correct, and [`Ending::WrongAnswers`] otherwise.
     pub(super) fn ending_of_part(&self) -> Outcome<Ending> {
         let folder = self.home.folder();
         let mut is_right = true;

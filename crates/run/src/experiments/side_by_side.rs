@@ -1,5 +1,5 @@
-//! Runs rounds whose trials run side by side. The trial processes of all configurations in a round exist at the same
-//! time.
+//! Runs rounds whose trials run side by side. This means that the trial processes of all configurations in a round
+//! exist at the same time.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use crate::group::{GroupReport, SliceLengths, SliceOf, run_group};
 use crate::home::DataFolder;
 use crate::progress::{Extent, Progress};
 
-/// The trials of one round, whose processes are ready to run.
+/// The trials of one round that is ready to run.
 struct Round<'r> {
     turns: &'r [PlannedTrial],
     specs: Vec<TrialSpec>,
@@ -75,8 +75,8 @@ impl Run<'_> {
         sums
     }
 
-    /// Prepares the trials of a round. Each trial gets its own data folder. Returns `None` if the user interrupted the
-    /// run.
+    /// Prepares the trials of a round: builds missing fixtures, and creates a data folder for each trial. Returns
+    /// `None` if the user interrupted the run.
     fn prepare_round<'r>(&self, turns: &'r [PlannedTrial], books: &mut Books) -> Outcome<Option<Round<'r>>> {
         let is_duet = self.experiment.trials.interleaving() == Interleaving::Duet;
         // A fixture is built in the folder of the data, so all are built before it is filled.
@@ -106,7 +106,7 @@ impl Run<'_> {
         Ok(Some(Round { turns, specs, _data: data }))
     }
 
-    /// Writes the rows of a round. If an engine has rejected a configuration, the configuration does not run in later
+    /// Writes the rows of a round. If an engine has rejected its options, its configuration does not run in later
     /// rounds.
     fn store_round(
         &self,
@@ -172,7 +172,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Removes the rounds in which a trial is missing. Two trials can be paired only if they ran side by side.
+    /// Keeps only the rounds in which no trial is missing. The other rounds run again completely, because two trials
+    /// can be paired only if they ran side by side.
     pub(super) fn keep_whole_rounds(
         &self,
         finished: &mut BTreeSet<Group>,
@@ -191,7 +192,7 @@ impl Run<'_> {
     }
 }
 
-/// Adds advice to the error of a trial. The advice explains how to continue the run.
+/// Adds advice on how to resume the run to the error of a trial.
 fn kept(cell: &Cell, turn: &PlannedTrial, problem: &Problem) -> Problem {
     let advice = "finished trials are kept; fix the cause and repeat the command with --resume";
     Problem::new(format!("{}, round {}: {problem}; {advice}", cell.label, turn.group.trial + 1))

@@ -1,5 +1,5 @@
-//! The rules that end a run early. This module decides when a run evaluates its verdicts, when the run ends, and which
-//! configurations stop early. An evaluation of the verdicts during the run is called a look.
+//! Decides when a run with a time budget evaluates its verdicts, when it ends, and which configurations stop early. An
+//! evaluation of the verdicts during the run is called a look.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -17,17 +17,17 @@ pub(super) struct Stopping {
     most_rounds: u64,
     started: Instant,
     spending: Spending,
-    /// The looks of the run so far, in order. A look is an evaluation of the verdicts.
+    /// The looks of the run so far, in order.
     pub(super) looks: Vec<Look>,
-    /// The numbers of configurations whose verdicts are decided.
+    /// The numbers of the configurations that have stopped because their verdicts are decided.
     stopped: BTreeSet<u64>,
 }
 
-/// The next action of a run with a budget, after a round has ended.
+/// What a run with a budget does after a round.
 pub(super) enum Next {
     /// The run continues with the next round.
     GoOn,
-    /// The run evaluates its verdicts now. The remaining budget is sufficient for `more_rounds` further rounds.
+    /// The run evaluates its verdicts now. The remaining budget suffices for about `more_rounds` further rounds.
     Look { more_rounds: usize },
     /// The run ends now. The text is the reason.
     End(String),
@@ -51,7 +51,7 @@ impl Stopping {
         self.stopped.contains(&cell)
     }
 
-    /// Decides the next action of the run after `rounds` rounds.
+    /// Decides what the run does after `rounds` rounds. Without a budget, the run continues.
     pub(super) fn next(&mut self, rounds: u64) -> Next {
         let Some(budget) = self.budget.filter(|_| rounds > 0) else { return Next::GoOn };
         let seconds = self.started.elapsed().as_secs_f64();

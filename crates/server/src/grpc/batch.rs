@@ -1,4 +1,4 @@
-//! The codec of batches, which decodes a request directly into batches of the trees.
+//! Decodes a batch request directly into write batches of the trees.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -18,11 +18,11 @@ use super::messages::{
 use super::status;
 use crate::databases::Databases;
 
-/// The field number of `operations` in a `BatchRequest`.
+/// The number of the field `operations` in a `BatchRequest`.
 const OPERATIONS: u32 = 1;
 
-/// The codec of a method that receives `BatchRequest` and responds with `A`. The codec decodes only one operation at
-/// a time, so a request with many short operations needs no more memory than its bytes and its batch.
+/// The codec of a method that receives a `BatchRequest` and responds with `A`. The codec decodes one operation at a
+/// time, so a request with many short operations needs no more memory than its bytes and its batch.
 pub(super) struct BatchCodec<A> {
     call: Arc<Call>,
     response: PhantomData<A>,
@@ -37,12 +37,12 @@ impl<A> BatchCodec<A> {
 /// The operations of one request.
 #[derive(Default)]
 pub(super) struct Batch {
-    /// One batch per database, up to the last database with operations.
+    /// One batch per database, by the number of the database. Databases after the last one with operations are missing.
     parts: Vec<WriteBatch>,
 }
 
 impl Batch {
-    /// Returns the batches of the databases, in the order of the databases.
+    /// Returns one batch per database, by the number of the database.
     pub(super) fn parts(&self) -> &[WriteBatch] {
         &self.parts
     }
@@ -80,7 +80,7 @@ impl<A: Message + Send + 'static> Codec for BatchCodec<A> {
     }
 }
 
-/// Decodes a `BatchRequest` of a call.
+/// Decodes the `BatchRequest` of a call.
 pub(super) struct BatchDecoder(Arc<Call>);
 
 impl Decoder for BatchDecoder {
@@ -93,6 +93,9 @@ impl Decoder for BatchDecoder {
 }
 
 /// Decodes all operations of a `BatchRequest`.
+///
+/// # Errors
+/// The bytes are not a `BatchRequest`, an operation has no kind or an invalid key, or names an unknown column family.
 pub(super) fn decode(request: &mut impl Buf, databases: &Databases) -> Result<Batch, Status> {
     let mut batch = Batch::default();
     let mut number = 0u64;
@@ -119,6 +122,9 @@ pub(super) fn decode(request: &mut impl Buf, databases: &Databases) -> Result<Ba
 }
 
 /// Adds an operation to a batch.
+///
+/// # Errors
+/// The operation has no kind, or names an unknown column family; or the tree rejects it.
 fn add(batch: &mut Batch, databases: &Databases, operation: Operation) -> Result<(), Status> {
     let number = |family: &str| databases.of_family(family).map_err(Status::invalid_argument);
     let added = match operation.kind {

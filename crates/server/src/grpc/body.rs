@@ -1,4 +1,4 @@
-//! The bodies of requests and responses, which count the memory of their messages.
+//! Implements the bodies of requests and responses, which count the memory of their messages.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -11,14 +11,15 @@ use tonic::Status;
 use super::call::Call;
 use super::prefix::MessageReader;
 
-/// Number of copies of a request in memory. The first copy is the received bytes, and the second copy is the write
-/// batch that the codec builds from the bytes.
+/// The number of copies of a request in memory. The first copy is the received bytes. The second copy is the write
+/// batch into which the codec decodes them.
 const COPIES: usize = 2;
 
-/// Maximum number of bytes of one frame of a response.
+/// The maximum size of one frame of a response, in bytes.
 const FRAME_BYTES: usize = 64 << 10;
 
-/// The body of a request. If a message is too long, the body returns an error before it reads the bytes of the message.
+/// The body of a request. If a message is longer than the limit, the body returns an error before it reads the bytes of
+/// the message.
 pub(super) struct RequestBody {
     body: Incoming,
     messages: MessageReader,
@@ -62,12 +63,13 @@ impl Body for RequestBody {
     }
 }
 
-/// The body of a response, split into short frames. HTTP/2 takes the next frame only after most of the earlier frames
-/// are sent, so the rest of a long response stays in this value. The memory of the call stays counted until the last
-/// frame is taken.
+/// The body of a response, split into short frames.
+///
+/// HTTP/2 takes the next frame only after most of the earlier frames are sent, so the rest of a long response stays in
+/// this value. The memory of the call stays counted until the last frame is taken.
 pub(super) struct ResponseBody {
     body: tonic::body::Body,
-    /// The part of a frame of `body` that HTTP/2 has not taken yet.
+    /// The part of the current frame of `body` that HTTP/2 has not taken yet.
     rest: Bytes,
     _call: Arc<Call>,
 }

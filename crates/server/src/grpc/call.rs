@@ -1,4 +1,4 @@
-//! One call of a client, and the memory that the call uses.
+//! Represents one call of a client, and counts the memory that the call uses.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use tonic::Status;
 use crate::budget::{MemoryShare, TOO_MUCH_MEMORY};
 use crate::shared::Shared;
 
-/// Maximum number of bytes that a call may use even when all clients together exceed the memory limit. The state of a
-/// call in HTTP/2 needs about the same amount.
+/// The number of bytes that a call may always use, even when all clients together exceed the memory limit. The state of
+/// a call in HTTP/2 needs about as much.
 const SMALL_BYTES: usize = 4 << 10;
 
 /// A call, which exists from the first byte of its request to the last byte of its response.
@@ -26,8 +26,8 @@ impl Call {
     /// Sets the number of bytes that the messages of this call use in memory.
     ///
     /// # Errors
-    /// Returns an error if all clients together exceed the memory limit and `bytes` is not small. The call then counts
-    /// as a call without messages.
+    /// All clients together exceed the memory limit, and `bytes` is larger than [`SMALL_BYTES`]. The memory of the call
+    /// is then set to 0.
     pub(super) fn set_memory(&self, bytes: usize) -> Result<(), Status> {
         let mut memory = self.memory.lock();
         if memory.set(bytes) || bytes <= SMALL_BYTES {
@@ -37,10 +37,10 @@ impl Call {
         Err(Status::resource_exhausted(TOO_MUCH_MEMORY))
     }
 
-    /// Checks the length of a response with `bytes` bytes of keys and values, and counts its memory.
+    /// Checks the size of a response with `bytes` bytes of keys and values, and counts its memory.
     ///
     /// # Errors
-    /// The response is longer than the limit, or all clients together exceed the memory limit.
+    /// The response is larger than the limit, or all clients together exceed the memory limit.
     pub(super) fn admit_response(&self, bytes: usize) -> Result<(), Status> {
         let limit = self.shared.options.limits.reply_bytes;
         if bytes > limit {

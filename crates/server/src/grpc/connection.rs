@@ -1,4 +1,4 @@
-//! The HTTP/2 connection of one client.
+//! Serves the HTTP/2 connection of one client.
 
 use std::convert::Infallible;
 use std::error::Error as _;
@@ -19,22 +19,23 @@ use super::service::{answer, refuse};
 use crate::connection::{FAREWELL, until_end};
 use crate::shared::Shared;
 
-/// Maximum number of concurrent calls of one connection. The client must delay further calls.
+/// The maximum number of concurrent calls of one connection. The client must delay further calls.
 const MAX_CALLS: u32 = 100;
 
-/// Maximum number of request bytes that a client sends before the server has read them, per call and per connection.
+/// The maximum number of request bytes that a client may send before the server has read them. The limit applies to
+/// each call and to each connection.
 const WINDOW_BYTES: u32 = 256 << 10;
 
-/// Maximum number of response bytes of one call that HTTP/2 buffers.
+/// The maximum number of bytes of one response that HTTP/2 buffers.
 const SEND_BYTES: usize = 64 << 10;
 
-/// Maximum number of bytes of the headers of one call.
+/// The maximum size of the headers of one call, in bytes.
 const HEADER_BYTES: u32 = 16 << 10;
 
-/// Serves a client until the client leaves, breaks the protocol, or the server ends.
+/// Serves a client until the client disconnects or violates the protocol, or the server ends.
 ///
 /// # Errors
-/// The connection breaks.
+/// The socket fails.
 pub(crate) async fn serve(stream: TcpStream, shared: &Arc<Shared>) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let socket = TokioIo::new(CountedSocket { stream, shared: Arc::clone(shared) });
@@ -55,7 +56,8 @@ pub(crate) async fn serve(stream: TcpStream, shared: &Arc<Shared>) -> io::Result
     Ok(())
 }
 
-/// Answers each call of a client with an error for the time `patience`, because the limit of connections is reached.
+/// Answers each call of a client with an error for at most the time `patience`, because the limit of connections is
+/// reached.
 pub(crate) async fn turn_away(stream: TcpStream, patience: Duration) {
     let service = service_fn(|_| ready(Ok::<_, Infallible>(refuse())));
     let _ = timeout(patience, builder().serve_connection(TokioIo::new(stream), service)).await;
@@ -72,8 +74,8 @@ fn builder() -> Builder<TokioExecutor> {
     builder
 }
 
-/// Returns whether the connection ended because the client violated the protocol, and not because of an error of the
-/// socket.
+/// Returns whether the connection ended because the client violated the protocol, rather than because the socket
+/// failed.
 fn is_of_client(error: &hyper::Error) -> bool {
     error.source().is_some_and(|source| !source.is::<io::Error>())
 }

@@ -1,4 +1,4 @@
-//! A socket that counts the bytes that it sends and receives.
+//! Implements a socket that counts the bytes that it sends and receives.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! The service without a socket.
+//! Executes calls of the service without a socket.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::databases::{Databases, ServedStore};
 use crate::options::ServerOptions;
 use crate::shared::Shared;
 
-/// The service on a store, without a socket. Callers pass the messages that a client would send.
+/// The service of a store, without a socket. Callers pass the messages that a client would send.
 pub struct LocalService {
     shared: Arc<Shared>,
 }
@@ -29,8 +29,8 @@ impl LocalService {
         Ok(Self { shared: Arc::new(Shared::new(Databases::new(store.into())?, options, 0)) })
     }
 
-    /// Executes one call. `method` is the name of the method, and `message` the encoded request. Each `Load` has one
-    /// request. Returns the encoded responses.
+    /// Executes one call. `method` is the name of the method, and `message` is the encoded request. A call of `Load`
+    /// has exactly one request. Returns the encoded responses.
     ///
     /// # Errors
     /// The status that a client would receive.
@@ -67,7 +67,10 @@ impl LocalService {
     }
 }
 
-/// Decodes a request. The status code is that of all messages that cannot be decoded.
+/// Decodes a request.
+///
+/// # Errors
+/// The message cannot be decoded. The status code is that of all such messages.
 fn read<M: Message + Default>(message: &[u8]) -> Result<M, Status> {
     M::decode(message).map_err(|error| Status::internal(error.to_string()))
 }

@@ -1,4 +1,4 @@
-//! The messages of `proto/lsmbench.proto`.
+//! Defines the messages of `proto/lsmbench.proto`.
 
 use bytes::Bytes;
 use prost::{Message, Oneof};
@@ -12,7 +12,7 @@ pub struct PutRequest {
     /// The value.
     #[prost(bytes = "bytes", tag = "2")]
     pub value: Bytes,
-    /// The column family. If it is empty, the first family of the store, or a store without families.
+    /// The name of the column family. An empty name selects the first family, or the store if it has no families.
     #[prost(string, tag = "3")]
     pub family: String,
 }
@@ -27,7 +27,7 @@ pub struct GetRequest {
     /// The key.
     #[prost(bytes = "bytes", tag = "1")]
     pub key: Bytes,
-    /// The column family. If it is empty, the first family of the store, or a store without families.
+    /// The name of the column family. An empty name selects the first family, or the store if it has no families.
     #[prost(string, tag = "2")]
     pub family: String,
 }
@@ -46,7 +46,7 @@ pub struct DeleteRequest {
     /// The key.
     #[prost(bytes = "bytes", tag = "1")]
     pub key: Bytes,
-    /// The column family. If it is empty, the first family of the store, or a store without families.
+    /// The name of the column family. An empty name selects the first family, or the store if it has no families.
     #[prost(string, tag = "2")]
     pub family: String,
 }
@@ -64,7 +64,7 @@ pub struct DeleteRangeRequest {
     /// The end of the deleted range (exclusive).
     #[prost(bytes = "bytes", tag = "2")]
     pub high: Bytes,
-    /// The column family. If it is empty, the first family of the store, or a store without families.
+    /// The name of the column family. An empty name selects the first family, or the store if it has no families.
     #[prost(string, tag = "3")]
     pub family: String,
 }
@@ -78,7 +78,7 @@ pub struct MergeRequest {
     /// The operand.
     #[prost(bytes = "bytes", tag = "2")]
     pub operand: Bytes,
-    /// The column family. If it is empty, the first family of the store, or a store without families.
+    /// The name of the column family. An empty name selects the first family, or the store if it has no families.
     #[prost(string, tag = "3")]
     pub family: String,
 }
@@ -86,7 +86,7 @@ pub struct MergeRequest {
 /// One write of a batch.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct Operation {
-    /// The kind and the contents of the write. `None` is an error.
+    /// The kind and the contents of the write. The server rejects a write without a kind (`None`).
     #[prost(oneof = "OperationKind", tags = "1, 2, 3, 4")]
     pub kind: Option<OperationKind>,
 }
@@ -140,21 +140,21 @@ pub struct RangeRequest {
     /// The end of the range (exclusive). An empty `high` means that the range has no end.
     #[prost(bytes = "bytes", tag = "2")]
     pub high: Bytes,
-    /// The maximum number of entries. 0 means no limit.
+    /// The maximum number of returned entries. 0 means no limit.
     #[prost(uint64, tag = "3")]
     pub limit: u64,
-    /// Whether the entries come in descending order.
+    /// Whether the entries are returned in descending order of keys.
     #[prost(bool, tag = "4")]
     pub backward: bool,
-    /// The column family. If it is empty, the first family of the store, or a store without families.
+    /// The name of the column family. An empty name selects the first family, or the store if it has no families.
     #[prost(string, tag = "5")]
     pub family: String,
 }
 
-/// The next entries of a range.
+/// A response with the next entries of a range.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct RangeResponse {
-    /// The entries, in the order of the request.
+    /// The entries, in the direction that the request specifies.
     #[prost(message, repeated, tag = "1")]
     pub entries: Vec<Entry>,
 }

@@ -1,4 +1,4 @@
-//! The methods of the service.
+//! Lists the methods of the service.
 
 /// The part of a request's path before the name of the method.
 const SERVICE: &str = "/lsmbench.v1.Store/";
@@ -15,12 +15,12 @@ pub(super) enum Method {
 }
 
 impl Method {
-    /// Returns the method that the path of a request names.
+    /// Returns the method that the path of a request names. `None` if the service has no such method.
     pub(super) fn of(path: &str) -> Option<Self> {
         Self::named(path.strip_prefix(SERVICE)?)
     }
 
-    /// Returns the method with this name.
+    /// Returns the method with this name. `None` if the service has no such method.
     pub(super) fn named(name: &str) -> Option<Self> {
         Some(match name {
             "Put" => Self::Put,

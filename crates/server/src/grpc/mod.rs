@@ -1,4 +1,4 @@
-//! The protocol gRPC with the service of `proto/lsmbench.proto`.
+//! Implements the gRPC service of `proto/lsmbench.proto`.
 //!
 //! * A connection is an HTTP/2 connection. The calls of a connection run concurrently. Their writes can therefore share
 //!   syncs, like the writes of several connections.

@@ -1,20 +1,24 @@
-//! The length prefixes of the messages in a gRPC body.
+//! Parses the length prefixes of the messages in a gRPC body.
 
-/// Number of bytes before each message: one flag, and the length as a big-endian number of 4 bytes.
+/// The number of bytes before each message: one flag, and the length as a big-endian number of 4 bytes.
 const PREFIX_BYTES: usize = 5;
 
-/// A reader that follows the message boundaries of a body. Its position is within a length prefix or within a message.
+/// A parser that finds the boundaries of the messages in a body. Its position is within a length prefix or within a
+/// message.
 #[derive(Debug, Default)]
 pub(super) struct MessageReader {
     prefix: [u8; PREFIX_BYTES],
-    /// Number of bytes of the current prefix that were read.
+    /// The number of bytes of the current prefix that were read.
     filled: usize,
-    /// Number of bytes of the current message that were not read.
+    /// The number of bytes of the current message that have not been read yet.
     left: usize,
 }
 
 impl MessageReader {
-    /// Reads the next bytes of a body. Calls `admit` with the length of each message whose prefix ends in these bytes.
+    /// Parses the next bytes of a body. Calls `admit` with the length of each message whose prefix ends in these bytes.
+    ///
+    /// # Errors
+    /// The error of `admit`.
     pub(super) fn read<E>(
         &mut self,
         mut bytes: &[u8],

@@ -1,4 +1,4 @@
-//! The response to `Range`: the entries of a snapshot, in messages of bounded size.
+//! Reads the responses to a `Range` request: the entries of a snapshot, in messages of bounded size.
 
 use std::ops::Bound;
 use std::pin::Pin;
@@ -15,20 +15,20 @@ use super::messages::{Entry, RangeRequest, RangeResponse};
 use super::status::{of_ending, of_tree};
 use super::work::space;
 
-/// Maximum number of bytes of keys and values in a response that has more than one entry.
+/// The maximum number of bytes of keys and values in a response. A response with a single entry may be larger.
 const RESPONSE_BYTES: usize = 64 << 10;
 
-/// The part of a scan that the client has not received yet. When the client can receive the next response, the scan
+/// The rest of a scan, which the client has not received yet. When the client can receive the next response, the scan
 /// reads it from the snapshot.
 pub(super) struct Scan {
     call: Arc<Call>,
-    /// The snapshot, until the scan has ended. The snapshot pins files of the store, so the scan drops the snapshot
-    /// as early as possible.
+    /// The snapshot. `None` after the scan has ended. The snapshot pins files of the store, so the scan drops it as
+    /// early as possible.
     snapshot: Option<Snapshot>,
     low: Bound<Bytes>,
     high: Bound<Bytes>,
     is_backward: bool,
-    /// Maximum number of entries that the scan may still return.
+    /// The number of entries that the scan may still return.
     left: u64,
 }
 
@@ -36,7 +36,7 @@ impl Scan {
     /// Takes the snapshot of a scan.
     ///
     /// # Errors
-    /// The store has no such family.
+    /// The store has no column family with the requested name.
     pub(super) fn new(call: Arc<Call>, request: RangeRequest) -> Result<Self, Status> {
         let RangeRequest { low, high, limit, backward, family } = request;
         Ok(Self {
@@ -103,7 +103,7 @@ struct Chunk {
     is_last: bool,
 }
 
-/// Splits a buffer into its entries. `ends` has the end of each key and of each value.
+/// Splits a buffer into its entries. `ends` contains the end of each key and of each value, as positions in the buffer.
 fn entries(bytes: &Bytes, ends: &[(usize, usize)]) -> Vec<Entry> {
     let mut start = 0;
     let cut = |(key_end, end): &(usize, usize)| {

@@ -31,8 +31,8 @@ const GRPC: &[u8] = b"application/grpc";
 /// The word before the password in the `authorization` metadata of a call.
 const BEARER: &[u8] = b"Bearer ";
 
-/// Answers one call. If the server ends before the request is complete, the call fails and changes nothing. `Load` is
-/// the exception: its complete batches before that moment stay written.
+/// Answers one call. If the server ends before the request is complete, the call fails and changes nothing. The
+/// exception is `Load`: the batches that it has completely received stay written.
 pub(super) async fn answer(
     shared: Arc<Shared>,
     request: Request<Incoming>,
@@ -67,7 +67,7 @@ fn is_grpc(headers: &HeaderMap) -> bool {
     value.and_then(|value| value.strip_prefix(GRPC)).is_some_and(|suffix| matches!(suffix, b"" | b"+proto"))
 }
 
-/// Returns an error if the server has a password and the call does not contain this password.
+/// Checks that the call contains the password of the server, if the server has one.
 fn check_password(shared: &Shared, headers: &HeaderMap) -> Result<(), Status> {
     let Some(expected) = &shared.options.password else { return Ok(()) };
     let given = headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
@@ -102,15 +102,15 @@ async fn execute(call: &Arc<Call>, request: Request<Incoming>) -> Response<Body>
     }
 }
 
-/// Returns the gRPC handler of a call with the given codec, which limits the size of requests.
+/// Returns the gRPC handler of a call for messages of the given codec. The handler limits the size of requests.
 fn handler<C: Codec>(call: &Call, codec: C) -> Grpc<C> {
     Grpc::new(codec).max_decoding_message_size(call.shared.options.limits.request_bytes)
 }
 
-/// The function that executes a method with one request and one response.
+/// A function that executes a method with one request and one response.
 type Work<Q, A> = fn(&Call, &Q) -> Result<A, Status>;
 
-/// Executes a method with one request and one response.
+/// Executes a call of a method with one request and one response.
 async fn unary<C: Codec>(
     call: &Arc<Call>,
     codec: C,
@@ -130,7 +130,8 @@ impl<Q, A> UnaryService<Q> for Unary<Q, A> {
     type Response = A;
     type Future = Ready<Result<tonic::Response<A>, Status>>;
 
-    /// Executes the method before it returns, so no client can cancel a call between the execution and the response.
+    /// Executes the method before it returns. A client can therefore not cancel a call between its execution and its
+    /// response.
     fn call(&mut self, request: tonic::Request<Q>) -> Self::Future {
         let response = tokio::task::block_in_place(|| (self.work)(&self.call, request.get_ref()));
         ready(response.map(tonic::Response::new))

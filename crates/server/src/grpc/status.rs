@@ -1,4 +1,4 @@
-//! The gRPC status of an error.
+//! Converts errors to gRPC status codes.
 
 use std::io::ErrorKind;
 

@@ -1,4 +1,4 @@
-//! The work of the methods: reads and writes of the store.
+//! Executes the methods: reads and writes of the store.
 
 use tonic::Status;
 use tonic::codec::Streaming;
@@ -32,7 +32,7 @@ pub(super) fn delete(call: &Call, request: &DeleteRequest) -> Result<DeleteRespo
     Ok(DeleteResponse {})
 }
 
-/// Returns the keys of a column family.
+/// Returns the keys of a column family. An empty name selects the first family.
 ///
 /// # Errors
 /// The store has no such family.
@@ -47,8 +47,11 @@ pub(super) fn batch(call: &Call, batch: &Batch) -> Result<BatchResponse, Status>
     Ok(BatchResponse {})
 }
 
-/// Writes the batches of a stream, one after the other. The server reads the next batch only after the current batch is
+/// Writes the batches of a stream, one after the other. The server reads the next batch only after the current one is
 /// written, so a client cannot send faster than the tree writes.
+///
+/// # Errors
+/// A batch is invalid or cannot be written. The message contains the number of batches that were written.
 pub(super) async fn load(call: &Call, mut batches: Streaming<Batch>) -> Result<LoadResponse, Status> {
     let mut written = LoadResponse::default();
     let at = |done: u64, status: &Status| {

@@ -1,4 +1,4 @@
-//! The commands that concern the connection or the whole server.
+//! Implements the commands that concern the connection or the whole server.
 
 use std::fmt::Write as _;
 
@@ -43,8 +43,8 @@ impl<'a> Context<'a> {
         self.shared.databases.keyspace(self.client.database)
     }
 
-    /// Checks the password of a client, and records the result. If the password is correct, the client may send
-    /// requests.
+    /// Checks the password of a client, and records the result. After a correct password, the client may execute all
+    /// commands.
     fn let_in(&mut self, user: &[u8], password: &[u8]) -> Result<(), Failure> {
         let Some(expected) = &self.shared.options.password else {
             return Err(Failure::error("AUTH called without any password configured for the default user."));
@@ -245,7 +245,7 @@ pub(crate) fn config(
     Ok(Next::Read)
 }
 
-/// Returns the options of the server, with the names of the corresponding Redis options.
+/// Returns the options of the server, with the names of the corresponding options of Redis if such options exist.
 fn parameters(shared: &Shared) -> Vec<(&'static str, String)> {
     let (options, databases) = (&shared.options, &shared.databases);
     let design = databases.design();
@@ -316,7 +316,8 @@ pub(crate) fn flushall(
     Ok(Next::Read)
 }
 
-/// Checks the option of `FLUSHDB` and `FLUSHALL`. The server accepts both options, but they have no effect.
+/// Checks the optional argument of `FLUSHDB` and `FLUSHALL`. The server accepts `ASYNC` and `SYNC`, but they have no
+/// effect.
 fn check_flush(request: Request<'_>) -> Result<(), Failure> {
     match request.arguments(1).next().map(<[u8]>::to_ascii_uppercase).as_deref() {
         None | Some(b"ASYNC" | b"SYNC") if request.len() <= 2 => Ok(()),
@@ -350,7 +351,7 @@ pub(crate) fn quit(_: &mut Context<'_>, _: Request<'_>, replies: &mut Replies<'_
     Ok(Next::Close)
 }
 
-/// `SHUTDOWN [SAVE | NOSAVE]`: ends the server without losing data. The client gets no reply to this command.
+/// `SHUTDOWN [SAVE | NOSAVE]`: ends the server without losing data. The client receives no reply to this command.
 #[allow(clippy::unnecessary_wraps)] // all commands have one signature
 pub(crate) fn shutdown(
     context: &mut Context<'_>,

@@ -1,4 +1,4 @@
-//! The description of a command: its name, its arguments, and the function that executes it.
+//! Describes a command: its name, its arguments, and the function that executes it.
 
 use super::client::Context;
 use super::failure::Failure;
@@ -23,20 +23,20 @@ pub(crate) struct Command {
 
 /// The function that executes a command, by the kind of the command.
 pub(crate) enum Run {
-    /// A function for the connection or the server, which never waits for storage.
+    /// A function that concerns the connection or the server, and never waits for storage.
     Client(fn(&mut Context<'_>, Request<'_>, &mut Replies<'_>) -> Result<Next, Failure>),
-    /// A function for the connection or the server, which may wait for storage.
+    /// A function that concerns the connection or the server, and may wait for storage.
     Server(fn(&mut Context<'_>, Request<'_>, &mut Replies<'_>) -> Result<Next, Failure>),
     /// A function that reads the values of a few names.
     Read(Reading),
     /// A function that reads many names, or all fields of a hash.
     Scan(fn(&Keyspace, Request<'_>, &mut Replies<'_>) -> Result<(), Failure>),
-    /// A function that writes names. `access` decides whether other batches must wait for the batch of this command.
+    /// A function that writes names. `access` returns whether other batches must wait for the batch of this request.
     Write { access: fn(Request<'_>) -> Access, run: Writing },
 }
 
 impl Command {
-    /// Returns an error if a request has a wrong number of arguments.
+    /// Checks the number of arguments of a request.
     pub(crate) fn check(&self, request: Request<'_>) -> Result<(), Failure> {
         let least = self.arity.unsigned_abs() as usize;
         match request.len() == least || (self.arity < 0 && request.len() > least) {

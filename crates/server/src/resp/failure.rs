@@ -1,8 +1,8 @@
-//! The error of a request, in the form of its reply.
+//! Defines the error of a request, in the form of its reply.
 
 use std::borrow::Cow;
 
-/// The reason why a request was not executed. A failed request has changed nothing.
+/// The reason why a request failed. The text is the error reply.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure(Cow<'static, str>);
 

@@ -1,4 +1,4 @@
-//! The commands that work on names of both kinds: strings and hashes.
+//! Implements the commands for names of both kinds: strings and hashes.
 
 use super::failure::Failure;
 use super::glob;
@@ -10,10 +10,10 @@ use crate::keyspace::Keyspace;
 use crate::names::Kind;
 use crate::view::{View, kind_of};
 
-/// Number of names that one call of `SCAN` examines if the request has no `COUNT`.
+/// The number of names that one call of `SCAN` examines if the request has no `COUNT`.
 const DEFAULT_COUNT: usize = 10;
 
-/// Number of bytes of names at which a call of `SCAN` ends, regardless of its `COUNT`.
+/// The total size of examined names at which a call of `SCAN` ends, in bytes. This applies regardless of its `COUNT`.
 const SCAN_BYTES: usize = 1 << 20;
 
 /// `EXISTS name…`: returns how many of the names exist.
@@ -58,8 +58,8 @@ pub(crate) fn del(
 
 /// `SCAN cursor [MATCH pattern] [COUNT count] [TYPE kind]`: returns the next names, and the cursor for the next call.
 ///
-/// Names are returned in the order of their keys, each exactly once. The scan may miss names that are written during
-/// the scan.
+/// Names are returned in the order of their keys. A name that is not written during the scan is returned exactly once.
+/// A name that is written during the scan may be missed.
 pub(crate) fn scan(
     keyspace: &Keyspace,
     request: Request<'_>,

@@ -1,5 +1,5 @@
-//! Patterns for names, with the syntax of Redis: `*`, `?`, `[a-z]`, `[^a]`, and `\` before a byte that is matched
-//! literally.
+//! Matches names against patterns with the syntax of Redis: `*`, `?`, `[a-z]`, `[^a]`, and `\` before a byte that is
+//! matched literally.
 
 /// Returns whether a pattern matches a whole name. The time is at most proportional to the product of both lengths.
 pub(crate) fn matches(pattern: &[u8], name: &[u8]) -> bool {
@@ -32,7 +32,7 @@ pub(crate) fn matches(pattern: &[u8], name: &[u8]) -> bool {
     }
 }
 
-/// Returns the length of the first element of a pattern if this element matches `byte`; otherwise `None`.
+/// Returns the length of the first element of a pattern if this element matches `byte`. Otherwise, returns `None`.
 fn match_one(pattern: &[u8], byte: u8) -> Option<usize> {
     match pattern {
         [] => None,

@@ -1,4 +1,4 @@
-//! The commands of hashes.
+//! Implements the commands of hashes.
 
 use super::failure::Failure;
 use super::pipeline::Request;
@@ -134,7 +134,7 @@ fn read(view: &dyn View, name: &[u8], field: &[u8]) -> Result<Option<Vec<u8>>, F
     Ok(value)
 }
 
-/// Returns an error if the name belongs to a string.
+/// Checks that the name does not belong to a string.
 fn refuse_string(view: &dyn View, name: &[u8]) -> Result<(), Failure> {
     match view.get(&string_key(name))?.is_some() {
         true => Err(Failure::WRONG_TYPE),
@@ -242,7 +242,7 @@ pub(crate) fn hdel(
     Ok(())
 }
 
-/// Sets the fields in a request, and returns the number of new fields.
+/// Sets the fields that a request lists, and returns the number of new fields.
 fn put_fields(
     transaction: &mut Transaction<'_>,
     request: Request<'_>,
@@ -266,7 +266,7 @@ fn put_fields(
     Ok(added)
 }
 
-/// Returns an error if the name and a field together are too long.
+/// Checks that the name and each of the fields together are not too long.
 fn check_fields<'a>(name: &[u8], mut fields: impl Iterator<Item = &'a [u8]>) -> Result<(), Failure> {
     match fields.any(|field| name.len() + field.len() > MAX_FIELD_BYTES) {
         true => Err(field_too_long()),

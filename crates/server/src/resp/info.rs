@@ -1,9 +1,9 @@
-//! The sections of the reply to `INFO`.
+//! Creates the sections of the reply to `INFO`.
 
 use super::failure::Failure;
 use crate::shared::Shared;
 
-/// A section: its title and its lines.
+/// A section: its title and its lines. A line is a key and a value.
 pub(crate) type Section = (&'static str, Vec<(String, String)>);
 
 /// Returns the requested sections. If `wanted` is empty, returns all sections except the keyspace section, because

@@ -1,4 +1,4 @@
-//! Requests in the inline form: one line of words, for users of a terminal.
+//! Parses requests in the inline form: one line of words, for users of a terminal.
 
 /// Splits a line into its arguments. Returns `None` if a quote is not closed, or if a closing quote is not followed by
 /// a blank or the end of the line.

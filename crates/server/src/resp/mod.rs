@@ -1,4 +1,4 @@
-//! The Redis protocol, RESP2 and RESP3: requests, replies and commands.
+//! Implements the Redis protocol, RESP2 and RESP3: requests, replies and commands.
 //!
 //! Requests are parsed in place, each byte once, within limits ([`Pipeline`]). The codecs of client libraries are not
 //! suitable. They parse replies, which nest without a limit, and they parse an incomplete message again for every
@@ -6,8 +6,8 @@
 //!
 //! Successive writes of a pipeline form one batch. The batch holds the locks of its names until the tree has executed
 //! the batch. The locks are shared if the batch only sets names. If the batch also reads names, the locks are
-//! exclusive, so that `INCR` and `HSET` are atomic. A read ends the current batch, so a client sees its own writes,
-//! and all clients see the writes in the same order.
+//! exclusive, so that `INCR` and `HSET` are atomic. A read ends the current batch, so a client sees its own writes, and
+//! all clients see the writes in the same order.
 
 mod client;
 mod command;

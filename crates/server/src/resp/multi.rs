@@ -1,4 +1,4 @@
-//! Transactions: `MULTI` queues requests, and `EXEC` executes them as one batch.
+//! Implements transactions: `MULTI` queues requests, and `EXEC` executes them as one batch.
 
 use super::client::Context;
 use super::command::{Command, Run};
@@ -41,7 +41,7 @@ pub(crate) fn is_immediate(command: &Command) -> bool {
     matches!(command.name, "MULTI" | "EXEC" | "DISCARD" | "QUIT" | "RESET")
 }
 
-/// Queues a request. If a request cannot be queued, the reply to the request and the reply to its `EXEC` are errors.
+/// Queues a request. If the request cannot be queued, its reply and the reply to the next `EXEC` are errors.
 pub(crate) fn queue(
     context: &mut Context<'_>,
     command: &Command,

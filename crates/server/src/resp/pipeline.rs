@@ -1,4 +1,4 @@
-//! The pipeline of one client: the complete requests that it has sent, as views of the received bytes.
+//! Parses the pipeline of one client: the complete requests that it has sent, as views of the received bytes.
 
 use std::ops::Range;
 
@@ -9,28 +9,28 @@ use crate::limits::{
     MAX_ARGUMENT_BYTES, MAX_ARGUMENTS, MAX_INLINE_BYTES, MAX_STRANGER_ARGUMENT_BYTES, MAX_STRANGER_ARGUMENTS,
 };
 
-/// Maximum number of bytes of a line that contains a length. The limit allows a sign, and more digits than any valid
-/// length has.
+/// The maximum size of a line with a length, in bytes. The limit allows a sign, and more digits than any valid length
+/// has.
 const MAX_LENGTH_LINE_BYTES: usize = 32;
 
-/// Maximum number of complete requests of a client that are parsed before they are executed.
+/// The maximum number of complete requests of a client that are parsed before they are executed.
 const MAX_REQUESTS: usize = 1024;
 
 /// The limits for one request, and for the number of parsed requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestLimits {
-    /// Maximum number of complete requests that are parsed before they are executed.
+    /// The maximum number of complete requests that are parsed before they are executed.
     pub requests: usize,
-    /// Maximum number of arguments, including the command.
+    /// The maximum number of arguments, including the command.
     pub arguments: usize,
-    /// Maximum number of bytes of an argument.
+    /// The maximum size of an argument in bytes.
     pub argument_bytes: usize,
-    /// Maximum number of bytes of the whole request.
+    /// The maximum size of the whole request in bytes.
     pub request_bytes: usize,
 }
 
 impl RequestLimits {
-    /// Returns the limits for a client that has sent the password. A request may have up to `request_bytes` bytes.
+    /// Returns the limits for a client that may execute all commands. A request may have up to `request_bytes` bytes.
     pub fn of_client(request_bytes: usize) -> Self {
         Self {
             requests: MAX_REQUESTS,
@@ -61,19 +61,19 @@ pub enum ProtocolError {
     /// The length of an argument is negative, exceeds the limit, or is not a number.
     #[error("invalid bulk length: {0}")]
     Length(String),
-    /// An argument does not begin with its length.
+    /// An argument does not begin with its length. The text is the first byte instead.
     #[error("expected '$', got '{0}'")]
     NoLength(String),
     /// An argument is longer than its length prefix states.
     #[error("no line end after an argument of {0} bytes")]
     NoEnd(usize),
-    /// A line with a length is too long.
+    /// A line with a length is longer than any valid length.
     #[error("too big count string")]
     LongLength,
     /// The whole request exceeds the limit.
     #[error("the request has more than {0} bytes; split it")]
     RequestTooLong(usize),
-    /// A line of the inline form is too long.
+    /// A line of the inline form exceeds the limit.
     #[error("too big inline request: more than {MAX_INLINE_BYTES} bytes without a line end")]
     InlineTooLong,
     /// A line of the inline form has a quote that is not closed.
@@ -94,23 +94,23 @@ struct Span {
 #[derive(Debug, Default)]
 pub struct Pipeline {
     spans: Vec<Span>,
-    /// For each complete request: the index in `spans` after its last argument, and the position in the input after its
-    /// last byte.
+    /// For each complete request: the end of its arguments in `spans`, and the end of its bytes in the input. Both are
+    /// exclusive.
     requests: Vec<(usize, usize)>,
     /// The text of the arguments of inline requests.
     inline: Vec<u8>,
     /// The number of input bytes that were parsed.
     at: usize,
-    /// The number of arguments that are still missing in the incomplete request; 0 between two requests.
+    /// The number of arguments that are still missing in the incomplete request. 0 between two requests.
     lacking: usize,
-    /// The length of the next argument; `None` if the line with this length has not been parsed yet.
+    /// The length of the next argument. `None` if the line with this length has not been parsed yet.
     length: Option<usize>,
     error: Option<ProtocolError>,
 }
 
 impl Pipeline {
-    /// Parses the complete requests of `input`. `input` begins with the input of the last call, minus the removed
-    /// requests, and ends with newly received bytes.
+    /// Parses the complete requests of `input`. `input` must begin with the input of the last call, without the bytes
+    /// of removed requests. Newly received bytes follow.
     ///
     /// If the input contains an error, the requests before the error remain available. The error is returned only after
     /// these requests were removed.
@@ -143,7 +143,8 @@ impl Pipeline {
         Request { input, inline: &self.inline, spans }
     }
 
-    /// Removes the first `requests` requests, and returns the number of their bytes in the input.
+    /// Removes the first `requests` requests. Returns the number of their bytes, which the caller must remove from the
+    /// start of the input.
     pub fn remove(&mut self, requests: usize) -> usize {
         let Some(last) = requests.checked_sub(1) else { return 0 };
         let (spans, bytes) = self.requests[last];
@@ -173,7 +174,7 @@ impl Pipeline {
         }
     }
 
-    /// Returns the number of bytes of memory that the views use.
+    /// Returns the memory that the views of the requests use, in bytes.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.spans.capacity() * size_of::<Span>()
             + self.requests.capacity() * size_of::<(usize, usize)>()
@@ -301,7 +302,7 @@ impl Pipeline {
     }
 }
 
-/// Parses a whole number without blanks and without a plus sign.
+/// Parses a whole number without blanks and without a plus sign. Returns `None` for any other text.
 fn parse<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
     let text = std::str::from_utf8(text).ok().filter(|text| !text.starts_with('+'))?;
     text.parse().ok()

@@ -1,4 +1,4 @@
-//! The requests that a client has sent between `MULTI` and `EXEC`.
+//! Stores the requests that a client has sent between `MULTI` and `EXEC`.
 
 use std::io::Write as _;
 

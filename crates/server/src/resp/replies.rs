@@ -19,9 +19,9 @@ pub(crate) struct Replies<'a> {
     output: &'a mut Vec<u8>,
     pub(crate) version: Version,
     errors: u64,
-    /// Maximum number of bytes of one reply.
+    /// The maximum size of one reply in bytes.
     limit_bytes: usize,
-    /// The position at which the current reply starts.
+    /// The position in the output at which the current reply starts.
     start: usize,
 }
 
@@ -36,7 +36,7 @@ impl<'a> Replies<'a> {
         self.output.len()
     }
 
-    /// Returns the number of errors among the replies.
+    /// Returns the number of error replies so far.
     pub(crate) fn errors(&self) -> u64 {
         self.errors
     }
@@ -73,7 +73,7 @@ impl<'a> Replies<'a> {
         written
     }
 
-    /// Returns whether the current reply is within the limit.
+    /// Returns whether the current reply is still within the size limit.
     pub(crate) fn has_room(&self) -> bool {
         self.output.len() - self.start <= self.limit_bytes
     }
@@ -158,7 +158,8 @@ impl<'a> Replies<'a> {
         }
     }
 
-    /// Starts an array or a map whose length is not known yet. Returns the position for its first line.
+    /// Starts an array or a map whose length is not known yet. Returns the position at which its first line must be
+    /// inserted.
     pub(crate) fn open(&mut self) -> usize {
         self.output.len()
     }

@@ -1,4 +1,4 @@
-//! The execution of a client's pipelines.
+//! Executes the pipelines of a client.
 
 use std::ops::Range;
 
@@ -17,10 +17,11 @@ use crate::shared::Shared;
 use crate::stripes::{Access, Held};
 use crate::view::View;
 
-/// The number of bytes of unsent replies at which the session stops executing requests until the replies are sent.
+/// The number of bytes of unsent replies at which the session stops executing requests. It continues after these
+/// replies are sent.
 const FULL_OUTPUT_BYTES: usize = 1 << 20;
 
-/// Maximum number of bytes of an argument that an error message shows.
+/// The maximum number of bytes of an argument that an error message shows.
 const SHOWN_BYTES: usize = 128;
 
 /// The session of a client that speaks RESP.
@@ -49,7 +50,11 @@ impl<'s> RespSession<'s> {
         self.shared.databases.keyspace(self.client.database)
     }
 
-    /// Returns the command of a request, if the client may execute the command now.
+    /// Returns the command of a request.
+    ///
+    /// # Errors
+    /// The command is unknown, the client may not execute it yet, or the request has a wrong number of arguments or a
+    /// name that is too long.
     fn command(&self, request: Request<'_>) -> Result<&'static Command, Failure> {
         let Some(command) = table::find(request.argument(0)) else {
             let name = shown(request.argument(0));
@@ -67,7 +72,8 @@ impl<'s> RespSession<'s> {
         }
     }
 
-    /// Returns the index after the last of the successive writes that begin at request `first`.
+    /// Returns the index after the last of the successive writes that begin at request `first`. Returns `first` if this
+    /// request is not a write.
     fn end_of_writes(&self, requests: Requests<'_>, first: usize) -> usize {
         if self.client.queue.is_some() {
             return first;
@@ -79,8 +85,8 @@ impl<'s> RespSession<'s> {
         (first..requests.len()).find(|index| !is_write(index)).unwrap_or(requests.len())
     }
 
-    /// Locks all names that the requests of `run` write. Returns the locks, and the kind of access that the writes
-    /// need.
+    /// Locks all names that the requests in the range `run` write. Returns the locks, and the kind of access with which
+    /// they are held.
     fn lock(&self, requests: Requests<'_>, run: Range<usize>) -> (Held<'s>, Access) {
         let stripes = self.keyspace().stripes();
         let (mut numbers, mut access) = (Vec::new(), Access::Blind);
@@ -102,7 +108,7 @@ impl<'s> RespSession<'s> {
         (stripes.lock(&mut numbers, Access::Exclusive), Access::Exclusive)
     }
 
-    /// Executes the writes of `run` as one batch. Splits a very large batch into several batches.
+    /// Executes the writes in the range `run` as one batch. Splits a very large batch into several batches.
     fn write(&self, requests: Requests<'_>, run: Range<usize>, replies: &mut Replies<'_>) {
         let (held, access) = self.lock(requests, run.clone());
         let mut transaction = Transaction::new(self.keyspace(), access);
@@ -217,7 +223,7 @@ impl Session for RespSession<'_> {
     }
 }
 
-/// Returns the start of an argument, for an error message.
+/// Returns the first bytes of an argument as text, for an error message.
 fn shown(argument: &[u8]) -> String {
     argument[..argument.len().min(SHOWN_BYTES)].escape_ascii().to_string()
 }

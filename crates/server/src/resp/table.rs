@@ -1,4 +1,4 @@
-//! The table of all commands.
+//! Lists all commands.
 
 use super::client::{self, Context};
 use super::command::{Command, Run};
@@ -41,7 +41,7 @@ const fn serve(name: &'static str, arity: i32, run: Speaking) -> Command {
     Command { name, arity, names: Names::NONE, run: Run::Server(run) }
 }
 
-/// All commands. The most frequent commands come first, because a search begins at the start of the table.
+/// All commands. The most frequent commands come first, because a search begins at the first command.
 pub(crate) static COMMANDS: [Command; 50] = [
     read("GET", 2, Names::ONE, strings::get),
     write("SET", -3, Names::ONE, access_of_set, strings::set),
@@ -95,7 +95,7 @@ pub(crate) static COMMANDS: [Command; 50] = [
     speak("RESET", 1, reset),
 ];
 
-/// Returns the command with this name, in upper or lower case.
+/// Returns the command with this name in any case. `None` if there is no such command.
 pub(crate) fn find(name: &[u8]) -> Option<&'static Command> {
     COMMANDS.iter().find(|command| command.name.as_bytes().eq_ignore_ascii_case(name))
 }

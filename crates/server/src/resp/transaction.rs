@@ -1,4 +1,5 @@
-//! The writes of a pipeline. The requests run one after the other, and the tree executes their writes as one batch.
+//! Executes the writes of a pipeline. The requests run one after the other, and the tree executes their writes as one
+//! batch.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -12,23 +13,23 @@ use crate::names::{Kind, after_prefix, field_prefix, hash_key, string_key};
 use crate::stripes::Access;
 use crate::view::{View, fields_of, kind_of};
 
-/// Size of a batch in bytes at which the batch is written to the tree before the pipeline ends.
+/// The size of a batch at which it is written to the tree before the pipeline ends, in bytes.
 const FULL_BYTES: usize = 4 << 20;
 
-/// Number of bytes of an operation in a batch, in addition to its key and value.
+/// The number of bytes that count for each operation in a batch, in addition to its key and value.
 const OPERATION_BYTES: usize = 16;
 
-/// Maximum number of hash fields that one batch deletes.
+/// The maximum number of hash fields that one batch deletes.
 const DELETED_AT_ONCE: usize = 100_000;
 
-/// The writes of a pipeline, while the locks of their names are held. Later requests of the pipeline see the writes of
+/// The uncommitted writes of a pipeline, whose names are locked. Later requests of the pipeline see the writes of
 /// earlier requests.
 pub(crate) struct Transaction<'a> {
     keyspace: &'a Keyspace,
     batch: WriteBatch,
     batch_bytes: usize,
-    /// The new value of each written key, and `None` for a deleted key. This field is `None` if no request of the batch
-    /// reads names.
+    /// The new value of each written key, where `None` means that the key was deleted. The field itself is `None` if no
+    /// request of the batch reads names.
     written: Option<BTreeMap<Vec<u8>, Option<Vec<u8>>>>,
     /// The number of hashes that the batch creates, minus the number of hashes that it removes.
     hashes: i64,
@@ -59,18 +60,18 @@ impl<'a> Transaction<'a> {
         Ok(())
     }
 
-    /// Returns the value of a string; `None` if no such name exists.
+    /// Returns the value of a string. `None` if the name does not exist.
     ///
     /// # Errors
-    /// The name belongs to a hash.
+    /// The name belongs to a hash, or the tree cannot be read.
     pub(crate) fn string(&self, name: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
         string_of(self, name)
     }
 
-    /// Returns the number of fields of a hash, or `None` if no such name exists.
+    /// Returns the number of fields of a hash. `None` if the name does not exist.
     ///
     /// # Errors
-    /// The name belongs to a string.
+    /// The name belongs to a string, or the tree cannot be read.
     pub(crate) fn hash(&self, name: &[u8]) -> Result<Option<u64>, Failure> {
         match fields_of(self, name)? {
             None if self.get(&string_key(name))?.is_some() => Err(Failure::WRONG_TYPE),
@@ -96,7 +97,7 @@ impl<'a> Transaction<'a> {
         Ok(true)
     }
 
-    /// Changes the number of fields of a hash from `before` to `after`. Removes the key of a hash without fields.
+    /// Changes the number of fields of a hash from `before` to `after`. If `after` is 0, removes the hash.
     pub(crate) fn set_fields(&mut self, name: &[u8], before: Option<u64>, after: u64) -> Result<(), Failure> {
         self.hashes += i64::from(after > 0) - i64::from(before.is_some());
         match after {
@@ -126,7 +127,7 @@ impl<'a> Transaction<'a> {
     }
 
     /// Removes a hash with all its fields. If the hash has very many fields, several batches remove them. After each
-    /// batch, the stored number of fields is correct.
+    /// batch, the stored number of fields is the number of remaining fields.
     fn remove_hash(&mut self, name: &[u8]) -> Result<(), Failure> {
         loop {
             let Some(count) = fields_of(self, name)? else { return Ok(()) };
@@ -143,8 +144,8 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Returns the keys of the first fields of a hash, including fields that this batch writes. The second result is
-    /// true if the hash has no further fields.
+    /// Returns the keys of the first fields of a hash, including fields that this batch has written. The second result
+    /// is whether these are all fields of the hash.
     fn field_keys(&self, name: &[u8]) -> Result<(Vec<Vec<u8>>, bool), Failure> {
         let low = field_prefix(name);
         let written = self.written.iter().flat_map(|written| written.range(low.clone()..));
@@ -193,10 +194,10 @@ impl View for Transaction<'_> {
     }
 }
 
-/// Returns the value of a string; `None` if no such name exists.
+/// Returns the value of a string. `None` if the name does not exist.
 ///
 /// # Errors
-/// The name belongs to a hash.
+/// The name belongs to a hash, or the tree cannot be read.
 pub(crate) fn string_of(view: &dyn View, name: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
     match view.get(&string_key(name))? {
         None if fields_of(view, name)?.is_some() => Err(Failure::WRONG_TYPE),

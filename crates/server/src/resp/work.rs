@@ -1,4 +1,4 @@
-//! The functions of commands that read and write names, and the positions of the names in their requests.
+//! Defines the functions of commands that read and write names, and the positions of the names in their requests.
 
 use super::failure::Failure;
 use super::pipeline::Request;

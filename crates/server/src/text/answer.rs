@@ -1,4 +1,4 @@
-//! The execution of one command of the text language.
+//! Executes single commands of the text language.
 
 use std::ops::Bound;
 
@@ -6,13 +6,13 @@ use thiserror::Error;
 use tree::{Family, Range, Stats, Tree};
 use workload::Command;
 
-/// Executes a command and appends its answer to `answer`. Some commands have no answer. The statistics have several
-/// lines, and every other answer has one line. A command that fails appends nothing. `limit_bytes` is the maximum size
-/// of one answer.
+/// Executes a command and appends its answer to `answer`. A write has no answer. The statistics have several lines, and
+/// every other answer has one line. A command that fails appends nothing. `limit_bytes` is the maximum size of one
+/// answer.
 ///
 /// # Errors
-/// The tree fails, or the answer is longer than the limit. The command `l` is an error, because the server does not
-/// read files.
+/// The tree fails, the answer is longer than the limit, or the command is `l`. The server does not support `l`, because
+/// it reads no files.
 pub fn answer_command(
     store: &dyn TextStore,
     command: &Command,
@@ -48,7 +48,7 @@ pub enum TextError {
     /// The answer is longer than the limit.
     #[error("the answer has more than {0} bytes; request a shorter range")]
     TooLong(usize),
-    /// The command `l`, because the server does not load files.
+    /// The command is `l`, which the server does not support, because it reads no files.
     #[error("a server reads no files; send the pairs as `p KEY VALUE`")]
     Load,
 }
@@ -64,13 +64,13 @@ pub trait TextStore {
     /// The tree cannot be read.
     fn get_into(&self, key: &[u8], value: &mut Vec<u8>) -> tree::Result<bool>;
 
-    /// Opens a scan of the keys from `low` (included) to `high` (excluded).
+    /// Opens a scan of the keys from `low` (inclusive) to `high` (exclusive).
     ///
     /// # Errors
     /// The tree cannot be read.
     fn scan(&self, low: &[u8], high: &[u8]) -> tree::Result<Range<'_>>;
 
-    /// Returns the sizes and counters of the store.
+    /// Returns the statistics of the store.
     fn stats(&self) -> Stats;
 }
 
@@ -112,7 +112,10 @@ macro_rules! text_store {
 text_store!(Tree);
 text_store!(Family<'_>);
 
-/// Appends the entries from `low` (included) to `high` (excluded) as `key:value`, separated by blanks.
+/// Appends the entries from `low` (inclusive) to `high` (exclusive) as `key:value`, separated by blanks.
+///
+/// # Errors
+/// The tree cannot be read, or the answer would be longer than the limit.
 fn range(
     store: &dyn TextStore,
     (low, high): (&[u8], &[u8]),
@@ -135,7 +138,7 @@ fn range(
     Ok(())
 }
 
-/// Appends the sizes and the counters of the tree.
+/// Appends the statistics of the tree as text.
 fn statistics(store: &dyn TextStore, answer: &mut Vec<u8>) {
     let stats = store.stats();
     let mut lines: Vec<String> = Vec::new();

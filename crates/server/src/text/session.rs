@@ -1,4 +1,4 @@
-//! A client that speaks the text language.
+//! Serves a client that speaks the text language.
 
 use tree::WriteBatch;
 use workload::Command;
@@ -8,16 +8,17 @@ use crate::connection::{Next, Progress, Received, Session};
 use crate::shared::Shared;
 use crate::space::Space;
 
-/// The number of bytes of unsent answers at which the server stops executing lines.
+/// The number of bytes of unsent answers at which the server stops executing lines. It continues after these answers
+/// are sent.
 const FULL_OUTPUT_BYTES: usize = 1 << 20;
 
-/// Maximum number of bytes of puts and deletes in one batch.
+/// The total size of the writes in one batch at which the batch is written to the tree, in bytes.
 const FULL_BATCH_BYTES: usize = 1 << 20;
 
-/// A client that sends one command per line. Puts and deletes that the server receives together form one batch.
+/// A client that sends one command per line. Writes that the server receives together form one batch.
 ///
-/// As in the shell, a put or a delete has no answer. An answer to a later command confirms all earlier puts and
-/// deletes. The answer to an invalid line or a failed command begins with `error: line`.
+/// As in the shell, a put or a delete has no answer. An answer to a later command confirms all earlier writes. The
+/// answer to an invalid line or a failed command begins with `error: line`.
 ///
 /// The line `f NAME` selects a column family for the following lines. It has no answer.
 pub(crate) struct TextSession<'s> {
@@ -31,7 +32,7 @@ pub(crate) struct TextSession<'s> {
     is_too_long: bool,
 }
 
-/// The puts and deletes that are not in the tree yet. `first` is the line number of the oldest of these writes.
+/// The writes that are not in the tree yet. `first` is the line number of the oldest of these writes.
 struct Writes {
     batch: WriteBatch,
     bytes: usize,
@@ -49,7 +50,7 @@ impl<'s> TextSession<'s> {
         self.shared.databases.keyspace(database).space()
     }
 
-    /// Executes one line.
+    /// Executes one line: adds a write to `writes`, or executes any other command and appends its answer to `output`.
     fn execute_line(&mut self, line: &[u8], writes: &mut Writes, output: &mut Vec<u8>) {
         if let Some(family) = selected_family(line) {
             self.commit(writes, output);
@@ -95,8 +96,8 @@ impl<'s> TextSession<'s> {
         }
     }
 
-    /// Writes the collected puts and deletes to the tree. If the write fails, appends an error with the line number of
-    /// the first put or delete.
+    /// Writes the collected writes to the tree. If this fails, appends an error with the line number of the first of
+    /// these writes.
     fn commit(&self, writes: &mut Writes, output: &mut Vec<u8>) {
         let Some(database) = self.database.filter(|_| !writes.batch.is_empty()) else { return };
         self.shared.counters.batches.add(1);
@@ -120,7 +121,7 @@ fn merges(space: &Space) -> bool {
     space.design().options.merge_operator.is_some()
 }
 
-/// Returns the name in the line `f NAME`; `None` for any other line.
+/// Returns the name in the line `f NAME`. `None` for any other line.
 fn selected_family(line: &[u8]) -> Option<String> {
     let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     if words.next()? != b"f" {

@@ -1,4 +1,4 @@
-//! Corruptions of the files of a store: every kind of change to every part of every file.
+//! Generates corruptions of the files of a store: every kind of change to every part of every file.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,43 +11,43 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::layout::{FileKind, regions, version_at};
 use super::store_image::{File, StoreImage};
 
-/// Maximum number of images that are tried for one kind of change in one part of a file. If there are fewer images, all
-/// images are tried.
+/// The maximum number of corrupted images for one kind of change in one part of a file. If there are fewer possible
+/// changes, all of them are tried.
 const MOST_OF_A_KIND: usize = 4096;
 
-/// Write units of a device sector and of a file system page, in bytes.
+/// The write units of a device sector and of a file system page, in bytes.
 const PAGES: [usize; 2] = [512, 4096];
 
 /// A change of the content, name or presence of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FileChange {
-    /// One bit is inverted.
+    /// Bit `bit` of the byte at offset `at` is inverted.
     Flip { at: usize, bit: u8 },
-    /// One byte gets another value.
+    /// The byte at offset `at` gets the value `byte`.
     Set { at: usize, byte: u8 },
-    /// A page reads as zeros.
+    /// The `len` bytes at offset `at` become zeros.
     Zero { at: usize, len: usize },
-    /// A page is also written in the position of another page.
+    /// The page at offset `from` also replaces the page at offset `to`.
     Duplicate { from: usize, to: usize, len: usize },
-    /// Two pages are swapped.
+    /// The pages at the offsets `first` and `second` are swapped.
     Swap { first: usize, second: usize, len: usize },
-    /// The file is truncated.
+    /// The file is truncated to `len` bytes.
     Cut { len: usize },
-    /// Bytes are appended: `len` zeros, random bytes, or a copy of the file's last bytes.
+    /// Bytes are appended: `len` zeros, `len` random bytes, or a copy of the last `len` bytes of the file.
     Append { what: AppendedBytes, len: usize },
     /// The file is missing.
     Missing,
-    /// The file is swapped with another file of its kind.
+    /// The file is swapped with file `with`, which has the same kind.
     Exchange { with: usize },
-    /// The file is replaced by a file of another store.
+    /// The file is replaced by a file of another store. `number` is its index in [`StoreImage::foreign`].
     Foreign { number: usize },
-    /// The file is replaced by an earlier version of itself.
+    /// The file is replaced by an earlier version of itself. `generation` is its index in [`StoreImage::older`].
     Older { generation: usize },
-    /// The format version of the file is changed.
+    /// The byte of the format version, at offset `at`, gets the value `byte`.
     Version { at: usize, byte: u8 },
 }
 
-/// Kind of the bytes appended to a file.
+/// The kind of the bytes that are appended to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AppendedBytes {
     /// The appended bytes are zeros.
@@ -79,7 +79,7 @@ impl FileChange {
     }
 }
 
-/// A corruption: a change of one file of a store image.
+/// A corruption of a store image, which is a change of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Corruption {
     /// Index of the file in the store image.
@@ -88,7 +88,7 @@ pub(crate) struct Corruption {
     pub(crate) change: FileChange,
 }
 
-/// Index of a file with its new bytes; `None` if the file is removed.
+/// The index of a file, and its new bytes. `None` if the file is removed.
 pub(crate) type Changed = (usize, Option<Vec<u8>>);
 
 impl Corruption {
@@ -131,8 +131,8 @@ impl Corruption {
         tail(what, len, &store_image.files[self.file].bytes).iter().all(|byte| *byte == 0)
     }
 
-    /// If the file kept its length, returns the range of the bytes that may differ. If the length changed, returns
-    /// all bytes from the first different byte on.
+    /// Returns the range of bytes in which the file differs from its original. If the length of the file changed, the
+    /// range begins at the first different byte and has no end. If the file is removed, the range contains all bytes.
     pub(crate) fn extent(&self, store_image: &StoreImage) -> Range<usize> {
         let whole = &*store_image.files[self.file].bytes;
         match &self.apply(store_image)[..] {
@@ -162,7 +162,7 @@ fn tail(what: AppendedBytes, len: usize, whole: &[u8]) -> Vec<u8> {
     }
 }
 
-/// A corruption of a store image that can be formatted as text.
+/// Formats a corruption of a store image as text.
 pub(crate) struct Described<'a>(pub(crate) &'a StoreImage, pub(crate) &'a Corruption);
 
 impl fmt::Display for Described<'_> {
@@ -177,8 +177,8 @@ impl fmt::Display for Described<'_> {
     }
 }
 
-/// Returns the corruptions of all images of a store. The images cover every kind of file, every part of a file and
-/// every kind of change, and alternate between these categories. Some images have two corruptions, in two files.
+/// Returns the corrupted images of a store: each is a list of one or two corruptions, in different files. The images
+/// cover every kind of file, every part of a file and every kind of change, and alternate between these categories.
 pub(crate) fn images(store_image: &StoreImage, random: &mut impl Rng) -> Vec<Vec<Corruption>> {
     let mut strata: BTreeMap<(FileKind, &'static str, &'static str), Vec<Corruption>> = BTreeMap::new();
     for (file, File { kind, bytes, .. }) in store_image.files.iter().enumerate() {
@@ -208,7 +208,7 @@ pub(crate) fn images(store_image: &StoreImage, random: &mut impl Rng) -> Vec<Vec
     in_turns(store_image, strata.into_values().collect(), random)
 }
 
-/// Adds corruptions that change single bits or bytes in a part of a file.
+/// Adds changes of single bits and bytes in one part of a file.
 fn in_region(
     name: &'static str,
     range: &Range<usize>,
@@ -226,7 +226,7 @@ fn in_region(
     }
 }
 
-/// Adds corruptions that set pages to zero or move pages.
+/// Adds changes that set pages to zero, duplicate pages or swap pages.
 fn pages(bytes: &[u8], random: &mut impl Rng, add: &mut impl FnMut(&'static str, FileChange)) {
     for len in PAGES {
         let starts: Vec<usize> = (0..bytes.len()).step_by(len).collect();
@@ -243,7 +243,7 @@ fn pages(bytes: &[u8], random: &mut impl Rng, add: &mut impl FnMut(&'static str,
     }
 }
 
-/// Adds corruptions that append bytes.
+/// Adds changes that append bytes.
 fn tails(add: &mut impl FnMut(&'static str, FileChange)) {
     for what in [AppendedBytes::Zeros, AppendedBytes::Random, AppendedBytes::Itself] {
         for len in [1, 3, 8, 17, 48, 96, 512, 4096, 10_000] {
@@ -261,8 +261,8 @@ fn sample(count: usize, random: &mut impl Rng) -> Vec<usize> {
     [0, count - 1].into_iter().chain(others).collect()
 }
 
-/// Reorders items round-robin: the first item of each category, then the second item of each category, and so on. Pairs
-/// of corruptions also form a category.
+/// Reorders items round-robin: the first item of each category, then the second item of each category, and so on.
+/// Images with two corruptions also form a category.
 fn in_turns(
     store_image: &StoreImage,
     mut strata: Vec<Vec<Corruption>>,

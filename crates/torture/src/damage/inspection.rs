@@ -18,18 +18,18 @@ use crate::store_kind::StoreKind;
 use crate::subject::StoreUnderTest;
 use crate::violation::{Check, Violation};
 
-/// The result of the inspection of one corrupt store.
+/// The result of the inspection of one corrupted store image without a violation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// The corruption left the bytes unchanged.
+    /// The corruptions left all bytes unchanged.
     Nothing,
-    /// `verify` reports the corruption, and no answer is wrong.
+    /// `verify` reported the corruption, and no answer was wrong.
     Told,
-    /// The store does not report the corruption, because the corruption is harmless. The class is the reason.
+    /// `verify` did not report the corruption. This is correct, for the reason in the class.
     Harmless(Class),
 }
 
-/// The inspection of one store image (the files of a store) with its corruptions.
+/// The inspection of one store image, which is the files of a store, with its corruptions.
 pub(crate) struct Inspection<'a> {
     subject: &'a StoreKind,
     store_image: &'a StoreImage,
@@ -38,7 +38,7 @@ pub(crate) struct Inspection<'a> {
     rule: Rule,
 }
 
-/// Function that returns whether the newest write of a key may be lost, because files were set aside.
+/// A function that returns whether the newest write of a key may be lost, because files were moved to the quarantine.
 type Lost<'a> = &'a dyn Fn(&[u8]) -> bool;
 
 impl<'a> Inspection<'a> {
@@ -89,8 +89,8 @@ impl<'a> Inspection<'a> {
         Ok(Outcome::Told)
     }
 
-    /// Runs `verify` and returns the corruption that `verify` reports. `verify` must report every harmful corruption
-    /// with its file, and must not change the store.
+    /// Runs `verify`, and returns one line per reported corruption. `verify` must report every harmful corruption with
+    /// its file, and must not change the store.
     fn verify(&self, disk: &Memory) -> Result<Vec<String>, Violation> {
         let disk = Arc::new(disk.after_crash(Unsynced::Kept));
         let before = disk.fingerprint();
@@ -100,19 +100,25 @@ impl<'a> Inspection<'a> {
             Err(error) => vec![error.to_string()],
         };
         if disk.fingerprint() != before {
-            return Err(Violation::new(Check::Unchanged, "verify changed the files"));
+            return Err(Violation::new(
+                Check::Unchanged,
+                "verify must not write, but the files differ after the call",
+            ));
         }
         damage.iter().try_for_each(|line| names_a_file(line))?;
         if self.rule.passes.is_none() && damage.is_empty() {
-            return Err(Violation::new(Check::Told, "verify finds no corruption"));
+            return Err(Violation::new(
+                Check::Told,
+                "verify reported no corruption, although bytes changed that it must check",
+            ));
         }
         self.names_every_corruption(&damage)?;
         Ok(damage)
     }
 
-    /// Checks that `verify` reports each corruption with its file. For a changed manifest, a report about a file that
-    /// the manifest names is sufficient. `verify` does not read the filter of a corrupt SSTable, so `verify` need not
-    /// report this filter.
+    /// Checks that `verify` names the file of each corruption that it must report. Two kinds of files are exempt. If a
+    /// manifest is corrupted, it suffices that `verify` names a file to which the manifest refers. If an SSTable is
+    /// corrupted, `verify` does not read its filter.
     fn names_every_corruption(&self, damage: &[String]) -> Result<(), Violation> {
         let kind = |corruption: &Corruption| self.store_image.files[corruption.file].kind;
         let is_table_corrupt = self.corruptions.iter().any(|corruption| kind(corruption) == FileKind::Table);
@@ -128,14 +134,19 @@ impl<'a> Inspection<'a> {
             let names = [corruption.file, other].map(|file| &self.store_image.files[file].name);
             let is_named = |name: &String| damage.iter().any(|line| line.contains(&**name));
             if alone.passes.is_none() && !names.into_iter().all(is_named) {
-                let what = format!("the error does not name {}: {}", names[0], damage.join("; "));
+                let what = format!(
+                    "verify must name the corrupted file {}, but reported: {}",
+                    names[0],
+                    damage.join("; ")
+                );
                 return Err(Violation::new(Check::Told, what));
             }
         }
         Ok(())
     }
 
-    /// Opens the store, reads all entries, and continues with writes.
+    /// Opens the corrupted store, reads all entries, and continues with writes. `is_told` is whether `verify` reported
+    /// corruption.
     fn open(&self, disk: &Memory, is_told: bool) -> Result<(), Violation> {
         let storage: Arc<dyn Storage> = Arc::new(disk.after_crash(Unsynced::Kept));
         let store = match self.subject.maker.open(&storage, Path::new(DIRECTORY)) {
@@ -157,8 +168,8 @@ impl<'a> Inspection<'a> {
         self.corruptions.iter().any(|corruption| kind(corruption) == FileKind::Manifest)
     }
 
-    /// Opens the store and sets the corrupted files aside. All other data must be readable, and the store must accept
-    /// writes.
+    /// Opens the store in quarantine mode, which moves corrupted files away. All other data must be readable, and the
+    /// store must accept writes.
     fn quarantine(&self, disk: &Memory) -> Result<(), Violation> {
         let storage: Arc<dyn Storage> = Arc::new(disk.after_crash(Unsynced::Kept));
         let wrong = |what: String| Err(Violation::new(Check::Quarantine, what));
@@ -168,7 +179,7 @@ impl<'a> Inspection<'a> {
             Err(error) if manifest => return is_allowed(&error, true),
             Err(error) => {
                 return wrong(format!(
-                    "the store does not open in quarantine mode, which moves corrupt files away: {error}"
+                    "the store cannot be opened in quarantine mode, which moves corrupted files away: {error}"
                 ));
             }
         };
@@ -179,7 +190,7 @@ impl<'a> Inspection<'a> {
         self.go_on(store, &storage, found, manifest, lost)
     }
 
-    /// Returns a function that returns whether a corrupted file may have contained a key.
+    /// Returns a function that returns whether a key may be in a corrupted file.
     fn lost(&self) -> impl Fn(&[u8]) -> bool + '_ {
         let mut ranges = Vec::new();
         let mut is_all = false;
@@ -212,9 +223,10 @@ impl<'a> Inspection<'a> {
         }
     }
 
-    /// Reads all entries through every read path. Returns the contents in `allowed` that agree with these reads. If
-    /// corruption was reported, an error is accepted as an answer. A key that may be `lost` may have any of its
-    /// earlier values.
+    /// Reads all entries through every read path. Returns the contents in `allowed` that agree with these reads.
+    ///
+    /// An error instead of an answer is accepted only if `verify` reported corruption (`is_told`). A key for which
+    /// `lost` returns true may have any of its earlier values.
     fn look(
         &self,
         store: &dyn StoreUnderTest,
@@ -239,7 +251,10 @@ impl<'a> Inspection<'a> {
         match store.range(Bound::Unbounded, Bound::Unbounded) {
             Ok(content) => {
                 if let Some(key) = content.keys().find(|key| !keys.contains(&&***key) && !is_added(key)) {
-                    let what = format!("a scan returns \"{}\"", String::from_utf8_lossy(key));
+                    let what = format!(
+                        "a scan returned the key \"{}\", which was never written",
+                        String::from_utf8_lossy(key)
+                    );
                     return Err(Violation::new(Check::Answer, what));
                 }
                 keys.iter()
@@ -250,7 +265,10 @@ impl<'a> Inspection<'a> {
         Ok(allowed)
     }
 
-    /// Removes from `allowed` all contents in which the key has a value other than the value that was read.
+    /// Removes from `allowed` all contents in which the key has another value than the value that was read.
+    ///
+    /// # Errors
+    /// No allowed content agrees with the value.
     fn narrow(
         &self,
         allowed: &mut Vec<Content>,
@@ -278,7 +296,7 @@ impl<'a> Inspection<'a> {
         Err(Violation::new(Check::Answer, what))
     }
 
-    /// Writes, flushes, closes the store and opens it again. Every acknowledged write must be present.
+    /// Writes to the store, flushes it, closes it and opens it again. Every acknowledged write must be present.
     fn go_on(
         &self,
         store: Box<dyn StoreUnderTest>,
@@ -332,19 +350,21 @@ fn names_a_file(text: &str) -> Result<(), Violation> {
     if is_named { Ok(()) } else { Err(Violation::new(Check::Named, text)) }
 }
 
-/// Checks that an error is of an allowed kind, and that `verify` reported corruption (`is_told`).
+/// Checks that an error names a file, and that `verify` reported corruption (`is_told`). A store may fail only after
+/// such a report.
 fn is_allowed(error: &tree::Error, is_told: bool) -> Result<(), Violation> {
     let text = error.to_string();
     names_a_file(&text)?;
     match is_told {
         true => Ok(()),
-        false => {
-            Err(Violation::new(Check::Told, format!("verify finds no corruption, but a call fails: {text}")))
-        }
+        false => Err(Violation::new(
+            Check::Told,
+            format!("verify reported no corruption, but a call of the store fails: {text}"),
+        )),
     }
 }
 
-/// Returns the writes that are added to a corrupted store.
+/// Returns the writes with which the test continues on a corrupted store.
 fn added() -> [Vec<ScriptWrite>; 2] {
     let put = |key: &str, value: &str| ScriptWrite { key: key.into(), value: Some(value.into()), end: None };
     [vec![put("after", "1")], vec![put("after", "2"), put("batch", "3")]]

@@ -1,28 +1,28 @@
-//! The layout of the files of a store. This module parses the layout of files without code of the tree. Corruption
-//! can therefore target every part of a file, and the tests do not rely on the code under test.
+//! Parses the layout of the files of a store without code of the tree. Corruption can therefore target every part of a
+//! file, and the tests do not rely on the code under test.
 
 use std::ops::Range;
 use std::path::Path;
 
-/// Directory to which a store or a family moves corrupted files.
+/// The directory to which a store or a family moves corrupted files.
 pub(crate) const QUARANTINE: &str = "quarantine";
 
-/// Size of a WAL header in bytes: magic, number, checksum.
+/// The size of the header of a WAL in bytes: magic, number, checksum.
 pub(crate) const LOG_HEADER_BYTES: usize = 20;
 
-/// Size of the magic and version of a manifest in bytes.
+/// The size of the magic and the version of a manifest in bytes.
 pub(crate) const MANIFEST_MAGIC_BYTES: usize = 12;
 
-/// Size of a section in an SSTable footer in bytes: offset, length and checksum.
+/// The size of the entry of one section in the footer of an SSTable, in bytes: offset, length and checksum.
 const SECTION_BYTES: usize = 20;
 
-/// Size of the end of an SSTable footer in bytes: version, checksum, magic.
+/// The size of the end of the footer of an SSTable in bytes: version, checksum, magic.
 const FOOTER_END_BYTES: usize = 16;
 
-/// Size of the footer of a blob file in bytes: records, bytes, partition, checksum, magic.
+/// The size of the footer of a blob file in bytes: records, bytes, partition, checksum, magic.
 const BLOB_FOOTER_BYTES: usize = 32;
 
-/// The kind of a file, derived from the name of the file.
+/// The kind of a file, which follows from its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum FileKind {
     /// An SSTable.
@@ -35,7 +35,7 @@ pub(crate) enum FileKind {
     Blob,
     /// The manifest.
     Manifest,
-    /// A file without user data: the lock file, or a file that was set aside.
+    /// A file without user data: the lock file, or a file in the quarantine.
     Other,
 }
 
@@ -58,9 +58,9 @@ impl FileKind {
 /// A named part of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Region {
-    /// Name of the part.
+    /// The name of the part.
     pub(crate) name: &'static str,
-    /// Byte range of the part.
+    /// The byte range of the part in the file.
     pub(crate) range: Range<usize>,
 }
 
@@ -122,14 +122,14 @@ fn table_parts(bytes: &[u8]) -> Option<(Vec<&'static str>, Vec<usize>)> {
     Some((names, cuts))
 }
 
-/// Number of sections of an SSTable without optional sections.
+/// The number of sections that every SSTable has.
 const SECTIONS: usize = 4;
 
-/// Name of the optional section with the range tombstones.
+/// The name of the optional section with the range tombstones.
 const RANGE_TOMBSTONES: &str = "range tombstones";
 
-/// The offset of the footer of an SSTable, and the names of the optional sections of the SSTable. The version of the
-/// file determines these sections.
+/// The offset of the footer of an SSTable, and the names of its optional sections. The format version determines which
+/// optional sections exist.
 struct Sections {
     footer: usize,
     names: Vec<&'static str>,
@@ -165,7 +165,7 @@ pub(crate) fn bounds(bytes: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     Some((smallest, largest))
 }
 
-/// Reads a key that is stored after its length.
+/// Reads a key that is stored after its length, and advances `at` past the key.
 fn key(bytes: &[u8], at: &mut usize) -> Option<Vec<u8>> {
     let len = varint(bytes, at)?;
     *at += len;

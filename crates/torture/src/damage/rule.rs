@@ -1,4 +1,4 @@
-//! Rules for corruption that `verify` may leave unreported, and for data that may then be missing. The rules depend
+//! Decides which corruption `verify` may leave unreported, and which data may then be missing. The decision depends
 //! only on the position of the corruption in a file.
 
 use tree::wal::WalMode;
@@ -7,34 +7,34 @@ use super::corruption::{Corruption, FileChange};
 use super::layout::{FileKind, LOG_HEADER_BYTES, MANIFEST_MAGIC_BYTES, last_manifest_record};
 use super::store_image::{Ending, StoreImage};
 
-/// Reason why corruption may stay unreported.
+/// The reason why `verify` may leave a corruption unreported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// The file contains no user data.
     Unneeded,
-    /// The bytes are older manifest records. The next record replaces all data of an older record.
+    /// The changed bytes are older manifest records. A later record replaces all data of an older record.
     Superseded,
-    /// A crash could also leave the same bytes. The corruption is at the end of a WAL or manifest that is not known
-    /// to be durable, or consists of zeros after a WAL.
+    /// A crash could leave the same bytes. The corruption is at the end of a WAL or manifest, in bytes that are not
+    /// known to be durable, or it appends zeros to a WAL.
     AsACrash,
 }
 
 impl Class {
-    /// All reasons why corruption may stay unreported.
+    /// All classes, in the order of their numbers.
     pub const ALL: [Self; 3] = [Self::Unneeded, Self::Superseded, Self::AsACrash];
 }
 
 /// The allowed consequences of a corruption at a certain position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rule {
-    /// Reason why the corruption may stay unreported; `None` if `verify` must report the corruption.
+    /// The reason why the corruption may stay unreported. `None` if `verify` must report the corruption.
     pub(crate) passes: Option<Class>,
-    /// The minimum number of commits of the store that must survive.
+    /// The smallest number of commits that the store must still contain.
     pub(crate) least: usize,
 }
 
 impl Rule {
-    /// Returns the rule for a store image with these corruptions.
+    /// Returns the rule for all of these corruptions together.
     pub(crate) fn of(store_image: &StoreImage, corruptions: &[&Corruption], wal: WalMode) -> Self {
         let rules = corruptions.iter().map(|corruption| Self::of_one(store_image, corruption, wal));
         let both = |first: Self, second: Self| Self {
@@ -61,8 +61,8 @@ impl Rule {
         Self { passes: Some(class), ..Self::reported(store_image) }
     }
 
-    /// Returns the rule for corruption of a manifest. Recovery uses the last intact record. Without a WAL, a
-    /// truncated or older manifest therefore describes a store without its last flushes.
+    /// Returns the rule for a corruption of a manifest. Recovery uses the last intact record of a manifest. Without a
+    /// WAL, a truncated or older manifest therefore describes a store without its last flushes.
     fn of_manifest(store_image: &StoreImage, corruption: &Corruption, wal: WalMode) -> Self {
         let last = last_manifest_record(&store_image.files[corruption.file].bytes);
         let extent = corruption.extent(store_image);
@@ -80,9 +80,12 @@ impl Rule {
         }
     }
 
-    /// Returns the rule for corruption of a WAL. The manifest contains the length of the WAL of a closed store. A WAL
-    /// that was active when the process died may end early, but not before the bytes that a later record marks as
-    /// durable. Zeros at the end of a WAL are preallocated space.
+    /// Returns the rule for a corruption of a WAL.
+    ///
+    /// - Zeros that are appended to a WAL look like preallocated space, so they may stay unreported.
+    /// - A completely written WAL must be intact, because the manifest contains its length.
+    /// - The WAL that was active when the process died may end early. However, it must exist, and it must contain all
+    ///   bytes that a later record marks as durable.
     fn of_log(store_image: &StoreImage, corruption: &Corruption, wal: WalMode) -> Self {
         if corruption.appends_zeros(store_image) {
             return Self::passes(store_image, Class::AsACrash);

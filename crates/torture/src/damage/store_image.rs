@@ -1,6 +1,6 @@
-//! The store images of a seeded history. A store image contains the files of a store after the history, its current
-//! content, its past contents and the WAL positions of commits. The store image also contains files that can replace
-//! its files: earlier versions of its files, and files of another store.
+//! Generates the store images of a seeded history. A store image consists of the files of a store after the history,
+//! its current and past contents, and the WAL positions of its commits. It also contains files that can replace its
+//! files: their earlier versions, and the files of another store.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -19,22 +19,22 @@ use crate::script::{Content, Script, ScriptWrite, StoreAction, apply, digest};
 use crate::store_kind::StoreKind;
 use crate::violation::{Check, Violation};
 
-/// Number of actions in one history.
+/// The number of actions in one history.
 const ACTIONS: usize = 90;
 
 /// The number that is added to a seed to generate a second store. The files of the second store replace files of the
 /// first store.
 const OTHER_SEED: u64 = 0x6f74_6865_7220_7374;
 
-/// Directory of the second store.
+/// The directory of the second store.
 const OTHER_DIRECTORY: &str = "other";
 
-/// The way in which a history ended, which determines the state of its files.
+/// How a history ended. This determines the state of the store's files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// The store was closed.
     Closed,
-    /// The process died; the WAL contains data that is not in SSTables yet.
+    /// The process died. The WAL contains data that is not in SSTables yet.
     Stopped,
     /// The process died and an SSTable was lost. The store was then opened without this SSTable, written to and
     /// closed.
@@ -76,43 +76,44 @@ impl FromStr for Ending {
 pub(crate) struct File {
     /// Path relative to the store's directory.
     pub(crate) name: String,
-    /// Kind of the file.
+    /// The kind of the file.
     pub(crate) kind: FileKind,
-    /// Content of the file.
+    /// The content of the file.
     pub(crate) bytes: Arc<Vec<u8>>,
 }
 
 /// The WAL record of one commit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CommitRecord {
-    /// Number of the commit, from 0.
+    /// The number of the commit, from 0.
     pub(crate) commit: usize,
-    /// Byte offset of the record in the WAL.
+    /// The offset of the first byte of the record in the WAL. `end` is the offset after its last byte.
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// Length of the part of the WAL that was durable before the record was written.
+    /// The length of the part of the WAL that was durable before the record was written, in bytes.
     pub(crate) synced: usize,
 }
 
-/// The files that one history left, and the contents that the store may have.
+/// The files that one ending of a history left, and the contents that the store may have.
 pub(crate) struct StoreImage {
     /// How the history ended.
     pub(crate) ending: Ending,
     /// The disk that contains the files of the store. On this disk, all data is durable.
     pub(crate) disk: Memory,
-    /// Files of the store.
+    /// The files of the store.
     pub(crate) files: Vec<File>,
-    /// Content of the store after each commit. The last content is the current content.
+    /// The content of the store after each commit, starting with the content before the first commit. The last content
+    /// is the current content.
     pub(crate) history: Vec<Content>,
     /// All earlier contents of the store, and of the store from which it was copied.
     pub(crate) past: Arc<Vec<Content>>,
-    /// Commits in the WAL, for a store whose process died.
+    /// The WAL records of the commits in the last WAL.
     pub(crate) records: Vec<CommitRecord>,
-    /// Keys that occur in the WAL.
+    /// The keys that occur in the last WAL.
     pub(crate) logged: Vec<Vec<u8>>,
-    /// Earlier contents of each file, by the name of the file.
+    /// The earlier contents of each WAL and manifest, by the name of the file.
     generations: BTreeMap<String, Vec<Arc<Vec<u8>>>>,
-    /// Files of the second store, which replace files of this store.
+    /// The files of the second store, which can replace files of this store.
     others: Vec<File>,
 }
 
@@ -122,24 +123,24 @@ impl StoreImage {
         Path::new(DIRECTORY).join(&self.files[file].name)
     }
 
-    /// Returns the indexes of all other files that have the same kind as `file`.
+    /// Returns the indexes of all files that have the same kind as `file`, including `file`.
     pub(crate) fn alike(&self, file: usize) -> impl Iterator<Item = usize> + '_ {
         let kind = self.files[file].kind;
         (0..self.files.len()).filter(move |other| self.files[*other].kind == kind)
     }
 
-    /// Returns whether a file is the last WAL. The store has written all earlier WALs completely.
+    /// Returns whether a file is the last WAL. The store has completely written all earlier WALs.
     pub(crate) fn is_last_log(&self, file: usize) -> bool {
         self.files.iter().rposition(|file| file.kind == FileKind::Log) == Some(file)
     }
 
-    /// Returns the earlier contents of a file.
+    /// Returns the earlier contents of a file, from the oldest to the newest.
     pub(crate) fn older(&self, file: usize) -> &[Arc<Vec<u8>>] {
         self.generations.get(&self.files[file].name).map_or(&[], |generations| &generations[..])
     }
 
-    /// Returns the files of the second store that can replace a file: the file with the same name, or any file of the
-    /// same kind.
+    /// Returns the contents of the files of the second store that can replace a file: the file with the same name, or
+    /// else up to two files of the same kind.
     pub(crate) fn foreign(&self, file: usize) -> Vec<&[u8]> {
         let File { name, kind, .. } = &self.files[file];
         let alike = || self.others.iter().filter(|other| other.kind == *kind && *kind != FileKind::Other);
@@ -149,8 +150,7 @@ impl StoreImage {
     }
 }
 
-/// Observations while a history runs: the length of the WAL at each time, and the earlier contents of WALs and
-/// manifests.
+/// Observations during a history: the length of the WAL at each time, and the earlier contents of WALs and manifests.
 #[derive(Default)]
 struct Observed {
     moments: Vec<(Option<String>, usize)>,
@@ -158,7 +158,8 @@ struct Observed {
 }
 
 impl Observed {
-    /// Records the state of the disk. `folders` has the folders of the store. Returns the number of the recorded state.
+    /// Records the state of the disk. `folders` are the folders of the store. Returns the number of the recorded state,
+    /// which serves as the time.
     fn look(&mut self, disk: &Memory, folders: &[String]) -> usize {
         let files = files(disk, Path::new(DIRECTORY), folders);
         let log = files.iter().rfind(|file| file.kind == FileKind::Log);
@@ -173,10 +174,10 @@ impl Observed {
     }
 }
 
-/// Runs the history of a seed, and returns the store image of each ending.
+/// Runs the history of a seed, and returns one store image per ending.
 ///
 /// # Errors
-/// The store violates a contract before any corruption.
+/// The store violates its contract before any corruption.
 pub(crate) fn live(subject: &StoreKind, seed: u64) -> Result<Vec<StoreImage>, Violation> {
     let script = Script::new(seed, ACTIONS);
     let disk = Arc::new(disk_of(seed));
@@ -186,7 +187,9 @@ pub(crate) fn live(subject: &StoreKind, seed: u64) -> Result<Vec<StoreImage>, Vi
     let mut player = Player::new(subject, Arc::clone(&disk) as _, &clock);
     player.play_undisturbed(&script)?;
     let stopped = disk.after_crash(Unsynced::Kept);
-    let wrong = |error: tree::Error| Violation::new(Check::GoesOn, format!("before any corruption: {error}"));
+    let wrong = |error: tree::Error| {
+        Violation::new(Check::GoesOn, format!("a call failed before any corruption: {error}"))
+    };
     player.store.take().expect("the store is open").close().map_err(wrong)?;
     let closed = disk.after_crash(Unsynced::Kept);
     let marks = std::mem::take(&mut player.marks);
@@ -226,18 +229,20 @@ pub(crate) fn live(subject: &StoreKind, seed: u64) -> Result<Vec<StoreImage>, Vi
     Ok(store_images)
 }
 
-/// Returns the number of commits that survive in the store of a process that died.
+/// Returns the number of commits that survive in the store of a process that died. `stopped` is the disk of this
+/// process.
 fn survivors(subject: &StoreKind, script: &Script, stopped: &Memory) -> Result<usize, Violation> {
     let storage: Arc<dyn Storage> = Arc::new(stopped.after_crash(Unsynced::Kept));
     let store = subject.maker.open(&storage, Path::new(DIRECTORY));
     let store = store.map_err(|error| Violation::new(Check::Opens, error.to_string()))?;
     let (found, all) = (digest(&read(&*store)?), script.commits().len());
     let commits = script.commits_with(found, all..=all);
-    commits
-        .ok_or_else(|| Violation::new(Check::Order, "the content does not match the state after any commit"))
+    commits.ok_or_else(|| {
+        Violation::new(Check::Order, "the content is not the result of the first n commits for any n")
+    })
 }
 
-/// Returns the records of commits in the WAL with the name `name`.
+/// Returns the records of all commits in the WAL with the name `name`.
 fn records_in(
     name: &str,
     script: &Script,
@@ -272,7 +277,7 @@ fn records_in(
     (0..marks.acknowledged.len()).filter_map(record).collect()
 }
 
-/// Returns the files of the second store.
+/// Runs the history of the second store, and returns its files.
 fn other(subject: &StoreKind, seed: u64) -> Result<Vec<File>, Violation> {
     let script = Script::new(seed ^ OTHER_SEED, ACTIONS);
     let disk = Arc::new(disk_of(seed));
@@ -283,11 +288,14 @@ fn other(subject: &StoreKind, seed: u64) -> Result<Vec<File>, Violation> {
     Ok(files(&disk, Path::new(OTHER_DIRECTORY), &subject.maker.folders()))
 }
 
-/// Truncates one SSTable of the store, opens the store with this SSTable in the quarantine, and writes to the store.
-/// Returns the disk, and the content after the opening and after each later commit.
+/// Truncates one SSTable of the store, opens the store in quarantine mode without this SSTable, and writes to the
+/// store. Returns the disk, the content after the opening, and the content after each later commit.
 fn set_aside(subject: &StoreKind, stopped: &Memory) -> Result<(Memory, Vec<Content>), Violation> {
     let wrong = |error: tree::Error| {
-        Violation::new(Check::GoesOn, format!("after one SSTable was moved to the quarantine: {error}"))
+        Violation::new(
+            Check::GoesOn,
+            format!("a call failed after one SSTable was moved to the quarantine: {error}"),
+        )
     };
     let disk = Arc::new(stopped.after_crash(Unsynced::Kept));
     let files = files(&disk, Path::new(DIRECTORY), &subject.maker.folders());
@@ -333,13 +341,13 @@ fn copied(subject: &StoreKind, closed: &Memory) -> Result<Memory, Violation> {
     Ok(copy.after_crash(Unsynced::Kept))
 }
 
-/// Replaces a file on a disk in memory, which accepts any content.
+/// Replaces the content of a file on a disk in memory.
 pub(crate) fn write(disk: &Memory, path: &Path, bytes: &[u8]) {
     let file = disk.create(path, Purpose::Manifest);
     file.and_then(|mut file| file.append(bytes)).expect("a disk in memory takes every file");
 }
 
-/// Returns all files of a store with these folders.
+/// Returns all files of a store in `directory` and in its folders `folders`.
 fn files(disk: &Memory, directory: &Path, folders: &[String]) -> Vec<File> {
     let mut files = Vec::new();
     let of_folder = |folder: &String| [folder.clone(), format!("{folder}/{QUARANTINE}")];

@@ -1,14 +1,13 @@
-//! Checks whether a history is strictly serializable. In a strictly serializable history, all commits and reads have
-//! one order in which each operation takes effect between its call and its return. In this order of commits and
-//! reads, every read must show exactly the commits before the read.
+//! Checks whether a history is strictly serializable. This means that there is one order of all commits and reads, in
+//! which each operation takes effect between its call and its return. In this order, every read must show exactly the
+//! commits before it.
 //!
 //! For a single key, strict serializability is the same as linearizability (Herlihy & Wing, TOPLAS 12(3), 1990). The
-//! problem is NP-hard for arbitrary histories (Papadimitriou, JACM 26(4), 1979), but not if every value identifies
-//! its write. Most keys have only one writer, and the order of its writes is the order of the versions. A read
-//! therefore sees the first commits of each such writer. The number of these commits is the [cut](Cuts) of the read.
-//! Keys that all writers share are [registers](super::register). Both checks add edges to one [graph](super::serial).
-//! A cycle in the graph proves that no order exists (Adya, "Weak Consistency", 1999; Kingsbury & Alvaro, "Elle", VLDB
-//! 2020).
+//! problem is NP-hard for arbitrary histories (Papadimitriou, JACM 26(4), 1979), but not if every value identifies its
+//! write. Most keys have only one writer, and the order of its writes is the order of the versions. A read therefore
+//! sees the first commits of each such writer. The number of these commits is the [cut](Cuts) of the read. Keys that
+//! all writers share are [registers](super::register). Both checks add edges to one [graph](super::serial). A cycle in
+//! the graph proves that no order exists (Adya, "Weak Consistency", 1999; Kingsbury & Alvaro, "Elle", VLDB 2020).
 //!
 //! A read of an absent key does not identify the delete that it saw. If several deletes are possible, the cut extends
 //! from the first to the last of these deletes. The check therefore misses some violations, but never reports a false
@@ -37,7 +36,7 @@ pub(crate) fn check(history: &History) -> Result<(), Violation> {
     order.check()
 }
 
-/// Commits of one writer, in the order of execution.
+/// The commits of one writer, in the order of their execution.
 struct Writer<'a> {
     commits: Vec<At<'a>>,
     called: Vec<Moment>,
@@ -47,13 +46,13 @@ struct Writer<'a> {
     versions: Vec<Vec<(usize, Version)>>,
 }
 
-/// The cuts of reads. For every writer, a cut is the range of commits that a read may have seen.
+/// The cut of a read, for every writer.
 struct Cuts<'a> {
     history: &'a History,
     writers: Vec<Writer<'a>>,
 }
 
-/// A cut: the smallest and the largest number of commits of one writer that a read may have seen.
+/// A cut: the smallest and the largest number of commits of one writer that a read may have seen, both inclusive.
 type Cut = (usize, usize);
 
 impl<'a> Writer<'a> {
@@ -74,7 +73,7 @@ impl<'a> Writer<'a> {
         Self { commits, called, returned, versions }
     }
 
-    /// Returns the largest number of commits after which the key still has the version with index `at`.
+    /// Returns the largest number of commits after which the key still has the version at index `at` of `versions`.
     fn end_of(&self, versions: &[(usize, Version)], at: usize) -> usize {
         versions.get(at + 1).map_or(self.commits.len(), |(next, _)| next - 1)
     }
@@ -120,7 +119,7 @@ impl<'a> Cuts<'a> {
         }
     }
 
-    /// Checks a single read. Records in `order` which operations precede the read and which operations follow the read.
+    /// Checks a single read. Records in `order` which commits precede the read, and which commits follow it.
     fn check_read(&self, read: At<'a>, order: &mut Order<'a>) -> Result<(), Violation> {
         self.check_written(read)?;
         for (number, writer) in self.writers.iter().enumerate() {
@@ -139,8 +138,8 @@ impl<'a> Cuts<'a> {
         Ok(())
     }
 
-    /// Checks three properties of the versions that a read returned. Each version was written, was visible, and is the
-    /// only version that the read returned for its key.
+    /// Checks three properties of each version that a read returned: it was written, no later write of the same commit
+    /// replaced it, and the read returned no other version of its key.
     fn check_written(&self, read: At<'_>) -> Result<(), Violation> {
         let mut seen = vec![None; self.history.keys.len()];
         for Cell { key, version } in read.cells() {
@@ -208,8 +207,9 @@ impl<'a> Cuts<'a> {
     }
 }
 
-/// Returns the part of a cut that agrees with the commits that one key allows. The error contains the failed check, and
-/// a commit that the read saw in one key but not in another key.
+/// Returns the part of a cut that agrees with `span`, the numbers of commits that the version of one key allows. If
+/// there is none, the error contains the failed check, and a commit that the read saw in one key but not in another
+/// key.
 fn narrowed(cut: Cut, span: Cut) -> Result<Cut, (Check, usize)> {
     let (seen, most) = (cut.0.max(span.0), cut.1.min(span.1));
     if seen <= most {
@@ -220,5 +220,5 @@ fn narrowed(cut: Cut, span: Cut) -> Result<Cut, (Check, usize)> {
 
 fn violation(check: Check, read: At<'_>, key: Key, version: Version, other: Option<At<'_>>) -> Violation {
     let other = other.map_or_else(String::new, |commit| format!("; conflicting commit: {commit}"));
-    Violation::new(check, format!("key {key} is {}: {read}{other}", named(version)))
+    Violation::new(check, format!("key {key} was read as {}: {read}{other}", named(version)))
 }

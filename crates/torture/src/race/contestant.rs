@@ -1,4 +1,4 @@
-//! The kinds of stores on which a race can run.
+//! Defines the kinds of stores on which a race can run.
 
 use tree::wal::WalMode;
 use tree::{Design, Error, Result};
@@ -8,9 +8,9 @@ use super::store::{SharedMaker, TimedMaker};
 
 /// A kind of store on which a race can run.
 pub struct Contestant {
-    /// Name of the kind.
+    /// The name of the kind.
     pub name: String,
-    /// WAL mode, which determines when a write is acknowledged.
+    /// The WAL mode, which determines when a write is acknowledged.
     pub wal: WalMode,
     /// Opens the store.
     pub maker: Box<dyn SharedMaker>,
@@ -20,14 +20,14 @@ impl Contestant {
     /// Creates the kind of store for a design in `timed` mode: one tree, or one tree per column family.
     ///
     /// # Errors
-    /// The WAL mode of the design cannot be built, or families cannot have it.
+    /// The WAL mode of the design cannot be built, or is not supported with column families.
     pub fn tree(name: &str, design: Design) -> Result<Self> {
         let wal = tree::wal::CATALOG.build(design.choice("wal"));
         let wal = wal.map_err(|error| Error::Misuse(error.message))?.mode();
         let maker: Box<dyn SharedMaker> = match design.has_family_trees() {
             true if wal.period.is_some() => {
-                let message = "families cannot have a WAL that a thread syncs; use wal = \"buffered\", \"sync\", \
-                               \"group\" or \"none\"";
+                let message = "column families cannot use a WAL with periodic syncs; use wal = \
+                               \"buffered\", \"sync\", \"group\" or \"none\"";
                 return Err(Error::Misuse(message.to_owned()));
             }
             true => Box::new(TimedFamiliesMaker(design)),

@@ -1,4 +1,4 @@
-//! A race on a store with column families. The keys are divided between the families, so most batches, multi-gets,
+//! Runs a race on a store with column families. The keys are divided between the families, so most batches, multi-gets,
 //! cursors and snapshots use several families.
 
 use std::ops::Bound;
@@ -23,8 +23,9 @@ impl SharedMaker for TimedFamiliesMaker {
     }
 }
 
-/// A store whose reads see each batch in all families or in none. A get of one family may see its part of a batch
-/// before the other families have their parts, so the gets of a race read a snapshot of all families.
+/// A store with column families, whose reads see each batch in all families or in none. A get of one family may see its
+/// part of a batch before the other families have their parts. The gets of a race therefore read a snapshot of all
+/// families.
 struct SharedFamilies(Families);
 
 impl StoreUnderTest for SharedFamilies {
@@ -100,7 +101,7 @@ impl View for FamiliesView {
     }
 }
 
-/// The scans of all families in one order of keys.
+/// The scans of all families, merged in the order of keys.
 struct Merged<'f>(Vec<Peeked<'f>>);
 
 /// The scan of one family, with the entries that were read but not returned yet.

@@ -1,4 +1,4 @@
-//! The operations of one round of a race, as each thread recorded them.
+//! Stores the operations of one round of a race, as each thread recorded them.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,7 +13,7 @@ pub(crate) type Moment = u64;
 pub(crate) struct Cell {
     /// The key that was written or read.
     pub(crate) key: Key,
-    /// The version; [`NOTHING`](super::keys::NOTHING) for a delete or an absent key.
+    /// The version of the key, or [`NOTHING`](super::keys::NOTHING) for a delete or an absent key.
     pub(crate) version: Version,
 }
 
@@ -32,7 +32,7 @@ pub(crate) enum OperationKind {
     Snapshot,
     /// The content of a checkpoint. The read takes effect when the checkpoint is made.
     Checkpoint,
-    /// Content of a store after it was closed and opened again.
+    /// The content of a store after it was closed and opened again.
     Reopened,
     /// The content of a store that was opened on a copy of the disk. The read takes effect when the disk is copied.
     Crashed,
@@ -41,13 +41,13 @@ pub(crate) enum OperationKind {
 /// An operation, with the times of its call and its return.
 #[derive(Clone, Debug)]
 pub(crate) struct Operation {
-    /// Kind of the operation.
+    /// The kind of the operation.
     pub(crate) kind: OperationKind,
-    /// Logical timestamp of the call.
+    /// The logical timestamp of the call.
     pub(crate) called: Moment,
-    /// Logical timestamp of the return.
+    /// The logical timestamp of the return.
     pub(crate) returned: Moment,
-    /// Index range of the cells of this operation in the log.
+    /// The index range of the operation's cells in [`Log::cells`].
     pub(crate) cells: Range<usize>,
 }
 
@@ -74,21 +74,21 @@ impl Log {
     }
 }
 
-/// The logs of one round, one log per thread. The first logs belong to the writers, ordered by number. The logs of
-/// all other threads contain only reads.
+/// The logs of one round, one log per thread. The first logs belong to the writers, in the order of their numbers. The
+/// logs of all other threads contain only reads.
 #[derive(Clone, Debug)]
 pub(crate) struct History {
-    /// Number of the round. The versions written in the round contain this number.
+    /// The number of the round. It is a part of each version that the round writes.
     pub(crate) round: u32,
-    /// The keys of the race, and the owners of the keys.
+    /// The keys of the race, and their owners.
     pub(crate) keys: Keys,
-    /// Version of each key before the round.
+    /// The version of each key before the round.
     pub(crate) initial: Vec<Version>,
     /// One log per thread.
     pub(crate) logs: Vec<Log>,
 }
 
-/// An operation of a history, with its index in the log and its thread.
+/// An operation of a history, with its number among all operations and the number of its thread.
 #[derive(Clone, Copy)]
 pub(crate) struct At<'a> {
     pub(crate) history: &'a History,
@@ -113,7 +113,7 @@ impl History {
     }
 }
 
-/// Maximum number of cells printed per operation.
+/// The maximum number of cells that are printed per operation.
 const MOST_CELLS: usize = 6;
 
 impl fmt::Display for At<'_> {

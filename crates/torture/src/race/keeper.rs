@@ -1,4 +1,4 @@
-//! The maintenance thread of a race. The thread runs flushes, compactions, syncs and checkpoints. The thread also
+//! Implements the maintenance thread of a race. The thread runs flushes, compactions, syncs and checkpoints. It also
 //! opens copies of the store's disk while other threads use the store.
 
 use std::ops::Bound;
@@ -17,26 +17,27 @@ use super::history::{Cell, Log, OperationKind};
 use super::worker::{Arena, everything, failed};
 use crate::violation::Violation;
 
-/// Minimum number of logical timestamps between two maintenance actions.
+/// The minimum number of logical timestamps between two maintenance actions.
 const PAUSE: u64 = 400;
 
-/// Sleep time between two checks of the timestamps.
+/// The time between two checks of the timestamps.
 const NAP: Duration = Duration::from_micros(200);
 
-/// The storage and the directories of a store in a race.
+/// The storage of a race, and its directories.
 pub(crate) struct Ground {
     pub(crate) storage: Arc<dyn Storage>,
-    /// The storage as a disk in memory that can be copied; `None` for other storage.
+    /// The storage, if it is a disk in memory that can be copied. `None` for other storage.
     pub(crate) memory: Option<Arc<Memory>>,
     pub(crate) store: PathBuf,
-    /// Directory of the checkpoints. Only one checkpoint exists at a time.
+    /// The directory of checkpoints. Only one checkpoint exists at a time.
     pub(crate) copy: PathBuf,
 }
 
-/// The result that the maintenance thread returns at the end of a round.
+/// The results of the maintenance thread for one round.
 pub(crate) struct Kept {
     pub(crate) log: Log,
-    /// Number of maintenance calls, and number of copies that were opened while the store was open.
+    /// The number of maintenance calls. The next field is the number of copies that were opened while the store was
+    /// open.
     pub(crate) calls: u64,
     pub(crate) copies: u64,
 }
@@ -87,7 +88,7 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    /// Makes a checkpoint and reads all its entries.
+    /// Makes a checkpoint, and records all its entries as one read.
     fn checkpoint(&mut self) -> Result<(), Violation> {
         let ((), moments) = self.arena.timed(|| self.arena.store.checkpoint(&self.ground.copy))?;
         let cells = self.read(&self.ground.storage, &self.ground.copy)?;
@@ -95,8 +96,9 @@ impl<'a> Keeper<'a> {
         tree::destroy(&self.ground.storage, &self.ground.copy).map_err(failed)
     }
 
-    /// Copies the disk in a state after a process death. If acknowledged writes survive a power failure, the copy may
-    /// also be in a state after a power failure. The function then opens the copy and reads all its entries.
+    /// Opens a copy of the disk in a state that a crash could leave, and records all its entries as one read. The state
+    /// is that after the death of the process. If acknowledged writes survive a power failure, it may also be a state
+    /// after a power failure.
     fn crash(&mut self) -> Result<(), Violation> {
         let Some(memory) = &self.ground.memory else { return Ok(()) };
         let wal = self.contestant.wal;

@@ -1,30 +1,30 @@
-//! Keys and values of a race. Each key identifies its owner, and each value identifies its write.
+//! Defines the keys and values of a race. Each key identifies its owner, and each value identifies its write.
 
-/// Number of keys that each writer owns. The number of keys that all writers share is equal.
+/// The number of keys that each writer owns. There are as many keys that all writers share.
 const KEYS_EACH: usize = 12;
 
-/// Number of a key, which is also the rank of the key in key order.
+/// The number of a key, which is also its rank in key order.
 pub(crate) type Key = u16;
 
-/// The version of a key identifies a write within a race. The version is [`NOTHING`] for an absent key.
+/// A version identifies the write of a value within a race. An absent key has the version [`NOTHING`].
 ///
 /// The bits of a version, from the highest bit: 1 bit for whether the same commit writes the key again later, 31 bits
 /// for the round, 8 bits for the writer, 24 bits for the commit. Commits are counted from 1 in each round.
 pub(crate) type Version = u64;
 
-/// Version of a key that was never written or was deleted.
+/// The version of a key that was never written, or was deleted.
 pub(crate) const NOTHING: Version = 0;
 
 /// The bit that marks a version that a later write of the same commit overwrites.
 pub(crate) const HIDDEN: Version = 1 << 63;
 
-/// Maximum number of commits per writer and round.
+/// The maximum number of commits per writer and round.
 pub(crate) const MOST_COMMITS: usize = (1 << 24) - 1;
 
 /// The keys of a race with a given number of writers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keys {
-    /// Number of writers of the race.
+    /// The number of writers of the race.
     pub(crate) writers: usize,
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn bytes(key: Key) -> Vec<u8> {
     bytes
 }
 
-/// Returns the key with these bytes, if the key is one of the first `count` keys.
+/// Returns the key with the bytes `bytes_found`. Returns `None` if none of the first `count` keys has these bytes.
 pub(crate) fn parse(bytes_found: &[u8], count: usize) -> Option<Key> {
     let number = std::str::from_utf8(bytes_found.get(..4)?).ok()?.parse::<Key>().ok()?;
     (usize::from(number) < count && bytes(number) == bytes_found).then_some(number)
@@ -92,7 +92,7 @@ pub(crate) fn version_of(key: Key, found: &[u8]) -> Option<Version> {
     (version != NOTHING && value(key, version) == found).then_some(version)
 }
 
-/// Formats a version as text: round, writer and commit.
+/// Formats a version as ROUND.WRITER.COMMIT, or as "nothing" for an absent key.
 pub(crate) fn named(version: Version) -> String {
     let (round, writer, commit) = parts(version);
     match version {

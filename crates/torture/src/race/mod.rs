@@ -1,11 +1,10 @@
 //! Runs threads that race on one store, and checks that their reads are consistent.
 //!
-//! The writers put, delete and write batches. The writers also get, multi-get, scan with cursors from both ends, keep
-//! some cursors open for a long time, and read snapshots. A maintenance thread flushes, compacts, syncs, and opens
-//! checkpoints. The maintenance thread also opens copies of the disk in a state after a crash. Every thread records
-//! its operations with the times of the call and the return. A race consists of rounds. At the end of each round, the
-//! threads stop, and the history is checked. Every few rounds, the store is closed while a snapshot is still being
-//! read, and opened again.
+//! The writers put, delete and write batches. They also get, multi-get, scan with cursors from both ends, keep some
+//! cursors open for a long time, and read snapshots. A maintenance thread flushes, compacts, syncs, and opens
+//! checkpoints. It also opens copies of the disk in a state after a crash. Every thread records its operations with the
+//! times of the call and the return. A race consists of rounds. At the end of each round, the threads stop, and the
+//! history is checked. Every few rounds, the store is closed while a snapshot is still being read, and opened again.
 //!
 //! A seed determines the operations of each thread, but not their interleaving. A seed can therefore not reproduce a
 //! race.
@@ -43,27 +42,27 @@ use self::worker::{Arena, End, Worker, everything, failed, read_view};
 use crate::disk::disk_of;
 use crate::violation::{Check, Violation};
 
-/// Number of operations per writer and round.
+/// The number of operations per writer and round.
 const OPERATIONS: usize = 1500;
 
-/// Number of rounds before the store is reopened.
+/// The number of rounds after which the store is reopened.
 const ROUNDS_OPEN: u32 = 3;
 
-/// Maximum number of writers, because a version stores the writer's number in one byte.
+/// The maximum number of writers. A version stores the number of its writer in one byte.
 pub const MOST_WRITERS: usize = 64;
 
-/// Numbers of operations and checks of a race so far.
+/// The numbers of operations and checks of a race so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RaceSummary {
-    /// Rounds that were checked.
+    /// The number of rounds that were checked.
     pub rounds: u64,
-    /// Operations of all threads.
+    /// The number of operations of all threads.
     pub operations: u64,
-    /// Commits among the operations.
+    /// The number of commits among the operations.
     pub commits: u64,
-    /// Keys that were read and checked.
+    /// The number of keys that were read and checked.
     pub reads: u64,
-    /// Stores that were opened: reopened, from checkpoints, and from copies of the disk.
+    /// The number of stores that were opened: reopened stores, checkpoints, and copies of the disk.
     pub opened: u64,
 }
 
@@ -82,7 +81,7 @@ pub struct Race<'a> {
 }
 
 impl<'a> Race<'a> {
-    /// Creates a race on a disk in memory.
+    /// Creates a race of `writers` writers on a disk in memory.
     pub fn in_memory(contestant: &'a Contestant, writers: usize, seed: u64) -> Self {
         let memory = Arc::new(disk_of(seed));
         let storage = Arc::clone(&memory) as Arc<dyn Storage>;
@@ -90,8 +89,8 @@ impl<'a> Race<'a> {
         Self::on(contestant, Ground { storage, memory: Some(memory), store, copy }, writers, seed)
     }
 
-    /// Creates a race whose store is in `store/` and whose checkpoints are in `copy/`, below a directory of a
-    /// storage.
+    /// Creates a race of `writers` writers on a storage. Below `directory`, the store is in `store/` and the checkpoint
+    /// is in `copy/`.
     pub fn on_storage(
         contestant: &'a Contestant,
         storage: Arc<dyn Storage>,
@@ -109,10 +108,10 @@ impl<'a> Race<'a> {
         Self { contestant, ground, keys, seed, round: 0, store: None, content, tally: RaceSummary::default() }
     }
 
-    /// Runs a round and checks it.
+    /// Runs a round, and checks its history.
     ///
     /// # Errors
-    /// The violation that was found. The race ends with the first violation.
+    /// The first violation that was found. The race must end then.
     pub fn round(&mut self) -> Result<(), Violation> {
         self.round += 1;
         let mut log = Log::default();
@@ -145,7 +144,7 @@ impl<'a> Race<'a> {
         }
     }
 
-    /// Opens the store and records its content.
+    /// Opens the store, and records its content as one read.
     fn open(&mut self, log: &mut Log) -> Result<Box<dyn Shared>, Violation> {
         let store = self.contestant.maker.open(&self.ground.storage, &self.ground.store).map_err(failed)?;
         let open = |low: Bound<&[u8]>, high: Bound<&[u8]>| store.cursor(low, high);
@@ -186,7 +185,7 @@ impl<'a> Race<'a> {
         }
     }
 
-    /// Closes the store while a snapshot of the store is still being read.
+    /// Closes the store while another thread still reads a snapshot of it.
     fn close(&self, store: Box<dyn Shared>) -> Result<(), Violation> {
         let view = store.view();
         thread::scope(|scope| {
@@ -201,13 +200,16 @@ impl<'a> Race<'a> {
         })
     }
 
-    /// Checks that a snapshot still shows the content of the store at the time when the snapshot was taken.
+    /// Checks that a snapshot shows the content of the store between two rounds, when the snapshot was taken.
     fn compare(&self, cells: &[Cell]) -> Result<(), Violation> {
         match cells.iter().find(|cell| cell.version != self.content[usize::from(cell.key)]) {
             None => Ok(()),
             Some(Cell { key, version }) => {
                 let (held, found) = (keys::named(self.content[usize::from(*key)]), keys::named(*version));
-                let what = format!("a snapshot of a closed store has {found} for key {key}, expected {held}");
+                let what = format!(
+                    "while the store was being closed, a snapshot showed {found} for key {key}, expected \
+                     {held}"
+                );
                 Err(Violation::new(Check::Moments, what))
             }
         }

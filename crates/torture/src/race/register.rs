@@ -1,13 +1,14 @@
-//! Linearizability check of one key that all writers share.
+//! Checks whether the operations on one key that all writers share are linearizable.
 //!
 //! The check is simple because every value identifies its write: a write and the reads of its value form a cluster. A
 //! cluster precedes another cluster if one of its operations returned before an operation of the other cluster was
-//! called. No two clusters may precede each other. Source: Gibbons & Korach, "Testing Shared Memories", SIAM J.
-//! Comput. 26(4), 1997, section 4.2, where the time from a cluster's first return to its last call is its zone.
+//! called. No two clusters may precede each other. Source: Gibbons & Korach, "Testing Shared Memories", SIAM J. Comput.
+//! 26(4), 1997, section 4.2, where the time from a cluster's first return to its last call is its zone.
 //!
 //! Deletes are clusters without reads, because a read of an absent key does not identify the delete that it saw. A read
-//! of an absent key is checked as follows. Consider the deletes that were called before the read returned, and of these
-//! the delete that returned last. No write may follow this delete and return before the read was called.
+//! of an absent key is checked as follows. Consider the deletes that were called before the read returned, and among
+//! them the delete that returned last. No put may begin after this delete returned and return before the read was
+//! called.
 
 use std::collections::HashMap;
 
@@ -98,7 +99,11 @@ fn check_reads<'a>(key: Key, clusters: &[Cluster<'a>], order: &mut Order<'a>) ->
         let Some(write) = write else { continue };
         for read in reads {
             if read.operation.returned < write.operation.called {
-                let what = format!("key {key} is {}: {read}; conflicting write: {write}", named(*version));
+                let what = format!(
+                    "key {key} was read as {} before this version was written: {read}; conflicting write: \
+                     {write}",
+                    named(*version)
+                );
                 return Err(Violation::new(Check::Future, what));
             }
             order.add(*write, *read);
@@ -140,7 +145,10 @@ fn disorder(key: Key, a: &Cluster<'_>, b: &Cluster<'_>) -> Violation {
     };
     let is_of_delete = a.version == NOTHING || b.version == NOTHING;
     let check = if is_of_delete { Check::Deletion } else { Check::Register };
-    Violation::new(check, format!("key {key} is {}; and {}", told(a), told(b)))
+    Violation::new(
+        check,
+        format!("two versions of key {key} each precede the other: {}; and {}", told(a), told(b)),
+    )
 }
 
 fn check_nothing(key: Key, clusters: &[Cluster<'_>], reads: &[At<'_>]) -> Result<(), Violation> {
@@ -160,7 +168,8 @@ fn check_nothing(key: Key, clusters: &[Cluster<'_>], reads: &[At<'_>]) -> Result
         if last.is_none() || hidden.is_some() {
             let write = hidden.and_then(|put| put.write);
             let other = write.map_or_else(String::new, |put| format!("; conflicting write: {put}"));
-            let what = format!("key {key} is absent: {read}{other}");
+            let what =
+                format!("a read did not find key {key}, although no delete explains this: {read}{other}");
             return Err(renamed(Violation::new(Check::Missing, what), read.operation.kind));
         }
     }

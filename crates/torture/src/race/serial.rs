@@ -1,18 +1,18 @@
-//! The precedence graph of all operations of a round, which also contains the order in real time. The graph must have
+//! Builds the precedence graph of all operations of a round, which includes the order in real time. The graph must have
 //! no cycle.
 //!
-//! An operation that returned before another operation was called precedes the other operation. Edges for all such
-//! pairs would be too many, so calls and returns are nodes as well. Calls and returns form a chain. In this chain,
-//! each call precedes its operation, and each return follows its operation.
+//! An operation that returned before another operation was called precedes the other operation. There would be too many
+//! edges for all such pairs, so calls and returns are nodes as well. Calls and returns form a chain in the order of
+//! time. Each call precedes its operation, and each return follows its operation.
 
 use std::collections::{HashMap, VecDeque};
 
 use super::history::{At, History, OperationKind};
 use crate::violation::{Check, Violation};
 
-/// Maximum number of operations in a printed cycle.
+/// The maximum number of operations of a cycle that are printed.
 const MOST_TOLD: usize = 6;
-/// Maximum number of nodes from which the check searches for a cycle.
+/// The maximum number of nodes from which a cycle is searched.
 const MOST_STARTS: usize = 64;
 
 /// The known order of the operations of a history, as a graph with operations and timestamps as nodes.
@@ -52,7 +52,10 @@ impl<'a> Order<'a> {
         self.edges.push((before.number, behind.number));
     }
 
-    /// Checks that an order of all operations exists (Kahn, CACM 5(11), 1962).
+    /// Checks that an order of all operations exists, by topological sorting (Kahn, CACM 5(11), 1962).
+    ///
+    /// # Errors
+    /// The operations of a short cycle.
     pub(crate) fn check(mut self) -> Result<(), Violation> {
         self.edges.sort_unstable();
         let mut before = vec![0u32; self.nodes];
@@ -82,8 +85,8 @@ impl<'a> Order<'a> {
         starts
     }
 
-    /// Creates the violation with the operations of a short cycle. The cycle is among the nodes that still have
-    /// predecessors.
+    /// Describes the violation with the operations of a short cycle. The cycle is among the nodes that still have
+    /// predecessors, whose number is in `before`.
     fn cycle(&self, starts: &[usize], before: &[u32]) -> Violation {
         let stuck = (0..self.operations.len()).filter(|node| before[*node] > 0).take(MOST_STARTS);
         let ways = stuck.filter_map(|start| {
@@ -93,10 +96,10 @@ impl<'a> Order<'a> {
         });
         let shortest = ways.min_by_key(Vec::len).unwrap_or_default();
         let told: Vec<String> = shortest.iter().take(MOST_TOLD).map(ToString::to_string).collect();
-        Violation::new(Check::Serial, told.join("; before "))
+        Violation::new(Check::Serial, format!("cycle: {}", told.join("; before ")))
     }
 
-    /// Returns the shortest path from a node to itself.
+    /// Returns the shortest path from a node to itself. `None` if there is none.
     fn way_back(&self, start: u32, starts: &[usize], before: &[u32]) -> Option<Vec<u32>> {
         let mut from: HashMap<u32, u32> = HashMap::new();
         let mut waiting = VecDeque::from([start]);

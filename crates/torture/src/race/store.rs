@@ -1,5 +1,5 @@
-//! The interface of a store that several threads share, with all its read paths. The interface is small so that tests
-//! can substitute a faulty store.
+//! Defines the interface of a store that several threads share, with all its read paths. The interface is small so that
+//! tests can substitute a faulty store.
 
 use std::ops::Bound;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Tests of the check of histories. The tests use histories that were written by hand, and random histories. For random
+//! Tests the check of histories with histories that were written by hand, and with random histories. For random
 //! histories, the tests try every order of the operations.
 
 use std::collections::HashSet;
@@ -155,8 +155,8 @@ fn tried(
     false
 }
 
-/// Returns a random history of three threads. The history follows a random order of its operations. Some cells are then
-/// replaced by cells with a possibly wrong version.
+/// Returns a random history of three threads, which follows a random order of its operations. Some cells then get a
+/// random version, which may be wrong.
 fn made_up(random: &mut impl Rng, deletes: f64, keys_of: impl Fn(usize) -> Vec<Key>) -> History {
     let count = random.random_range(3..9);
     let mut free: [u64; 3] = [1, 2, 3];
@@ -205,8 +205,8 @@ fn made_up(random: &mut impl Rng, deletes: f64, keys_of: impl Fn(usize) -> Vec<K
     history(&lines.into_iter().map(|(_, line)| line).collect::<Vec<_>>())
 }
 
-/// Checks random histories. Returns the number of histories that have an order, the number without an order, and how
-/// many histories without an order the check detects. The check must not report a history that has an order.
+/// Checks random histories. Returns the number of histories that have an order, the number without an order, and the
+/// number without an order that the check reports. Panics if the check reports a history that has an order.
 fn judged(seed: u64, deletes: f64, keys_of: impl Fn(usize) -> Vec<Key>) -> (u64, u64, u64) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let (mut right, mut wrong, mut found) = (0, 0, 0);

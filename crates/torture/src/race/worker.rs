@@ -1,4 +1,4 @@
-//! A writer thread of a race. The thread executes random writes and reads, and records these operations.
+//! Implements a writer thread of a race. The thread executes random writes and reads, and records them.
 
 use std::ops::{Bound, Range};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use super::store::{Cursor, Pair, Shared, View};
 use crate::script::ScriptWrite;
 use crate::violation::{Check, Violation};
 
-/// State shared by all threads of a round.
+/// The state that all threads of a round share.
 pub(crate) struct Arena<'a> {
     pub(crate) store: &'a dyn Shared,
     pub(crate) keys: Keys,
@@ -41,18 +41,27 @@ impl Arena<'_> {
     }
 }
 
-/// Returns the violation for a call that failed on a disk without faults.
+/// Returns the violation of a call that failed on a disk without faults.
 pub(crate) fn failed(error: impl std::fmt::Display) -> Violation {
-    Violation::new(Check::GoesOn, format!("on a disk without faults: {error}"))
+    Violation::new(Check::GoesOn, format!("a call failed on a disk without faults: {error}"))
 }
 
-/// Returns the cell (a key with its version) for a value that was read.
+/// Returns the cell, which is a key with its version, for a value that was read.
+///
+/// # Errors
+/// The value was never written to the key.
 fn cell(key: Key, value: Option<&[u8]>) -> Result<Cell, Violation> {
     let version = match value {
         None => NOTHING,
         Some(value) => keys::version_of(key, value).ok_or_else(|| {
             let shown = &value[..value.len().min(24)];
-            Violation::new(Check::Invention, format!("key {key} has {} bytes: {shown:?} …", value.len()))
+            Violation::new(
+                Check::Invention,
+                format!(
+                    "a read of key {key} returned {} bytes that were never written to it: {shown:?} …",
+                    value.len()
+                ),
+            )
         })?,
     };
     Ok(Cell { key, version })
@@ -66,7 +75,7 @@ pub(crate) struct Walk<'s> {
     back: Vec<Pair>,
 }
 
-/// The end of a cursor from which the next entry is read.
+/// An end of a cursor, from which an entry is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     Front,
@@ -90,8 +99,8 @@ impl<'s> Walk<'s> {
         Ok(is_there)
     }
 
-    /// Reads all remaining entries, each from the end that `end` chooses. Returns one cell (a key and its version)
-    /// for each key of the range.
+    /// Reads all remaining entries, each from the end that `end` chooses. Returns one cell for each key of the range,
+    /// including absent keys.
     pub(crate) fn finish(mut self, mut end: impl FnMut() -> End, keys: Keys) -> Result<Vec<Cell>, Violation> {
         while self.step(end())? {}
         let entries: Vec<Pair> = self.front.into_iter().chain(self.back.into_iter().rev()).collect();
@@ -102,7 +111,8 @@ impl<'s> Walk<'s> {
                 keys::parse(&key, keys.len()).filter(|number| (next..self.range.end).contains(number));
             let Some(number) = number else {
                 let what = format!(
-                    "key {:?} is not in the expected range {next} to {}",
+                    "a cursor returned the key {:?}, which is not among the expected keys with the numbers \
+                     {next} to {} (exclusive)",
                     String::from_utf8_lossy(&key),
                     self.range.end
                 );
@@ -115,8 +125,9 @@ impl<'s> Walk<'s> {
     }
 }
 
-/// Returns the bounds of a range of keys. If `is_exact` is true, the bounds are the first key of the range and the
-/// first key after the range. Otherwise, the bounds are the last key before the range and the last key of the range.
+/// Returns the bounds of a range of keys. If `is_exact` is true, the bounds are the first key of the range (inclusive)
+/// and the first key after it (exclusive). Otherwise, the bounds are the last key before the range (exclusive) and the
+/// last key of the range (inclusive).
 fn bounds(range: &Range<Key>, keys: Keys, is_exact: bool) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
     let low = match range.start {
         0 => Bound::Unbounded,
@@ -171,7 +182,7 @@ impl<'a> Worker<'a> {
         Self { arena, number, random, log: Log::default(), commits: 0, held: None }
     }
 
-    /// Runs this many operations, or fewer if the round is over.
+    /// Runs `operations` operations, or fewer if the round ends earlier. Returns the recorded operations.
     pub(crate) fn run(mut self, operations: usize) -> Result<Log, Violation> {
         for _ in 0..operations.min(keys::MOST_COMMITS) {
             if self.arena.is_over.load(Ordering::Relaxed) {
@@ -198,8 +209,8 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Returns a random key that this writer may write. With probability 1/4, the key is a shared key. For all other
-    /// keys, the writer must own the key.
+    /// Returns a random key that this writer may write: with probability 1/4 a key that all writers share, otherwise a
+    /// key that the writer owns.
     fn writable(&mut self) -> Key {
         let owner = if self.random.random_bool(0.25) { self.arena.keys.writers } else { self.number };
         let mut keys = self.arena.keys.of(owner);
@@ -223,7 +234,8 @@ impl<'a> Worker<'a> {
         self.commit(&writes)
     }
 
-    /// Writes a value or a delete to each key. If a key occurs several times, only its last write is visible.
+    /// Writes one commit with a put or a delete of each key. The flag is whether the write is a delete. If a key occurs
+    /// several times, only its last write is visible.
     fn commit(&mut self, writes: &[(Key, bool)]) -> Result<(), Violation> {
         self.commits += 1;
         let version = keys::version(self.arena.round, self.number, self.commits);
@@ -269,7 +281,7 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Opens a cursor. Half of the cursors are read to their end immediately. Each other cursor stays open and is read
+    /// Opens a cursor. Half of the cursors are read to their end immediately. The other cursors stay open and are read
     /// a few entries at a time.
     fn cursor(&mut self) -> Result<(), Violation> {
         while self.held.is_some() {
@@ -309,7 +321,7 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Takes a snapshot and reads it through all paths while other threads run.
+    /// Takes a snapshot, and reads it through all read paths while other threads run.
     fn snapshot(&mut self) -> Result<(), Violation> {
         let (view, moments) = self.arena.timed(|| Ok(self.arena.store.view()))?;
         let asked: Vec<Key> = (0..4).map(|_| self.any_key()).collect();
@@ -334,7 +346,7 @@ pub(crate) fn read_view(view: &dyn View, end: End, keys: Keys) -> Result<Vec<Cel
     walk.finish(|| end, keys)
 }
 
-/// Reads many keys with one call.
+/// Reads the keys `asked` with one multi-get.
 fn ask(
     multi_get: &dyn Fn(&[&[u8]]) -> tree::Result<tree::MultiGetValues>,
     asked: &[Key],
@@ -343,7 +355,7 @@ fn ask(
     let slices: Vec<&[u8]> = bytes.iter().map(Vec::as_slice).collect();
     let values = multi_get(&slices).map_err(failed)?;
     if values.len() != asked.len() {
-        let what = format!("the call returned {} answers for {} keys", values.len(), asked.len());
+        let what = format!("a multi-get returned {} values for {} keys", values.len(), asked.len());
         return Err(Violation::new(Check::Reads, what));
     }
     asked.iter().zip(&values).map(|(key, value)| cell(*key, value.as_deref())).collect()

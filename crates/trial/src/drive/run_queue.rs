@@ -1,22 +1,24 @@
-//! Readings of the time for which a thread waited for a CPU.
+//! Reads the time for which a thread has waited for a CPU.
 //!
-//! The kernel counts the waits of a thread, and another program may take the CPU of the thread at any time. If a wait
-//! falls between the reading of the clock and the reading of the kernel's count, the wait belongs to only one of both. On
-//! a busy machine, such a wait is much longer than a short phase. A reading is therefore repeated until the thread keeps
-//! its CPU.
+//! The kernel counts the waits of a thread, and another program may take the CPU of the thread at any time. If this
+//! happens between the reading of the clock and the reading of the kernel's count, only one of the two readings
+//! includes the wait. On a busy machine, such a wait is much longer than a short phase. A reading is therefore repeated
+//! until the thread keeps its CPU.
 
 use measure::{Clock, Stamp, probe};
 
-/// A reading that takes at most this time counts as undisturbed, because the thread kept its CPU. In nanoseconds.
+/// The maximum duration of an undisturbed reading, in nanoseconds. In a longer reading, the thread may have lost its
+/// CPU.
 const LONGEST_READING_NS: u64 = 200_000;
 
-/// The largest number of repeated readings. If all of them are disturbed, the last reading counts.
+/// The maximum number of readings in a row. If all of them are disturbed, the last reading counts.
 const MOST_READINGS: usize = 8;
 
-/// A reading of the waits of a thread.
+/// One reading of the kernel's count, with the time at which it was taken.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunQueueReading {
-    /// Time for which the thread had waited for a CPU, in nanoseconds. `None` if the kernel does not report this time.
+    /// The total time for which the thread has waited for a CPU, in nanoseconds. `None` if the kernel does not report
+    /// this time.
     pub(super) waited_ns: Option<u64>,
     /// The time at which the reading was taken.
     pub(super) at: Stamp,
@@ -28,7 +30,7 @@ impl RunQueueReading {
         Self::settled(clock, || Self { waited_ns: probe::thread_run_queue_wait_ns(), at: clock.now() })
     }
 
-    /// Repeats a reading until a reading is short enough to be undisturbed.
+    /// Repeats a reading until one takes at most [`LONGEST_READING_NS`]. Returns the last reading.
     fn settled(clock: &Clock, mut read: impl FnMut() -> Self) -> Self {
         let mut start = clock.now();
         let mut reading = read();
@@ -42,9 +44,12 @@ impl RunQueueReading {
         reading
     }
 
-    /// Returns the time for which the thread waited between an earlier reading and the time `end`, in nanoseconds.
-    /// `before` is the total of the earlier reading. The time `end` is shortly before this reading. If the time since
-    /// `end` is longer than a reading, the thread has waited for a CPU since `end`.
+    /// Returns the time for which the thread waited for a CPU before the time `end`, in nanoseconds. `before` is the
+    /// count of an earlier reading, and `end` is shortly before this reading. `None` if one of the two counts is
+    /// unknown.
+    ///
+    /// If the time since `end` is longer than an undisturbed reading, the function assumes that the thread has waited
+    /// since `end`, and subtracts this time.
     pub(super) fn waits(&self, before: Option<u64>, end: Stamp, clock: &Clock) -> Option<u64> {
         let waited = self.waited_ns.zip(before).map(|(now, before)| now.saturating_sub(before))?;
         let since_end = clock.ns_between(end, self.at);

@@ -1,5 +1,5 @@
-//! The timed loop of a process that runs in turns. Each thread executes a part of the operations of each slice. A
-//! slice contains the same operations in the processes of all configurations.
+//! Implements the timed loop of a process that runs in turns. Each thread executes a part of the operations of each
+//! slice. A slice contains the same operations in the processes of all configurations.
 
 use std::sync::atomic::Ordering;
 
@@ -11,7 +11,7 @@ use crate::turn::{self, Begun, Turns};
 
 impl Shared<'_> {
     /// Executes at most `left` operations from the stream of one thread, slice by slice. The parent process determines
-    /// the sizes of the slices.
+    /// the number of operations of each slice.
     pub(super) fn slices(
         &self,
         turns: &Turns,
@@ -58,8 +58,8 @@ impl Shared<'_> {
         Ok(worker.into_outcome().earlier(self.clock, paused_ns.unwrap_or(0)))
     }
 
-    /// Returns the number of operations that a thread executes in a slice of `operations` operations. The result is
-    /// at least 1, so that each slice makes progress.
+    /// Returns the number of operations that the thread with the number `thread` executes in a slice of `operations`
+    /// operations. The result is at least 1, so that each slice makes progress.
     fn share(&self, operations: u64, thread: u32) -> u64 {
         let (thread, threads) = (u64::from(thread), u64::from(self.threads));
         (operations / threads + u64::from(thread < operations % threads)).max(1)
@@ -95,8 +95,8 @@ impl Shared<'_> {
     }
 }
 
-/// Generates the next batch of a stream. The batch has at most `most` operations, and at most `left` operations.
-/// Returns the size of the batch.
+/// Generates the next batch of a stream, and reduces `left` by its size. The batch has at most `most` operations, and
+/// at most `left` operations. Returns the size of the batch.
 fn fill_some(stream: &mut Stream, batch: &mut Batch, left: &mut u64, most: u64) -> usize {
     let mut some = most.min(*left);
     let filled = fill(stream, batch, &mut some);

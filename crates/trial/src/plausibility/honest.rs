@@ -1,5 +1,5 @@
-//! Tests that correctly measured rows exceed no bound. The tests use every cache and every filter, and inputs with
-//! different patterns.
+//! Tests that correctly measured rows exceed no bound. The tests cover every cache, every filter and every codec, with
+//! inputs of different patterns.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -15,7 +15,8 @@ use workload::{Batch, Extent, Workload, WorkloadPlan};
 use super::{Facts, FilterFacts, StoredValues, implausible};
 use crate::limits::Limits;
 
-/// Returns streams of keys with different patterns. In some streams, the second half differs from the first half.
+/// Returns streams of `count` keys with different patterns, each with its name. In some streams, the second half
+/// differs from the first half.
 fn streams(count: u64) -> Vec<(&'static str, Vec<u64>)> {
     let mut state = 7_u64;
     let mut next = move || {

@@ -26,7 +26,7 @@ const WORKLOAD: &str = r#"
     mix        = "delete"
 "#;
 
-/// The kinds of wrong answers that the faulty store of a test gives.
+/// The wrong answer that the faulty store of a test gives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Lie {
     None,
@@ -177,7 +177,7 @@ fn report_of(workload: &str, lie: Lie) -> TrialReport {
     Trial::new(spec, &workload, store, Meter::begin(RunMode::Counted), |_| {}).unwrap().run().unwrap()
 }
 
-/// Returns the number of wrong answers in all rows, and whether any row contains measured values.
+/// Returns the total number of wrong answers in all rows, and whether any row contains measured values.
 fn wrong_and_numbers(report: &TrialReport) -> (u64, bool) {
     let rows = || report.rows.iter();
     let wrong = rows().filter_map(|row| row.integer(&c::WRONG_ANSWERS));

@@ -90,7 +90,10 @@ mod tests {
         };
         let note = slices_note(&facts, &Table::new(schema, rows)).unwrap();
         assert!(note.contains("48 pairs in 3 restarts"), "{note}");
-        assert!(note.contains("varies by ±10.0% between restarts; the noise within a restart causes ±0.0%"), "{note}");
+        assert!(
+            note.contains("varies by ±10.0% between restarts; the noise within a restart causes ±0.0%"),
+            "{note}"
+        );
         assert!(note.ends_with("only more trials narrow the CIs."), "{note}");
     }
 }

@@ -224,9 +224,7 @@ impl EngineTables {
             }
             Some(_) => self.by_threads(|threads, columns| {
                 let corner = format!("bytes read from storage per operation, {}", in_threads(threads));
-                self.table(&corner, columns, |line, heading| {
-                    self.median_of(line, heading, read, Unit::Bytes)
-                })
+                self.table(&corner, columns, |line, heading| self.median_of(line, heading, read, Unit::Bytes))
             }),
         };
         text += &self.by_threads(|threads, columns| {

@@ -336,8 +336,8 @@ fn capitalized(text: &str) -> String {
 }
 
 /// Returns the conditions for the caption, such as `lookup phase · only bloom differs · median of 6 trials`. If a
-/// change of the swept path also changes other settings, the text is, for example, `engine differs, and
-/// settings that engines cannot match`.
+/// change of the swept path also changes other settings, the text is, for example, `engine differs, and terms that
+/// cannot be made equal`.
 fn conditions(facts: &[String], context: &Context, spread: &str) -> String {
     let written = |fact: &String| {
         let mut brings = context.brings.iter();
@@ -404,8 +404,8 @@ mod tests {
         let facts = ["mixed phase", "only engine differs"].map(str::to_owned);
         let told = |context: &Context| conditions(&facts, context, "1 trial");
         assert_eq!(told(&Context::default()), "mixed phase · only engine differs · 1 trial");
-        let brings = vec![("engine".to_owned(), "settings that engines cannot match".to_owned())];
+        let brings = vec![("engine".to_owned(), "terms that cannot be made equal".to_owned())];
         let told = told(&Context { brings, ..Context::default() });
-        assert_eq!(told, "mixed phase · engine differs, and settings that engines cannot match · 1 trial");
+        assert_eq!(told, "mixed phase · engine differs, and terms that cannot be made equal · 1 trial");
     }
 }

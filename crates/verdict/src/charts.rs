@@ -141,5 +141,5 @@ impl Charts {
 /// not sweep engines.
 fn brought_by_engines(manifest: &Manifest) -> Vec<(String, String)> {
     let swept = manifest.swept.iter().filter(|path| *path == ENGINE);
-    swept.map(|path| (path.clone(), "settings that engines cannot match".to_owned())).collect()
+    swept.map(|path| (path.clone(), "terms that cannot be made equal".to_owned())).collect()
 }

@@ -1,4 +1,4 @@
-//! The number of independent random events behind a counter, such as false positives of a filter or cache hits. This
+//! The number of independent random events that a counter counts, such as false positives of a filter or cache hits. This
 //! number shows how much of a difference chance alone can cause.
 
 use results::{Column, Metric, columns as c};

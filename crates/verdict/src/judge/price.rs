@@ -1,6 +1,6 @@
 //! The costs of a configuration, which the table shows next to the deciding metric. For a tree, the cost is its memory.
-//! For a component, the costs are the columns that the component defines as its cost and its quality. These costs also
-//! determine which configurations are comparable.
+//! For a component, the costs are the columns that the component defines as its cost and its quality. The costs of a
+//! component that defines a quality also determine which configurations are comparable.
 
 use results::{Metric, Row, Unit, columns as c};
 

@@ -1,5 +1,5 @@
-//! Computes the size that a heap allocation takes in memory. Memory estimates therefore include the overhead of small
-//! objects.
+//! Computes the size that a heap allocation takes in memory. Memory estimates use this size, so that they include the
+//! overhead of small objects.
 
 /// Returns the number of bytes that the `malloc` of glibc uses for an allocation of `len` bytes. The result includes a
 /// header of 8 bytes, is a multiple of 16, and is at least 32. Returns 0 if `len` is 0.

@@ -1,19 +1,20 @@
-//! An append-only store of bytes in chunks that never move. A record needs no separate allocation, and the arena
-//! copies no bytes when it grows.
+//! An append-only store of bytes in chunks that never move. A record needs no separate allocation, and the arena copies
+//! no bytes when it grows.
 //!
-//! When an arena is dropped, the next arena of the tree reuses its chunks. If the arena used new memory, each 4 KiB
-//! would cause a page fault, and a page fault takes longer than the rest of an append.
+//! The next arena of a tree reuses the chunks of a dropped arena. New memory would cause a page fault for every 4 KiB,
+//! and a page fault takes longer than all other steps of an append.
 
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use types::PADDING;
 
-/// The smallest and the largest size of a chunk in bytes, unless a record is larger than a chunk.
+/// The smallest and the largest size of a chunk in bytes. A record that is larger than a chunk gets a larger chunk of
+/// its own.
 const CHUNK_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=1 << 20;
 
-/// The number of chunks that a memtable of the expected size fills. The unused part of an arena is therefore at most
-/// one chunk.
+/// The number of chunks that a memtable of the expected size fills, within the limits of [`CHUNK_BYTES`]. Small chunks
+/// limit the unused memory at the end of an arena.
 const CHUNKS_PER_CAPACITY: usize = 16;
 
 /// The position of a record in the arena: the index of the chunk, and the byte offset in the chunk.
@@ -23,22 +24,22 @@ pub(crate) struct RecordAddress {
     offset: u32,
 }
 
-/// A pool of unused chunks for the next arenas of a tree.
+/// A pool of unused chunks, which the next arenas of a tree reuse.
 #[derive(Debug, Default)]
 pub(crate) struct ChunkPool {
     idle: Mutex<Vec<Vec<u8>>>,
 }
 
 impl ChunkPool {
-    /// Returns a chunk with space for `len` bytes and the padding. The function takes an unused chunk of the right
-    /// size from the pool, or allocates a new chunk.
+    /// Returns an empty chunk with space for `len` bytes and the padding. The chunk is an unused chunk of this size
+    /// from the pool, or a new chunk.
     fn take(&self, len: usize) -> Vec<u8> {
         let wanted = len + PADDING;
         let idle = self.idle.lock().pop();
         idle.filter(|chunk| chunk.capacity() == wanted).unwrap_or_else(|| Vec::with_capacity(wanted))
     }
 
-    /// Puts chunks into the pool, until the pool has `limit_bytes` bytes.
+    /// Puts chunks into the pool until the chunks in the pool have `limit_bytes` bytes. Frees all other chunks.
     fn put(&self, chunks: impl Iterator<Item = Vec<u8>>, limit_bytes: usize) {
         let mut idle = self.idle.lock();
         let mut held: usize = idle.iter().map(Vec::capacity).sum();
@@ -57,7 +58,7 @@ impl ChunkPool {
 #[derive(Debug)]
 pub(crate) struct Arena {
     chunks: Vec<Vec<u8>>,
-    /// The index of the chunk that receives the next record.
+    /// The index of the chunk to which the next record is appended.
     current: usize,
     chunk_bytes: usize,
     allocated_bytes: usize,
@@ -66,8 +67,8 @@ pub(crate) struct Arena {
 }
 
 impl Arena {
-    /// Creates an empty arena for about `capacity_bytes` bytes. When the arena is dropped, its chunks go to `pool`,
-    /// until the pool has `capacity_bytes` bytes.
+    /// Creates an empty arena for about `capacity_bytes` bytes. When the arena is dropped, its chunks are put into
+    /// `pool` until the pool has `capacity_bytes` bytes.
     pub(crate) fn new(capacity_bytes: usize, pool: &Arc<ChunkPool>) -> Self {
         let chunk_bytes =
             (capacity_bytes / CHUNKS_PER_CAPACITY).clamp(*CHUNK_BYTES.start(), *CHUNK_BYTES.end());
@@ -112,7 +113,7 @@ impl Arena {
         self.allocated_bytes + self.chunks.capacity() * size_of::<Vec<u8>>()
     }
 
-    /// Adds a chunk for a record of `len` bytes and returns its index. If a record is larger than a chunk, it gets
+    /// Adds a chunk for a record of `len` bytes and returns its index. A record that is larger than a normal chunk gets
     /// its own chunk, and later records still use the current chunk.
     #[cold]
     fn make_room(&mut self, len: usize) -> usize {

@@ -2,13 +2,14 @@
 //!
 //! Writers and readers take no lock. An insert links a version into the list level by level, beginning at the lowest
 //! level, with one compare-and-swap per level. Versions are never removed. As in the `InlineSkipList` of RocksDB, the
-//! tower of links is before the header in memory, and the key is after the header. In addition, each link has the
-//! first four bytes of the key to which the link points. With these key bytes, a search usually detects without a
-//! cache miss that a link goes too far. Each other step of a search causes one cache miss if the list is far larger
-//! than the CPU caches. A search takes (1 - p) / p steps per level, where p is the probability that a node of the
-//! next lower level also has a link on this level. On the lowest levels, whose nodes are not in the caches, p is 3/4.
-//! On higher levels, p is 1/2, because more levels would cost more time than they save. If the first four bytes of
-//! two keys are equal, the search reads the stored key, which doubles the cache misses.
+//! tower of links is before the header in memory, and the key is after the header. In addition, each link stores the
+//! first four bytes of the key of its target. A search compares these bytes first. It therefore usually detects without
+//! a cache miss that the target of a link is after the searched key. If the list is far larger than the CPU caches,
+//! each step to another node causes one cache miss. A search takes (1 - p) / p steps per level, where p is the
+//! probability that a node of the next lower level also has a link on this level. On the lowest levels, whose nodes are
+//! not in the caches, p is 3/4. On higher levels, p is 1/2, because more levels would cost more time than they save. If
+//! the first four bytes do not decide a comparison, the search reads the stored key. If most keys share these bytes,
+//! this doubles the cache misses.
 //!
 //! An entry takes the bytes of its key and value, 16 bytes for the header, and on average 29 bytes for links. The sum
 //! is rounded up to a multiple of 8. Sources: Pugh, "Skip Lists: A Probabilistic Alternative to Balanced Trees", CACM
@@ -44,7 +45,7 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The skip list as a memtable.
+/// The memtable, which consists of one skip list.
 struct ArenaSkipList {
     list: List,
 }
@@ -53,7 +54,8 @@ struct ArenaSkipList {
 /// share.
 pub(crate) struct List<A = SharedArena> {
     arena: A,
-    /// The tower at which all searches begin. The front tower is before all other towers. Its key is never compared.
+    /// The tower at which all searches begin (the front tower). This tower is before all other towers, and its key is
+    /// never compared.
     front: Ref<Version>,
     /// The height of the tallest tower so far.
     height: AtomicUsize,
@@ -61,8 +63,8 @@ pub(crate) struct List<A = SharedArena> {
     most_height: usize,
 }
 
-/// The path of a search. For each level, the path has the last version before the position, and the link from this
-/// version to the next version.
+/// The path of a search. For each level, the path stores the last version before the searched position, and the link
+/// from this version to the next version.
 struct Path {
     before: [Ref<Version>; MAX_HEIGHT],
     links: [LinkWord; MAX_HEIGHT],
@@ -80,8 +82,7 @@ impl<A: Borrow<SharedArena>> List<A> {
         self.arena.borrow()
     }
 
-    /// Adds a version of a key with the sequence number `sequence`. With `None` as its value, the version is a
-    /// tombstone.
+    /// Adds a version of a key with the sequence number `sequence`. The version is a tombstone if `value` is `None`.
     pub(crate) fn insert(&self, key: HashedKey<'_>, sequence: SequenceNumber, value: Option<&[u8]>) {
         let height = tower_height(key.hash.0, sequence).min(self.most_height);
         let version = self.arena().append(key.bytes, sequence, value, height);
@@ -105,7 +106,8 @@ impl<A: Borrow<SharedArena>> List<A> {
         self.arena().link(version, level)
     }
 
-    /// Whether `link` points to a version that is before the position `place`.
+    /// Returns whether `link` points to a version before the position `place`. `place_hint` is the first four bytes of
+    /// the key of `place`.
     #[inline]
     fn leads_before(&self, link: LinkWord, place: Probe<'_>, place_hint: u32) -> bool {
         let Some(target) = link.target() else { return false };

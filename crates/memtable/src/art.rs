@@ -1,15 +1,15 @@
-//! An adaptive radix tree (ART) with one lock. The bytes of a key determine the path from the root to the key.
+//! An adaptive radix tree (ART) with one lock. The tree uses the bytes of a key as the path from the root to the key.
 //!
 //! A node selects a child by one byte of the key. A node has space for 4, 16, 48 or 256 children. If all keys below a
 //! node share further bytes, these bytes are stored as the prefix of the node. A leaf is the newest version of a key.
 //! Each version has a link to the next older version. A lookup among 500,000 random keys visits three nodes and one
-//! record for any key length, and compares one key. To find the next key, a scan searches the tree from the root. An
-//! entry takes the bytes of the key and value and 24 bytes of header and link, rounded up to a multiple of 8. Nodes
-//! take about 40 bytes per entry.
+//! record, for any key length, and compares one key. A scan finds each next key by a search from the root. An entry
+//! takes the bytes of the key and value and 24 bytes of header and link, rounded up to a multiple of 8. Nodes take
+//! about 40 bytes per entry.
 //!
 //! Source: Leis, Kemper, Neumann, "The Adaptive Radix Tree: `ARTful` Indexing for Main-Memory Databases", ICDE 2013,
-//! but with one lock instead of the synchronization methods of the paper. Because a key may be a prefix of another
-//! key, a node has a slot for the key that ends at the node. The paper appends a terminator to each key instead.
+//! but with one lock instead of the synchronization methods of the paper. Because a key may be a prefix of another key,
+//! a node has a slot for the key that ends at the node. The paper appends a terminator to each key instead.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -43,13 +43,15 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The tree with its lock, and the arena of the versions. Versions never move, so reading a version needs no lock.
+/// The tree with its lock, and the arena of the versions. Versions never move, so threads read a version without the
+/// lock.
 struct Art {
     arena: Arc<SharedArena>,
     tree: RwLock<Tree>,
 }
 
-/// The nodes of the tree. Nodes refer to each other by number, so that a deep tree is dropped without recursion.
+/// The nodes of the tree. Nodes refer to each other by their index in one vector, so that a deep tree is dropped
+/// without recursion.
 struct Tree {
     arena: Arc<SharedArena>,
     nodes: Vec<Node>,
@@ -63,15 +65,15 @@ struct Tree {
 enum Child {
     /// The newest version of the only key in this subtree.
     Leaf(Ref<Version>),
-    /// The number of an inner node.
+    /// The index of an inner node.
     Node(u32),
 }
 
-/// A node at which keys differ.
+/// An inner node. The keys of its subtree share a prefix and differ after it.
 struct Node {
     /// The common bytes of all keys in this subtree, after the byte on which the parent node branches.
     prefix: Box<[u8]>,
-    /// The newest version of the key that ends at this node.
+    /// The newest version of the key that ends at this node, or `None` if no key ends here.
     end: Option<Ref<Version>>,
     branches: Branches,
 }
@@ -128,7 +130,8 @@ impl<const N: usize> Few<N> {
         self.bytes.into_iter().zip(self.children).filter_map(|(byte, child)| Some((byte, child?)))
     }
 
-    /// Returns the neighbor of a branch, or `None` if there is no neighbor. See [`Branches::neighbour`].
+    /// Returns the child next to the byte `of` on `side`, or `None` if there is no such child. See
+    /// [`Branches::neighbour`].
     fn neighbour(&self, of: Option<u8>, side: Side) -> Option<Child> {
         let bytes = &self.bytes[..self.len];
         let at = match (side, of) {
@@ -169,7 +172,7 @@ impl Branches {
         }
     }
 
-    /// Replaces the child for a byte.
+    /// Replaces the child for a byte. The byte must have a child.
     fn replace(&mut self, byte: u8, child: Child) {
         let slot = match self {
             Self::Four(few) => few.position(byte).map(|at| &mut few.children[at]),
@@ -208,8 +211,8 @@ impl Branches {
         }
     }
 
-    /// Returns the child with the smallest byte above `of`, or with the largest byte below `of`. If `of` is `None`,
-    /// returns the first or the last child. Returns `None` if there is no such child.
+    /// Returns the child with the smallest byte above `of`, or with the largest byte below `of`, depending on `side`.
+    /// If `of` is `None`, returns the first or the last child. Returns `None` if there is no such child.
     fn neighbour(&self, of: Option<u8>, side: Side) -> Option<Child> {
         match self {
             Self::Four(few) => few.neighbour(of, side),
@@ -246,8 +249,8 @@ impl Node {
         Self { prefix: prefix.into(), end: None, branches: Branches::Four(Few::new()) }
     }
 
-    /// Adds a key that the node does not have yet, with its first version. `rest` are the bytes of the key after the
-    /// prefix.
+    /// Adds a new key with its first version to the node. `rest` contains the bytes of the key after the prefix of the
+    /// node.
     fn add(&mut self, rest: &[u8], version: Ref<Version>) {
         match rest.first() {
             None => self.end = Some(version),
@@ -255,8 +258,9 @@ impl Node {
         }
     }
 
-    /// Returns the first or the last entry of the node: a child, or the key that ends at this node. This key is before
-    /// the keys of all children of the node. Returns `None` if the node is empty.
+    /// Returns the first or the last entry of the node, depending on `side`. An entry is a child, or the key that ends
+    /// at this node. The key that ends at this node is before the keys of all children. Returns `None` if the node is
+    /// empty.
     fn outermost(&self, side: Side) -> Option<Child> {
         let end = self.end.map(Child::Leaf);
         match side {
@@ -323,7 +327,9 @@ impl Tree {
         }
     }
 
-    /// Adds `version` to the leaf `newest` at `depth`. Returns the leaf or the new node that replaces this leaf.
+    /// Adds `version` to the leaf `newest`. `depth` is the number of key bytes on the path to the leaf. If `version`
+    /// has the key of the leaf, returns the changed leaf. Otherwise, returns a new node that contains both keys and
+    /// replaces the leaf.
     fn joined(&mut self, newest: Ref<Version>, version: Ref<Version>, depth: usize) -> Child {
         let (old, new) = (&self.key(newest)[depth..], &self.key(version)[depth..]);
         if old == new {
@@ -336,8 +342,8 @@ impl Tree {
         self.add_node(node)
     }
 
-    /// Splits a node whose prefix differs from the key of `version` after `shared` bytes. Returns the child that
-    /// replaces the node.
+    /// Splits a node whose prefix equals the key of `version` in only the first `shared` bytes. `rest` contains the key
+    /// bytes from the start of the prefix on. Returns the new node that replaces the split node.
     fn part(&mut self, number: u32, shared: usize, rest: &[u8], version: Ref<Version>) -> Child {
         let node = &mut self.nodes[number as usize];
         let mut above = Node::new(&rest[..shared]);
@@ -386,7 +392,7 @@ impl Tree {
         }
     }
 
-    /// Returns the newest version of the first or the last key in the subtree `child`.
+    /// Returns the newest version of the first or the last key in the subtree `child`, depending on `side`.
     fn outermost(&self, mut child: Child, side: Side) -> Ref<Version> {
         loop {
             match child {
@@ -398,8 +404,8 @@ impl Tree {
         }
     }
 
-    /// Returns the newest version of the first key above `key`, or of the last key below `key`. Returns `None` if there
-    /// is no such key.
+    /// Returns the newest version of the first key above `key`, or of the last key below `key`, depending on `side`.
+    /// Returns `None` if there is no such key.
     fn neighbour(&self, key: &[u8], side: Side) -> Option<Ref<Version>> {
         let wanted = if side == Side::Up { Ordering::Greater } else { Ordering::Less };
         // The branches that the search has taken so far, for backtracking.

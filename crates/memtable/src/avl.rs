@@ -1,16 +1,16 @@
-//! An AVL tree with one lock. An AVL tree is a binary search tree in which the heights of sibling subtrees differ by
-//! at most one.
+//! An AVL tree with one lock. An AVL tree is a binary search tree in which the heights of sibling subtrees differ by at
+//! most one.
 //!
 //! Source: the memtable of the csc443 report (section 4.1.2). In lsmbench, keys are byte strings instead of integers,
-//! and the tree stores all versions of a key. Nodes are in one vector and refer to their children by number. Each
-//! node has the head of its key, which is the first eight bytes as an integer. A search step therefore reads one node
-//! and compares two integers. A lookup visits at most 1.44 log2(n) nodes and one record. In a tree of 500,000 keys,
-//! about ten of these nodes cause a cache miss. An entry takes the bytes of the key and value and 16 bytes of header,
-//! rounded up to a multiple of 8. The node of an entry takes 24 to 48 bytes, because the vector doubles its capacity
-//! when it grows.
+//! and the tree stores all versions of a key. Nodes are in one vector and refer to their children by index. Each node
+//! stores the head of its key, which is the first eight bytes as an integer. If heads differ, a search step therefore
+//! reads only one node and compares two integers. A lookup visits at most 1.44 log2(n) nodes and one record. In a tree
+//! of 500,000 keys, about ten of these nodes cause a cache miss. An entry takes the bytes of the key and value and 16
+//! bytes of header, rounded up to a multiple of 8. The node of an entry takes 24 to 48 bytes, because the vector
+//! doubles its capacity when it grows.
 //!
-//! Source: Adelson-Velsky and Landis, "An algorithm for the organization of information", 1962; Knuth, TAOCP 3,
-//! 6.2.3, for the rebalancing.
+//! Source: Adelson-Velsky and Landis, "An algorithm for the organization of information", 1962; Knuth, TAOCP 3, 6.2.3,
+//! for the rebalancing.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -47,16 +47,18 @@ struct Avl {
     tree: RwLock<Tree>,
 }
 
-/// The number that stands for "no node".
+/// The node index that means "no node".
 const NONE: u32 = u32::MAX;
 
-/// The index of the left child in a node.
+/// The index of the left child in the array of children of a node. As an argument `side`, this value means the left
+/// side.
 const LEFT: usize = 0;
-/// The index of the right child in a node.
+/// The index of the right child in the array of children of a node. As an argument `side`, this value means the right
+/// side.
 const RIGHT: usize = 1;
 
-/// The largest number of nodes on a path. In a tree of 2^32 nodes, a path has at most 1.44 times 32 nodes, which is
-/// less.
+/// The largest number of nodes on a path. This is sufficient, because in a tree of 2^32 nodes, a path has at most 1.44
+/// times 32 nodes.
 const MAX_DEPTH: usize = 48;
 
 /// A node of the tree with one version of a key.
@@ -76,7 +78,8 @@ struct Tree {
     root: u32,
 }
 
-/// The nodes from the root to a position. A cursor is a path whose last node is the current node.
+/// The nodes on the path from the root to a node. A path also serves as a cursor, whose current node is the last node
+/// of the path.
 #[derive(Clone, Copy)]
 struct Path {
     nodes: [u32; MAX_DEPTH],
@@ -102,7 +105,7 @@ impl Path {
         self.len.checked_sub(1).map(|last| self.nodes[last])
     }
 
-    /// Shortens the path to `len` nodes. Returns `None` if `len` is 0.
+    /// Returns the first `len` nodes of the path. Returns `None` if `len` is 0.
     fn cut(mut self, len: usize) -> Option<Self> {
         self.len = len;
         (len > 0).then_some(self)
@@ -150,8 +153,8 @@ impl Tree {
         self.rebalance(path);
     }
 
-    /// Restores heights and balance from the end of `path` to the root. The function stops when the height of a node
-    /// does not change.
+    /// Restores the heights and the balance of the nodes on `path`, from its end upwards. The function stops at the
+    /// root, or at a node whose height does not change.
     fn rebalance(&mut self, mut path: Path) {
         while let Some(at) = path.pop() {
             let before = self.height(at);
@@ -200,8 +203,8 @@ impl Tree {
         self.nodes[at as usize].height = left.max(right) + 1;
     }
 
-    /// Returns the path to the first or the last node in the subtree `at`. The argument `side` selects the first or the
-    /// last node. `path` is the path to the parent of `at`. Returns `None` if both `path` and the subtree are empty.
+    /// Returns the path to the first node (`LEFT`) or the last node (`RIGHT`) in the subtree `at`, depending on `side`.
+    /// `path` is the path to the parent of `at`. Returns `None` if both `path` and the subtree are empty.
     fn outermost(&self, mut path: Path, mut at: u32, side: usize) -> Option<Path> {
         while at != NONE {
             path.push(at);
@@ -210,8 +213,8 @@ impl Tree {
         Some(path).filter(|path| path.len > 0)
     }
 
-    /// Returns the path to the previous or the next node in key order, depending on `side`. Returns `None` if there is
-    /// no such node.
+    /// Returns the path to the previous node (`LEFT`) or the next node (`RIGHT`) in key order, depending on `side`.
+    /// Returns `None` if there is no such node.
     fn neighbour(&self, mut path: Path, side: usize) -> Option<Path> {
         let child = self.node(path.last()?).children[side];
         if child != NONE {
@@ -227,7 +230,8 @@ impl Tree {
     }
 
     /// Returns the paths to the last node before `probe` and to the first node at or after `probe`. Both paths are
-    /// prefixes of the same path, so the function returns this path once, with two lengths.
+    /// prefixes of one search path, so the function returns the search path and the lengths of both prefixes. A length
+    /// of 0 means that there is no such node.
     #[inline]
     fn around(&self, probe: Probe<'_>) -> (Path, usize, usize) {
         let head = head(probe.key);

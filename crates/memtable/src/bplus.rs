@@ -1,25 +1,25 @@
 //! A B+-tree in an arena with optimistic lock coupling. Readers take no lock and write no shared memory.
 //!
 //! A node takes 1 KiB and has up to 62 entries. The head of an entry is the eight bytes of its key after the common
-//! prefix of the node. A node has the heads of its entries, references to their records, and links to children. A
-//! leaf has a link to the next leaf instead. A search prefetches all cache lines of a node together, and then does a
-//! binary search over the heads. The search reads a record only if heads are equal. A lookup among 500,000 entries
-//! visits three or four nodes and one record. A lookup causes 2 to 3 cache misses one after another, because the
-//! leaf, the record and sometimes the parent of the leaf are not in the cache. An entry takes the bytes of the key
-//! and value and 16 bytes of header, rounded up to a multiple of 8. In addition, an entry takes on average 1/43 of a
-//! node. After inserts in random order, leaves are two thirds full. After inserts in ascending order, leaves are
+//! prefix of the node. A node stores the heads of its entries, references to their records, and links to its children.
+//! A leaf stores a link to the next leaf instead of links to children. A search prefetches all cache lines of a node
+//! together, and then does a binary search over the heads. The search reads a record only if heads are equal. A lookup
+//! among 500,000 entries visits three or four nodes and one record. A lookup waits for two or three cache misses in
+//! sequence: for the leaf, for the record, and sometimes for the parent of the leaf. An entry takes the bytes of the
+//! key and value and 16 bytes of header, rounded up to a multiple of 8. In addition, an entry takes on average 1/43 of
+//! a node. After inserts in random order, leaves are two thirds full. After inserts in ascending order, leaves are
 //! full.
 //!
 //! Synchronization: each node has a version number, which is odd while a writer has locked the node. A reader checks
-//! the version number before and after the read of a node. If the version number has changed, the reader discards its
-//! result and restarts the search. After a reader has read the version number of a child, the reader checks the
-//! parent again. A reader therefore never follows a link that a split has made invalid. A writer locks only the nodes
-//! that it changes. To lock a node, the writer increments the version number that it has read. An insert splits full
-//! nodes on the way to the leaf, so a split changes at most one parent. All fields are atomics, and nodes and records
-//! are never freed, so references always remain valid. During a concurrent change, a reader may therefore compute a
-//! wrong result, but never accesses invalid memory. The reader discards the wrong result. A scan remembers the
-//! version number of its leaf between entries. If the version number of the leaf has changed, the scan checks whether
-//! its entry is still at the same position. If not, the scan searches the entry again.
+//! the version number before and after it reads a node. If the version number has changed, the reader discards its
+//! result and restarts the search. After a reader has read the version number of a child, the reader checks the parent
+//! again. A reader therefore never follows a link that a split has made invalid. A writer locks only the nodes that it
+//! changes. To lock a node, the writer increments the version number that it has read. An insert splits full nodes on
+//! the way to the leaf, so a split changes at most one parent. All fields are atomics, and nodes and records are never
+//! freed, so references always remain valid. During a concurrent change, a reader may therefore compute a wrong result,
+//! but never accesses invalid memory. The reader discards the wrong result. A scan remembers the version number of its
+//! leaf between entries. If the version number of the leaf has changed, the scan checks whether its entry is still at
+//! the same position. If not, the scan searches the entry again.
 //!
 //! Source: Leis, Haubenschild, Neumann, "Optimistic Lock Coupling: A Scalable and Efficient General-Purpose
 //! Synchronization Method", IEEE Data Engineering Bulletin 42(1), 2019; Graefe, "B-tree Indexes and CPU Caches", ICDE
@@ -50,7 +50,7 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     || Box::new(Policy { pool: Arc::default() }),
 );
 
-/// The largest number of records that a scan prefetches in advance.
+/// The largest number of records ahead of the current record that a scan prefetches.
 const RECORDS_AHEAD: usize = 16;
 
 /// Creates [`BPlus`] trees that reuse the memory of earlier trees.
@@ -64,23 +64,23 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The B+-tree as a memtable.
+/// The memtable, which consists of one B+-tree.
 struct BPlus {
     tree: Tree,
 }
 
-/// The B+-tree in its arena.
+/// The B+-tree, whose nodes and records are in an arena.
 struct Tree {
     arena: SharedArena,
     root: AtomicRef<Node>,
-    /// The number of levels of inner nodes. If this field changes, a reader detects the change when it checks the
-    /// version number of the root.
+    /// The number of levels of inner nodes. A change of this field also changes the version number of the root, so a
+    /// reader detects the change.
     height: AtomicUsize,
     /// The last leaf, if the previous insert appended an entry to this leaf. If keys are inserted in order, the next
     /// insert needs no search.
     last: AtomicRef<Node>,
-    /// The number of bytes that a scan prefetches per record. The number is a hint: the size of a recent record, up
-    /// to [`RECORD_BYTES`]. The field has its own cache line, because splits write the field often if values have
+    /// The number of bytes that a scan prefetches per record. This number is an estimate: the size of a recent record,
+    /// at most [`RECORD_BYTES`]. The field has its own cache line, because splits write the field often if values have
     /// different sizes.
     asked_bytes: CachePadded<StdAtomicU32>,
 }
@@ -102,7 +102,8 @@ impl Tree {
         Self { arena, root, height: AtomicUsize::new(0), last: AtomicRef::default(), asked_bytes }
     }
 
-    /// Calls `attempt` repeatedly until no concurrent change disturbs the attempt. Returns the result of this attempt.
+    /// Calls `attempt` repeatedly until it succeeds without a disturbance by a concurrent change. Returns the result of
+    /// this last call.
     #[inline]
     fn retry<T>(attempt: impl Fn() -> Optimistic<T>) -> T {
         loop {
@@ -112,7 +113,8 @@ impl Tree {
         }
     }
 
-    /// Reads the version number of a node.
+    /// Starts an optimistic read of a node: prefetches the node and reads its version number. Waits while a writer has
+    /// locked the node.
     #[inline]
     fn visit(&self, at: Ref<Node>) -> Visited<'_> {
         self.arena.prefetch(at, SEARCHED_BYTES);
@@ -120,7 +122,7 @@ impl Tree {
         Visited { node, at, version: node.read() }
     }
 
-    /// Returns the root and the number of levels of inner nodes.
+    /// Returns the root and the number of levels of inner nodes. Returns an error if the root changed during the read.
     #[inline]
     fn root(&self) -> Optimistic<(Visited<'_>, usize)> {
         let at = self.root.load().expect("there is a root");
@@ -141,8 +143,9 @@ impl Tree {
         Ok(child)
     }
 
-    /// Returns the leaf for the position `probe`. Depending on `side`, the leaf has the last entry before `probe` or
-    /// the first entry after `probe`. Without a probe, returns the last or the first leaf.
+    /// Returns the leaf in which a search for the position `probe` ends. With `Side::Before`, this is the leaf for the
+    /// last entry before `probe`. With `Side::Behind`, this is the leaf for the first entry after `probe`. Without a
+    /// probe, returns the last leaf (`Side::Before`) or the first leaf (`Side::Behind`).
     #[inline]
     fn leaf(&self, probe: Option<Probe<'_>>, side: Side) -> Optimistic<Visited<'_>> {
         let (mut visited, height) = self.root()?;
@@ -162,7 +165,7 @@ impl Tree {
         self.place(&[(Probe { key, sequence }, version)]);
     }
 
-    /// Inserts versions with consecutive sequence numbers from `first` on.
+    /// Inserts versions with consecutive sequence numbers that begin at `first`.
     fn insert_all(&self, first: SequenceNumber, entries: &mut dyn Iterator<Item = NewEntry<'_>>) {
         let mut appender = self.arena.appender();
         let mut group: Vec<New<'_>> = Vec::new();
@@ -180,7 +183,7 @@ impl Tree {
         self.place(&group);
     }
 
-    /// Inserts versions that are already in the arena into the tree.
+    /// Inserts into the tree all versions of `new`. Their records are already in the arena.
     #[inline]
     fn place(&self, mut new: &[New<'_>]) {
         while !new.is_empty() {
@@ -189,8 +192,8 @@ impl Tree {
         }
     }
 
-    /// Inserts the first version of `new`. If versions can be appended to the last leaf, inserts as many as possible.
-    /// Returns the number of versions that were inserted.
+    /// Inserts at least the first version of `new`, and returns the number of inserted versions. If versions can be
+    /// appended to the last leaf, appends as many as possible.
     fn place_some(&self, new: &[New<'_>]) -> Optimistic<usize> {
         let appended = self.append_some(new)?;
         if appended > 0 {
@@ -223,9 +226,9 @@ impl Tree {
         unreachable!("level 0 returns")
     }
 
-    /// Appends as many versions of `new` as possible to the last leaf without a search. The function appends a
-    /// version only if three conditions hold. The previous insert was an append. The new keys are sorted and above
-    /// all existing keys. The leaf has free slots.
+    /// Appends as many versions of `new` as possible to the last leaf without a search, and returns their number. The
+    /// function appends only under three conditions: the previous insert was an append to this leaf, the new versions
+    /// are sorted and follow all existing versions, and the leaf has free slots.
     #[inline]
     fn append_some(&self, new: &[New<'_>]) -> Optimistic<usize> {
         let Some(at) = self.last.load() else { return Ok(0) };
@@ -244,7 +247,9 @@ impl Tree {
         if is_behind { Ok(node.lock(read)?.append(new)) } else { Ok(0) }
     }
 
-    /// Splits a full node into two nodes, for an insert at `probe`.
+    /// Splits a full node into two nodes. If `probe` follows all entries of the tree, only the last entry moves to the
+    /// new right node, so that ascending inserts leave full nodes. Otherwise, half of the entries move. Returns an
+    /// error if the node or its parent has changed.
     #[cold]
     fn split(
         &self,
@@ -288,8 +293,8 @@ impl Tree {
         Ok(())
     }
 
-    /// Stores the size of the record as the prefetch hint. If all records have equal sizes, writers do not write this
-    /// shared cache line.
+    /// Stores the size of the record as the number of bytes to prefetch per record. If the size equals the stored size,
+    /// the function does not write the shared cache line.
     fn note_bytes(&self, record: &VersionRecord<'_>) {
         let bytes = (HEADER_BYTES + record.entry().user_bytes()).min(RECORD_BYTES) as u32;
         if self.asked_bytes.load(Relaxed) != bytes {
@@ -323,7 +328,7 @@ impl Tree {
     }
 
     /// Returns a cursor at entry `at` of a leaf. If the leaf has no such entry, the cursor is at the first entry of the
-    /// following leaves. Returns `None` at the end of the tree.
+    /// next leaf that has entries. Returns `None` at the end of the tree.
     #[inline]
     fn cursor<'a>(&'a self, mut leaf: Visited<'a>, mut at: usize) -> Optimistic<Option<Cursor>> {
         loop {
@@ -339,8 +344,8 @@ impl Tree {
         }
     }
 
-    /// Returns the cursor after `cursor`, or `None` at the end of the tree. Callers use this function if `cursor` is at
-    /// the last entry of its leaf, or if the leaf has changed.
+    /// Returns a cursor at the version after `cursor`, or `None` at the end of the tree. Callers use this function if
+    /// `cursor` is at the last entry of its leaf, or if the leaf has changed.
     fn behind(&self, cursor: &Cursor) -> Option<Cursor> {
         Self::retry(|| {
             let node = self.arena.node(cursor.leaf);
@@ -356,14 +361,14 @@ impl Tree {
         })
     }
 
-    /// Prefetches the first bytes of these records.
+    /// Prefetches the first `asked_bytes` bytes of each of these records.
     #[inline]
     fn ask(&self, records: &[AtomicRef<Version>]) {
         let bytes = self.asked_bytes.load(Relaxed) as usize;
         records.iter().filter_map(AtomicRef::load).for_each(|version| self.arena.prefetch(version, bytes));
     }
 
-    /// Returns the position, in the order of versions, of the version at a cursor.
+    /// Returns the key and the sequence number of the version at a cursor.
     fn probe(&self, cursor: &Cursor) -> Probe<'_> {
         let VersionRecord { key, sequence, .. } = self.arena.record(cursor.entry);
         Probe { key, sequence }
@@ -391,7 +396,7 @@ impl Tree {
     }
 }
 
-/// A cursor: a position in a leaf.
+/// A cursor of a scan: an entry of a leaf.
 struct Cursor {
     leaf: Ref<Node>,
     /// The version number of the leaf when the entry was read.
@@ -400,9 +405,9 @@ struct Cursor {
     entry: Ref<Version>,
     /// The number of versions that the scan will read, including the current version.
     expected: usize,
-    /// The end of the prefetched records in the leaf, as an index. In a forward scan, the records of all entries
-    /// below this index are prefetched. In a backward scan, the records of all entries from this index on are
-    /// prefetched.
+    /// The index up to which the scan has prefetched the records of the leaf. A forward scan has prefetched all entries
+    /// from its position up to this index, without the entry at this index. A backward scan has prefetched all entries
+    /// from its position down to this index, including the entry at this index.
     asked: usize,
 }
 
@@ -425,8 +430,9 @@ impl Cursor {
         }
     }
 
-    /// Prefetches up to `most` of the next records of the leaf, because records are scattered in memory. The function
-    /// skips records that are already prefetched or that the scan will not read.
+    /// Prefetches up to `most` further records of the leaf for a forward scan. Skips records that are already
+    /// prefetched, and records that the scan will not read. The prefetch helps because the records of a leaf are
+    /// scattered in memory.
     #[inline]
     fn ask_up(&mut self, tree: &Tree, most: usize) {
         let leaf = tree.arena.node(self.leaf);

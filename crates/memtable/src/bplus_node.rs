@@ -1,5 +1,5 @@
-//! A node of the B+-tree [`bplus`](crate::bplus). A node has heads, entries, and the version number that readers
-//! check.
+//! The nodes of the B+-tree in [`bplus`](crate::bplus). A node stores the heads and the records of its entries, and the
+//! version number that readers check.
 
 use std::cmp::Ordering as Order;
 use std::hint::select_unpredictable;
@@ -20,26 +20,28 @@ pub(crate) const SEARCHED_BYTES: usize = 24 + FANOUT * 12;
 /// The largest number of bytes that are prefetched per record.
 pub(crate) const RECORD_BYTES: usize = 192;
 
-/// The number of spins that a thread makes on a locked node before it yields its CPU.
+/// The number of times that a thread checks a locked node before it yields its CPU.
 const SPINS: usize = 100;
 
-/// A leaf or an inner node. An inner node with `count` separators has `count + 1` children. Child `i + 1` has entries
-/// at or after separator `i`.
+/// A leaf or an inner node. The entries of an inner node are separators: `count` separators divide `count + 1`
+/// children. Child `i + 1` contains the versions at or after separator `i`.
 #[repr(C, align(64))]
 pub(crate) struct Node {
     pub(crate) version: AtomicU64,
     pub(crate) count: AtomicU32,
-    /// The length of the common prefix of all keys of the node. The heads of the entries begin after this prefix.
+    /// The length in bytes of the common prefix of all keys of the node. The heads of the entries begin after this
+    /// prefix.
     pub(crate) prefix_len: AtomicU32,
-    /// The lower bound of the node (its lower fence). All entries of the node are at or after this version. `None` in
-    /// the leftmost node.
+    /// The inclusive lower bound of the node (its lower fence). All entries of the node are at or after this version.
+    /// `None` in the leftmost node of a level.
     pub(crate) low: AtomicRef<Version>,
-    /// The upper bound of the node (its upper fence). All entries of the node are before this version. `None` in the
-    /// rightmost node.
+    /// The exclusive upper bound of the node (its upper fence). All entries of the node are before this version. `None`
+    /// in the rightmost node of a level.
     pub(crate) high: AtomicRef<Version>,
     pub(crate) heads: [AtomicU64; FANOUT],
     pub(crate) records: [AtomicRef<Version>; FANOUT],
-    /// The children of an inner node. In a leaf, the first link is the next leaf.
+    /// The children of an inner node. In a leaf, the first link points to the next leaf, and all other links are
+    /// unused.
     pub(crate) links: [AtomicRef<Node>; FANOUT + 1],
 }
 
@@ -58,7 +60,7 @@ impl Default for Node {
     }
 }
 
-/// The error of a read that a concurrent change has disturbed. The caller must restart the read.
+/// The error of an optimistic operation that a concurrent change has disturbed. The caller must restart the operation.
 pub(crate) struct Changed;
 
 pub(crate) type Optimistic<T> = Result<T, Changed>;
@@ -66,7 +68,7 @@ pub(crate) type Optimistic<T> = Result<T, Changed>;
 /// A version in the arena that is not in the tree yet, with its position in the order of versions.
 pub(crate) type New<'a> = (Probe<'a>, Ref<Version>);
 
-/// The position of a search result relative to an entry that equals the probe: before or after this entry.
+/// The side of an entry equal to the probe on which a search ends: before or after this entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Before,
@@ -87,14 +89,15 @@ impl Node {
         unreachable!("the loop has no end")
     }
 
-    /// Checks that the node has not changed since [`read`](Self::read) returned `version`.
+    /// Returns an error if the node has changed since [`read`](Self::read) returned `version`.
     #[inline]
     pub(crate) fn check(&self, version: u64) -> Optimistic<()> {
         fence(Acquire);
         if self.version.load(Relaxed) == version { Ok(()) } else { Err(Changed) }
     }
 
-    /// Locks the node for writing, if the node has not changed since `version`.
+    /// Locks the node for writing. Returns an error if the node has changed since [`read`](Self::read) returned
+    /// `version`.
     #[inline]
     pub(crate) fn lock(&self, version: u64) -> Optimistic<Locked<'_>> {
         self.version.compare_exchange(version, version + 1, Acquire, Relaxed).map_err(|_| Changed)?;
@@ -114,21 +117,21 @@ impl Node {
         if at < self.count() { self.records[at].load() } else { None }
     }
 
-    /// Whether entry `at` and the next entry have equal heads and may therefore have equal keys.
+    /// Returns whether entry `at` and the next entry have equal heads. Only then can their keys be equal.
     #[inline]
     pub(crate) fn have_equal_heads(&self, at: usize) -> bool {
         let head = |at: usize| self.heads.get(at).map(|head| head.load(Relaxed));
         head(at) == head(at + 1)
     }
 
-    /// Returns the head of a key in this node. If a concurrent split has moved the key to another node, the result
-    /// has no meaning.
+    /// Returns the head of a key in this node: the first eight bytes after the common prefix, as an integer. If a
+    /// concurrent split has moved the key to another node, the result has no meaning.
     #[inline]
     pub(crate) fn head_of(&self, key: &[u8]) -> u64 {
         head(key.get(self.prefix_len.load(Relaxed) as usize..).unwrap_or_default())
     }
 
-    /// Returns the number of entries before `probe`. With `Side::Behind`, the count includes entries equal to
+    /// Returns the number of entries before `probe`. With `Side::Behind`, the number includes an entry equal to
     /// `probe`.
     #[inline]
     pub(crate) fn rank(&self, arena: &SharedArena, probe: Probe<'_>, side: Side) -> usize {
@@ -159,8 +162,8 @@ impl Node {
         low
     }
 
-    /// Whether the record of entry `at` is before `probe`. With `Side::Behind`, the result is also true for an equal
-    /// record.
+    /// Returns whether the record of entry `at` is before `probe`. With `Side::Behind`, also returns true for a record
+    /// equal to `probe`.
     pub(crate) fn is_before(&self, arena: &SharedArena, at: usize, probe: Probe<'_>, side: Side) -> bool {
         let Some(version) = self.records[at].load() else { return false };
         // If the keys are equal, the lookup reads the value next.
@@ -202,9 +205,9 @@ impl Locked<'_> {
         node.count.store(count as u32 + 1, Relaxed);
     }
 
-    /// Appends the first version of `new` to this leaf, which is the last leaf. The first version must follow all
-    /// entries of the leaf. The function then appends the next versions of `new`, as long as the versions are sorted
-    /// and the leaf has space. Returns the number of versions that were appended.
+    /// Appends versions to this leaf, which must be the last leaf. The first version of `new` must follow all entries
+    /// of the leaf. The function appends this version, and then the next versions as long as they are sorted and the
+    /// leaf has space. Returns the number of versions that were appended.
     pub(crate) fn append(&self, new: &[New<'_>]) -> usize {
         let (node, count) = (self.0, self.0.count());
         let (mut before, version) = new[0];
@@ -221,7 +224,8 @@ impl Locked<'_> {
         new.len().min(FANOUT - count)
     }
 
-    /// Moves the entries from index `from` on to the node `right`, which no other thread can access yet.
+    /// Moves all entries with the index `from` or above to the node `right`. No other thread must be able to access
+    /// `right` yet.
     pub(crate) fn move_entries(&self, from: usize, right: &Node) {
         let (node, count) = (self.0, self.0.count());
         for (to, at) in (from..count).enumerate() {
@@ -234,7 +238,8 @@ impl Locked<'_> {
     }
 }
 
-/// Sets the fences of a node, and then its prefix and its heads. No other thread may change the node.
+/// Sets the fences of a node, and then computes its prefix and its heads from them. No other thread may change the node
+/// at the same time.
 pub(crate) fn set_fences(
     arena: &SharedArena,
     node: &Node,

@@ -1,7 +1,8 @@
-//! A `BTreeMap` with a reader-writer lock. This simple memtable is the baseline of the axis.
+//! A `BTreeMap` with a reader-writer lock. This simple memtable is the baseline with which other memtables are
+//! compared.
 //!
-//! Several readers can have the lock at the same time, and a writer has the lock exclusively. The nodes of the tree
-//! store keys of up to 30 bytes, and one arena stores all values (see [`VersionMap`]).
+//! Several readers can hold the lock at the same time, but a writer holds it exclusively. The nodes of the tree store
+//! keys of up to 30 bytes, and one arena stores all values (see [`VersionMap`]).
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -77,7 +78,7 @@ impl Memtable for BTree {
     }
 }
 
-/// Passes the entries of `slots` that are visible at `snapshot` to `sink`, up to `limit` entries.
+/// Passes to `sink` up to `limit` entries of `slots` that are visible at `snapshot`.
 fn emit<'m, S: FnMut(Entry<'_>) + ?Sized>(
     map: &VersionMap,
     mut slots: impl Iterator<Item = Slot<'m>>,

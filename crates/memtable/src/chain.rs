@@ -1,5 +1,5 @@
 //! Functions for the chain of all versions of one key. Each version has a link to the next older version. This link is
-//! the lowest link of the tower of the version.
+//! the link on the lowest level of the version's tower.
 
 use std::iter;
 
@@ -36,8 +36,8 @@ pub(crate) fn first_within(
         .find(|version| arena.record(*version).sequence <= snapshot)
 }
 
-/// Inserts `version` into the chain after all newer versions. `first` must be one of the newer versions. Several
-/// threads may call this function concurrently.
+/// Inserts `version` into the chain after all versions with a higher sequence number. `first` must be a version of this
+/// chain with a higher sequence number. Several threads may call this function concurrently.
 pub(crate) fn add(arena: &SharedArena, first: Ref<Version>, version: Ref<Version>) {
     let sequence = arena.record(version).sequence;
     loop {

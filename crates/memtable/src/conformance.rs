@@ -16,8 +16,8 @@ use catalog::{Variant, laws};
 
 use crate::{CATALOG, MemtablePolicy};
 
-/// Checks every invariant of the axis for a memtable with its default parameters. For example, lookups and scans
-/// return the same results as an ordered map of all versions, and other threads never see a part of a write.
+/// Checks every invariant of the axis for a memtable with its default parameters. For example, lookups and scans must
+/// return the results of an ordered map of all versions, and other threads must never see a part of a write.
 ///
 /// # Errors
 /// One line per broken invariant, in the form `kind: "invariant": failure`.

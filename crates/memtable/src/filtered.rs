@@ -1,12 +1,12 @@
-//! A Bloom filter for the keys of any memtable. With the filter, most lookups of absent keys read only one 64-bit
-//! word.
+//! A memtable wrapper that adds a Bloom filter for the keys of any memtable. With the filter, most lookups of absent
+//! keys read only one 64-bit word.
 //!
-//! A key sets five bits of one 64-bit word. A filter lookup therefore loads one word, and an insert changes at most
-//! one word. With 16 bits per key, the false-positive rate is 1 in 200. Scans do not use the filter.
+//! A key sets five bits of one 64-bit word. A filter lookup therefore loads only one word, and an insert changes at
+//! most one word. If the filter has 16 bits per key, the false-positive rate is 1 in 200. Scans do not use the filter.
 //!
-//! Sources: `memtable_whole_key_filtering` and `memtable_prefix_bloom_size_ratio` of RocksDB. The filter uses one
-//! word per key as in Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", WEA 2007, section
-//! 3.
+//! Sources: `memtable_whole_key_filtering` and `memtable_prefix_bloom_size_ratio` of RocksDB. A filter with one word
+//! per key is described in Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", WEA 2007,
+//! section 3.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,8 +16,8 @@ use types::{Direction, Entries, EntryBatch, HashedKey, KeyHash, Lookup, Sequence
 use crate::memtable::{Memtable, MemtablePolicy, NewEntry};
 use crate::pass_on::pass_on;
 
-/// The number of bits that each key sets in its word. Six bits of the hash select one of these bits. The upper half
-/// of the hash selects the word.
+/// The number of bits that each key sets in its word. Six bits of the hash select each of these bits, and the upper
+/// half of the hash selects the word.
 const BITS_PER_KEY: u32 = 5;
 
 /// Returns a policy that adds a filter of `filter_bytes` bytes to each memtable of `policy`.
@@ -25,7 +25,7 @@ pub fn with_filter(policy: Box<dyn MemtablePolicy>, filter_bytes: usize) -> Box<
     Box::new(Policy { policy, words: filter_bytes.div_ceil(size_of::<u64>()).max(1) })
 }
 
-/// Creates memtables with a filter that has a fixed number of words.
+/// Creates memtables with a filter. The number of 64-bit words of the filter is fixed.
 struct Policy {
     policy: Box<dyn MemtablePolicy>,
     words: usize,
@@ -38,7 +38,8 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// A memtable with the filter of its keys. An insert adds the key to the filter first, and then to the memtable.
+/// A memtable with a filter of its keys. An insert first adds the key to the filter, and then the entry to the
+/// memtable, so that a reader never misses a stored key.
 struct Filtered {
     words: Box<[AtomicU64]>,
     memtable: Box<dyn Memtable>,
@@ -61,7 +62,8 @@ impl Filtered {
         }
     }
 
-    /// Whether the memtable may have the key.
+    /// Returns whether the memtable may contain the key. If the result is false, the memtable certainly does not
+    /// contain the key.
     #[inline]
     fn may_have(&self, hash: KeyHash) -> bool {
         let (word, bits) = self.place(hash);

@@ -1,17 +1,17 @@
 //! A hash table of skip lists. All keys with equal first bytes belong to one short list.
 //!
-//! The hash of the first `prefix_length` bytes of a key selects a bucket, and each bucket has a skip list. A search
-//! in a short list takes fewer steps than a search in one long list of all keys. Writers of different buckets never
-//! write to the same list. However, a scan or a flush must merge the lists of all buckets. This memtable is for point
-//! lookups, and for keys whose prefix identifies a group of keys.
+//! The hash of the first `prefix_length` bytes of a key selects a bucket, and each bucket contains a skip list. A
+//! search in a short list takes fewer steps than a search in one long list of all keys. Writers of different buckets
+//! never write to the same list. However, a scan or a flush must merge the lists of all buckets. This memtable is for
+//! point lookups, and for keys whose prefix identifies a group of keys.
 //!
-//! Source: `HashSkipListRep` of `RocksDB` (`memtable/hash_skiplist_rep.cc`). The implementation in RocksDB has a
-//! million buckets, and nodes with at most four links. In RocksDB, a scan over all buckets sorts a copy of all
-//! entries. This memtable uses the skip lists of [`arena-skiplist`](crate::arena_skiplist), and all its lists share
+//! Source: `HashSkipListRep` of `RocksDB` (`memtable/hash_skiplist_rep.cc`). By default, the implementation in RocksDB
+//! has a million buckets, and nodes with at most four links. A scan over all buckets in RocksDB first copies and sorts
+//! all entries. This memtable uses the skip lists of [`arena-skiplist`](crate::arena_skiplist), and all its lists share
 //! one arena.
 //!
 //! An entry takes slightly less memory than in `arena-skiplist`, because its tower has fewer links. In addition, each
-//! bucket takes 48 bytes for the start of its list, and 32 bytes in the hash table.
+//! bucket takes 48 bytes for the front tower of its list, and 32 bytes in the hash table.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
 /// The largest number of buckets.
 const MAX_BUCKETS: u32 = 1 << 20;
 
-/// The height of the tallest tower in a list.
+/// The largest height of a tower in a list, which is the number of its links.
 const MOST_HEIGHT: usize = 4;
 
 /// Creates [`HashSkipList`]s that reuse the memory of earlier memtables.
@@ -87,7 +87,7 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The hash table with the skip list of each bucket.
+/// The memtable: a hash table that contains one skip list per bucket.
 struct HashSkipList {
     arena: Arc<SharedArena>,
     lists: Vec<List<Arc<SharedArena>>>,
@@ -95,7 +95,7 @@ struct HashSkipList {
 }
 
 impl HashSkipList {
-    /// Returns the skip list of the bucket that the prefix of the key selects.
+    /// Returns the skip list of the bucket to which the prefix of the key belongs.
     fn list(&self, key: &[u8]) -> &List<Arc<SharedArena>> {
         let hash = xxh3_64(&key[..key.len().min(self.prefix_length)]);
         let bucket = (u128::from(hash) * self.lists.len() as u128) >> 64;

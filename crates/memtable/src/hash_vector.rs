@@ -1,22 +1,21 @@
-//! An append-only list with a hash index for lookups. The memtable sorts the list when it becomes immutable. Because
-//! of the hash index, lookups are fast, unlike the lookups of `vector`.
+//! An append-only list with a hash index for lookups. The memtable sorts the list when it becomes immutable. The hash
+//! index makes lookups fast. The memtable `vector` has no such index, and its lookups are slow.
 //!
 //! All versions are in one arena. The hash of a key selects one of 16 shards. A shard has a lock, a hash table with
-//! linear probing, and the list of its entries in insertion order. A slot of the hash table has 32 bits of the hash
-//! and a reference to the newest version of the key. Each version has a link to the next older version. A lookup
-//! costs one cache miss in the hash table and one cache miss for the version. If `n` versions of the key are newer
-//! than the snapshot, the lookup costs `n` more cache misses. An insert of a new key costs one cache miss in the hash
-//! table.
+//! linear probing, and the list of its entries in insertion order. A slot of the hash table has 32 bits of the hash and
+//! a reference to the newest version of the key. Each version has a link to the next older version. A lookup costs one
+//! cache miss in the hash table and one cache miss for the version. For each version of the key that is newer than the
+//! snapshot, the lookup costs one more cache miss. An insert of a new key costs one cache miss in the hash table.
 //!
 //! The memtable computes the order of keys only when this order is needed. When the memtable becomes immutable, a
-//! parallel radix sort sorts all keys by their heads. The head of a key is the integer of its first eight bytes. A
-//! scan of a mutable memtable sorts the entries that were added since the last scan, and merges these entries into
-//! the existing order. The record of an entry takes the bytes of the key and value, and 24 bytes of header and link.
-//! In addition, an entry takes 16 bytes in the list, and 11 to 21 bytes in the hash table. After the order was
+//! parallel radix sort sorts all keys by their heads. The head of a key is the integer of its first eight bytes. A scan
+//! of a mutable memtable sorts the entries that were added since the last scan, and merges these entries into the
+//! existing order. The record of an entry takes the bytes of the key and value, and 24 bytes of header and link. In
+//! addition, an entry takes 16 bytes in the list, and 11 to 21 bytes in the hash table. When the order has been
 //! computed, an entry takes 16 more bytes.
 //!
-//! Sources: FASTER (Chandramouli et al., SIGMOD 2018), which has a hash index over a log, with latches instead of
-//! shards; `VectorRep` of RocksDB, which also sorts before the flush.
+//! Sources: FASTER (Chandramouli et al., SIGMOD 2018), which has a hash index over a log, but uses latches instead of
+//! shards; `VectorRep` of RocksDB, which also sorts its entries before the flush.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -55,7 +54,7 @@ impl Default for Params {
 /// The number of shards. Writers of different shards do not wait for each other.
 const SHARDS: usize = 16;
 
-/// The number of hash-table slots in an empty shard.
+/// The number of hash-table slots of a shard after its first insert.
 const FIRST_SLOTS: usize = 16;
 
 /// Creates [`HashVector`]s that reuse the memory of earlier memtables.
@@ -92,18 +91,17 @@ impl MemtablePolicy for Policy {
 struct HashVector<S> {
     arena: SharedArena,
     shards: [S; SHARDS],
-    /// The sorted order of the entries. The last scan has computed this order, or the order was computed when the
-    /// memtable became immutable.
+    /// The sorted order of the entries at the time of the last scan, or at the time when the memtable became immutable.
     order: RwLock<Arc<Order>>,
 }
 
-/// A shard: its index and the lock of the index. Each type of shard has another alignment in memory.
+/// A shard, which contains an index and its lock. Each type of shard has a different alignment in memory.
 trait Shard: Default + Send + Sync + 'static {
     /// Returns the lock with the index.
     fn index(&self) -> &RwLock<Index>;
 }
 
-/// Defines the types of shards. Each of these types has its own alignment in bytes.
+/// Defines one type of shard for each alignment in bytes.
 macro_rules! shards {
     ($($name:ident: $alignment:literal,)+) => {
         $(
@@ -129,7 +127,7 @@ shards! {
     Shard256: 256,
 }
 
-/// The hash index of a shard, and the list of its versions.
+/// The hash index and the list of versions of one shard.
 #[derive(Default)]
 struct Index {
     /// The slots of the hash table, whose number is a power of two. The upper bits of a slot are the lower half of a
@@ -146,8 +144,8 @@ fn shard_of(hash: KeyHash) -> usize {
 }
 
 impl Index {
-    /// Returns the index of the slot with the newest version of `key`. If the shard lacks the key, returns the free
-    /// slot for the key.
+    /// Returns the index of the slot with the newest version of `key`. If the shard does not contain the key, returns
+    /// the index of the free slot for the key.
     #[inline]
     fn slot(&self, arena: &SharedArena, key: HashedKey<'_>) -> usize {
         let tag = key.hash.0 as u32;
@@ -165,7 +163,7 @@ impl Index {
     }
 
     /// Returns the slot at which the search for a tag begins. A tag is 32 bits of a hash. The upper bits of the tag
-    /// select the slot, so that entries keep their order when the table grows.
+    /// select the slot, so that the order of the entries stays the same when the table grows.
     #[inline]
     fn home(&self, tag: u32) -> usize {
         ((u64::from(tag) * self.slots.len() as u64) >> 32) as usize
@@ -243,25 +241,26 @@ impl Index {
     }
 }
 
-/// The sorted order of all versions at the time when the order was computed.
+/// The sorted order of all versions that the memtable contained when the order was computed.
 #[derive(Default)]
 struct Order {
-    /// For each shard, the number of list entries that the order includes.
+    /// The number of list entries that the order includes, by shard.
     taken: [usize; SHARDS],
     /// The common prefix of all keys. The heads of keys begin after this prefix.
     prefix: Vec<u8>,
     sorted: Vec<Headed<Option<Ref<Version>>>>,
 }
 
-/// Returns the record of an item. An item of an order or a list always has a version.
+/// Returns the record of an item of an order or a list. Such an item always has a version; the type is an `Option` only
+/// because the sort needs a default value.
 #[inline]
 fn record(arena: &SharedArena, item: Option<Ref<Version>>) -> VersionRecord<'_> {
     arena.record(item.expect("a version"))
 }
 
 impl Order {
-    /// Returns a new order of all versions that the shards have now. Merges the versions that were added since this
-    /// order was computed into the existing order.
+    /// Returns a new order of all versions that are in the shards now. The function sorts the versions that are not in
+    /// this order yet, and merges them with the versions of this order.
     fn extended_to<S: Shard>(&self, table: &HashVector<S>) -> Self {
         let arena = &table.arena;
         let mut taken = self.taken;
@@ -294,8 +293,8 @@ impl Order {
         Self { taken, prefix, sorted: new }
     }
 
-    /// Returns the common prefix of the ordered keys and the `new` keys. The heads of the `new` keys begin at the
-    /// first byte of each key.
+    /// Returns the common prefix of the keys in this order and the `new` keys. In `new`, the heads must begin at the
+    /// first byte of each key. If heads differ, the result may be shorter than the true common prefix.
     fn common_prefix(&self, arena: &SharedArena, new: &[Headed<Option<Ref<Version>>>]) -> Vec<u8> {
         let Some(first) = new.first() else { return self.prefix.clone() };
         let first_key = record(arena, first.item).key;
@@ -320,7 +319,7 @@ impl Order {
     }
 }
 
-/// A sorted order with the arena of its versions.
+/// A sorted order, together with the arena that contains its versions.
 struct Ordered<'a> {
     arena: &'a SharedArena,
     order: &'a Order,
@@ -375,7 +374,8 @@ impl<S: Shard> HashVector<S> {
         Box::new(Self { arena, shards: Default::default(), order: RwLock::default() })
     }
 
-    /// Returns an order that includes all versions whose insert has returned.
+    /// Returns an order that includes all versions whose inserts have returned. Computes a new order if the stored
+    /// order lacks versions.
     fn order(&self) -> Arc<Order> {
         let known = Arc::clone(&self.order.read());
         let logs = self.shards.iter().map(|shard| shard.index().read().log.len());

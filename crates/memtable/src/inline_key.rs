@@ -3,8 +3,8 @@
 //!
 //! Ordered maps of byte strings are slow, because every comparison follows a pointer. A key of up to [`INLINE_BYTES`]
 //! bytes is stored as big-endian words with zero padding, and its length. To compare two keys, the words are compared
-//! first, and then the lengths. The words of two different keys are equal only if the keys differ in nothing but the
-//! number of trailing zero bytes.
+//! first, and then the lengths. The comparison of the lengths is necessary because of the padding: two different keys
+//! have equal words if they differ only in the number of trailing zero bytes.
 
 use std::cmp::Ordering;
 
@@ -13,9 +13,9 @@ use types::head;
 /// The length of the longest inline key in bytes.
 pub(crate) const INLINE_BYTES: usize = 30;
 
-/// A key that owns its bytes, or a probe that borrows its bytes. Because maps are covariant in their key type, a
-/// lookup in a map of `InlineKey<'static>` can use a probe with a shorter lifetime. A lookup with a borrowed probe
-/// therefore needs no allocation.
+/// A key that owns its bytes, or a search key (probe) that borrows its bytes. A lookup with a borrowed probe needs no
+/// allocation. Such a lookup is possible in a map of `InlineKey<'static>`, because maps are covariant in their key type
+/// and accept a probe with a shorter lifetime.
 #[derive(Clone, Debug)]
 pub(crate) struct InlineKey<'a> {
     /// The first eight bytes of the key as a big-endian integer, with zero padding.
@@ -49,7 +49,7 @@ impl<'a> InlineKey<'a> {
         Self { head: head(key), rest: short_rest(key).unwrap_or(Rest::Borrowed(key)) }
     }
 
-    /// Returns a probe that borrows this key.
+    /// Returns a search key that borrows the bytes of this key.
     #[inline]
     pub(crate) fn to_probe(&self) -> InlineKey<'_> {
         let rest = match &self.rest {
@@ -62,7 +62,8 @@ impl<'a> InlineKey<'a> {
         InlineKey { head: self.head, rest }
     }
 
-    /// Returns the bytes of the key. The function writes the bytes of a short key into `buffer`.
+    /// Returns the bytes of the key. For a short key, the function writes the bytes into `buffer`, and the result
+    /// borrows from `buffer`.
     #[inline]
     pub(crate) fn bytes<'b>(&'b self, buffer: &'b mut [u8; INLINE_BYTES]) -> &'b [u8] {
         match &self.rest {
@@ -87,7 +88,7 @@ impl<'a> InlineKey<'a> {
         }
     }
 
-    /// Compares two keys with equal heads. At least one of the keys is too long to be inline.
+    /// Compares two keys with equal heads, of which at least one is too long to be stored inline.
     #[cold]
     fn cmp_long(&self, other: &InlineKey<'_>) -> Ordering {
         let (mut a, mut b) = ([0; INLINE_BYTES], [0; INLINE_BYTES]);

@@ -1,14 +1,14 @@
-//! Key ranges for any memtable. If a looked-up key is outside of the key range of a memtable, the lookup ends at
-//! once.
+//! A memtable wrapper that tracks the key range of any memtable. If a looked-up key is outside of this range, the
+//! lookup ends at once.
 //!
 //! Source: cs265, section 2.2.2, where each memtable stores its smallest and its largest key. In lsmbench, a memtable
 //! stores only the heads of both keys. The head of a key is the integer of its first eight bytes. An insert can
-//! therefore extend the range without a lock. If the head of a key is outside of the range of heads, the key is
-//! outside of the key range.
+//! therefore extend the range without a lock. If the head of a key is outside of the range of heads, the key is outside
+//! of the key range.
 //!
 //! The range costs 16 bytes of memory, and two loads and two comparisons per call. The range helps if lookups and
-//! writes use different parts of the key space. With random keys, the range is useless, because after a few inserts
-//! it includes nearly the whole key space.
+//! writes use different parts of the key space. With random keys, the range is useless, because after a few inserts it
+//! includes nearly the whole key space.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +18,7 @@ use types::{Direction, Entries, EntryBatch, HashedKey, Lookup, SequenceNumber, h
 use crate::memtable::{Memtable, MemtablePolicy, NewEntry};
 use crate::pass_on::pass_on;
 
-/// Returns a policy that adds the range of keys to each memtable of `policy`.
+/// Returns a policy that creates the memtables of `policy` and tracks the key range of each memtable.
 pub fn with_key_range(policy: Box<dyn MemtablePolicy>) -> Box<dyn MemtablePolicy> {
     Box::new(Policy(policy))
 }
@@ -64,7 +64,8 @@ impl Ranged {
         }
     }
 
-    /// Whether all keys that a scan in `direction` from a bound would read are outside of the range.
+    /// Returns whether the range contains no key for a scan that starts at `from` and goes in `direction`. Returns
+    /// false for an unbounded scan.
     #[inline]
     fn is_past(&self, from: Bound<&[u8]>, direction: Direction) -> bool {
         let (Bound::Included(key) | Bound::Excluded(key)) = from else { return false };

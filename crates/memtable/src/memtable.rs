@@ -24,7 +24,7 @@ pub type NewEntry<'a> = (HashedKey<'a>, Option<&'a [u8]>);
 /// 1. A reader at `snapshot` sees one version of each key: the version with the highest sequence number up to
 ///    `snapshot`.
 /// 2. A read sees every insert that returned before the read began, and [`len`](Self::len) counts these inserts. A
-///    concurrent insert is completely visible or not visible.
+///    concurrent insert is either completely visible or not visible at all.
 /// 3. A scan returns one entry per key in strict key order, including tombstones.
 /// 4. [`freeze`](Self::freeze) changes no result of a lookup or scan.
 /// 5. A complete batch of inserts has the same effect as single inserts.
@@ -33,7 +33,7 @@ pub trait Memtable: Send + Sync {
     /// after [`freeze`](Self::freeze).
     fn insert(&self, key: HashedKey<'_>, sequence: SequenceNumber, value: Option<&[u8]>);
 
-    /// Adds versions with consecutive sequence numbers from `first` on. The call has the same effect as one
+    /// Adds versions with consecutive sequence numbers that begin at `first`. The call has the same effect as one
     /// [`insert`](Self::insert) per entry.
     fn insert_all(&self, first: SequenceNumber, entries: &mut dyn Iterator<Item = NewEntry<'_>>) {
         for (sequence, (key, value)) in (first..).zip(entries) {
@@ -51,9 +51,10 @@ pub trait Memtable: Send + Sync {
 
     /// Copies up to `limit` entries, as of `snapshot`, into `batch`. The entries are in the order of `direction`. A
     /// forward scan starts at the first key that is at or above the key in `from` (`Included`), or above this key
-    /// (`Excluded`). A backward scan starts at the last key that is at or below the key in `from`, or below this key.
-    /// With `Unbounded`, the scan starts at the first or the last key of the memtable. If the call copies fewer than
-    /// `limit` entries, the scan is complete. To continue a scan, call the function again with `Excluded(last key)`.
+    /// (`Excluded`). A backward scan starts at the last key that is at or below the key in `from` (`Included`), or
+    /// below this key (`Excluded`). With `Unbounded`, the scan starts at the first or the last key of the memtable. If
+    /// the call copies fewer than `limit` entries, the scan is complete. To continue a scan, call the function again
+    /// with `Excluded(last key)`.
     fn scan(
         &self,
         from: Bound<&[u8]>,
@@ -81,8 +82,8 @@ pub trait Memtable: Send + Sync {
     /// during the call.
     fn freeze(&self) {}
 
-    /// Passes the newest version of every key to `sink` in key order, including tombstones. Callers must call
-    /// [`freeze`](Self::freeze) before this function.
+    /// Calls `sink` with the newest version of every key in ascending key order, including tombstones. Callers must
+    /// call [`freeze`](Self::freeze) before this function.
     fn drain(&self, sink: &mut dyn FnMut(Entry<'_>)) {
         const ENTRIES_PER_BATCH: usize = 1024;
         let mut batch = EntryBatch::default();
@@ -102,7 +103,7 @@ pub trait Memtable: Send + Sync {
     /// Returns the number of inserted versions. The function may count a concurrent insert twice.
     fn len(&self) -> usize;
 
-    /// Whether no version was inserted.
+    /// Returns whether no version was inserted.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }

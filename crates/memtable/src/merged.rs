@@ -10,10 +10,10 @@ use types::{Direction, SequenceNumber};
 use crate::shared_arena::VersionRecord;
 use crate::versions::{Versions, begin, go_on};
 
-/// The position of the scan in one structure.
+/// The position of a merging scan in one of the structures.
 struct Part<'a, V: Versions> {
     versions: &'a V,
-    /// The cursor after the version `record`.
+    /// The cursor at the version after `record`.
     at: Option<V::Cursor>,
     direction: Direction,
     record: VersionRecord<'a>,
@@ -31,7 +31,7 @@ impl<'a, V: Versions> Part<'a, V> {
         Some(Self { versions, at, direction, record })
     }
 
-    /// Moves to the next visible version. Returns `false` if there is no further visible version.
+    /// Moves to the visible version of the next key. Returns `false` if there is no such version.
     fn advance(&mut self, snapshot: SequenceNumber) -> bool {
         let next = visible(self.versions, &mut self.at, self.direction, snapshot);
         next.map(|record| self.record = record).is_some()
@@ -52,8 +52,8 @@ fn visible<'a, V: Versions>(
 }
 
 impl<V: Versions> Ord for Part<'_, V> {
-    /// Orders parts for a max-heap, so the part with the next version is the greatest part. If two versions have
-    /// equal keys, the newer version comes first.
+    /// Orders parts for a max-heap: the part whose version comes next in the scan is the greatest part. If two versions
+    /// have equal keys, the newer version comes first.
     fn cmp(&self, other: &Self) -> Ordering {
         let by_key = match self.direction {
             Direction::Forward => other.record.key.cmp(self.record.key),
@@ -77,8 +77,8 @@ impl<V: Versions> PartialEq for Part<'_, V> {
 
 impl<V: Versions> Eq for Part<'_, V> {}
 
-/// Scans all `parts` in `direction`, beginning at the bound `from`. Passes up to `limit` versions to `sink`: for each
-/// key, the newest version that is visible at `snapshot`.
+/// Scans all `parts` in `direction`, beginning at the bound `from`. Calls `sink` with the newest version of each key
+/// that is visible at `snapshot`, for up to `limit` keys.
 pub(crate) fn scan<'a, V: Versions + 'a>(
     parts: impl Iterator<Item = &'a V>,
     from: Bound<&[u8]>,

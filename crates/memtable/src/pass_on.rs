@@ -1,7 +1,7 @@
-//! Helper code for memtables that wrap another memtable.
+//! A macro for memtables that wrap another memtable.
 
-/// Implements the methods of [`Memtable`](crate::Memtable) that a wrapper does not change. Each generated method
-/// calls the same method of the field `memtable`.
+/// Implements the methods of [`Memtable`](crate::Memtable) that a wrapper only forwards. Each generated method calls
+/// the method of the same name on the field `memtable`.
 macro_rules! pass_on {
     () => {
         fn freeze(&self) {

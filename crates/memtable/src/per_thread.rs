@@ -1,14 +1,14 @@
-//! A skip list per thread. Two writers never write to the same list. When the memtable becomes immutable, the lists
-//! are merged into one sorted array.
+//! A skip list per thread. When the memtable becomes immutable, it merges the lists into one sorted array.
 //!
-//! A thread writes only into the list of its partition. If there are at least as many partitions as threads, each
-//! list has only one writer, and no compare-and-swap fails. However, a read must search the lists of all threads. A
-//! lookup searches every list that has entries, and a scan merges all lists. When the memtable becomes immutable, a
-//! radix sort sorts the references to all versions. The flush and later readers then use this single order.
+//! A thread writes only into the list of its partition. If there are at least as many partitions as writing threads,
+//! each list has at most one writer, and no compare-and-swap fails. However, a read must use the lists of all threads:
+//! a lookup searches every list that has entries, and a scan merges all lists. When the memtable becomes immutable, a
+//! radix sort sorts the references to all versions. The flush and later readers then use this sorted array.
 //!
 //! Source: Krueger et al., "Fast Updates on Read-Optimized Databases Using Multi-Core CPUs" (VLDB 2011), section 4,
-//! where each writer has its own delta, which is merged later. The lists are the lists of
-//! [`arena-skiplist`](crate::arena_skiplist). All lists share one arena, in which each thread has its own block.
+//! where each writer has its own delta, which is merged later. The skip lists are those of
+//! [`arena-skiplist`](crate::arena_skiplist). All lists share one arena, in which up to 16 threads fill blocks of their
+//! own.
 //!
 //! An entry takes the memory of an entry in `arena-skiplist`. In an immutable memtable, an entry takes 16 more bytes.
 
@@ -36,10 +36,10 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
      partitions = 16\n",
 );
 
-/// The largest number of lists. The number is limited, because a lookup searches each list.
+/// The largest number of lists. A limit is necessary because a lookup searches each list.
 const MAX_PARTITIONS: u32 = 256;
 
-/// The number that the next new writer thread will get.
+/// The number for the next thread that writes for the first time.
 static NEXT_THREAD: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
@@ -86,7 +86,7 @@ impl MemtablePolicy for Policy {
 struct PerThread {
     arena: Arc<SharedArena>,
     lists: Vec<List<Arc<SharedArena>>>,
-    /// All versions in sorted order, when the memtable is immutable.
+    /// All versions in sorted order. Not set while the memtable is mutable.
     order: OnceLock<Vec<Headed<Option<Ref<Version>>>>>,
 }
 
@@ -102,8 +102,8 @@ impl PerThread {
         self.order.get().map(|order| Frozen { arena: &self.arena, order })
     }
 
-    /// Searches for the newest version of `key` whose sequence number is not above `snapshot`, and passes this
-    /// version to `look`.
+    /// Searches for the newest version of `key` whose sequence number is not above `snapshot`, and returns the result
+    /// of `look` for this version. Calls `look` with `None` if there is no such version.
     fn visible<R>(
         &self,
         key: &[u8],
@@ -117,8 +117,8 @@ impl PerThread {
         look(found.max_by_key(|record| record.sequence))
     }
 
-    /// Scans in `direction`, beginning at the bound `from`. Passes up to `limit` versions that are visible at
-    /// `snapshot` to `sink`.
+    /// Scans in `direction`, beginning at the bound `from`. Calls `sink` with up to `limit` versions that are visible
+    /// at `snapshot`.
     fn hand_out(
         &self,
         from: Bound<&[u8]>,
@@ -191,7 +191,7 @@ impl Memtable for PerThread {
     }
 }
 
-/// Returns the version record of an item. An item of an order always has a version.
+/// Returns the record of an item of a sorted order. Such an item always has a version.
 fn record(arena: &SharedArena, item: Option<Ref<Version>>) -> VersionRecord<'_> {
     arena.record(item.expect("a version"))
 }

@@ -1,9 +1,9 @@
-//! Parallel sort by heads. A head is the integer of eight key bytes. One radix pass distributes the items into
-//! buckets, by the highest bits in which heads differ. Then several threads sort the buckets.
+//! A parallel sort by heads. A head is eight bytes of a key as an integer. One radix pass distributes the items into
+//! buckets by the highest bits in which the heads differ. Then several threads sort the buckets.
 //!
-//! The radix pass makes one read and one scattered write per item. The comparison sort of a bucket is fast, because a
-//! bucket fits into the L1 cache. If most heads are in a few buckets, the sort takes as long as a comparison sort.
-//! Sources: Knuth, TAOCP 3, 5.2.5; for a radix pass with the most significant digit first, Bentley and `McIlroy`,
+//! The radix pass makes one read and one scattered write per item. The comparison sort within a bucket is fast, because
+//! a bucket fits into the L1 cache. If most heads are in a few buckets, the sort takes as long as a comparison sort.
+//! Sources: Knuth, TAOCP 3, 5.2.5; for the radix pass by the most significant digit, Bentley and `McIlroy`,
 //! "Engineering Radix Sort", 1993.
 
 use std::cmp::Ordering;
@@ -19,8 +19,8 @@ pub(crate) struct Headed<T> {
 }
 
 impl<T> Headed<T> {
-    /// Creates an item from a head and its payload. `rest` are the bytes of the key after the common prefix of all
-    /// keys.
+    /// Creates an item with the payload `item`. The head is computed from `rest`, the bytes of the key after the common
+    /// prefix of all keys.
     #[inline]
     pub(crate) fn new(rest: &[u8], item: T) -> Self {
         Self { head: head(rest), item }
@@ -30,17 +30,18 @@ impl<T> Headed<T> {
 /// The approximate number of items per bucket.
 const BUCKET_ITEMS: usize = 256;
 
-/// The largest number of bucket bits. The radix pass writes to all buckets, so the cache lines at the write positions
-/// of all buckets must fit into the L2 cache.
+/// The largest number of bucket bits. The radix pass writes to all buckets alternately, so the cache lines at the
+/// current write positions of all buckets must fit into the L2 cache.
 const MAX_BUCKET_BITS: u32 = 12;
 
-/// The smallest number of items per thread. With fewer items, the sort uses fewer threads.
+/// The smallest number of items per thread. For fewer items, the sort uses fewer threads.
 const ITEMS_PER_THREAD: usize = 1 << 15;
 
 /// The largest number of threads. The limit leaves some CPUs for other work during a flush.
 const MAX_THREADS: usize = 8;
 
-/// Sorts `items` by their heads. The function `tie` compares items with equal heads, and must never return `Equal`.
+/// Sorts `items` by their heads. The function `tie` compares the payloads of items with equal heads, and must never
+/// return `Equal`.
 pub(crate) fn sort<T, F>(items: &mut Vec<Headed<T>>, tie: F)
 where
     T: Copy + Default + Send,

@@ -1,11 +1,11 @@
 //! A consistent-hash ring, which maps hashes to shards. If the number of shards changes, the ring moves only the
 //! smallest necessary number of keys to another shard.
 //!
-//! Each shard has virtual nodes, which are points on the ring of all 128-bit numbers. The position of a point is the
-//! XXH3-128 hash of the shard number and the point number. The hash of a key belongs to the shard of the first point
-//! at or after this hash. The number of keys of a shard is proportional to its number of points, with a relative
-//! deviation of about `1 / sqrt(points)`. Source: Karger et al., "Consistent Hashing and Random Trees", STOC 1997.
-//! The cs265 paper, section 2.2.1, also uses XXH3-128.
+//! Each shard has several points (virtual nodes) on the ring, whose positions are 128-bit numbers. The position of a
+//! point is the XXH3-128 hash of the shard number and the point number. A key belongs to the shard of the first point
+//! at or after the hash of the key. The number of keys of a shard is proportional to its number of points, with a
+//! relative deviation of about `1 / sqrt(points)`. Source: Karger et al., "Consistent Hashing and Random Trees", STOC
+//! 1997. The cs265 paper, section 2.2.1, also uses XXH3-128.
 
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -14,8 +14,8 @@ use xxhash_rust::xxh3::xxh3_128;
 pub(crate) struct Ring {
     points: Vec<Point>,
     /// A table that speeds up lookups, indexed by the highest `bucket_bits` bits of a hash. Each element is the index
-    /// of the first point at or after the smallest hash that begins with these bits. With this table, a lookup needs
-    /// only one or two steps.
+    /// of the first point at or after the smallest hash that begins with these bits. With this table, a lookup examines
+    /// only one or two points.
     buckets: Vec<u32>,
     bucket_bits: u32,
 }
@@ -57,8 +57,8 @@ impl Ring {
     }
 }
 
-/// Returns the position of a point of a shard on the ring. The hash input begins with a constant word, so the hash of
-/// a small integer key is never the position of a point.
+/// Returns the position of a point of a shard on the ring. The hash input begins with a constant word, so that it
+/// differs from the hash input of keys that are small integers.
 fn place(shard: u32, node: u32) -> u128 {
     let mut name = *b"ring........";
     name[4..8].copy_from_slice(&shard.to_le_bytes());

@@ -1,4 +1,5 @@
-//! The B+-tree of the crate `scc`. Readers take no locks, and a writer locks one leaf.
+//! A memtable that uses `TreeIndex`, the B+-tree of the crate `scc`. Readers take no locks, and a writer locks one
+//! leaf.
 //!
 //! `TreeIndex` maps each key to an anchor in an arena. The anchor is the start of a chain of all versions of the key,
 //! ordered from newest to oldest. Writers add versions to the chain by compare-and-swap. The leaves of the tree store
@@ -6,10 +7,10 @@
 //! anchor and one record. An entry takes the bytes of its key and value, plus 24 bytes of header and link, rounded up
 //! to a multiple of 8. The anchor takes the bytes of the key and 24 more bytes, and the nodes take 72 bytes per key.
 //!
-//! Anchors keep lookups fast. In scc 3.8.8, a range query that begins at an absent key reads many leaves. Such a
-//! query takes 0.7 ms among 100,000 random keys, while a query that begins at a present key takes 0.5 µs. For this
-//! reason, lookups search the anchor of a key, which is present, and not a pair of key and snapshot. Scans that begin
-//! at an absent key are still slow.
+//! Anchors keep lookups fast. In scc 3.8.8, a range query that begins at an absent key reads many leaves. Such a query
+//! takes 0.7 ms among 100,000 random keys, while a query that begins at a present key takes 0.5 µs. For this reason,
+//! the tree contains only one element per key, the anchor. A lookup searches for exactly this key, and not for a pair
+//! of key and snapshot, which is usually absent. Scans that begin at an absent key are still slow.
 //!
 //! Source: the documentation of `scc` 3.8, `TreeIndex`.
 
@@ -35,10 +36,10 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     || Box::new(Policy { pool: Arc::default() }),
 );
 
-/// The number of node bytes per key. A slot takes 48 bytes, and two thirds of all slots are used.
+/// The average number of node bytes per key. A slot takes 48 bytes, and on average two thirds of the slots are used.
 const NODE_BYTES: usize = 72;
 
-/// Creates [`Index`]es that reuse the memory of earlier memtables.
+/// Creates [`Index`] memtables that reuse the memory of earlier memtables.
 struct Policy {
     pool: Arc<MapPool>,
 }
@@ -50,7 +51,7 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// A borrowed key for a search in the tree.
+/// A borrowed key with which the tree is searched.
 struct Sought<'a>(InlineKey<'a>);
 
 impl Equivalent<InlineKey<'static>> for Sought<'_> {
@@ -67,13 +68,14 @@ impl Comparable<InlineKey<'static>> for Sought<'_> {
     }
 }
 
-/// The memtable: the tree and the arena of the versions.
+/// The memtable, which consists of the tree and the arena of the versions.
 struct Index {
-    /// The tree of the keys and their anchors. An anchor is a version with the highest sequence number and without a
-    /// value.
+    /// The tree, which maps each key to its anchor. An anchor is a version with the highest possible sequence number
+    /// and without a value.
     tree: TreeIndex<InlineKey<'static>, Ref<Version>>,
     arena: SharedArena,
-    /// The number of created anchors, including unused anchors.
+    /// The number of created anchors. This number includes unused anchors, which exist if two threads insert the same
+    /// new key at the same time.
     anchors: AtomicUsize,
 }
 
@@ -89,13 +91,15 @@ impl Index {
             self.anchors.fetch_add(1, Release);
             match self.tree.insert_sync(InlineKey::owned(key), own) {
                 Ok(()) => own,
-                Err(_) => self.anchor(key, guard).expect("another thread has just inserted the anchor"),
+                Err(_) => self
+                    .anchor(key, guard)
+                    .expect("the insert of an anchor fails only if another thread has inserted an anchor"),
             }
         })
     }
 }
 
-/// The tree during one operation. A guard keeps removed memory readable.
+/// The tree during one operation, with a guard that keeps removed nodes readable.
 struct Open<'a> {
     index: &'a Index,
     guard: &'a Guard,
@@ -110,7 +114,7 @@ type Range<'a> = tree_index::Range<
     (Bound<InlineKey<'static>>, Bound<InlineKey<'static>>),
 >;
 
-/// A cursor: the current version, and the following keys in scan direction.
+/// A cursor: the current version, and an iterator over the following keys in scan direction.
 struct Cursor<'a> {
     version: Ref<Version>,
     rest: Range<'a>,
@@ -130,7 +134,7 @@ impl<'t> Open<'t> {
     }
 
     /// Returns a cursor at the newest version of the next key in an ascending range, or `None` at the end of the range.
-    /// Skips anchors without a version.
+    /// Skips keys that have an anchor but no version yet.
     fn up(&self, mut rest: Range<'t>) -> Option<Cursor<'t>> {
         loop {
             let (_, anchor) = rest.next()?;
@@ -141,7 +145,7 @@ impl<'t> Open<'t> {
     }
 
     /// Returns a cursor at the oldest version of the next key in a descending range, or `None` at the end of the range.
-    /// Skips anchors without a version.
+    /// Skips keys that have an anchor but no version yet.
     fn down(&self, mut rest: Range<'t>) -> Option<Cursor<'t>> {
         let arena = &self.index.arena;
         loop {
@@ -153,15 +157,16 @@ impl<'t> Open<'t> {
         }
     }
 
-    /// Returns the last version before `probe` that has the key of `probe`, or `None` if there is no such version.
+    /// Returns the oldest version of the key of `probe` that is newer than the sequence number of `probe`, or `None` if
+    /// there is no such version.
     fn newer(&self, probe: Probe<'_>) -> Option<Ref<Version>> {
         let anchor = self.index.anchor(probe.key, self.guard)?;
         let newest = chain::older(&self.index.arena, anchor)?;
         chain::last_above(&self.index.arena, newest, probe.sequence)
     }
 
-    /// Returns the first version at or after `probe` that has the key of `probe`, or `None` if there is no such
-    /// version.
+    /// Returns the newest version of the key of `probe` whose sequence number is not above the sequence number of
+    /// `probe`, or `None` if there is no such version.
     #[inline]
     fn within(&self, probe: Probe<'_>) -> Option<Ref<Version>> {
         let anchor = self.index.anchor(probe.key, self.guard)?;

@@ -1,17 +1,18 @@
-//! The allocation cursors of a [shared arena](crate::shared_arena). A shard is a group of threads that fill the same
-//! block of the arena.
+//! The shards of a [shared arena](crate::shared_arena). A shard is a group of threads that allocate memory from the
+//! same block of the arena, through the cursor of the shard.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
 
-/// The cursor of a shard into its current block. The cursors of different shards are in different cache lines. Units
-/// are numbered from the start of the arena, and no block is used twice.
+/// A shard with the cursor into its current block. The cursors of different shards are in different cache lines. Units
+/// have indexes that begin at the start of the arena, and no block is used twice, so an outdated cursor never equals a
+/// current cursor.
 #[repr(align(128))]
 #[derive(Default)]
 pub(crate) struct Shard {
-    /// The upper half of the word is the end of the block. The lower half is the index of the first free unit.
+    /// The cursor word. Its upper half is the end of the block, and its lower half is the index of the first free unit.
     cursor: AtomicU64,
     /// The number of versions that the threads of the shard have appended.
     versions: AtomicUsize,
@@ -31,8 +32,8 @@ fn left(cursor: u64) -> Range<u32> {
 }
 
 impl Shard {
-    /// Takes `units` units from the block. Returns `None` if the block has too few free units. A failed request moves
-    /// the cursor after the end of the block. All later requests also fail until the shard has its next block.
+    /// Takes `units` units from the block. Returns `None` if the block has too few free units. A failed call moves the
+    /// cursor beyond the end of the block. All later calls also fail until the shard gets its next block.
     #[inline]
     pub(crate) fn bump(&self, units: u32) -> Option<u32> {
         let left = left(self.cursor.fetch_add(u64::from(units), Ordering::Acquire));
@@ -57,19 +58,19 @@ impl Shard {
         }
     }
 
-    /// Gives units back to the block that ends at `block_end`. If the block is no longer the current block, or if
-    /// other units were taken after these units, the units stay unused.
+    /// Gives unused units back to the block that ends at `block_end`. The units remain unused if this block is no
+    /// longer the current block, or if other units were taken after them.
     pub(crate) fn give_back(&self, units: Range<u32>, block_end: u32) {
         let (before, after) = (cursor(units.end..block_end), cursor(units.start..block_end));
         let _ = self.cursor.compare_exchange(before, after, Ordering::Release, Ordering::Relaxed);
     }
 
-    /// Returns the free units of the block.
+    /// Returns the free units of the current block.
     pub(crate) fn left(&self) -> Range<u32> {
         left(self.cursor.load(Ordering::Relaxed))
     }
 
-    /// Locks the shard. A thread locks the shard before it assigns another block to the shard.
+    /// Locks the assignment of blocks. A thread takes this lock before it assigns another block to the shard.
     pub(crate) fn lock(&self) -> MutexGuard<'_, ()> {
         self.refill.lock()
     }

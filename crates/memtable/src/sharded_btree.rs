@@ -1,11 +1,11 @@
 //! Several B-trees (shards), each with its own lock. Writers of different shards do not wait for each other.
 //!
-//! By default, the hash of a key selects its shard. The router is a consistent-hash ring with virtual nodes as in the
-//! cs265 paper (sections 2.2.1 and 2.2.2). The router `modulo` has no ring, so a comparison of both routers shows the
-//! cost of the ring. Hash routing does not keep the order of keys, so every scan merges all shards. With the router
-//! `range`, each shard has a key range, and a scan reads one shard after another. The borders of these ranges are
-//! quantiles of the keys in the last immutable memtable. For the first memtable, the borders divide all possible
-//! first eight bytes into equal parts.
+//! By default, the hash of a key selects its shard. This router is a consistent-hash ring with virtual nodes, as in the
+//! cs265 paper (sections 2.2.1 and 2.2.2). The router `modulo` also uses the hash, but has no ring, so a comparison of
+//! both routers shows the cost of the ring. Routing by hash does not keep the order of keys, so every scan merges all
+//! shards. With the router `range`, each shard has a key range, and a scan reads one shard after another. The borders
+//! of these ranges are quantiles of the keys in the memtable that became immutable last. For the first memtable, the
+//! borders divide all possible first eight bytes into equal parts.
 
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
@@ -41,10 +41,10 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
      weights = []\n",
 );
 
-/// The largest number of shards. The number is limited, because a scan takes the locks of all shards.
+/// The largest number of shards. A limit is necessary because a scan takes the locks of all shards.
 const MAX_SHARDS: u32 = 256;
 
-/// The largest number of points per shard.
+/// The largest number of points of a shard on the ring.
 const MAX_VIRTUAL_NODES: u32 = 1024;
 
 #[derive(Serialize, Deserialize)]
@@ -63,7 +63,8 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Returns the number of points of each shard on the ring.
+    /// Returns the number of points of each shard on the ring. Returns an error if the weights do not fit to the
+    /// shards, or if a number of points is out of range.
     fn points(&self) -> Result<Vec<u32>, String> {
         let (shards, nodes) = (self.shards as usize, self.virtual_nodes);
         if self.weights.is_empty() {
@@ -94,15 +95,15 @@ enum RouterKind {
     Range,
 }
 
-/// Creates [`ShardedBTree`]s, which reuse the memory of earlier memtables. The router for the next memtable can
-/// depend on the keys of earlier memtables.
+/// Creates [`ShardedBTree`]s, which reuse the memory of earlier memtables. The router of the next memtable can depend
+/// on the keys of earlier memtables.
 struct Policy {
     shards: u32,
     pool: Arc<ChunkPool>,
     router: SharedRouter,
 }
 
-/// The router for the next memtable.
+/// The router of the next memtable, which the memtables of a tree share.
 type SharedRouter = Arc<RwLock<Arc<Router>>>;
 
 impl Build<dyn MemtablePolicy> for Policy {
@@ -119,7 +120,9 @@ impl Build<dyn MemtablePolicy> for Policy {
             ));
         }
         if !params.weights.is_empty() && params.router != RouterKind::Ring {
-            return Err("weights needs router = \"ring\"; set this router, or leave weights out".to_owned());
+            return Err(
+                "weights needs router = \"ring\"; set router to \"ring\", or remove weights".to_owned()
+            );
         }
         let router = match params.router {
             RouterKind::Ring => Router::Ring(Ring::new(&params.points()?)),
@@ -167,7 +170,7 @@ impl Router {
         }
     }
 
-    /// Whether all keys of each shard precede all keys of the next shard.
+    /// Returns whether all keys of each shard precede all keys of the next shard.
     fn keeps_order(&self) -> bool {
         matches!(self, Self::Range(_))
     }
@@ -197,8 +200,8 @@ impl ShardedBTree {
 }
 
 impl ShardedBTree {
-    /// Scans in `direction`, beginning at the bound `from`. Passes up to `limit` entries that are visible at `snapshot`
-    /// to `sink`.
+    /// Scans in `direction`, beginning at the bound `from`. Calls `sink` with up to `limit` entries that are visible at
+    /// `snapshot`.
     fn hand_out<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         from: Bound<&[u8]>,
@@ -219,7 +222,7 @@ impl ShardedBTree {
     }
 
     /// Returns the borders that divide all keys of the memtable into equal parts, one part per shard. If there are
-    /// fewer keys than shards, each part has one key.
+    /// fewer keys than shards, each key is in a part of its own.
     fn quantiles(&self) -> Vec<Vec<u8>> {
         let shards = self.read_all();
         let keys = shards.iter().map(|map| map.keys()).sum::<usize>();
@@ -288,7 +291,7 @@ struct Cursor<'m, I> {
 }
 
 impl<I> Ord for Cursor<'_, I> {
-    /// Orders cursors for a max-heap, so the cursor with the next key is the greatest cursor.
+    /// Orders cursors for a max-heap: the cursor whose key comes next in the scan is the greatest cursor.
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         match self.direction {
             Direction::Forward => other.slot.0.cmp(self.slot.0),
@@ -311,7 +314,7 @@ impl<I> PartialEq for Cursor<'_, I> {
 
 impl<I> Eq for Cursor<'_, I> {}
 
-/// Merges the scans of all shards. Passes up to `limit` entries that are visible at `snapshot` to `sink`, in the order
+/// Merges the scans of all shards. Calls `sink` with up to `limit` entries that are visible at `snapshot`, in the order
 /// of `direction`. A key is in only one shard, so two cursors never have equal keys.
 fn merge<'m, I: Iterator<Item = Slot<'m>>, S: FnMut(Entry<'_>) + ?Sized>(
     shards: impl Iterator<Item = (&'m VersionMap, I)>,
@@ -335,7 +338,7 @@ fn merge<'m, I: Iterator<Item = Slot<'m>>, S: FnMut(Entry<'_>) + ?Sized>(
     }
 }
 
-/// Reads one shard after another. Passes up to `limit` entries that are visible at `snapshot` to `sink`.
+/// Reads one shard after another. Calls `sink` with up to `limit` entries that are visible at `snapshot`.
 fn chain<'m, I: Iterator<Item = Slot<'m>>, S: FnMut(Entry<'_>) + ?Sized>(
     shards: impl Iterator<Item = (&'m VersionMap, I)>,
     snapshot: SequenceNumber,

@@ -1,11 +1,11 @@
-//! A lock-free arena that several threads fill at the same time. Records and nodes never move, are freed together
-//! with the arena, and have 32-bit references.
+//! A lock-free arena that several threads fill at the same time. Records and nodes never move. All of them are freed
+//! together with the arena. A reference to a record or node has 32 bits.
 //!
-//! The arena is one address range of 8-byte units, which is divided into chunks. The first chunk has about the
-//! capacity of the memtable, and each further chunk doubles the total size. Chunks are memory-mapped, so unused parts
-//! of a chunk take no physical memory. The arena requests huge pages for its chunks. Without huge pages, a search in
-//! an ordered structure of 64 MiB spends most of its time on address translation. Each thread belongs to one shard of
-//! the arena. The threads of a shard take a block from the address range, and fill this block through the cursor of
+//! The arena is one address range of 8-byte units, which is divided into chunks. The first chunk has about the capacity
+//! of the memtable, and each further chunk doubles the total size. Chunks are memory-mapped, so unused parts of a chunk
+//! take no physical memory. The arena requests huge pages for its chunks. Without huge pages, a search in an ordered
+//! structure of 64 MiB spends most of its time on address translation. Each thread belongs to one shard of the arena. A
+//! shard takes a block from the address range, and its threads allocate memory from this block through the cursor of
 //! the shard. Only the threads of a shard write the cache line of its cursor.
 //!
 //! Reads are safe for three reasons. First, only the arena creates references, because [`Ref`] has no other
@@ -42,7 +42,8 @@ const LINE_UNITS: u32 = 8;
 /// The number of units in a block. A shard takes a whole block at once.
 const BLOCK_UNITS: u32 = (16 << 10) / UNIT_BYTES as u32;
 
-/// The largest record in units that is allocated in a block. Larger records are allocated outside of blocks.
+/// The size, in units, of the largest record that is allocated in the block of a shard. Larger records are allocated
+/// directly from the address range.
 const LARGEST_IN_BLOCK_UNITS: usize = BLOCK_UNITS as usize / 4;
 
 /// The smallest and the largest size of the first chunk, as base-2 logarithms of numbers of units. The sizes are 64
@@ -53,8 +54,8 @@ const FIRST_CHUNK_BITS: std::ops::RangeInclusive<u32> = 13..=25;
 /// units.
 const MAX_CHUNKS: usize = 20;
 
-/// The number of units in the whole address range, which is 32 GiB minus a reserve. Because of the reserve, a cursor
-/// that has moved after the end of its block does not overflow.
+/// The end of the address range in units, which is 32 GiB minus a reserve. A failed allocation moves a cursor beyond
+/// the end of its block, and the reserve prevents an overflow of this cursor.
 const LINE_END: u64 = (1 << 32) - (1 << 20);
 
 /// The number of shards, each with a cursor. If there are more threads than shards, several threads share a cursor.
@@ -63,8 +64,8 @@ const SHARDS: usize = 16;
 /// The value length that marks a tombstone. No value has this length.
 const TOMBSTONE: u32 = u32::MAX;
 
-/// The number of units in a header. The header is before the key, and has the sequence number, the lengths and the
-/// height.
+/// The number of units in a header. The header is before the key, and contains the sequence number, the lengths of key
+/// and value, and the height.
 const HEADER_UNITS: usize = 2;
 
 /// The number of header bytes of a version, in addition to its key and value.
@@ -74,8 +75,8 @@ pub(crate) const HEADER_BYTES: usize = HEADER_UNITS * UNIT_BYTES;
 /// memtables, and frees them within a short time.
 const MOST_IDLE: usize = 2;
 
-/// A pool of unused mapped memory for the next arenas of a tree. Reused memory is faster than new memory, because the
-/// kernel need not fill its pages with zeros.
+/// A pool of unused mapped memory for the next arenas of a tree. Reused memory is faster than new memory, because it
+/// causes no page faults in which the kernel fills pages with zeros.
 #[derive(Debug, Default)]
 pub(crate) struct MapPool {
     idle: Mutex<Vec<MmapMut>>,
@@ -98,10 +99,10 @@ impl MapPool {
     }
 }
 
-/// The lock-free arena. See the documentation of this module.
+/// A lock-free arena of records and nodes. The documentation of this module describes its layout.
 pub(crate) struct SharedArena {
-    /// For each chunk, a base address. The address of a unit in the chunk is the base address plus the offset of the
-    /// unit from the start of the arena.
+    /// The base address of each chunk. The address of a unit in a chunk is the base address of the chunk plus the
+    /// offset of the unit from the start of the arena.
     bases: [AtomicPtr<u64>; MAX_CHUNKS],
     first_chunk_bits: u32,
     /// The number of units that blocks and large records have taken.
@@ -138,7 +139,7 @@ impl SharedArena {
     /// Appends a version with a tower of `height` links. Each link of the tower initially marks the end of the list.
     ///
     /// # Panics
-    /// `height` is above [`MAX_HEIGHT`], or the arena has no free unit left (32 GiB).
+    /// `height` is above [`MAX_HEIGHT`], or the arena is full (32 GiB).
     #[inline]
     pub(crate) fn append(
         &self,
@@ -155,7 +156,7 @@ impl SharedArena {
         unsafe { self.write_record(from, key, sequence, value, height) }
     }
 
-    /// Returns an appender, which reduces the cost per version if many versions are appended.
+    /// Returns an appender, which appends many versions at a lower cost per version than [`append`](Self::append).
     pub(crate) fn appender(&self) -> Appender<'_> {
         Appender { arena: self, shard: self.shard(), own: 0..0, block_end: 0, appended: 0 }
     }
@@ -247,7 +248,7 @@ impl SharedArena {
         unsafe { &*self.pointer(at.0.get()).cast::<T>() }
     }
 
-    /// Prefetches the first `bytes` bytes of the target of a reference.
+    /// Prefetches the first `bytes` bytes of the record or node at `at` into the CPU caches.
     #[inline]
     pub(crate) fn prefetch<T>(&self, at: Ref<T>, bytes: usize) {
         // The offset in the cache line follows from the unit number, because chunks begin at cache lines.
@@ -263,7 +264,7 @@ impl SharedArena {
         self.shards.iter().map(Shard::versions).sum()
     }
 
-    /// Returns the number of bytes in blocks and large records.
+    /// Returns the number of bytes that blocks and large records have taken from the arena.
     pub(crate) fn memory_bytes(&self) -> usize {
         size_of::<Self>() + self.taken.load(Ordering::Relaxed) as usize * UNIT_BYTES
     }
@@ -303,7 +304,7 @@ impl SharedArena {
         }
     }
 
-    /// Assigns a new block with at least `units` free units to the shard. Does nothing if another thread has already
+    /// Assigns to the shard a new block with at least `units` free units. Does nothing if another thread has already
     /// assigned such a block.
     #[cold]
     fn refill(&self, shard: &Shard, units: u32) {
@@ -314,8 +315,8 @@ impl SharedArena {
         }
     }
 
-    /// Takes contiguous blocks with at least `units` units from the address range. All these blocks are in one chunk.
-    /// Returns the first unit.
+    /// Takes contiguous blocks from the address range, with at least `units` units in total. All these blocks are in
+    /// one chunk. Returns the first unit.
     #[cold]
     fn take(&self, units: u64) -> u32 {
         let mut line = self.line.lock();
@@ -349,8 +350,8 @@ fn record_units(key: &[u8], value: Option<&[u8]>, height: usize) -> usize {
     height + HEADER_UNITS + (key.len() + value.map_or(0, <[u8]>::len)).div_ceil(UNIT_BYTES)
 }
 
-/// An appender, which reserves units in advance for many versions. At the end, the appender gives unused units back
-/// to the shard.
+/// An appender, which reserves units in advance for many versions. When it is dropped, the appender gives unused units
+/// back to the shard.
 pub(crate) struct Appender<'a> {
     arena: &'a SharedArena,
     shard: &'a Shard,
@@ -358,7 +359,7 @@ pub(crate) struct Appender<'a> {
     own: Range<u32>,
     /// The end of the block that has the reserved units.
     block_end: u32,
-    /// The number of appended versions. At the end, this number is added to the counter of the shard.
+    /// The number of appended versions. When the appender is dropped, this number is added to the counter of the shard.
     appended: usize,
 }
 
@@ -384,8 +385,8 @@ impl Appender<'_> {
         unsafe { self.arena.write_record(from, key, sequence, value, 0) }
     }
 
-    /// Allocates `units` units and returns the first unit. If a version needs few units, the function reserves
-    /// further units in advance.
+    /// Allocates `units` units and returns the first unit. Unless `units` is large, the function also reserves units
+    /// for later versions.
     #[cold]
     fn allocate(&mut self, units: usize) -> u32 {
         self.give_back();

@@ -1,9 +1,11 @@
-//! A lock-free skip list of the crate `crossbeam-skiplist`. Readers and writers never wait for each other.
+//! A memtable that uses the lock-free skip list of the crate `crossbeam-skiplist`. Readers and writers never wait for
+//! each other.
 //!
-//! The list has an element for each version: a pair of key and sequence number. Keys are in ascending order, and the
-//! newest version of each key comes first. A lookup is therefore one search for the first pair at or after the pair
-//! of key and snapshot. The memtable of the cs265 paper (section 2.2.3) and the second memtable of byron (1.2 B) are
-//! skip lists. Source of the structure: Pugh, "Skip Lists: A Probabilistic Alternative to Balanced Trees", CACM 1990.
+//! The list contains one element per version, sorted by key and sequence number. Keys are in ascending order, and the
+//! newest version of each key comes first. A lookup is therefore one search for the first element at or after the pair
+//! of the key and the snapshot. The memtable of the cs265 paper (section 2.2.3) and the second memtable of byron (1.2
+//! B) are skip lists. Source of the structure: Pugh, "Skip Lists: A Probabilistic Alternative to Balanced Trees", CACM
+//! 1990.
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
@@ -25,8 +27,8 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     || Box::new(Policy),
 );
 
-/// The number of bytes of a node in addition to its key and value. This memory consists of a reference count, a
-/// height, on average two pointers, and on average 8 bytes of padding.
+/// The number of bytes of a node in addition to its key and value. This memory consists of a reference count and a
+/// height (8 bytes), on average two pointers (16 bytes), and on average 8 bytes of padding.
 const NODE_BYTES: usize = 8 + 16 + 8;
 
 /// Creates [`SkipList`] memtables.
@@ -41,20 +43,22 @@ impl MemtablePolicy for Policy {
 /// The value of one version in the list, or `None` for a tombstone.
 type Value = Option<Box<[u8]>>;
 
-/// The skip list, with the number of heap bytes of its values and of its long keys.
+/// The memtable, which consists of the skip list and the number of heap bytes of its values and long keys.
 struct SkipList {
     map: SkipMap<VersionedKey<'static>, Value>,
     heap_bytes: AtomicUsize,
 }
 
-/// The key and sequence number of a version, or a position between versions for a search.
+/// A position in the order of versions: the key and the sequence number of a version, or a search position between
+/// versions.
 struct VersionedKey<'a> {
     key: InlineKey<'a>,
     sequence: SequenceNumber,
 }
 
-/// The order of the list, as a trait of stored keys and borrowed probes. The list is invariant in its key type.
-/// Because of this trait, a key can be compared with a probe of a shorter lifetime.
+/// The order of the list. Stored keys and borrowed search keys (probes) implement this trait, so that a stored key can
+/// be compared with a probe of a shorter lifetime. The key type itself cannot serve as a probe, because the list is
+/// invariant in its key type.
 trait Versioned {
     fn versioned(&self) -> &VersionedKey<'_>;
 }
@@ -87,7 +91,7 @@ impl Ord for dyn Versioned + '_ {
     }
 }
 
-/// Derives the other order traits from `cmp`.
+/// Implements `PartialOrd`, `PartialEq` and `Eq` for types whose order is defined by `cmp`.
 macro_rules! ordered {
     ($type:ty) => {
         impl PartialOrd for $type {
@@ -145,7 +149,7 @@ impl SkipList {
         self.lower(Bound::Included(&sought)).filter(|node| node.key().key == sought.key)
     }
 
-    /// Passes up to `limit` entries that are visible at `snapshot` to `sink`, in ascending order from `from` on.
+    /// Calls `sink` with up to `limit` entries that are visible at `snapshot`, in ascending order from `from` on.
     fn ascend<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         from: Bound<&[u8]>,
@@ -179,7 +183,7 @@ impl SkipList {
         }
     }
 
-    /// Passes up to `limit` entries that are visible at `snapshot` to `sink`, in descending order from `from` on.
+    /// Calls `sink` with up to `limit` entries that are visible at `snapshot`, in descending order from `from` on.
     fn descend<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         from: Bound<&[u8]>,
@@ -217,7 +221,7 @@ impl SkipList {
     }
 }
 
-/// Passes the entry of a node to `sink`.
+/// Calls `sink` with the entry of a node.
 #[inline]
 fn emit<S: FnMut(Entry<'_>) + ?Sized>(node: &Node<'_>, sink: &mut S) {
     let mut buffer = [0; INLINE_BYTES];

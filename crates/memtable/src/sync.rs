@@ -1,11 +1,12 @@
-//! Atomics and sizes. The interleaving models (`crates/interleave`) replace this module with their own.
+//! The atomics and size constants of the lock-free memtables. The interleaving models (`crates/interleave`) replace
+//! this module with one that uses the atomics of loom and smaller sizes.
 
 pub(crate) use std::hint::spin_loop;
 pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 pub(crate) use std::thread::yield_now;
 
-/// Returns `real`. In the interleaving models, this function returns the smaller `_model`, because these models try
-/// all interleavings of threads.
+/// Returns the size `real`. In the interleaving models, this function returns the smaller size `_model` instead,
+/// because these models try all interleavings of threads.
 pub(crate) const fn sized(real: usize, _model: usize) -> usize {
     real
 }

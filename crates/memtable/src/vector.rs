@@ -1,13 +1,13 @@
 //! An append-only list, which is sorted once, when the memtable becomes immutable. No other memtable has faster
 //! inserts, but reads before the sort are slow.
 //!
-//! Source: the double-buffered vector of byron (section 1.2 B, figure 5). The active buffer receives appends, while
-//! the immutable buffer is sorted and flushed. Then the tree exchanges the two buffers. A lookup in the active buffer
-//! searches all entries from the newest to the oldest. A lookup in an immutable buffer is a binary search.
+//! Source: the double-buffered vector of byron (section 1.2 B, figure 5). Writes are appended to the active buffer,
+//! while the immutable buffer is sorted and flushed. Then the two buffers exchange their roles. A lookup in the active
+//! buffer searches all entries from the newest to the oldest. A lookup in an immutable buffer is a binary search.
 //!
 //! A scan of the active buffer needs sorted entries. The scan therefore sorts the entries that were appended since the
-//! last scan, and merges these entries into the existing order. The merge costs one pass over the buffer. Without
-//! inserts since the last scan, the scan has no additional cost.
+//! last scan, and merges these entries into the existing order. The merge reads and writes the whole order once. If
+//! there were no inserts since the last scan, a scan has no such cost.
 
 use std::cmp::{Ordering, Reverse};
 use std::ops::{Bound, Range};
@@ -48,17 +48,18 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The memtable, which is one of the two buffers.
+/// The memtable: a buffer that is first active and then immutable.
 struct Buffer {
     log: RwLock<Log>,
-    /// The order of the entries that existed at the last scan.
+    /// The sorted order of the entries that existed at the last scan.
     order: RwLock<Arc<Order>>,
-    /// The order of all entries, when the buffer is immutable.
+    /// The sorted order of all entries. Not set while the buffer is mutable.
     frozen: OnceLock<Arc<Order>>,
 }
 
 impl Buffer {
-    /// Returns the order of all entries of `log`. The caller holds the lock of `log`.
+    /// Returns the sorted order of all entries of `log`. Computes a new order if the last order lacks entries. The
+    /// caller holds the lock of `log`.
     fn order_of(&self, log: &Log) -> Arc<Order> {
         let known = Arc::clone(&self.order.read());
         if known.sorted.len() == log.len() {
@@ -69,7 +70,7 @@ impl Buffer {
         order
     }
 
-    /// Returns the position of the newest version of `key` whose sequence number is not above `snapshot`. Returns
+    /// Returns the index in `log` of the newest version of `key` whose sequence number is not above `snapshot`. Returns
     /// `None` if there is no such version.
     fn position(&self, log: &Log, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<usize> {
         match self.frozen.get() {
@@ -139,7 +140,8 @@ impl Memtable for Buffer {
 
 /// The entries of the buffer, in insertion order.
 struct Log {
-    /// The hash of each entry's key. The hashes are in a separate array, so that a search runs at memory bandwidth.
+    /// The hash of each entry's key. The hashes are in a separate array, so that a search reads no other data and
+    /// reaches the memory bandwidth.
     hashes: Vec<KeyHash>,
     slots: Vec<Slot>,
     records: Arena,
@@ -178,7 +180,7 @@ impl Log {
         self.slots.push(Slot { sequence, place });
     }
 
-    /// Returns the entry at index `position`.
+    /// Returns the entry with the index `position` in insertion order.
     #[inline]
     fn entry(&self, position: usize) -> Entry<'_> {
         let record = self.records.bytes_from(self.slots[position].place);
@@ -194,8 +196,8 @@ impl Log {
         self.entry(position).key
     }
 
-    /// Returns the position of the newest version of `key` whose sequence number is not above `snapshot`. Returns
-    /// `None` if there is no such version. The function searches from the newest entry to the oldest.
+    /// Returns the index of the newest version of `key` whose sequence number is not above `snapshot`. Returns `None`
+    /// if there is no such version. The function searches from the newest entry to the oldest.
     fn visible(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<usize> {
         let mut best: Option<usize> = None;
         let mut end = self.len();
@@ -226,11 +228,11 @@ impl Log {
     }
 }
 
-/// The sorted order of the first entries of a log. Keys are ascending, and the newest version of each key comes
-/// first.
+/// The sorted order of the entries that a log contained when the order was computed. Keys are ascending, and the newest
+/// version of each key comes first.
 #[derive(Default)]
 struct Order {
-    /// The common prefix of all keys. Heads begin after this prefix, so that heads distinguish keys.
+    /// The common prefix of all keys. Heads begin after this prefix, so that most different keys have different heads.
     prefix: Vec<u8>,
     sorted: Vec<Sorted>,
 }
@@ -244,9 +246,9 @@ fn position(entry: &Sorted) -> usize {
 }
 
 impl Order {
-    /// Returns the order of all entries of `log`. If there is no earlier order, the function uses the radix sort.
-    /// Otherwise the function uses the stable sort, which detects the sorted part and merges the other entries into
-    /// this part.
+    /// Returns the order of all entries of `log`. If this order is empty, the function uses the radix sort. Otherwise,
+    /// it uses the stable sort of the standard library, which detects the sorted entries of this order and merges the
+    /// other entries with them.
     fn extended_to(&self, log: &Log) -> Self {
         let new = self.sorted.len()..log.len();
         let mut prefix = if self.sorted.is_empty() { log.key(0) } else { &self.prefix };
@@ -299,14 +301,14 @@ impl Order {
         })
     }
 
-    /// Returns the position, in the log, of the newest version of `key` whose sequence number is not above `snapshot`.
+    /// Returns the index in the log of the newest version of `key` whose sequence number is not above `snapshot`.
     /// Returns `None` if there is no such version.
     fn visible(&self, log: &Log, key: &[u8], snapshot: SequenceNumber) -> Option<usize> {
         let found = position(self.sorted.get(self.rank(log, key, snapshot))?);
         (log.key(found) == key).then_some(found)
     }
 
-    /// Passes up to `limit` entries that are visible at `snapshot` to `sink`, in ascending order from `from` on.
+    /// Calls `sink` with up to `limit` entries that are visible at `snapshot`, in ascending order from `from` on.
     fn ascend<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         log: &Log,
@@ -332,7 +334,7 @@ impl Order {
         }
     }
 
-    /// Passes up to `limit` entries that are visible at `snapshot` to `sink`, in descending order from `from` on.
+    /// Calls `sink` with up to `limit` entries that are visible at `snapshot`, in descending order from `from` on.
     fn descend<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         log: &Log,
@@ -359,8 +361,8 @@ impl Order {
         }
     }
 
-    /// Whether the entries with the indices `a` and `b` in the order are versions of one key. Returns `false` if
-    /// entry `b` does not exist.
+    /// Returns whether the entries with the indexes `a` and `b` in this order are versions of one key. Returns `false`
+    /// if entry `b` does not exist.
     fn same_key(&self, log: &Log, a: usize, b: usize) -> bool {
         self.sorted.get(b).is_some_and(|b| {
             let a = &self.sorted[a];
@@ -368,8 +370,8 @@ impl Order {
         })
     }
 
-    /// Passes the visible version of one key to `sink`. The passed version is the newest version whose sequence
-    /// number is not above `snapshot`. If the key has no visible version, nothing is passed to `sink`.
+    /// Calls `sink` with the newest version of one key whose sequence number is not above `snapshot`. Does not call
+    /// `sink` if there is no such version.
     fn emit<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         log: &Log,

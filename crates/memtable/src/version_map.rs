@@ -1,4 +1,4 @@
-//! A `BTreeMap` from keys to their versions. The B-tree memtables use this single-threaded map under a lock.
+//! A `BTreeMap` from keys to their versions. The B-tree memtables protect this single-threaded map with a lock.
 //!
 //! The map stores short keys inline. If a key was written once, the map stores the address of its only version in an
 //! arena. If a key was written several times, its versions are in a list in the order of sequence numbers. A lookup
@@ -21,8 +21,9 @@ const TOMBSTONE: u32 = u32::MAX;
 /// The number of bytes of a record before the value. The header consists of the sequence number and the value length.
 const HEADER_BYTES: usize = 12;
 
-/// The size of tree nodes per entry, as a multiple of the size of a map key and map value. After inserts in random
-/// order, a node uses two thirds of its eleven slots. The factor also includes the pointers of inner nodes.
+/// The average size of tree nodes per entry, as a multiple of the size of a map key and its map value. The factor is
+/// above 1 for two reasons: after inserts in random order, nodes use only two thirds of their eleven slots, and inner
+/// nodes also contain pointers.
 const NODE_FILL: f64 = 1.6;
 
 /// The location of the versions of one key.
@@ -30,7 +31,7 @@ const NODE_FILL: f64 = 1.6;
 pub(crate) enum Versions {
     /// The key was written once. The field is the address of its only version.
     One(RecordAddress),
-    /// The key was written several times. The field is the index of its list of versions.
+    /// The key was written several times. The field is the index of its list in [`VersionMap::lists`].
     Many(u32),
 }
 
@@ -69,8 +70,7 @@ impl VersionMap {
         }
     }
 
-    /// Adds a version of a key with the sequence number `sequence`. With `None` as its value, the version is a
-    /// tombstone.
+    /// Adds a version of a key with the sequence number `sequence`. The version is a tombstone if `value` is `None`.
     pub(crate) fn insert(&mut self, key: &[u8], sequence: SequenceNumber, value: Option<&[u8]>) {
         let len = value.map_or(TOMBSTONE, |value| value.len() as u32);
         let header = (u128::from(len) << 64 | u128::from(sequence)).to_le_bytes();
@@ -101,8 +101,7 @@ impl VersionMap {
         }
     }
 
-    /// Returns the result of a lookup of `key` at `snapshot`. If the lookup finds a value, the function appends this
-    /// value to `value`.
+    /// Looks up `key` at `snapshot`. If the lookup finds a value, the function appends it to `value`.
     pub(crate) fn get(&self, key: &[u8], snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup {
         let Some(versions) = find(&self.keys, key) else { return Lookup::Absent };
         match self.visible(versions, snapshot).map(|record| record.value) {
@@ -121,21 +120,22 @@ impl VersionMap {
         self.visible(find(&self.keys, key)?, snapshot).map(|record| record.sequence)
     }
 
-    /// Iterates over the keys in ascending order from `from` on.
+    /// Iterates over the keys and their versions in ascending order, beginning at the bound `from`.
     pub(crate) fn ascending<'m>(&'m self, from: Bound<&'m [u8]>) -> impl Iterator<Item = Slot<'m>> {
         let keys: &BTreeMap<InlineKey<'m>, Versions> = &self.keys;
         let from = from.map(InlineKey::probe);
         keys.range::<InlineKey<'m>, _>((from.as_ref(), Bound::Unbounded))
     }
 
-    /// Iterates over the keys in descending order from `from` on.
+    /// Iterates over the keys and their versions in descending order, beginning at the bound `from`.
     pub(crate) fn descending<'m>(&'m self, from: Bound<&'m [u8]>) -> impl Iterator<Item = Slot<'m>> {
         let keys: &BTreeMap<InlineKey<'m>, Versions> = &self.keys;
         let from = from.map(InlineKey::probe);
         keys.range::<InlineKey<'m>, _>((Bound::Unbounded, from.as_ref())).rev()
     }
 
-    /// Passes the entry of `slot` that is visible at `snapshot` to `sink`. Returns whether there is such an entry.
+    /// Calls `sink` with the version of the key in `slot` that is visible at `snapshot`. Returns whether there is such
+    /// a version.
     #[inline]
     pub(crate) fn emit<S>(&self, slot: Slot<'_>, snapshot: SequenceNumber, sink: &mut S) -> bool
     where
@@ -157,8 +157,8 @@ impl VersionMap {
         self.len
     }
 
-    /// Returns the memory of the map in bytes. Records and lists count with their allocated size. The size of tree
-    /// nodes is an estimate for nodes of average fill.
+    /// Returns the memory of the map in bytes. For records and lists, the result contains the allocated size. For tree
+    /// nodes, the result contains an estimate that assumes an average fill.
     pub(crate) fn memory_bytes(&self) -> usize {
         let slots = self.keys.len() * (size_of::<InlineKey<'_>>() + size_of::<Versions>());
         let listed = self.len - (self.keys.len() - self.lists.len());
@@ -169,8 +169,8 @@ impl VersionMap {
         (slots as f64 * NODE_FILL) as usize + lists + self.key_heap_bytes + self.records.memory_bytes()
     }
 
-    /// Returns the newest version whose sequence number is not above `snapshot`. Returns `None` if there is no such
-    /// version.
+    /// Returns the newest version in `versions` whose sequence number is not above `snapshot`. Returns `None` if there
+    /// is no such version.
     #[inline]
     fn visible(&self, versions: Versions, snapshot: SequenceNumber) -> Option<StoredVersion<'_>> {
         let place = match versions {
@@ -197,8 +197,8 @@ fn find<'k>(keys: &BTreeMap<InlineKey<'k>, Versions>, key: &'k [u8]) -> Option<V
     keys.get(&InlineKey::probe(key)).copied()
 }
 
-/// Adds a version to a list. The position is nearly always the end of the list, but concurrent writers may insert
-/// sequence numbers out of order.
+/// Inserts a version into a list that is sorted by sequence numbers. The version nearly always belongs to the end of
+/// the list, but concurrent writers may insert sequence numbers out of order.
 fn add_version(list: &mut Vec<Version>, added: Version) {
     match list.last() {
         Some(newest) if newest.sequence > added.sequence => {

@@ -1,9 +1,10 @@
-//! The order of all versions in a memtable, and operations for all memtables that keep versions in this order.
+//! The order of all versions in a memtable, and the lookups and scans of all memtables that keep their versions in this
+//! order.
 //!
 //! Keys are in ascending order, and the newest version of each key comes first. A lookup is therefore one search for
-//! the first version at or after the pair of key and snapshot. No version has the sequence number 0 or the highest
-//! possible sequence number. The pair of a key and the highest number is therefore before all versions of the key.
-//! The pair of a key and 0 is after all versions of the key.
+//! the first version at or after the pair of the key and the snapshot. No version has the sequence number 0 or the
+//! highest possible sequence number. The pair of a key and the highest number is therefore before all versions of the
+//! key. The pair of a key and 0 is after all versions of the key.
 
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -12,7 +13,7 @@ use types::{Direction, Entries, Entry, Lookup, Rest, SequenceNumber};
 
 use crate::shared_arena::{SharedArena, VersionRecord};
 
-/// A position in the order of versions.
+/// A position in the order of versions: a key and a sequence number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe<'a> {
     pub(crate) key: &'a [u8],
@@ -30,7 +31,7 @@ impl<'a> Probe<'a> {
         Self { key, sequence: 0 }
     }
 
-    /// Whether this position is before the position `other`.
+    /// Returns whether this position is before the position `other`.
     #[inline]
     pub(crate) fn is_before(&self, other: &Self) -> bool {
         self.key.cmp(other.key).then_with(|| other.sequence.cmp(&self.sequence)).is_lt()
@@ -43,8 +44,8 @@ impl<'a> Probe<'a> {
     }
 }
 
-/// A structure that keeps all versions in order. The position of a cursor is a version. If versions are inserted
-/// concurrently, a cursor may or may not see them.
+/// A structure that keeps all versions in order. A cursor is always at a version. If versions are inserted
+/// concurrently, a moving cursor may reach them or skip them.
 pub(crate) trait Versions {
     type Cursor;
 
@@ -100,8 +101,8 @@ pub(crate) fn lookup(version: Option<VersionRecord<'_>>, value: &mut Vec<u8>) ->
     }
 }
 
-/// Scans in `direction`, beginning at the bound `from`. Passes up to `limit` versions to `sink`: for each key, the
-/// newest version that is visible at `snapshot`.
+/// Scans in `direction`, beginning at the bound `from`. Calls `sink` with the newest version of each key that is
+/// visible at `snapshot`, for up to `limit` keys.
 pub(crate) fn scan<V: Versions, S: FnMut(VersionRecord<'_>) + ?Sized>(
     versions: &V,
     from: Bound<&[u8]>,
@@ -114,14 +115,14 @@ pub(crate) fn scan<V: Versions, S: FnMut(VersionRecord<'_>) + ?Sized>(
     go_on(versions, &mut at, direction, snapshot, limit, sink);
 }
 
-/// Passes the newest version of every key to `sink`, in key order.
+/// Calls `sink` with the newest version of every key, in ascending key order.
 pub(crate) fn drain<V: Versions, S: FnMut(VersionRecord<'_>) + ?Sized>(versions: &V, sink: &mut S) {
     let mut at = versions.seek(None);
     go_on(versions, &mut at, Direction::Forward, SequenceNumber::MAX, usize::MAX, sink);
 }
 
-/// Returns the cursor at the first version in `direction` that the bound `from` allows. Returns `None` if no version is
-/// in bounds.
+/// Returns a cursor at the version with which a scan from the bound `from` in `direction` begins. Returns `None` if
+/// there is no version in this direction.
 pub(crate) fn begin<V: Versions>(
     versions: &V,
     from: Bound<&[u8]>,
@@ -137,8 +138,8 @@ pub(crate) fn begin<V: Versions>(
     }
 }
 
-/// Passes up to `limit` versions from `at` on that are visible at `snapshot` to `sink`. Moves the cursor `at` to the
-/// position after these versions.
+/// Continues a scan from the cursor `at`. Calls `sink` with the newest version of each key that is visible at
+/// `snapshot`, for up to `limit` keys. Moves the cursor `at` to the first version after the scanned keys.
 pub(crate) fn go_on<'a, V: Versions, S: FnMut(VersionRecord<'a>) + ?Sized>(
     versions: &'a V,
     at: &mut Option<V::Cursor>,
@@ -222,18 +223,19 @@ fn descend<'a, V: Versions, S: FnMut(VersionRecord<'a>) + ?Sized>(
     }
 }
 
-/// Passes a version to `sink`, if there is a version. Returns whether there is a version.
+/// Calls `sink` with a version, unless `version` is `None`. Returns whether there is a version.
 #[inline]
 fn emit<'a, S: FnMut(VersionRecord<'a>) + ?Sized>(version: Option<VersionRecord<'a>>, sink: &mut S) -> bool {
     version.inspect(|record| sink(*record)).is_some()
 }
 
-/// A scan of a structure whose versions can be read without a lock. The scan continues after the last returned version.
+/// A scan that can be continued. The structure must allow reads of its versions without a lock. Each continuation
+/// begins after the last returned version.
 pub(crate) struct Scan<'a, V: Versions> {
     versions: &'a V,
     direction: Direction,
     snapshot: SequenceNumber,
-    /// The position after the last returned version.
+    /// The cursor after the last returned version. `None` at the end of the scan.
     at: Option<V::Cursor>,
 }
 
@@ -258,8 +260,8 @@ impl<'a, V: Versions<Cursor: Send + Sync> + Sync> Rest<'a> for Scan<'a, V> {
 }
 
 /// Scans in `direction`, beginning at the bound `from`. Returns up to `limit` versions that are visible at `snapshot`.
-/// The caller holds the lock of `versions`. The result borrows from `arena`, so the caller can release the lock before
-/// it uses the result.
+/// The caller must hold the lock of `versions`. The result borrows only from `arena`, so the caller can release the
+/// lock before it uses the result.
 pub(crate) fn found_in<'a, V: Versions>(
     arena: &'a SharedArena,
     versions: &V,
@@ -274,9 +276,9 @@ pub(crate) fn found_in<'a, V: Versions>(
     Entries::in_place(found)
 }
 
-/// Implements the methods of [`Memtable`](crate::Memtable) that need only an order of versions. The method `versions`
-/// of the memtable returns this order. If a lock protects the order, the method also returns a lock guard, and the
-/// memtable has a field `arena`. Without a lock (`unguarded`), a scan can continue later.
+/// Implements the read methods of [`Memtable`](crate::Memtable) for a memtable whose method `versions` returns its
+/// ordered versions. Use `guarded` if this method returns a lock guard; the memtable must then have a field `arena`.
+/// Use `unguarded` if the versions can be read without a lock; scans can then be continued.
 macro_rules! read_versions {
     (guarded) => {
         $crate::versions::read_versions!();

@@ -1,4 +1,4 @@
-//! The frame of a plot: its rectangle, the labels of its axes, and the conversion of values to pixels.
+//! The frame of a plot, which consists of its rectangle and its axes with labels. The frame converts values to pixels.
 
 use crate::font;
 use crate::font::{Anchor, LABEL, Weight};
@@ -13,7 +13,7 @@ const GAP: f64 = 8.0;
 const BETWEEN: f64 = 10.0;
 /// The height of one line of a label, in pixels.
 pub(crate) const LINE: f64 = LABEL * 1.2;
-/// The largest length of a vertical label, in pixels. Longer labels are cut.
+/// The largest length of a vertical label, in pixels. A longer label ends with an ellipsis.
 const UPRIGHT: f64 = 170.0;
 
 /// The labels of the horizontal axis.
@@ -39,7 +39,7 @@ impl Frame {
         Some((self.across(x)?, self.upwards(y)?))
     }
 
-    /// Returns a copy of this frame that draws all points `pixels` further to the right.
+    /// Returns a copy of this frame that converts all points to positions `pixels` further to the right.
     pub(crate) fn shifted(&self, pixels: f64) -> Self {
         let rect = Rect { left: self.rect.left + pixels, right: self.rect.right + pixels, ..self.rect };
         Self { rect, ..self.clone() }
@@ -73,7 +73,7 @@ pub(crate) fn draw_upwards(scene: &mut Scene, rect: Rect, ticks: &[Tick]) {
     }
 }
 
-/// Returns the ticks of a horizontal axis, without overlapping labels. If the labels of all `wanted` values fit, the
+/// Returns the ticks of a horizontal axis, without overlapping labels. If the labels of all values in `wanted` fit, the
 /// ticks are at these values. Otherwise, the ticks are at round values.
 pub(crate) fn fitting_ticks(
     scale: Scale,
@@ -97,7 +97,7 @@ pub(crate) fn fitting_ticks(
     thinned(last, width)
 }
 
-/// Returns whether all labels fit without overlap.
+/// Returns whether all labels fit on an axis of this width without overlap.
 fn fits(ticks: &[Tick], width: f64) -> bool {
     ticks.windows(2).all(|pair| {
         let room = (pair[1].at - pair[0].at) * width;
@@ -200,7 +200,7 @@ impl Labels {
     }
 }
 
-/// Breaks the names into up to three lines each, so that they fit a width. Returns `None` if a name does not fit.
+/// Breaks each name into at most three lines of at most `width` pixels. Returns `None` if a name does not fit.
 fn wrapped(names: &[String], width: f64) -> Option<Vec<Vec<String>>> {
     let lines = |name: &String| {
         let lines = wrap(name, width, LABEL, Weight::Regular, 3);
@@ -223,8 +223,8 @@ pub(crate) fn draw_names_down(scene: &mut Scene, rect: Rect, names: &[Vec<String
     }
 }
 
-/// Breaks names into at most `lines` lines of at most `most` pixels. Returns the lines of each name, and the width of
-/// the widest line.
+/// Breaks each name into at most `lines` lines of at most `most` pixels. Returns the lines of each name, and the width
+/// of the widest line.
 pub(crate) fn names_down(names: &[String], most: f64, lines: usize) -> (Vec<Vec<String>>, f64) {
     let wrapped: Vec<Vec<String>> =
         names.iter().map(|name| wrap(name, most, LABEL, Weight::Regular, lines)).collect();

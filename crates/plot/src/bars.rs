@@ -1,6 +1,6 @@
-//! Bar charts: one bar or one group of bars per category. The bars are horizontal if the names of the categories do not
-//! fit below vertical bars. A logarithmic axis has no 0 at which bars could start, so the chart then has points instead
-//! of bars.
+//! Draws bar charts, with one bar or one group of bars per category. The bars are horizontal if the names of the
+//! categories do not fit below vertical bars. On a logarithmic axis, the chart shows points instead of bars, because
+//! the axis has no 0 at which bars could start.
 
 use crate::axes::{LINE, Labels, draw_names_down, draw_upwards, names_down, text_width, ticks_width};
 use crate::data::{Across, Data, Known, Point};
@@ -18,24 +18,28 @@ use crate::{ChartSpec, PlotError, format};
 const MOST_CATEGORIES: usize = 100;
 /// The fraction of a slot that stays empty between bars. A slot is the part of the axis that belongs to one category.
 const GAP: f64 = 0.28;
-/// The thickness of a horizontal bar, and the gap between groups of horizontal bars, in pixels.
+/// The thickness of a horizontal bar in pixels. The next constant is the gap between groups of horizontal bars in
+/// pixels.
 const LYING: f64 = 17.0;
 const LYING_GAP: f64 = 9.0;
 /// The width that is reserved for the number at the end of a horizontal bar, in pixels.
 const NUMBER: f64 = 62.0;
 /// The smallest gap between the numbers of two neighboring bars, in pixels.
 const NUMBER_GAP: f64 = 3.0;
-/// The smallest font size of the numbers at bars, as a fraction of the font size of labels.
+/// The smallest font size of the numbers at the ends of bars, as a fraction of the font size of labels.
 const SMALLEST_NUMBER: f64 = 0.75;
 
 /// Draws a bar chart.
 pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Result<Scene, PlotError> {
     let Across::Names(names) = &data.across else {
-        return Err(PlotError::spec("x", "a bar chart needs names on the x axis, not numbers"));
+        return Err(PlotError::spec(
+            "x",
+            "a bar chart needs names on the x axis, but the column of x contains numbers",
+        ));
     };
     if names.len() > MOST_CATEGORIES {
         let message =
-            format!("{} bars are too many for one group; use filter to keep fewer bars", names.len());
+            format!("{} bars in one group are too many; use filter to keep fewer bars", names.len());
         return Err(PlotError::spec("x", message));
     }
     let data = &hatched(data);
@@ -115,8 +119,8 @@ fn points(data: &Data) -> impl Iterator<Item = &Point> {
     data.series.iter().flat_map(|series| &series.points)
 }
 
-/// Returns the scale of the values. A linear scale starts at 0, so that readers can compare the lengths of bars. A
-/// logarithmic scale covers all values.
+/// Returns the scale of the values. A linear scale starts at 0, so that the lengths of bars are comparable. A
+/// logarithmic scale covers all values above 0.
 fn scale(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     let numbers = || {
         points(data).flat_map(|point| {
@@ -131,8 +135,8 @@ fn scale(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     Ok(log.inset(0.08))
 }
 
-/// Returns the data with a hatch (a pattern of lines) for each series, so that readers can distinguish bars without
-/// color.
+/// Returns the data with a different hatch for each series. A hatch is a pattern of lines, with which readers can
+/// distinguish bars without color.
 fn hatched(data: &Data) -> Data {
     let mut data = data.clone();
     if data.series.len() > 1 {
@@ -143,7 +147,7 @@ fn hatched(data: &Data) -> Data {
     data
 }
 
-/// The plot area of a bar chart, with the scale of the values. If `lying` is set, the bars are horizontal.
+/// The plot area of a bar chart, with the scale of the values. If `lying` is true, the bars are horizontal.
 struct BarFrame {
     rect: Rect,
     scale: Scale,
@@ -151,7 +155,8 @@ struct BarFrame {
 }
 
 impl BarFrame {
-    /// Returns the position in pixels of `value` on the scale, at `along` pixels along the axis of categories.
+    /// Returns the position in pixels of `value` on the scale of values, and of `along` on the axis of categories.
+    /// `along` is in pixels. Returns `None` if the scale cannot show the value.
     fn point(&self, along: f64, value: f64) -> Option<(f64, f64)> {
         let at = self.scale.at(value)?;
         Some(if self.lying {
@@ -193,7 +198,8 @@ fn bars_of(scene: &mut Scene, data: &Data, place: &BarFrame) {
     }
 }
 
-/// Returns the thickness of the bars, if each category has a slot of `slot` pixels.
+/// Returns the thickness of a bar in pixels. `slot` is the length in pixels of the axis part that belongs to one
+/// category.
 fn thickness(data: &Data, slot: f64, lying: bool) -> f64 {
     // A single bar is not better for being as wide as the page.
     let most = if lying { 1.6 * LYING } else { 90.0 };
@@ -211,7 +217,7 @@ fn bounds_across(scene: &mut Scene, data: &Data, place: &BarFrame, length: f64) 
     }
 }
 
-/// Returns the number at the end of a bar as text. If `signed` is set, appends the sign of the verdict.
+/// Returns the number at the end of a bar as text. If `signed` is true, appends the sign of the verdict, such as ▲.
 fn number_text(data: &Data, point: &Point, signed: bool) -> String {
     let number = format::alike(point.y.median, data.y.unit());
     match point.sign.filter(|_| signed) {

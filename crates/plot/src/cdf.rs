@@ -3,8 +3,8 @@
 //!
 //! The chart merges the trials of a series into one histogram, because a percentile over several trials must cover all
 //! their operations. The curve of each trial is drawn below the merged curve in a lighter shade. The latency axis is
-//! logarithmic. On the vertical axis, the steps to 90 %, 99 % and 99.9 % have equal heights, so the tail is visible.
-//! With `log_y = false`, the vertical axis is linear.
+//! logarithmic. On the vertical axis, the steps from 0 to 90 %, from 90 to 99 % and from 99 to 99.9 % have equal
+//! heights, so that the tail is visible. With `log_y = false`, the vertical axis is linear.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,8 @@ struct Curve {
     trials: Vec<Histogram>,
 }
 
-/// Draws the distribution. `captions` creates the captions from the conditions, the number of trials and the title.
+/// Draws the distribution. `captions` is a function that creates the captions from the conditions, the text about the
+/// trials, and the default title.
 pub(crate) fn draw(
     table: &Table,
     folder: &Folder,
@@ -51,7 +52,7 @@ pub(crate) fn draw(
         }
     };
     if let Some(y) = &spec.y {
-        return Err(PlotError::spec("y", format!("a cdf chart shows only latencies; remove \"{y}\"")));
+        return Err(PlotError::spec("y", format!("a cdf chart shows only latencies; remove y = \"{y}\"")));
     }
     let Picked { table, facts, mut notes } = pick(table, spec)?;
     let (heading, curves) = curves(&table, folder, spec, order, response, &mut notes)?;
@@ -82,7 +83,8 @@ pub(crate) fn draw(
     Ok((scene, captions, figure))
 }
 
-/// Reads the histograms of each series.
+/// Reads the histograms of each series. Returns the heading of the legend and the curves. Adds a note about rows
+/// without a usable histogram to `notes`.
 fn curves(
     table: &Table,
     folder: &Folder,
@@ -121,7 +123,7 @@ fn curves(
     }
     if curves.is_empty() {
         let time = if response {
-            "no response times, because only an open loop has response times"
+            "the histograms contain no response times, because only an open loop has response times"
         } else {
             "latencies"
         };
@@ -135,8 +137,8 @@ fn curves(
     Ok((named.heading, curves.into_values().collect()))
 }
 
-/// Reads the latency histogram of one row. Returns `None` if the latency log of the row has no histogram of the
-/// requested kind (`service` or `response`).
+/// Reads the latency histogram of one row. Returns `None` if the latency log of the row has no histogram of service
+/// times, or of response times if `response` is true.
 fn histogram(row: &Row, folder: &Folder, response: bool) -> Result<Option<Histogram>, ResultsError> {
     let (Some(group), Some(phase)) = (row.group(), row.get(&PHASE).text()) else { return Ok(None) };
     let operation = row.get(&OPERATION).text().unwrap_or("all");

@@ -1,4 +1,5 @@
-//! Converts rows to points: the median and the spread over trials of every configuration.
+//! Converts rows to points. A point is the median over the trials of a configuration, with the spread over these
+//! trials.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -61,7 +62,7 @@ impl Spread {
 /// The smallest number of trials for which the median has a 95 % confidence interval.
 pub(crate) const LEAST_FOR_INTERVAL: usize = 6;
 
-/// Returns the number of sorted values to cut off at each end of `trials` values. The remaining values span the 95 %
+/// Returns the number of values to remove at each end of `trials` sorted values, so that the rest spans the 95 %
 /// confidence interval (CI) of the median. The result is valid for any distribution of the values. The result is the
 /// largest `cut` with `1 - 2 P(X <= cut) >= 0.95`, where X is binomial with p = 1/2. Returns `None` if there are too
 /// few values.
@@ -96,7 +97,7 @@ pub(crate) struct Point {
     pub bound: Option<f64>,
     /// The sign of the verdict on `y`; `None` without a verdict.
     pub sign: Option<&'static str>,
-    /// The text next to the point.
+    /// The text next to the point: the value of a swept column.
     pub tag: Option<String>,
 }
 
@@ -105,11 +106,11 @@ pub(crate) struct Point {
 pub(crate) struct Series {
     pub label: String,
     pub style: Style,
-    /// The points in the order of `x`. Points with tags are in the order of their configurations.
+    /// The points in the order of `x`. Points with a `tag` are in the order of their configurations.
     pub points: Vec<Point>,
 }
 
-/// The kind of the horizontal axis.
+/// The kind of the horizontal axis: numbers or names.
 #[derive(Clone, Debug)]
 pub(crate) enum Across {
     /// A numeric axis, with the unit of its values.
@@ -135,7 +136,7 @@ pub(crate) struct Data {
     pub facts: Vec<String>,
     /// The verdict on the drawn values, as a sentence.
     pub verdict: Option<String>,
-    /// The explanation of the verdict signs at the bars; `None` if the bars show no signs.
+    /// The explanation of the verdict signs at the bars. `None` if the chart shows no signs.
     pub signs: Option<String>,
     /// The notes at the end of the caption, which list the omitted rows and the reasons.
     pub notes: Vec<String>,
@@ -164,8 +165,9 @@ impl Known {
 }
 
 impl Data {
-    /// Returns the expected values along the horizontal axis, if several series have expected values and these values
-    /// are equal in all series. The chart then needs only one line for all series. Otherwise, returns `None`.
+    /// Returns the expected values along the horizontal axis if they are equal in all series, so that one line for all
+    /// series is sufficient. Returns `None` if expected values differ between series, or if fewer than two series have
+    /// expected values.
     pub(crate) fn common(&self, known: Known) -> Option<Vec<(f64, f64)>> {
         let points = self.series.iter().flat_map(|series| &series.points);
         let mut all: Vec<(f64, f64)> =
@@ -185,7 +187,7 @@ impl Data {
     }
 }
 
-/// Converts the rows of a table to points. A distribution of latencies does not use this function.
+/// Converts the rows of a table to points, for all charts except latency distributions and ratio charts.
 pub(crate) fn prepare(
     table: &Table,
     spec: &ChartSpec,
@@ -202,7 +204,7 @@ pub(crate) fn prepare(
     }
     let cells = plan.cells(&picked.table, &judged, &mut notes);
     if cells.is_empty() {
-        return Err(PlotError::Empty(format!("no row has a value in \"{}\"", plan.y.name())));
+        return Err(PlotError::Empty(format!("no selected row has a value in \"{}\"", plan.y.name())));
     }
     let across = plan.across(&cells, order);
     let mut facts = picked.facts;
@@ -224,9 +226,9 @@ struct Plan {
     /// The column with the theoretical values, and the column with the ideal bounds.
     theory: Option<(usize, &'static Expectation)>,
     bound: Option<(usize, &'static Expectation)>,
-    /// The columns whose values name a series. The first column determines the color.
+    /// The indexes of the columns whose values name a series. The first of these columns determines the color.
     series_at: Vec<usize>,
-    /// The column whose values are written next to the points.
+    /// The index of the column whose values are written next to the points.
     tag_at: Option<usize>,
     schema: Schema,
     whiskers: Whiskers,
@@ -236,7 +238,7 @@ struct Plan {
 struct Cell {
     x: Value,
     series: Vec<Value>,
-    /// The name of the configuration without any setting.
+    /// The name of the configuration without its settings: the engine, or else the label.
     own: String,
     tag: Option<String>,
     /// The number of the configuration in `runs.csv`. Names that are not in a catalog are sorted by this number.
@@ -270,7 +272,10 @@ impl Plan {
             return Err(PlotError::spec("x", format!("\"{x}\" contains names; choose a measured column")));
         }
         if spec.form() == Form::Heatmap && spec.series.is_none() {
-            return Err(PlotError::spec("series", "a heat map needs this column for its rows"));
+            return Err(PlotError::spec(
+                "series",
+                "the column for the rows of the heat map is missing; write series = \"COLUMN\"",
+            ));
         }
         if spec.theory && Expectation::of(y).next().is_none() {
             let mut known: Vec<&str> = EXPECTATIONS.iter().map(|expectation| expectation.of.name).collect();
@@ -340,8 +345,8 @@ impl Plan {
         cells
     }
 
-    /// Returns the horizontal axis. If all values have the same unit, the axis is numeric. Otherwise, the axis has
-    /// names.
+    /// Returns the horizontal axis. The axis is numeric if all values are numbers with the same unit. Otherwise, the
+    /// axis has names.
     fn across(&self, cells: &[Cell], order: &LabelOrder) -> Across {
         let units: Option<Vec<Unit>> =
             cells.iter().map(|cell| Some(quantity::of(&cell.x, self.x.unit())?.1)).collect();
@@ -405,7 +410,7 @@ impl Plan {
     }
 }
 
-/// Returns the smallest and the largest number of trials per point.
+/// Returns the smallest and the largest number of trials of a point.
 pub(crate) fn trials(series: &[Series]) -> (usize, usize) {
     let trials = || series.iter().flat_map(|series| &series.points).map(|point| point.y.trials);
     (trials().min().unwrap_or(0), trials().max().unwrap_or(0))

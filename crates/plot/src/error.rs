@@ -1,4 +1,4 @@
-//! Errors of charts. Each message explains how to correct the description of the chart.
+//! The errors of charts. If the description of a chart is wrong, the message explains how to correct it.
 
 use std::path::PathBuf;
 
@@ -9,10 +9,10 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PlotError {
-    /// The results cannot be read, or have no such column.
+    /// The results cannot be read, or lack a column.
     #[error(transparent)]
     Results(#[from] ResultsError),
-    /// The description of the chart is invalid for the table.
+    /// The description of the chart is invalid, or does not fit the table of results.
     #[error("{key}: {message}")]
     Spec {
         /// The key in the table `[[chart]]` of the experiment file.

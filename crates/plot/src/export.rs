@@ -1,4 +1,4 @@
-//! Exports the values of a figure as CSV, as a `pgfplots` picture for LaTeX, and as a gnuplot script.
+//! Exports the drawn values of a chart as CSV, as a `pgfplots` picture for LaTeX, and as a gnuplot script.
 
 use std::fmt::Write as _;
 
@@ -6,9 +6,9 @@ use crate::figure::{Drawing, Figure, Spot, Track, number};
 use crate::palette::Color;
 use crate::style::Length;
 
-/// Returns the values of a figure as CSV, with one row per point. The columns are `series`, the columns of both axes,
-/// the meaning and the ends of the interval, the number of trials, the horizontal interval, the theoretical value and
-/// the bound. If a figure does not draw a value, its field is empty.
+/// Returns the drawn values as CSV, with one row per point. The columns are the series, both axes, the kind and both
+/// ends of the vertical interval, the number of trials, both ends of the horizontal interval, the theoretical value and
+/// the ideal bound. The field of a value that the chart does not draw is empty.
 pub(crate) fn csv(figure: &Figure) -> Result<Vec<u8>, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let (x, y) = (&*figure.x.column, &*figure.y.column);
@@ -182,7 +182,7 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", plain.replace('_', "\\\\_"))
 }
 
-/// Returns a gnuplot script with its data. The caller sets the terminal and the output file.
+/// Returns a gnuplot script that contains its data. Users of the script set the terminal and the output file.
 pub(crate) fn gnuplot(figure: &Figure) -> String {
     let mut text =
         String::from("# gnuplot -e 'set terminal pdfcairo; set output \"figure.pdf\"' THIS-FILE\n");

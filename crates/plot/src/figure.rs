@@ -1,4 +1,4 @@
-//! The drawn values of a chart, for the CSV file and for exports.
+//! The drawn values of a chart, from which the CSV file and the exports are written.
 
 use results::{Column, Unit};
 
@@ -15,17 +15,17 @@ pub(crate) struct Figure {
     /// The names on the horizontal axis, in order. Empty if the horizontal axis has numbers.
     pub names: Vec<String>,
     pub drawing: Drawing,
-    /// The meaning of the vertical intervals, such as `95 % CI of the median`.
+    /// The kind of the vertical intervals, such as `95 % CI of the median`.
     pub interval: String,
     pub tracks: Vec<Track>,
 }
 
-/// The way in which an export draws the values.
+/// How an export draws the values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Drawing {
     #[default]
     Lines,
-    /// Steps without marks, for a cumulative distribution.
+    /// Steps without marks at the points, for a cumulative distribution.
     Steps,
     Points,
     Bars,
@@ -88,7 +88,7 @@ impl Spot {
 }
 
 impl Figure {
-    /// Returns the drawn values of a chart of points.
+    /// Returns the drawn values of a chart whose data consists of points.
     pub(crate) fn of(data: &Data, form: Form, [log_x, log_y]: [bool; 2], interval: String) -> Self {
         let (names, unit) = match &data.across {
             Across::Names(names) => (names.iter().map(|(name, _)| name.clone()).collect(), Unit::Plain),

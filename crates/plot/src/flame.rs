@@ -3,8 +3,8 @@
 //!
 //! The graph has one panel per profile, and both panels have the same scale. Each box is a function. The width of a box
 //! is the CPU time per operation of the function and of all functions that it calls. The boxes below a box are the
-//! called functions. The color of a box shows the difference between both profiles. A viewer shows the times of a box
-//! when the pointer is on the box.
+//! called functions. The color of a box shows whether the function uses more or less CPU time than in the other
+//! profile. A viewer shows the times of a box when the pointer is on the box.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -34,7 +34,8 @@ const LEAST_WIDTH: f64 = 0.5;
 /// The smallest width of a box with a text, in pixels.
 const LEAST_TEXT_WIDTH: f64 = 30.0;
 
-/// The colors of functions that use less CPU time, and of functions that use more CPU time, than in the other profile.
+/// The color of functions that use less CPU time than in the other profile. The next constant is the color of functions
+/// that use more CPU time.
 const LESS: Color = HUES[0];
 const MORE: Color = HUES[1];
 
@@ -47,7 +48,7 @@ pub struct FlameGraph<'a> {
     pub caption: String,
     /// The profile of the baseline and the profile of the candidate.
     pub sides: [FlameSide<'a>; 2],
-    /// Shortens the name of a function for its box.
+    /// The function that shortens the name of a function for the text in its box.
     pub short_name: fn(&str) -> String,
 }
 
@@ -87,9 +88,9 @@ impl<'a> Node<'a> {
         root
     }
 
-    /// Skips functions that use no CPU time themselves and call only one function. Each outermost function is replaced
-    /// by the first function below it for which this is not true. Skipped functions, such as the start of a thread, are
-    /// equal in all profiles.
+    /// Removes uninteresting outermost functions, such as the start of a thread. Such a function uses no CPU time
+    /// itself and calls only one function. The first function below it that uses CPU time or calls several functions
+    /// takes its place.
     fn without_starts(mut self) -> Self {
         let mut callees = BTreeMap::new();
         for (mut name, mut node) in std::mem::take(&mut self.callees) {
@@ -136,7 +137,7 @@ fn is_near(a: [f64; 2], b: [f64; 2]) -> bool {
     a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-9 * b.abs())
 }
 
-/// The data that the drawing of all boxes shares.
+/// The shared state while the boxes are drawn.
 struct Drawing<'a> {
     graph: &'a FlameGraph<'a>,
     /// Pixels per nanosecond.

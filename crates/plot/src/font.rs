@@ -1,6 +1,6 @@
 //! The typeface of charts: the embedded `DejaVu` Sans Condensed, or the typeface that the style names. With the
-//! embedded typeface, charts do not depend on installed fonts. An SVG names the font family, and states the width of
-//! each text.
+//! embedded typeface, charts do not depend on installed fonts. An SVG names the font families and states the width of
+//! each text, so that a viewer with another font draws each text with this width.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -14,8 +14,8 @@ use plotters_backend::{BackendColor, BackendCoord, BackendTextStyle, FontFamily,
 use crate::PlotError;
 use crate::palette::Color;
 
-/// The font families of an SVG. If the first families are not installed, Arial and fonts with the metrics of Arial have
-/// a similar width.
+/// The font families that an SVG names. The families after the first two are the fallback: Arial, and fonts with
+/// similar widths.
 const FAMILY: &str = "DejaVu Sans Condensed, DejaVu Sans, Arial, Liberation Sans, Helvetica, sans-serif";
 
 /// The divisor by which the SVG back end divides a font size.
@@ -31,7 +31,7 @@ pub(crate) const LINE_EM: f64 = 1.3;
 /// The size of labels, in pixels.
 pub(crate) const LABEL: f64 = 12.0;
 
-/// The part of a text that is at the position of the text: the start, the middle or the end.
+/// The part of a text that is placed at the given position: the start, the middle or the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,
@@ -155,7 +155,7 @@ impl Typeface {
         )
     }
 
-    /// Runs `draw`, which then measures and writes all texts in this typeface.
+    /// Runs `draw` with this typeface as the current typeface: `draw` measures and writes all texts in it.
     pub(crate) fn using<R>(&self, draw: impl FnOnce() -> R) -> R {
         let before = CURRENT.replace(Some(self.clone()));
         let drawn = draw();
@@ -173,12 +173,12 @@ fn of(weight: Weight) -> FontArc {
     CURRENT.with_borrow(|current| current.as_ref().unwrap_or(&EMBEDDED).face(weight).font.clone())
 }
 
-/// Returns the width of a line of text, in the unit of `size`. `size` is the font size (1 em).
+/// Returns the width of a line of text. `size` is the font size (1 em), and the result has the unit of `size`.
 pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
     advances(text, &of(weight)).last().map_or(0.0, |(_, _, end)| end) * size
 }
 
-/// Returns each glyph of a text with the positions of its start and its end, in em.
+/// Returns the glyphs of a line of text, each with the positions of its start and its end in em.
 pub(crate) fn advances<'a>(
     text: &'a str,
     font: &'a FontArc,

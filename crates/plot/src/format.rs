@@ -57,8 +57,8 @@ pub(crate) fn value(number: f64, unit: Unit) -> String {
     with_unit(&digits(number / size), name)
 }
 
-/// Formats a value like [`value`], but always with three digits, such as `2.00` or `1.30 M`. Values next to each other
-/// then have equal precision. Integer counts have no decimals.
+/// Formats a value like [`value`], but always with three digits, such as `2.00` or `1.30 M`. Values that are printed
+/// next to each other then have equal precision. Integer counts have no decimals.
 pub(crate) fn alike(number: f64, unit: Unit) -> String {
     let (name, size) = step(number, unit);
     let scaled = number / size;
@@ -88,7 +88,7 @@ fn with_unit(digits: &str, name: &str) -> String {
     if name.is_empty() { digits.to_owned() } else { format!("{digits}{SPACE}{name}") }
 }
 
-/// The unit of all numbers of a linear axis, and its size in base units.
+/// The unit of all numbers on a linear axis, such as ms, and the size of this unit in base units.
 pub(crate) struct AxisUnit {
     /// The name of the unit for the description of the axis; empty for numbers without a unit.
     pub name: &'static str,

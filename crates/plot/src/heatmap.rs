@@ -1,5 +1,5 @@
-//! Heat maps: fields with categories on the horizontal axis and series on the vertical axis. Darker fields show larger
-//! values.
+//! Draws heat maps. A heat map has categories on the horizontal axis and series on the vertical axis. The color of each
+//! field shows a value, and darker fields show larger values.
 
 use crate::axes::{LINE, Labels, draw_names_down, names_down, text_width};
 use crate::data::{Across, Data, Spread};
@@ -15,14 +15,18 @@ use crate::{ChartSpec, PlotError, format};
 
 /// The smallest height of a row of fields, in pixels.
 const ROW: f64 = 22.0;
-/// The width of the color key below the chart, and the height of the color key with its numbers, in pixels.
+/// The width in pixels of the color key below the chart. The next constant is the height in pixels of the color key
+/// with its numbers.
 const KEY_WIDTH: f64 = 260.0;
 const KEY: f64 = 46.0;
 
 /// Draws a heat map.
 pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Result<Scene, PlotError> {
     let Across::Names(names) = &data.across else {
-        return Err(PlotError::spec("x", "a heat map needs names on the x axis, not numbers"));
+        return Err(PlotError::spec(
+            "x",
+            "a heat map needs names on the x axis, but the column of x contains numbers",
+        ));
     };
     let columns: Vec<String> = names.iter().map(|(name, _)| name.clone()).collect();
     let rows: Vec<String> = data.series.iter().map(|series| series.label.clone()).collect();

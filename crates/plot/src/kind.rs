@@ -1,4 +1,4 @@
-//! The kinds of chart. A kind defines how rows become points, and how the points are drawn.
+//! The kinds of chart. A kind defines how the rows of results are converted to points, and how these points are drawn.
 
 use catalog::{Catalog, Choice, Variant};
 
@@ -8,7 +8,7 @@ use crate::painter::Painter;
 ///
 /// Contract: a painter draws equal points in the same way each time.
 pub trait ChartKind: Send + Sync {
-    /// Returns the built-in conversion of rows to points that this kind uses.
+    /// Returns the built-in conversion of rows to points, which this kind uses.
     fn form(&self) -> Form;
 
     /// Returns a painter that draws the points instead of the built-in painter of the form. `None` selects the built-in
@@ -21,7 +21,7 @@ pub trait ChartKind: Send + Sync {
 /// Declares the built-in kinds. Each kind has a form and a variant in the catalog.
 macro_rules! kinds {
     ($($(#[$doc:meta])+ $form:ident = $kind:literal, $summary:literal;)+) => {
-        /// The built-in conversions of rows to points, one per built-in kind of chart.
+        /// The built-in conversions of rows to points. Each built-in kind of chart has one.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Form {
             $($(#[$doc])+ $form,)+

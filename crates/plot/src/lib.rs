@@ -3,8 +3,8 @@
 //! A chart is a pure function of the following inputs: the CSV files of a results folder (including the verdicts), the
 //! histograms of the run, the chart's description, the style, and the order of labels. Equal inputs give byte-for-byte
 //! equal charts. Points, lines and bars are medians over trials. Whiskers or a band show the interval that the style
-//! names, and the caption names this interval. A label has the same color in every chart, unless two labels of one
-//! chart would share the color.
+//! names, and the caption names this interval. A label has the same color in every chart. The only exception is a chart
+//! in which two labels would otherwise share a color.
 
 mod axes;
 mod bars;
@@ -64,14 +64,14 @@ pub fn format_value(number: f64, unit: Unit) -> String {
     format::alike(number, unit)
 }
 
-/// The texts and the style of a chart, which do not come from the CSV files.
+/// The inputs of a chart that do not come from the CSV files: texts, the style, and the order of labels.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
     /// The name of the experiment, for the caption.
     pub experiment: String,
     /// The question of the experiment.
     pub question: String,
-    /// The id of the run. The caption shows the first characters of the id.
+    /// The identifier of the run. The caption shows the first characters of the identifier.
     pub run_id: String,
     /// Whether the run was a quick run (`--quick`). The caption of the chart states that the run was a quick run.
     pub is_quick: bool,
@@ -79,11 +79,11 @@ pub struct Context {
     pub order: LabelOrder,
     /// The width of the page, which applies if the style sets no width.
     pub width: Width,
-    /// A description of the points. If this text is present, the caption shows this text instead of the number of
-    /// trials.
+    /// A description of the points. If this text is set, the caption shows it instead of the number of trials and the
+    /// interval.
     pub points: Option<String>,
-    /// Swept paths whose change also changes other settings. Each path has a text about these settings. The caption of
-    /// a chart then does not state that only this path differs.
+    /// Swept paths whose change also changes other settings, each with a text about these settings. If such a path
+    /// differs, the caption shows the text instead of "only this path differs".
     pub brings: Vec<(String, String)>,
     /// The style of the figure, such as its font and formats.
     pub style: FigureStyle,
@@ -174,7 +174,8 @@ impl Chart {
         Self::of_table(&Table::read(&spec.table(folder))?, folder, spec, context)
     }
 
-    /// Draws a chart from a table that was already read. `folder` contains the histograms of the run.
+    /// Draws a chart from a table that the caller has read. `folder` contains the histograms and the verdicts of the
+    /// run.
     ///
     /// # Errors
     /// Returns the same errors as [`draw`](Self::draw).
@@ -268,7 +269,7 @@ impl Chart {
 /// Pixels per inch of a page that is shown on a screen.
 const SCREEN_PER_INCH: f64 = 96.0;
 
-/// Draws a chart in the typeface of the current thread. Returns the scene, the captions and the drawn values.
+/// Draws a chart in the current typeface. Returns the scene, the captions and the drawn values.
 fn draw(
     table: &Table,
     folder: &Folder,
@@ -364,8 +365,8 @@ fn trials_drawn(data: &Data, form: Form, whiskers: Whiskers) -> String {
     }
 }
 
-/// Names the interval that the whiskers show. If this interval differs from the requested interval, the text also
-/// states the reason.
+/// Names the interval that the whiskers show. If the chart shows the range because there are too few trials for the
+/// requested interval, the text states this reason.
 fn interval_name(data: &Data, whiskers: Whiskers) -> String {
     let (least, most) = trials(&data.series);
     let name = match whiskers {
@@ -386,7 +387,7 @@ fn trials_merged(trials: usize) -> String {
     }
 }
 
-/// Returns the origin of the values: the experiment and the run.
+/// Returns the last line of the caption, which names the experiment and the run from which the values come.
 fn origin(context: &Context) -> String {
     let run: String = context.run_id.chars().take(12).collect();
     let kind = if context.is_quick { "quick run" } else { "run" };

@@ -1,5 +1,5 @@
-//! Line charts, timelines and scatter plots. Lines and timelines have one line per series, with the interval over
-//! trials.
+//! Draws line charts, timelines and scatter plots. Line charts and timelines have one line per series, with an interval
+//! over the trials around each point.
 
 use results::Unit;
 use results::columns::SECOND;
@@ -14,11 +14,11 @@ use crate::scale::Scale;
 use crate::scene::{Rect, Scene, Shape, Text};
 use crate::{ChartSpec, Form, PlotError};
 
-/// The largest number of points of a series that is drawn with whiskers and marks. Longer series and all timelines have
-/// a band instead, and no marks.
+/// The largest number of points with which a series is drawn with whiskers and marks. Longer series, and all series of
+/// a timeline, have a band instead of whiskers, and no marks.
 const FEW_POINTS: usize = 16;
 
-/// Returns the word for the way in which the chart draws the spread over trials, for the caption.
+/// Returns the word with which the caption names the drawn spread over trials, such as `whiskers` or `band`.
 pub(crate) fn spread_phrase(data: &Data) -> &'static str {
     if is_dense(data) { "band" } else { "whiskers" }
 }
@@ -67,8 +67,8 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     Ok(page.below(rect))
 }
 
-/// Returns the horizontal offset of each series in pixels. Because of the offsets, whiskers of different series at the
-/// same position do not hide each other. If no two series have whiskers at the same position, all offsets are 0.
+/// Returns the horizontal offset of each series in pixels. The offsets prevent that whiskers of different series at the
+/// same position hide each other. If no two series have whiskers at the same position, all offsets are 0.
 fn shifts(data: &Data, frame: &Frame, is_exact: bool) -> Vec<f64> {
     const STEP: f64 = 7.0;
     /// Largest distance in pixels between the first and the last series at one position of the x axis. A larger
@@ -123,8 +123,7 @@ pub(crate) fn across(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> 
 }
 
 pub(crate) fn nothing_positive(key: &'static str, column: &str, flag: &str) -> PlotError {
-    let message =
-        format!("\"{column}\" has no value above 0, but a logarithmic axis needs such values; remove {flag}");
+    let message = format!("\"{column}\" has no value above 0, which a logarithmic axis needs; remove {flag}");
     PlotError::spec(key, message)
 }
 
@@ -184,8 +183,8 @@ fn labels(data: &Data, scale: Scale, width: f64) -> (Labels, &'static str) {
     (Labels::of_ticks(&ticks), name)
 }
 
-/// Returns the legend with the names of the series and the lines of expected values. Returns `None` if the chart has
-/// only one line.
+/// Returns the legend, which contains the names of the series and of the lines of expected values. Returns `None` if
+/// the chart has only one line.
 fn legend(data: &Data, spec: &ChartSpec) -> Option<Legend> {
     crate::page::legend_for(data, |style| match spec.form() {
         Form::Scatter => Sample::Mark(style),
@@ -200,7 +199,8 @@ fn off_axis(data: &Data, x: Scale, y: Scale) -> Option<String> {
     (off > 0).then(|| format!("{} at 0 not shown: the axis is logarithmic", crate::pick::count(off, "point")))
 }
 
-/// Draws the spread of a series over trials. The lines are drawn later, above the spread.
+/// Draws the spread of a series over trials, as whiskers or as a band. Call this function before the lines are drawn,
+/// so that the lines are above the spread.
 fn spread(scene: &mut Scene, frame: &Frame, series: &Series, dense: bool) {
     let floor = |y: f64| frame.upwards(y).unwrap_or(frame.rect.bottom);
     let color = series.style.color;

@@ -13,8 +13,8 @@ use crate::{ChartSpec, Form, LabelOrder, PlotError, format, quantity};
 /// The largest number of series that readers can distinguish.
 const MOST_SERIES: usize = 32;
 
-/// Returns the columns that name a series: the requested column, and further columns if a series would otherwise mix
-/// several configurations.
+/// Returns the indexes of the columns that name a series. These are the requested column, and further columns if a
+/// series would otherwise mix several configurations.
 pub(crate) fn tell_apart(
     table: &Table,
     spec: &ChartSpec,
@@ -54,7 +54,7 @@ pub(crate) struct NamedSeries {
     pub heading: String,
     /// The name and style of each series, in order.
     pub series: Vec<(String, Style)>,
-    /// For each row of the table, the index of its series.
+    /// The index of the series to which each row of the table belongs.
     pub of_rows: Vec<usize>,
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn sort_series<T>(
     Ok(())
 }
 
-/// Returns the styles of series, in the order of the series. The value of the first column determines the style of a
+/// Returns the styles of series, in the order of the series. The value in the first column determines the style of a
 /// series.
 pub(crate) fn styles_of<'a>(
     columns: &[&Column],
@@ -123,16 +123,16 @@ pub(crate) fn styles_of<'a>(
     order.styles(columns.first().map_or("", |column| column.name()), &firsts)
 }
 
-/// Returns the label of a name for the legend. The label of an ideal bound ends with `(bound)`.
+/// Returns the label of a name for the legend. `(bound)` is appended to the label of an ideal bound.
 pub(crate) fn bound_label(name: String, style: Style) -> String {
     if style.color == BOUND { name + " (bound)" } else { name }
 }
 
-/// Returns the label of a series, such as `blocked · size_ratio=4`. If the value is a name, the label omits the
-/// setting. If the value is a number, the label contains the setting. The setting of the first number is in the
-/// heading of the legend. The label omits a setting that the configuration does not have. For example, other engines
-/// have no compaction policy of lsmbench. If a configuration has none of the settings, the label is `own`, its
-/// [own name](own_name).
+/// Returns the label of a series, such as `blocked · size_ratio=4`. The label consists of the values of the columns. A
+/// number also has the name of its setting, such as `size_ratio=4`, except in the first column, whose name is the
+/// heading of the legend. The label omits settings that do not apply to the configuration, such as the compaction
+/// policy of lsmbench in another engine. If no setting applies, the label is `own`, the [own name](own_name) of the
+/// configuration.
 pub(crate) fn series_label(columns: &[&Column], key: &[Value], own: &str) -> String {
     let part = |(at, (column, value)): (usize, (&&Column, &Value))| {
         let name = column.name().rsplit('.').next().unwrap_or_default();
@@ -164,9 +164,9 @@ pub(crate) fn text_of(value: &Value) -> String {
     }
 }
 
-/// Returns the styles of the bars in a chart without series. Bars have different styles if a catalog contains their
-/// names, or if there are enough colors for all names. Otherwise, or if the names are numbers, all bars have the same
-/// style.
+/// Returns the styles of the bars in a chart with a single series. Bars have different styles if a catalog contains
+/// their names, or if there are enough colors for all names. In all other cases, and for numbers, all bars have the
+/// same style.
 pub(crate) fn looks(order: &LabelOrder, column: &Column, names: &[(&Value, u64)]) -> Vec<Style> {
     const HUES: usize = 8;
     let labels: Vec<String> = names.iter().map(|(name, _)| name.to_string()).collect();

@@ -1,5 +1,5 @@
-//! Dark colors of charts, as rules of a style sheet. The SVG files keep their light colors, because they are also
-//! shown without a style sheet.
+//! Generates style sheet rules that give charts dark colors. The SVG files keep their light colors, because they are
+//! also shown without a style sheet.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -1,4 +1,5 @@
-//! The order of labels, and the style that each label has in all charts.
+//! The order of labels in charts. The order also determines the style of each label, so that a label has the same style
+//! in all charts.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
@@ -23,8 +24,9 @@ struct Known {
 }
 
 impl LabelOrder {
-    /// Adds the catalog labels of a column, in order. The flag of a label is `true` for an ideal bound, which is not a
-    /// component. A label with parameters, such as `blocked(bits_per_key=12)`, has the position of its kind.
+    /// Adds the catalog labels of a column, in order. The second part of each pair is `true` for an ideal bound, which
+    /// no real component can beat. A label with parameters, such as `blocked(bits_per_key=12)`, has the position of its
+    /// kind, such as `blocked`.
     #[must_use]
     pub fn with<'a>(
         mut self,
@@ -67,7 +69,8 @@ impl LabelOrder {
         self.columns.contains_key(column) && self.find(column, label).is_some()
     }
 
-    /// Compares two labels of a column by their order. Returns `None` if both labels are unknown.
+    /// Compares two labels of a column by their order. An unknown label comes after all known labels. Returns `None` if
+    /// both labels are unknown.
     pub(crate) fn compare(&self, column: &str, a: &str, b: &str) -> Option<Ordering> {
         match (self.find(column, a), self.find(column, b)) {
             (None, None) => None,
@@ -78,9 +81,9 @@ impl LabelOrder {
     }
 
     /// Returns the styles of the labels of one chart, in the order of the labels. The position of a label in the
-    /// catalog determines its style, so a label has the same style in every chart. If another label of this chart
-    /// already uses the color or the mark, the label gets the next free color or mark. If no color is free, or if
-    /// labels have the same position, the labels differ in dashes and marks.
+    /// catalog determines its style, so a label has the same style in every chart. If an earlier label of this chart
+    /// already uses the color or the mark, the label gets the next free color or mark. Labels of the same kind keep
+    /// their color, and differ in dashes and marks. Labels also share colors if no color is free.
     pub(crate) fn styles(&self, column: &str, labels: &[String]) -> Vec<Style> {
         let known = self.columns.get(column).map(Vec::len).or_else(|| self.cells.get(column).map(Vec::len));
         let known = known.unwrap_or(0);

@@ -1,4 +1,5 @@
-//! The page around a plot: the title and the question above the plot, and the legend, the caption and the origin below.
+//! The page around a plot. Above the plot are the title and the question. Below the plot are the legend, the caption,
+//! and a line that names the experiment and the run.
 //!
 //! The width of a page is 800 pixels. The height depends on the content, and is at least 500 pixels. A page for a phone
 //! is 360 pixels wide. A page for print has [`PER_INCH`] pixels per inch, so its labels are 8 points high. No text is
@@ -10,12 +11,12 @@ use crate::font::{Anchor, LABEL, Weight};
 use crate::palette::{AXIS, Color, FAINT, Hatch, IDEAL, INK, Mark, PAPER, Style, TEXT, THEORY};
 use crate::scene::{Rect, Scene, Shape, Text, cut, wrap_evenly, wrap_words};
 
-/// The minimum height of a page, as a fraction of its width.
+/// The smallest height of a page, as a fraction of its width.
 const HEIGHT: f64 = 0.625;
 /// The smallest height of a plot, in pixels. A page becomes higher if its captions leave less space for the plot.
 const LEAST_PLOT: f64 = 250.0;
-/// The smallest height of a plot for print, in pixels. This height is lower because the column of a paper limits the
-/// size.
+/// The smallest height of a plot for print, in pixels. This height is lower than on a screen, because a column of a
+/// paper has little space.
 const LEAST_PLOT_IN_PRINT: f64 = 170.0;
 /// The white margin of a page, in pixels.
 const MARGIN: f64 = 24.0;
@@ -36,7 +37,8 @@ pub(crate) struct Captions {
     pub title: String,
     /// The question of the experiment, below the title.
     pub question: String,
-    /// The conditions of the values: the phase, the factors, the number of trials, and the interval of the whiskers.
+    /// The conditions of the values: the phase, the settings that differ, the number of trials, and the interval that
+    /// the whiskers show.
     pub facts: String,
     /// The verdict on the drawn values, as a sentence.
     pub verdict: String,
@@ -128,7 +130,7 @@ pub(crate) fn legend_for(data: &Data, sample: impl Fn(Style) -> Sample) -> Optio
 /// The sample of a style in front of a name in the legend.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Sample {
-    /// A short line. `mark` decides whether the line has the mark of the points.
+    /// A short line. If `mark` is true, the line has the mark of the points.
     Line { style: Style, mark: bool },
     /// A mark without a line.
     Mark(Style),
@@ -145,7 +147,7 @@ pub(crate) struct Page {
     pub scene: Scene,
     /// The space between the captions, for the plot and the labels of its ticks.
     pub room: Rect,
-    /// The index of the horizontal axis description in the list of shapes; `None` without a description.
+    /// The index of the shape that is the description of the horizontal axis. `None` if there is no description.
     across: Option<usize>,
     margin: f64,
 }
@@ -162,8 +164,8 @@ impl Page {
     }
 }
 
-/// Draws the captions of a page around a plot that needs at least `plot` pixels of height. This height includes the
-/// labels of ticks.
+/// Draws the captions of a page, and reserves the space for the plot between them. `plot` is the smallest height of the
+/// plot in pixels, including the labels of its ticks.
 pub(crate) fn compose(captions: &Captions, plot: f64) -> Page {
     let (width, margin) = (captions.width.pixels(), captions.width.margin());
     let mut scene = Scene::new(width);
@@ -214,8 +216,8 @@ fn head(scene: &mut Scene, captions: &Captions) -> f64 {
     y + 8.0
 }
 
-/// Draws the description of the horizontal axis, the legend, the caption and the origin, starting at y = 0. Returns the
-/// total height of these texts.
+/// Draws all texts below the plot, starting at y = 0: the description of the horizontal axis, the legend, the caption,
+/// and the line that names the experiment and the run. Returns the total height of these texts.
 fn foot_of(scene: &mut Scene, captions: &Captions) -> f64 {
     let (width, margin) = (captions.inner(), captions.width.margin());
     let mut y = 0.0;

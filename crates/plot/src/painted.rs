@@ -1,4 +1,4 @@
-//! Charts of kinds from other crates, which draw their points with their own painter.
+//! Draws charts whose kind comes from another crate and draws the points with its own painter.
 
 use crate::data::{Across, Data, Point};
 use crate::describe::{Side, describe};
@@ -11,7 +11,7 @@ use crate::{ChartSpec, PlotError};
 /// Draws a page on which `painter` draws the plot.
 ///
 /// # Errors
-/// A logarithmic axis has no positive number.
+/// A logarithmic axis has no number above 0.
 pub(crate) fn draw(
     painter: &dyn Painter,
     data: &Data,

@@ -26,8 +26,8 @@ pub struct ChartPoints<'a> {
     pub names: Vec<&'a str>,
     /// The unit of the vertical axis.
     pub unit: Unit,
-    /// The horizontal axis, if it has numbers. The axis is logarithmic if the chart sets `log_x`. `None` for an axis of
-    /// names.
+    /// The horizontal axis if it is an axis of numbers; `None` for an axis of names. The axis is logarithmic if the
+    /// chart sets `log_x`.
     pub across: Option<ChartAxis>,
     /// The vertical axis. The axis is logarithmic if the chart sets `log_y`.
     pub upwards: ChartAxis,
@@ -62,7 +62,7 @@ impl ChartAxis {
     }
 }
 
-/// The points of one series.
+/// One series: its label and its points.
 #[derive(Clone, Debug)]
 pub struct Curve<'a> {
     /// The label of the series. Empty if the chart has a single series.
@@ -88,11 +88,11 @@ pub struct Dot {
     pub bound: Option<f64>,
 }
 
-/// The colors of a drawing.
+/// The color of a shape or a text on a canvas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ink {
-    /// The color of the series with this index. If the chart has only one series, the color of the name with this
-    /// index.
+    /// The color of the series with this index. If the chart has only one series, this is the color of the name with
+    /// this index.
     Series(usize),
     /// The color of text.
     Text,
@@ -102,7 +102,7 @@ pub enum Ink {
     Grid,
 }
 
-/// The part of a text that is at the position of the text.
+/// The part of a text that is placed at the given position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
     /// The start of the text is at the position.
@@ -131,7 +131,7 @@ impl Canvas<'_> {
         self.area.height()
     }
 
-    /// Draws a line through points. `width` is its thickness in pixels.
+    /// Draws a line through points. `width` is the thickness of the line in pixels.
     pub fn line(&mut self, points: &[(f64, f64)], width: f64, ink: Ink) {
         let moved = self.moved(points);
         self.scene.line(&moved, width, self.color(ink));

@@ -37,7 +37,8 @@ impl Color {
     }
 
     /// Returns the color that replaces this color on a dark page. A series keeps its hue. A mixture of a series color
-    /// with white or ink becomes a mixture of their replacements. All other colors exchange light and dark.
+    /// with white or with the ink color is replaced by the mixture of the replacements. For all other colors, the
+    /// lightness is inverted.
     pub(crate) fn at_night(self) -> Self {
         let shares = || (1..=SHARES).map(|part| f64::from(part) / f64::from(SHARES));
         for (hue, at_night) in HUES.into_iter().zip(HUES_AT_NIGHT) {
@@ -51,7 +52,8 @@ impl Color {
         if self == PAPER { PAPER_AT_NIGHT } else { self.turned() }
     }
 
-    /// Returns the color with the same hue and inverted lightness. The result is never darker than the dark page.
+    /// Returns a color with the hue of this color and inverted lightness. The result is never darker than the
+    /// background of a dark page.
     fn turned(self) -> Self {
         let channels = [self.0, self.1, self.2].map(|channel| f64::from(channel) / 255.0);
         let (most, least) =
@@ -66,7 +68,7 @@ impl Color {
     }
 }
 
-/// The number of fractions that are tried to recognize a mixture of colors.
+/// The number of mixing ratios that are tried to recognize a color as a mixture of two colors.
 const SHARES: u32 = 20;
 
 /// The background of the page.
@@ -81,7 +83,7 @@ pub(crate) const FAINT: Color = Color(110, 110, 110);
 pub(crate) const AXIS: Color = Color(120, 120, 120);
 /// The color of grid lines.
 pub(crate) const GRID: Color = Color(230, 230, 230);
-/// The color of lines that show theory or an ideal bound, which no component can beat.
+/// The color of lines that show theoretical values or an ideal bound, which no component can beat.
 pub(crate) const BOUND: Color = Color(128, 128, 128);
 
 /// The colors of series, in order.
@@ -116,7 +118,7 @@ const NIGHT: f64 = 0.13;
 /// Dash patterns: the lengths of strokes and gaps in pixels. The empty pattern is a solid line.
 const DASHES: [&[f64]; 4] = [&[], &[8.0, 4.0], &[2.0, 3.0], &[10.0, 3.0, 2.0, 3.0]];
 
-/// The dash pattern of lines that show theory or an ideal bound: the lengths of strokes and gaps.
+/// The dash pattern of lines that show theoretical values or an ideal bound: the lengths of strokes and gaps in pixels.
 pub(crate) const THEORY: &[f64] = &[3.0, 3.0];
 pub(crate) const IDEAL: &[f64] = &[9.0, 3.0];
 
@@ -130,7 +132,7 @@ pub(crate) enum Mark {
     Cross,
 }
 
-/// The lines across a bar, with which readers can distinguish bars without color.
+/// A hatch: a pattern of lines in a bar, with which readers can distinguish bars without color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hatch {
     Plain,
@@ -171,10 +173,10 @@ pub(crate) struct Style {
     pub fill: Color,
     pub dashes: &'static [f64],
     pub mark: Mark,
-    /// The hatch of the bars, which is used if several series are next to each other.
+    /// The hatch of the bars, if bars of several series are next to each other.
     pub hatch: Hatch,
-    /// The position of the label in the order of labels. Labels of one kind have the same position. `None` for an ideal
-    /// bound.
+    /// The position of the label in the order of labels. Labels that differ only in parameters have the same position.
+    /// `None` for an ideal bound.
     pub kind: Option<usize>,
 }
 
@@ -205,7 +207,7 @@ impl Style {
         self.kind.is_none()
     }
 
-    /// Returns the style of an ideal bound, which no component can reach. `repeat` is the number of earlier bounds in
+    /// Returns the style of an ideal bound, which no component can beat. `repeat` is the number of earlier bounds in
     /// the chart.
     pub(crate) fn bound(repeat: usize) -> Self {
         let dashes = DASHES[1 + repeat % 3];

@@ -14,8 +14,8 @@ use crate::scene::{Rect, Scene, Shape, Text};
 
 /// PDF points per inch.
 const POINTS: f64 = 72.0;
-/// The distance of the control points of a Bezier curve that approximates a quarter of a circle, as a multiple of the
-/// radius.
+/// The distance of a control point from its end point in a Bezier curve that approximates a quarter of a circle, as a
+/// multiple of the radius.
 const QUARTER: f64 = 0.552_284_75;
 /// The number of glyph units per em in a PDF font.
 const PER_EM: f64 = 1000.0;
@@ -30,13 +30,13 @@ struct FontIds {
     unicode: Ref,
 }
 
-/// One face of a font, with the glyphs that the page uses.
+/// One face of a typeface, with the glyphs that the page uses.
 struct Embedded<'a> {
     face: &'a Face,
     /// The name of the font in the resources of the page.
     resource: &'static str,
     used: GlyphRemapper,
-    /// The character and the width of each glyph in the subset, by the index of the glyph in the subset.
+    /// The character and the width of each glyph in the subset. The key is the index of the glyph in the subset.
     glyphs: BTreeMap<u16, (char, f64)>,
 }
 

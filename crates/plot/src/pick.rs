@@ -5,8 +5,8 @@ use results::{Table, Value};
 
 use crate::{ChartSpec, Form, PlotError};
 
-/// The smallest length of a timeline interval for which a chart shows a rate, as a fraction of a full interval. The
-/// first interval is always shown.
+/// A chart shows the rate of a timeline interval only if the length of this interval is at least this fraction of a
+/// full interval. The first interval is always shown.
 const LEAST_SHARE: f64 = 0.5;
 
 /// The rows that a chart draws, and the texts that describe the selection.
@@ -16,8 +16,9 @@ pub(crate) struct Picked {
     pub notes: Vec<String>,
 }
 
-/// Selects the rows that pass the filter of the chart. Unless the chart distinguishes phases or operations, selects
-/// only rows of the last phase with the operation `all`. Rows with wrong answers are omitted.
+/// Selects the rows that pass the filter of the chart. If the filter, `x` and `series` do not name the column `phase`,
+/// selects only rows of the last phase. If they do not name the column `operation`, selects only rows with the
+/// operation `all`. Omits rows with wrong answers.
 pub(crate) fn pick(table: &Table, spec: &ChartSpec) -> Result<Picked, PlotError> {
     let mut table = table.clone();
     let (mut facts, mut notes) = (Vec::new(), Vec::new());
@@ -59,7 +60,9 @@ pub(crate) fn pick(table: &Table, spec: &ChartSpec) -> Result<Picked, PlotError>
         notes.push(format!("{} beyond a bound: {first}", count(marked.len(), "measurement")));
     }
     if right.rows().is_empty() {
-        return Err(PlotError::Empty("no row is left".to_owned()));
+        return Err(PlotError::Empty(
+            "no row passes the filter of the chart and has right answers".to_owned(),
+        ));
     }
     let right = if spec.form() == Form::Timeline { whole_intervals(&right, &mut notes) } else { right };
     facts.push(differing(&right, spec)?);
@@ -67,7 +70,7 @@ pub(crate) fn pick(table: &Table, spec: &ChartSpec) -> Result<Picked, PlotError>
     Ok(Picked { table: right, facts, notes })
 }
 
-/// Returns the rows of a timeline. Omits the last interval of a phase if the phase ended early in this interval,
+/// Returns the rows of a timeline. Omits the last interval of a phase if it is much shorter than a full interval,
 /// because its rate would be imprecise.
 fn whole_intervals(table: &Table, notes: &mut Vec<String>) -> Table {
     let lengths = table.rows().iter().filter_map(|row| row.get(&SECONDS).number());
@@ -117,7 +120,7 @@ fn differing(table: &Table, spec: &ChartSpec) -> Result<String, PlotError> {
     })
 }
 
-/// Returns the text which states that only one column differs.
+/// Returns the text for the case that only one column differs.
 pub(crate) fn alone(title: &str) -> String {
     format!("only {title} differs")
 }

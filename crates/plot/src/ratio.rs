@@ -1,5 +1,5 @@
-//! Ratio charts have one row per candidate. A row shows the ratio to the baseline in each round, and the median with
-//! its 95 % confidence interval. The noise floor is a band around 1.
+//! Draws ratio charts. A ratio chart has one row per candidate, which shows the ratio to the baseline in each round,
+//! and the median ratio with its 95 % confidence interval. The noise floor is a band around 1.
 
 use std::collections::BTreeMap;
 
@@ -20,12 +20,12 @@ use crate::style::Whiskers;
 use crate::verdict::{Judged, change};
 use crate::{ChartSpec, PlotError, format};
 
-/// The smallest height of a row in pixels, and the height of the part of the row in which the points of the rounds are
-/// drawn.
+/// The smallest height of a row in pixels. The next constant is the height of the part of a row in which the points of
+/// the rounds are drawn.
 const ROW: f64 = 34.0;
 const ROUNDS: f64 = 16.0;
-/// The width in pixels of the text with the change at the right end of a row, and the width of this text on a narrow
-/// page.
+/// The width in pixels of the text at the right end of a row, which states the change. The next constant is the width
+/// of this text on a narrow page.
 const CHANGE: f64 = 116.0;
 const NUMBER: f64 = 56.0;
 /// The page width in pixels below which a page counts as narrow.
@@ -99,7 +99,7 @@ pub(crate) fn prepare(table: &Table, spec: &ChartSpec, verdicts: &[Row]) -> Resu
     }
     if comparisons.is_empty() {
         return Err(PlotError::Empty(format!(
-            "no two configurations have \"{y}\" above 0 in the same round"
+            "in no round do two configurations have a value of \"{y}\" above 0"
         )));
     }
     baselines.dedup();
@@ -122,7 +122,7 @@ fn name_of(verdict: &Row) -> String {
     if within.is_empty() { candidate } else { format!("{candidate} ({within})") }
 }
 
-/// Computes the ratio of a candidate to its baseline in each round that both configurations have finished. Returns
+/// Computes the ratio of a candidate to its baseline in each round in which both configurations have a value. Returns
 /// `None` if no such round exists.
 fn compare(name: String, base: &BTreeMap<u64, f64>, own: &BTreeMap<u64, f64>) -> Option<PairedRatios> {
     let ratio = |(trial, own): (&u64, &f64)| {

@@ -1,7 +1,8 @@
 //! Draws a scene with the back ends of `plotters`: as SVG, and as PNG at twice the size.
 //!
-//! The back ends draw at integer coordinates, so the scene is drawn four times as large. The view box of the SVG scales
-//! the drawing down. The PNG averages groups of pixels, which also smooths every edge.
+//! The back ends draw only at integer coordinates. For precision, the scene is therefore drawn four times as large. The
+//! view box of the SVG scales the drawing down again. For a PNG, each group of pixels is averaged, which also smooths
+//! every edge.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -14,14 +15,14 @@ use crate::font::{self, BASELINE_EM, TextStyle, Typeface};
 use crate::palette::{Color, Mark, PAPER};
 use crate::scene::{Rect, Scene, Shape, Text};
 
-/// Units of a back end per pixel of the page.
+/// The enlargement of the drawing: the number of integer units of a back end per pixel of the page.
 const UNITS: f64 = 4.0;
 
 /// Pixels of a PNG per pixel of the page, for a screen. A PNG for print keeps all drawn pixels.
 const PNG_SCALE: usize = 2;
 
-/// Renders the scene as SVG. Screen readers read `title`. `in_print` is the number of pixels per inch of a page for
-/// print, and `None` for a screen.
+/// Renders the scene as SVG. `title` is the text for screen readers. `in_print` is the number of pixels per inch of a
+/// page for print; `None` for a page on a screen.
 pub(crate) fn svg(scene: &Scene, title: &str, in_print: Option<f64>) -> String {
     let (width, height) = size(scene);
     let mut text = String::new();
@@ -107,7 +108,7 @@ fn shrink(pixels: &[u8], width: usize, step: usize) -> (Vec<u8>, (u32, u32)) {
     (small, (columns as u32, rows as u32))
 }
 
-/// The way in which the corners of lines are drawn.
+/// How the corners of lines are drawn.
 #[derive(Clone, Copy, PartialEq)]
 enum Joins {
     /// The back end draws paths without gaps.
@@ -247,7 +248,7 @@ fn units((x, y): (f64, f64)) -> (i32, i32) {
     ((x * UNITS).round() as i32, (y * UNITS).round() as i32)
 }
 
-/// Cuts a line into dashes. `lengths` alternates between the length of a dash and the length of a gap.
+/// Cuts a line into dashes. `lengths` contains the lengths of dashes and gaps alternately, beginning with a dash.
 fn dash(points: &[(f64, f64)], lengths: &[f64]) -> Vec<Vec<(f64, f64)>> {
     if lengths.is_empty() {
         return vec![points.to_vec()];

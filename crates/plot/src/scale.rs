@@ -25,8 +25,8 @@ pub(crate) struct Tick {
 }
 
 impl Scale {
-    /// Returns a linear scale that covers all values. The scale starts at 0 if `from_zero` is set, or if all values are
-    /// positive and then span at least a quarter of the scale.
+    /// Returns a linear scale that covers all values. The scale includes 0 if `from_zero` is true, or if no value is
+    /// negative and the smallest value is at most three quarters of the largest.
     pub(crate) fn linear(values: impl Iterator<Item = f64>, from_zero: bool) -> Self {
         let (least, largest) = span(values);
         let (low, high) = if least >= 0.0 && (from_zero || least <= 0.75 * largest) {
@@ -127,7 +127,7 @@ impl Scale {
         }
     }
 
-    /// Returns a tick at each of the given values that the scale contains.
+    /// Returns a tick at each of the given values that is within the scale.
     pub(crate) fn label(
         &self,
         numbers: impl IntoIterator<Item = f64>,
@@ -170,8 +170,8 @@ fn linear_ticks(low: f64, high: f64, count: usize, unit: Unit) -> (Vec<Tick>, &'
     (scale.label(numbers, write), axis.name)
 }
 
-/// Returns the powers of ten between `low` and `high`, or the powers of two for bytes. If there are few powers of ten,
-/// the result also contains their multiples by 2 and 5.
+/// Returns the powers of ten between `low` and `high`, or the powers of two for bytes. If there are only a few powers
+/// of ten, the result also contains their double and their fivefold.
 fn log_numbers(low: f64, high: f64, count: usize, unit: Unit) -> Vec<f64> {
     let base: f64 = if unit == Unit::Bytes { 2.0 } else { 10.0 };
     let (first, last) = (low.log(base).ceil() as i32, high.log(base).floor() as i32);
@@ -195,7 +195,7 @@ fn between_round(low: f64, high: f64, count: usize) -> Vec<f64> {
     (0..=2 * count).map(|i| (first + i as f64) * step).take_while(|number| *number <= high).collect()
 }
 
-/// Returns the number of nines in a fraction, such as 1 for 0.9 and 2 for 0.99.
+/// Returns the number of nines of a fraction: 1 for 0.9, 2 for 0.99, and intermediate numbers between them.
 fn nines(share: f64) -> f64 {
     -(1.0 - share.clamp(0.0, 1.0 - 1e-15)).log10()
 }

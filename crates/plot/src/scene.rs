@@ -141,7 +141,7 @@ impl Scene {
         self.shapes.push(Shape::Text(text));
     }
 
-    /// Returns the texts that extend beyond the page, overlap other texts, or are too small to read.
+    /// Returns one message for each text that extends beyond the page, overlaps another text, or is too small to read.
     pub(crate) fn flaws(&self) -> Vec<String> {
         let page = Rect { left: 0.0, top: 0.0, right: self.width, bottom: self.height };
         let texts: Vec<(&Text, Rect)> = self
@@ -189,7 +189,7 @@ impl Text {
         self
     }
 
-    /// Returns the bounding box of the text: from the top of capitals to the bottom of descenders.
+    /// Returns the bounding box of the text. Its height reaches from the top of capitals to the bottom of descenders.
     pub(crate) fn bounds(&self) -> Rect {
         let width = font::width(&self.line, self.size, self.weight);
         let before = match self.anchor {
@@ -209,8 +209,8 @@ impl Text {
 }
 
 /// Breaks text into lines that are at most `width` wide. Lines break at spaces and after `(`, `,` and `/`, and if
-/// necessary after `-` and `_`. A word that is wider than a line gets its own line and is cut with an ellipsis. If the
-/// text needs more than `most` lines, the last line is cut with an ellipsis.
+/// necessary after `-` and `_`. A word that is wider than a line gets its own line, and an ellipsis replaces its end.
+/// If the text needs more than `most` lines, an ellipsis replaces the end of the last line.
 pub(crate) fn wrap(text: &str, width: f64, size: f64, weight: Weight, most: usize) -> Vec<String> {
     let lines = wrap_at(&[' ', '(', ',', '/'], text, width, size, weight, most);
     if lines.iter().any(|line| line.ends_with('…')) {

@@ -1,4 +1,4 @@
-//! The description of a chart: `[[chart]]` of an experiment file.
+//! The description of a chart, which is a table `[[chart]]` of an experiment file.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ pub enum ChartFile {
     Levels,
 }
 
-/// The description of a chart: one table `[[chart]]`.
+/// The description of a chart, from one table `[[chart]]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChartSpec {
@@ -42,8 +42,8 @@ pub struct ChartSpec {
     /// Column on the vertical axis, or the color in a `heatmap`. A `cdf` has no `y`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub y: Option<String>,
-    /// Column whose values select the series. Each value has one color. Other swept columns that vary also separate
-    /// the series.
+    /// Column whose values distinguish the series. Each value has one color. If other swept columns also vary, they
+    /// also distinguish the series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<String>,
     /// Rows to draw: one value or a list of values per column. Default: `operation` is `all` and `phase` is the last
@@ -53,11 +53,11 @@ pub struct ChartSpec {
     /// Whether the horizontal axis is logarithmic.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub log_x: bool,
-    /// Whether the vertical axis (the color of a `heatmap`) is logarithmic. In a `cdf`, the steps to 90 %, 99 % and
-    /// 99.9 % then have the same height. A `cdf` is logarithmic by default.
+    /// Whether the vertical axis (in a `heatmap`, the color) is logarithmic. In a `cdf`, the steps from 0 to 90 %, 90
+    /// to 99 % and 99 to 99.9 % then have the same height. The default is `true` for a `cdf`, else `false`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_y: Option<bool>,
-    /// Whether to draw the theoretical values of `y`.
+    /// Whether the chart also shows the theoretical values and the ideal bounds of `y`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub theory: bool,
 }
@@ -145,7 +145,7 @@ impl ChartSpec {
 
     /// Creates the component for this kind of chart.
     pub(crate) fn component(&self) -> Box<dyn ChartKind> {
-        KINDS.build(&self.kind).expect("a chosen kind of chart can be built")
+        KINDS.build(&self.kind).expect("the parser accepts only kinds of chart that can be built")
     }
 
     /// Returns the path of the results file that this chart draws.
@@ -176,7 +176,7 @@ impl ChartSpec {
     }
 }
 
-/// Serializes a kind of chart as its label, which the parser accepts.
+/// Serializes a kind of chart as its label, which the parser can read again.
 fn write_kind<S: Serializer>(kind: &catalog::Choice, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&kind.label())
 }

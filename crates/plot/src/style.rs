@@ -11,7 +11,7 @@ use crate::PlotError;
 use crate::font::Typeface;
 
 /// File formats, size, font and texts of the charts of an experiment: its `[style]` table. Absent keys have their
-/// defaults.
+/// default values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FigureStyle {
@@ -44,7 +44,7 @@ impl FigureStyle {
     /// The keys of a `[style]` table.
     pub const KEYS: [&'static str; 6] = ["format", "width", "font", "title", "caption", "whiskers"];
 
-    /// Returns this style. Keys that are absent in this style have the values of `below`.
+    /// Returns this style, in which each absent key has the value that it has in `below`.
     #[must_use]
     pub fn over(self, below: Self) -> Self {
         Self {
@@ -57,7 +57,7 @@ impl FigureStyle {
         }
     }
 
-    /// Checks that the typeface can be read.
+    /// Checks that the typeface exists and can be read.
     ///
     /// # Errors
     /// A font file cannot be read, or a family is not installed.
@@ -155,9 +155,10 @@ impl Format {
 named! {
     /// The text below a chart.
     Caption, "caption":
-    /// The question, the conditions, the verdict, notes and the run.
+    /// The question, the conditions of the values, the verdict, the notes, and a line that names the experiment and the
+    /// run.
     All = "all";
-    /// The conditions, notes and the run.
+    /// The conditions of the values, the notes, and a line that names the experiment and the run.
     Facts = "facts";
     /// Only the verdict.
     Verdict = "verdict";
@@ -166,7 +167,7 @@ named! {
 }
 
 named! {
-    /// The interval around a median that whiskers and bands show.
+    /// The interval over trials that whiskers and bands show around a median.
     Whiskers, "interval":
     /// The 95 % confidence interval of the median, from order statistics. With fewer than 6 trials, the chart shows the
     /// range instead.
@@ -237,7 +238,7 @@ pub struct Length {
 impl Length {
     /// The smallest and the largest width of a figure in print, in inches.
     const BOUNDS: [f64; 2] = [2.5, 20.0];
-    /// The named widths: a column of a two-column paper (ACM, USENIX), and the whole page, in inches.
+    /// The named widths in inches: a column of a two-column paper (ACM, USENIX), and the whole width of the page.
     const NAMED: [(&'static str, f64); 2] = [("column", 3.33), ("page", 7.0)];
     const UNITS: [(&'static str, f64); 4] =
         [("in", 1.0), ("mm", 1.0 / 25.4), ("cm", 1.0 / 2.54), ("pt", 1.0 / 72.27)];

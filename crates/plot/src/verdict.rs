@@ -1,6 +1,6 @@
 //! The verdicts on the values of a chart: a sentence in the caption, and a sign at each bar. Some candidates cannot be
-//! compared with their baseline, such as filters of different sizes. The sentence states only the number of these
-//! candidates.
+//! compared with their baseline, for example because a filter has other bits per key and another false-positive rate.
+//! The sentence states only the number of these candidates.
 //!
 //! The verdicts come only from `verdicts.csv`, so a chart that is drawn again shows the verdicts of the run.
 
@@ -15,7 +15,8 @@ use crate::{ChartSpec, Form};
 /// The largest number of candidates that a sentence names.
 const MOST_NAMED: usize = 6;
 
-/// The smallest ratio that is printed as a factor. Smaller ratios are printed as a change in percent of the baseline.
+/// The smallest change that is printed as a factor, in either direction: from 0.5 downwards, and from 2 upwards.
+/// Smaller changes are printed in percent of the baseline.
 const LARGE: f64 = 2.0;
 
 /// The sign at a bar for each verdict.
@@ -78,8 +79,8 @@ impl<'a> Judged<'a> {
     }
 
     /// Returns a sentence such as `Verdict against leveled: tiered is 2.28x faster (95 % CI 2.18x to 2.65x).` If the
-    /// verdicts compare configurations in several groups with equal settings, the sentence states only the number of
-    /// verdicts of each kind.
+    /// verdicts come from several groups of configurations, the sentence states only the number of verdicts of each
+    /// kind.
     pub(crate) fn sentence(&self) -> Option<String> {
         let first = self.rows.first()?;
         let column = self.column.as_ref()?;
@@ -103,16 +104,16 @@ impl<'a> Judged<'a> {
         Some(format!("Verdict against {baseline}{agree}{phase}: {named}{more}.{}{no_rivals}", self.factors()))
     }
 
-    /// Returns the name of the common baseline, or a text for several baselines. Returns `None` if there are no
-    /// verdicts.
+    /// Returns the name of the common baseline of all verdicts, or a text for several baselines. Returns `None` if
+    /// there are no verdicts.
     fn baseline(&self) -> Option<String> {
         let first = self.rows.first()?.get(&v::BASELINE);
         let is_same = self.rows.iter().all(|row| row.get(&v::BASELINE) == first);
         Some(if is_same { name(&first.to_string()) } else { "the baseline of each group".to_owned() })
     }
 
-    /// Returns a warning if compared configurations differ in several settings. The text is empty if only one setting
-    /// differs, because another line of the caption names this setting.
+    /// Returns a warning if compared configurations differ in several settings. Returns an empty text if only one
+    /// setting differs, because another line of the caption names this setting.
     fn factors(&self) -> String {
         let most = self.rows.iter().filter_map(|row| Some((row.get(&v::FACTORS).integer()?, row)));
         match most.max_by_key(|(count, _)| *count) {
@@ -130,7 +131,7 @@ impl<'a> Judged<'a> {
         (count > 0).then(|| format!("{count} {verdict}"))
     }
 
-    /// Returns the explanation of the signs that the chart shows.
+    /// Returns the explanation of the verdict signs at the bars. Returns `None` if the chart shows no signs.
     pub(crate) fn key(&self) -> Option<String> {
         let used = SIGNS.iter().filter(|(verdict, _)| self.has_signs && self.counted(verdict).is_some());
         let key: Vec<String> = used.map(|(verdict, sign)| format!("{sign}{SPACE}{verdict}")).collect();
@@ -170,7 +171,7 @@ fn is_called(row: &Row, name: &str, verdict: &Row, labels: &BTreeSet<String>) ->
     is_named && agrees
 }
 
-/// Returns whether a verdict is `no rival`: the candidate cannot be compared with its baseline.
+/// Returns whether the reason of a verdict is `no rival`, so that the candidate cannot be compared with its baseline.
 fn is_no_rival(verdict: &Row) -> bool {
     verdict.get(&v::DOUBT).to_string().starts_with(v::NO_RIVAL)
 }

@@ -1,13 +1,16 @@
-//! An argument of a computation: a value in the table `with`.
+//! The arguments of computations, which a `[[claim]]` table sets in its table `with`.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// An argument of a computation, as the claim states it.
+/// An argument of a computation, as the experiment file states it.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "expected a number, a flag, a name, a list, or a table by subject")]
+#[serde(
+    untagged,
+    expecting = "expected a number, true or false, a name, a list, or a table with one value per subject"
+)]
 pub enum Argument {
     /// A number.
     Number(f64),
@@ -17,6 +20,7 @@ pub enum Argument {
     Text(String),
     /// A list with one element per claim, or with several numbers.
     List(Vec<Argument>),
-    /// One argument per subject of the claims, or per value of a parameter.
+    /// One argument per subject of the claims, or per value of a parameter of the claims. The key is the subject or the
+    /// value.
     Table(BTreeMap<String, Argument>),
 }

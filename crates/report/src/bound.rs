@@ -1,9 +1,9 @@
-//! A bound: whether the result of a computation is an upper or a lower limit for a claim.
+//! States whether the result of a computation is an upper or a lower bound for a claim.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Whether the result of a computation is a lower or an upper bound of a claim.
+/// States whether the result of a computation is a lower or an upper bound for a claimed value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 pub enum Bound {
     /// The claimed value is at least the computed result.

@@ -1,4 +1,5 @@
-//! The claims of a document: the numbers that the document states. Each row of the file `claims.csv` has one claim.
+//! The claims of a document, which are the numbers that the document states. Each row of the file `claims.csv` contains
+//! one claim.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -17,7 +18,7 @@ pub struct Claim {
     /// The section that states the claim.
     pub section: String,
     /// The figure or table that contains the claimed number. The field is empty for a claim in prose, and `table` for a
-    /// table that the document does not number.
+    /// table without a number in the document.
     pub figure: String,
     /// The subject of the claim, such as a variant or the name of a table row.
     pub subject: String,
@@ -30,7 +31,7 @@ pub struct Claim {
     pub value: f64,
     /// The unit of `value`. All claims about the same metric must have the same unit.
     pub unit: String,
-    /// Whether the claimed number is exact, approximate, a bound, or one end of a range.
+    /// How the document states the number: exact, approximate, as a bound, or as one end of a range.
     #[serde(rename = "bound")]
     pub standing: Statement,
 }
@@ -50,7 +51,7 @@ pub enum Statement {
     /// An upper limit, such as "no more than 5".
     #[serde(rename = "at most")]
     AtMost,
-    /// The largest of several values, such as "up to 5".
+    /// The largest of several measured values, such as "up to 5".
     #[serde(rename = "up to")]
     UpTo,
     /// The lower end of a range. Another claim is the upper end.
@@ -62,7 +63,8 @@ pub enum Statement {
 }
 
 impl Statement {
-    /// Returns the statement of the other end of a range. `None` if the claim is not an end of a range.
+    /// Returns the kind of statement for the other end of a range. Returns `None` if this kind of statement is not an
+    /// end of a range.
     fn other_end(self) -> Option<Self> {
         match self {
             Self::From => Some(Self::To),
@@ -73,7 +75,7 @@ impl Statement {
 }
 
 impl Claim {
-    /// Creates a claim without a name, for a value that the document does not state.
+    /// Creates a claim without a name, for a value that is not a row of `claims.csv`.
     pub(crate) fn unnamed(value: f64, unit: &str) -> Self {
         Self {
             id: String::new(),
@@ -105,8 +107,8 @@ impl Claims {
     /// Reads `claims.csv`.
     ///
     /// # Errors
-    /// Returns an error in three cases: the file cannot be read, a row is not a valid claim, or a name or a metric
-    /// contradicts another row.
+    /// Returns an error in these cases: the file cannot be read; a row is not a valid claim; two claims have the same
+    /// name; a metric has two units; the other end of a range is missing.
     pub fn read(path: &Path) -> Result<Self, ClaimsError> {
         let whole = |message: String| ClaimsError::File { path: path.to_owned(), message };
         let mut reader = csv::Reader::from_path(path).map_err(|error| whole(error.to_string()))?;
@@ -124,7 +126,7 @@ impl Claims {
             |claim: &&Claim| claim.standing.other_end().is_some() && claims.other_end(claim).is_none();
         match claims.claims.iter().find(is_alone) {
             Some(claim) => Err(whole(format!(
-                "the claim {} is one end of a range, but the other end is missing",
+                "claim {} is one end of a range, but no claim states the other end of this range",
                 claim.id
             ))),
             None => Ok(claims),
@@ -140,7 +142,7 @@ impl Claims {
         {
             let (metric, unit, theirs) = (&claim.metric, &claim.unit, &other.unit);
             return Err(format!(
-                "{metric} has the unit {unit} here but {theirs} in {}; use one unit per metric",
+                "{metric} has the unit {unit} here, but the unit {theirs} in {}; use one unit per metric",
                 other.id
             ));
         }
@@ -156,7 +158,7 @@ impl Claims {
         self.places.get(id).map(|at| &self.claims[*at])
     }
 
-    /// Returns the claim for the other end of a range, if `claim` is one end of a range.
+    /// Returns the claim that states the other end of the range, if `claim` is one end of a range.
     pub fn other_end(&self, claim: &Claim) -> Option<&Claim> {
         let standing = claim.standing.other_end()?;
         let said = |claim: &Claim| {
@@ -172,7 +174,7 @@ impl Claims {
     }
 }
 
-/// Parses a text such as `key=value;…` into pairs of a key and a value.
+/// Parses the parameters of a claim from a text such as `key=value;key=value`.
 fn params<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, String>, D::Error> {
     let text = String::deserialize(deserializer)?;
     let mut params = BTreeMap::new();
@@ -181,13 +183,14 @@ fn params<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<
             .split_once('=')
             .ok_or_else(|| serde::de::Error::custom(format!("\"{pair}\" is not key=value")))?;
         if params.insert(key.to_owned(), value.to_owned()).is_some() {
-            return Err(serde::de::Error::custom(format!("the key {key} is given twice")));
+            return Err(serde::de::Error::custom(format!("the key {key} occurs twice")));
         }
     }
     Ok(params)
 }
 
-/// Returns the CSV reader's error message about a row, with the name of the column.
+/// Returns the error message of the CSV reader about a row. Adds the name of the column, if the reader reports a
+/// column.
 fn said(error: &csv::Error, header: &csv::StringRecord) -> String {
     match error.kind() {
         csv::ErrorKind::Deserialize { err, .. } => {
@@ -238,9 +241,12 @@ mod tests {
             ("a-1,,,,m,,inf,x,exact\n", ":2: value is inf"),
             ("a-1,,,,m,,1,x,roughly\n", ":2: unknown variant `roughly`"),
             ("a-1,,,,m,gets,1,x,exact\n", ":2: \"gets\" is not key=value"),
-            ("a-1,,,,m,a=1;a=2,1,x,exact\n", ":2: the key a is given twice"),
+            ("a-1,,,,m,a=1;a=2,1,x,exact\n", ":2: the key a occurs twice"),
             ("a-1,,,,m,,1,x,exact\na-1,,,,m,,1,x,exact\n", ":3: the file has the claim a-1 twice"),
-            ("a-1,,,,m,,1,x,exact\na-2,,,,m,,1,%,exact\n", ":3: m has the unit % here but x in a-1"),
+            (
+                "a-1,,,,m,,1,x,exact\na-2,,,,m,,1,%,exact\n",
+                ":3: m has the unit % here, but the unit x in a-1",
+            ),
             ("a-1,,,,m\n", "claims.csv: "),
         ] {
             let error = read(rows).unwrap_err();

@@ -1,4 +1,4 @@
-//! Contradictions of a document with itself, with arithmetic or with theory: `contradictions.toml`.
+//! The contradictions of a document with itself, with arithmetic or with theory, from the file `contradictions.toml`.
 
 use std::collections::BTreeMap;
 
@@ -19,14 +19,14 @@ pub struct Contradiction {
     pub kind: ContradictionKind,
     /// The statement of the document, paraphrased.
     pub says: String,
-    /// Derivation of the correct value.
+    /// Derivation that shows the error, such as the derivation of the correct value.
     #[serde(default)]
     pub why: String,
-    /// The sides of the contradiction, each with the computation that checks the side. The list is empty if `open`
-    /// contains a reason.
+    /// The sides of the contradiction: the numbers that the document states, each with the computation that checks it.
+    /// The list is empty if `open` is set.
     #[serde(default, rename = "check")]
     pub checks: Vec<ContradictionSide>,
-    /// Reason why no computation can decide the contradiction.
+    /// Reason why no computation can decide the contradiction. Set only if there is no `[[check]]`.
     #[serde(default)]
     pub open: Option<String>,
 }
@@ -60,13 +60,13 @@ impl ContradictionKind {
     }
 }
 
-/// One side of a contradiction, with the computation that checks it.
+/// One side of a contradiction: a number that the document states, with the computation that checks the number.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ContradictionSide {
-    /// The claimed quantity and its subject.
+    /// The quantity that the side claims, and the subject of this quantity.
     pub side: String,
-    /// The claimed number, or the name of the claim that states it.
+    /// The claimed number, or the name of the claim that states this number.
     pub claimed: Claimed,
     /// Unit of the number, if no claim states the unit.
     #[serde(default)]
@@ -76,7 +76,7 @@ pub struct ContradictionSide {
     /// Arguments of the computation.
     #[serde(default)]
     pub with: BTreeMap<String, Argument>,
-    /// Whether the result is a lower or an upper limit of the claim.
+    /// Whether the result is a lower or an upper bound for the claim.
     #[serde(default)]
     pub bound: Option<Bound>,
     /// Allowed deviation, relative to the claimed number.
@@ -94,29 +94,29 @@ pub enum Claimed {
     Claim(String),
 }
 
-/// One side of a contradiction, together with the result of its computation.
+/// A checked side of a contradiction: its claim and the result of its computation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
-    /// The claimed quantity and its subject.
+    /// The quantity that the side claims, and the subject of this quantity.
     pub side: String,
     /// The claim that states the number of the side.
     pub claim: Claim,
     /// The result of the computation.
     pub computed: f64,
-    /// Whether the computed result is an upper or a lower limit of the claim. `None` if the result is no limit.
+    /// Whether the computed result is an upper or a lower bound for the claim. `None` if the result is an exact value.
     pub bound: Option<Bound>,
-    /// Whether the claim of the side agrees with the result.
+    /// Whether the claim of the side agrees with the result, within the tolerance.
     pub holds: bool,
 }
 
-/// The ruling on a contradiction, which follows from the computations of the sides.
+/// The ruling on a contradiction: how many of its sides agree with their computations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ruling {
-    /// No side agrees with the computation.
+    /// No side agrees with its computation.
     Refuted,
-    /// Some sides agree with the computation, and the other sides do not.
+    /// Some sides agree with their computations, and the other sides do not.
     Decided,
-    /// Every side agrees with the computation.
+    /// Every side agrees with its computation.
     Stands,
     /// No computation decides the contradiction.
     Open,
@@ -137,7 +137,7 @@ impl Ruling {
     }
 }
 
-/// A contradiction with the results of its computations and with its ruling.
+/// A checked contradiction, with the results of its computations and the ruling.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settled {
     /// The folder name of the document that contains the contradiction.
@@ -163,7 +163,8 @@ impl Contradiction {
     pub fn settle(self, document: &str, claims: &Claims) -> Result<Settled, String> {
         if self.checks.is_empty() != self.open.is_some() {
             return Err(format!(
-                "{}: set exactly one of the keys \"check\" and \"open\"; open is the reason why there are no checks",
+                "{}: set exactly one of the keys \"check\" and \"open\"; \"open\" is the reason why no computation \
+                 can check the contradiction",
                 self.id
             ));
         }
@@ -204,7 +205,8 @@ impl ContradictionSide {
         Ok(Checked { side: self.side.clone(), claim, computed, bound: self.bound, holds })
     }
 
-    /// Returns the claim that a side names, or an unnamed claim with the side's number.
+    /// Returns the claim that the side names. If the side contains a number instead, returns a claim without a name
+    /// that states this number.
     fn claim(&self, claims: &Claims) -> Result<Claim, String> {
         match &self.claimed {
             Claimed::Claim(id) => {

@@ -1,10 +1,11 @@
-//! Errors in files of claims. The messages help the maintainer of the file to fix the errors.
+//! The errors of files such as `claims.csv`. Each message contains the path and the line, so that maintainers can fix
+//! the file.
 
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// An error in a file of claims.
+/// An error in a file such as `claims.csv` or `features.csv`.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ClaimsError {
@@ -21,7 +22,7 @@ pub enum ClaimsError {
     Row {
         /// The path of the file.
         path: PathBuf,
-        /// The line of the row, from 1.
+        /// The line number of the row, starting from 1.
         line: u64,
         /// The error message.
         message: String,

@@ -1,5 +1,5 @@
-//! The features of the documented systems, and the settings or files of this repository that implement the features:
-//! `features.csv`.
+//! The features of the documented systems, from the file `features.csv`. The file also names the settings or files of
+//! this repository that implement each feature.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ pub struct Feature {
     pub reachable: Reach,
     /// The settings, files or folders that implement the feature, separated by `; `.
     pub path: String,
-    /// The difference from the document, or the part of the feature that is missing.
+    /// The difference between this implementation and the document, or the part of the feature that is missing.
     pub note: String,
 }
 

@@ -1,11 +1,11 @@
-//! The contents of the report pages: systems, the figures of each system, and the answers of experiments to each
-//! figure.
+//! The contents of the report pages: the documented systems, the figures of each system, and the answers of experiments
+//! to each figure.
 
 use std::collections::BTreeMap;
 
 use crate::{Claim, FigureSource, Finding, Judgement};
 
-/// A claim together with its judgement.
+/// A claim with its judgement.
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// The claim.
@@ -32,7 +32,7 @@ pub struct SvgChart {
 pub struct RunNote {
     /// The name of the experiment.
     pub experiment: String,
-    /// The identifier of the run.
+    /// The identifier of the run, from its manifest.
     pub run_id: String,
     /// Whether the run was a quick run, which is smaller than a full run.
     pub is_quick: bool,
@@ -48,7 +48,7 @@ pub struct RunNote {
     pub engines: Vec<EngineNote>,
     /// The parts of the experiment that did not run, each with the reason.
     pub left_out: Vec<String>,
-    /// The warnings of the run about doubtful measurements.
+    /// The warnings about doubtful measurements in this run.
     pub warnings: Vec<String>,
 }
 
@@ -68,7 +68,7 @@ pub struct EngineNote {
 /// The answer that one experiment file gives for one figure.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
-    /// The figure in the document.
+    /// The figure of the document that the experiment reproduces.
     pub source: FigureSource,
     /// The path of the experiment file in this repository.
     pub file: String,
@@ -77,7 +77,7 @@ pub struct Answer {
     pub question: Option<String>,
     /// The run of the experiment. `None` if the experiment has not run.
     pub run: Option<RunNote>,
-    /// A sentence with the outcome of the run, from its verdicts.
+    /// A sentence about the outcome of the run, generated from its verdicts. `None` if there are no verdicts.
     pub outcome: Option<String>,
     /// The charts of the experiment.
     pub charts: Vec<SvgChart>,
@@ -94,7 +94,7 @@ pub struct Figure {
     pub answers: Vec<Answer>,
 }
 
-/// One of the published documents, with its figures.
+/// A documented system: one of the published documents, with its figures.
 #[derive(Clone, Debug)]
 pub struct System {
     /// The folder name of the document.
@@ -103,7 +103,7 @@ pub struct System {
     pub figures: Vec<Figure>,
 }
 
-/// The number of claims for each finding.
+/// Counts of claims by finding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FindingCounts {
     counts: [usize; Finding::ALL.len()],
@@ -121,7 +121,7 @@ impl FindingCounts {
         tally
     }
 
-    /// Returns the number of claims that a computation reproduces without a measurement.
+    /// Returns the number of claims that are reproduced by a computation without a measurement.
     pub fn by_arithmetic(&self) -> usize {
         self.by_arithmetic
     }
@@ -136,13 +136,14 @@ impl FindingCounts {
         self.counts.iter().sum()
     }
 
-    /// Returns the number of claims that were tested.
+    /// Returns the number of claims that were tested, which are all claims except those with the finding "not testable
+    /// here".
     pub fn tested(&self) -> usize {
         self.total() - self.count(Finding::NotTestable)
     }
 
     /// Returns the most frequent finding about the tested claims. If two findings are equally frequent, returns the
-    /// better finding.
+    /// better finding. Returns [`Finding::NotTestable`] if no claim was tested.
     pub fn prevailing(&self) -> Finding {
         let tested = Finding::ALL.into_iter().filter(|finding| *finding != Finding::NotTestable);
         let most = tested.rev().max_by_key(|finding| self.count(*finding));

@@ -1,4 +1,5 @@
-//! The forms of a comparison. A form defines how a measurement and a second value are combined into one number.
+//! The forms of a comparison, such as a ratio. A form defines how the measurement and the measurement of the other side
+//! are combined into one number.
 
 use measure::{Criteria, Interval, Sample, compare};
 use results::Better;
@@ -22,8 +23,8 @@ impl Measured {
 }
 
 impl Compare {
-    /// Combines the measurement `m` and the other side's measurement `r` into one number. `None` if the form needs
-    /// more than two values.
+    /// Combines the measurement `m` and the other side's measurement `r` into one number. Returns `None` for a rank or
+    /// a crossing, which need more than two values.
     pub(crate) fn apply(self, better: Better, m: f64, r: f64) -> Option<f64> {
         let factor = if better == Better::Higher { m / r } else { r / m };
         match self {
@@ -50,8 +51,9 @@ impl Compare {
         }
     }
 
-    /// Combines each trial of a measurement with the same trial of the other side. Without another side, the
-    /// measurement is compared with 1.
+    /// Combines each trial of a measurement with the same trial of the other side, and returns the median of the
+    /// results. Without another side, all values of the other side are 1. Returns `None` if the two sides have no trial
+    /// in common, or if the result is not finite.
     pub(crate) fn measured(self, better: Better, own: &Sample, other: Option<&Sample>) -> Option<Measured> {
         let ones = Sample::new("", own.blocks.iter().map(|(trial, _)| (*trial, 1.0)));
         let other = other.unwrap_or(&ones);
@@ -73,8 +75,9 @@ impl Compare {
     }
 }
 
-/// Returns the `x` at which a curve reaches `value`. The result is interpolated between the first two neighboring
-/// points that are on different sides of `value`. If both values are above 0, the interpolation uses their logarithms.
+/// Returns the `x` at which a curve reaches `value`. Between points, the result is interpolated in the first interval
+/// whose ends are on different sides of `value`. If `y` and `value` are above 0, the interpolation uses the logarithms
+/// of `y`. Returns `None` if the curve does not reach `value`.
 pub(crate) fn crossing(points: &[(f64, f64)], value: f64) -> Option<f64> {
     if let Some((x, _)) = points.iter().find(|(_, y)| y.total_cmp(&value).is_eq()) {
         return Some(*x);
@@ -90,8 +93,9 @@ pub(crate) fn crossing(points: &[(f64, f64)], value: f64) -> Option<f64> {
     Some(x0 + share * (x1 - x0))
 }
 
-/// Returns the smallest `x` from which the curve `own` stays better than the curve `other` by at least the fraction
-/// `by`. The function considers only values of `x` that both curves have.
+/// Returns the smallest `x` from which on the curve `own` is better than the curve `other` by at least the fraction
+/// `by`. The function considers only values of `x` that both curves contain. Returns `None` if `own` does not lead at
+/// the largest of these values.
 pub(crate) fn lead(own: &[(f64, f64)], other: &[(f64, f64)], better: Better, by: f64) -> Option<f64> {
     let both = own.iter().filter_map(|(x, m)| {
         let (_, r) = other.iter().find(|(theirs, _)| theirs.total_cmp(x).is_eq())?;

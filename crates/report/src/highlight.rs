@@ -1,4 +1,5 @@
-//! The first questions of readers, each with the claims that answer the question.
+//! The questions that the report answers first, from the file `highlights.toml`, each with the claims that answer the
+//! question.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,19 +15,20 @@ pub struct Highlight {
     pub question: String,
     /// Names of the claims.
     pub ids: Ids,
-    /// Theoretical values for another design of the same name, such as Dostoevsky's lazy leveling.
+    /// Theoretical values of another design that has the same name as the documented design, such as the lazy leveling
+    /// of Dostoevsky. The report prints these values next to the claims.
     #[serde(default)]
     pub beside: Vec<Theory>,
 }
 
-/// A question with the judged claims that answer it.
+/// A question of the report, with the judged claims that answer it.
 #[derive(Clone, Debug)]
 pub struct Highlighted {
-    /// The disputed question of readers.
+    /// The disputed question that the report answers first.
     pub question: String,
     /// The claims, each with its document, its figure and its judgement.
     pub judged: Vec<(String, String, Judged)>,
-    /// Theoretical values for other designs with the same name.
+    /// Theoretical values of other designs that have the same name as the documented design.
     pub beside: Vec<Expected>,
 }
 
@@ -43,8 +45,9 @@ impl Highlight {
                 Some((system.document.clone(), figure.name.clone(), judged.clone()))
             })
         };
-        let look_up =
-            |id: &String| find(id).ok_or_else(|| format!("\"{}\": there is no claim {id}", self.question));
+        let look_up = |id: &String| {
+            find(id).ok_or_else(|| format!("\"{}\": no experiment file tests a claim {id}", self.question))
+        };
         let judged = self.ids.all().iter().map(look_up).collect::<Result<_, _>>()?;
         let beside = self.beside.iter().map(|theory| {
             beside(theory).map_err(|message| format!("\"{}\": beside: {message}", self.question))
@@ -54,11 +57,12 @@ impl Highlight {
     }
 }
 
-/// Computes the result of a theory that does not belong to a claim.
+/// Computes a theoretical value that does not belong to a claim. Returns an error if the value cannot be computed or
+/// has no unit.
 fn beside(theory: &Theory) -> Result<Expected, String> {
     theory.check()?;
     let unit = theory.unit.as_deref().filter(|_| theory.computed.is_some());
-    let unit = unit.ok_or("a computed value needs a unit, such as unit = \"bits\"")?;
+    let unit = unit.ok_or("computed or unit is missing; set both, such as unit = \"bits\"")?;
     let about =
         About { claim: &Claim::unnamed(0.0, unit), place: 0, claims: &Claims::default(), facts: &Nothing };
     theory.expected(about)
@@ -79,8 +83,8 @@ mod tests {
         let found = asked(&format!("{one}unit = \"bits\"")).unwrap();
         assert!((found.beside[0].value.unwrap() - 9.585).abs() < 1e-3);
         for (beside, said) in [
-            (one, "needs a unit"),
-            ("says = \"nothing\"", "needs a unit"),
+            (one, "unit is missing"),
+            ("says = \"nothing\"", "unit is missing"),
             ("computed = \"bloom_bits\"\nunit = \"bits\"\nsays = \"x\"", "with: fpr is missing"),
             ("unit = \"bits\"", "says is missing"),
         ] {

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// The names of claims, in the order of the file. Ranges are allowed: `cs265-020..cs265-021, cs265-204`.
+/// A list of claim names, in the order of the text. The text may contain inclusive ranges:
+/// `cs265-020..cs265-021, cs265-204`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 pub struct Ids(Vec<String>);
@@ -28,15 +29,15 @@ impl TryFrom<String> for Ids {
         }
         for (at, id) in ids.iter().enumerate() {
             if ids[..at].contains(id) {
-                return Err(format!("the list has {id} twice"));
+                return Err(format!("{id} occurs twice in the list"));
             }
         }
         Ok(Self(ids))
     }
 }
 
-/// A claim name that is split into its parts, for example the document `cs265`, the number 20 and the number of
-/// digits 3.
+/// The parts of a claim name. For example, `cs265-020` consists of the document `cs265` and the number 20 with 3
+/// digits.
 struct Id<'a> {
     document: &'a str,
     number: u32,
@@ -63,7 +64,12 @@ fn id(text: &str) -> Result<Id<'_>, String> {
 
 fn between<'a>(first: &'a Id<'a>, last: &'a Id<'a>) -> Result<impl Iterator<Item = String> + 'a, String> {
     if first.document != last.document || first.digits != last.digits || first.number >= last.number {
-        return Err(format!("{}..{} is not a range of claims", first.name(), last.name()));
+        return Err(format!(
+            "{}..{} is not a range of claims: both ends must name one document and have equally many digits, and the \
+             first number must be below the last",
+            first.name(),
+            last.name()
+        ));
     }
     Ok((first.number..=last.number).map(|number| Id { number, ..*first }.name()))
 }

@@ -11,23 +11,25 @@ use crate::text::beside;
 use crate::weigh::{Weighed, slack};
 use crate::{At, Bound, Claim, Claims, Compare, Expected, Facts, Quantity, Rule, Statement, Theory, Way};
 
-/// The evidence by which a claim is judged.
+/// The evidence by which claims are judged: the results of an experiment, and facts about the machine and the program.
 #[derive(Clone, Copy)]
 pub struct Evidence<'a> {
     /// The result rows of the experiment, or the reason why the experiment did not run.
     pub runs: Result<&'a Table, &'a str>,
     /// The number of CPU cores of the machine that ran the experiment.
     pub cores: Option<u64>,
-    /// The facts about the program and the experiment, which computations may read.
+    /// The facts about the program and the experiment that computations may read.
     pub facts: &'a dyn Facts,
 }
 
-/// Judges the claim at index `place` among the claims of a rule.
+/// Judges the claim with the index `place` in the list of claims of a rule.
 ///
 /// # Panics
 /// Panics if the rule was not checked with [`Sheet::check_against`](crate::Sheet::check_against) before.
 pub fn judge(rule: &Rule, place: usize, claims: &Claims, evidence: &Evidence<'_>) -> Judgement {
-    let claim = claims.get(&rule.ids.all()[place]).expect("rules were checked against their claims");
+    let claim = claims
+        .get(&rule.ids.all()[place])
+        .expect("check_against() has checked that all claims of the rule exist");
     let case = Case { rule, place, claim, claims, evidence };
     let judged = match rule.way() {
         Way::Untestable => case.untested(rule.untestable.clone().unwrap_or_default()),
@@ -40,7 +42,7 @@ pub fn judge(rule: &Rule, place: usize, claims: &Claims, evidence: &Evidence<'_>
     }
 }
 
-/// Judges a claim by the computation of a rule. The rule need not list the claim.
+/// Judges a claim by the computation of a rule, even if the rule does not list the claim.
 pub(crate) fn compute(rule: &Rule, claim: &Claim, claims: &Claims, evidence: &Evidence<'_>) -> Judgement {
     Case { rule, place: 0, claim, claims, evidence }.computed()
 }
@@ -54,7 +56,7 @@ struct Case<'a> {
     evidence: &'a Evidence<'a>,
 }
 
-/// The claimed number next to the measurement, both in the form of the comparison.
+/// The claimed number and the measurement, both in the form of the comparison.
 struct Beside {
     claimed: f64,
     measured: Measured,
@@ -126,19 +128,21 @@ impl Case<'_> {
         }
     }
 
-    /// Returns the theoretical value for the claim. If the value cannot be computed, the result contains the reason.
+    /// Returns the theoretical value for the claim. If the value cannot be computed, the result contains only the
+    /// reason.
     fn expected(&self, theory: &Theory) -> Expected {
         let nothing = |says| Expected { value: None, bound: None, unit: None, says };
         theory.expected(self.about()).unwrap_or_else(nothing)
     }
 
-    /// Returns the claim and the facts that a computation may read.
+    /// Returns the claim and the other inputs of a computation.
     fn about(&self) -> About<'_> {
         About { claim: self.claim, place: self.place, claims: self.claims, facts: self.evidence.facts }
     }
 
-    /// Returns the finding that a computed number `theory` gives for the claim, with the reason. If a bound allows the
-    /// claim but is far from the claimed number, the computation supports only the direction of the claim.
+    /// Returns the finding that follows from the computed number `theory`, with the reason. If `theory` is a bound that
+    /// the claim meets, but that is far from the claimed number, the computation supports only the direction of the
+    /// claim.
     fn held_to(&self, theory: f64, force: Force) -> (Finding, &'static str) {
         let value = self.claim.value;
         let slack = slack(Compare::Value, self.rule.tolerance, value);
@@ -160,16 +164,19 @@ impl Case<'_> {
             (Some(_), _) if is_near => {
                 (Finding::Reproduced, "equal to the computed bound, within the tolerance")
             }
-            (Some(_), _) => (Finding::DirectionOnly, "possible, but far from the computed bound"),
+            (Some(_), _) => (
+                Finding::DirectionOnly,
+                "the claimed value meets the computed bound, but differs from it by more than the tolerance",
+            ),
             (None, Statement::AtLeast) if is_below => (Finding::Reproduced, "the computed number is larger"),
             (None, Statement::AtMost) if is_above => (Finding::Reproduced, "the computed number is smaller"),
             (None, _) if is_near => {
                 (Finding::Reproduced, "equal to the computed number, within the tolerance")
             }
             (None, Statement::UpTo) if is_above && theory > 0.0 && force == Force::Should => {
-                (Finding::DirectionOnly, "even the best computed number is smaller")
+                (Finding::DirectionOnly, "the claimed maximum is above the computed number")
             }
-            (None, _) => (otherwise, "different from the computed number"),
+            (None, _) => (otherwise, "different from the computed number by more than the tolerance"),
         }
     }
 
@@ -184,11 +191,11 @@ impl Case<'_> {
     }
 
     /// Converts the claim and its measurement to the form of the comparison. If there is no measurement, returns the
-    /// reason.
+    /// reason as an error.
     fn measure(&self) -> Result<Beside, String> {
         let (Some(quantity), compare) = (&self.rule.column, self.rule.compare.unwrap_or(Compare::Value))
         else {
-            return Err("the rule measures nothing".to_owned());
+            return Err("the rule names no column to measure".to_owned());
         };
         if self.rule.way() == Way::Run {
             if self.other_claim().is_some_and(|other| other.id == self.claim.id) || self.is_own_other() {
@@ -213,8 +220,8 @@ impl Case<'_> {
         Ok(Beside { claimed, measured })
     }
 
-    /// Returns the sizes of the measurement and of the other side's measurement. `None` if the sizes equal those of
-    /// the document.
+    /// Returns the sizes of the measurement and of the other side's measurement, such as `1,250,000 against 125,000`.
+    /// Returns `None` if both have the sizes of the document.
     fn measured_at(&self) -> Option<String> {
         let runs = self.evidence.runs.ok()?;
         let of = |lookup: &Lookup| sizes(runs, lookup).map(|all| all.join(", "));
@@ -240,16 +247,18 @@ impl Case<'_> {
         let other = Lookup::of_other(self.rule, self.claim)
             .map(|lookup| {
                 read(runs, &lookup.at(place), quantity, scale_other)
-                    .map_err(|why| format!("the other side: {why}"))
+                    .map_err(|why| format!("the measurement of the other side is missing: {why}"))
             })
             .transpose()?;
-        compare
-            .measured(better, &own, other.as_ref())
-            .ok_or_else(|| "the two sides have no trial in common, or one side is 0".to_owned())
+        compare.measured(better, &own, other.as_ref()).ok_or_else(|| {
+            "the measurements of the claim and of the other side have no trial in common, or one of \
+                them is 0"
+                .to_owned()
+        })
     }
 
-    /// Returns the largest value in the claimed direction, over all points of the sweep. The function ignores points
-    /// that only one side has.
+    /// Returns the measurement at the point of the sweep at which it is most extreme in the claimed direction. The
+    /// function ignores points that have a measurement on only one side.
     fn farthest(
         &self,
         runs: &Table,
@@ -273,11 +282,12 @@ impl Case<'_> {
         found.sort_by(|one, other| one.value.total_cmp(&other.value));
         if is_low { found.first() } else { found.last() }
             .copied()
-            .ok_or_else(|| "not run: the sweep has no point".to_owned())
+            .ok_or_else(|| "not run: the results contain no value of the swept columns".to_owned())
     }
 
-    /// Returns the point at which a curve reaches a value, or from which a subject leads. If the other side also has
-    /// such a point, the function returns the ratio of the two points.
+    /// Returns the position of a crossing: the x at which a curve reaches `at.value`, or from which on the subject
+    /// leads the other side by `at.by`. If `at.value` is set and the rule has another side, returns the positions of
+    /// both sides, combined in the form of the comparison.
     fn crossed(
         &self,
         runs: &Table,
@@ -301,7 +311,9 @@ impl Case<'_> {
             }
             (None, _, _) => None,
         };
-        found.map(Measured::plain).ok_or_else(|| "no crossing within the measured values".to_owned())
+        found
+            .map(Measured::plain)
+            .ok_or_else(|| "the measured curves do not cross, or do not reach the value of \"at\"".to_owned())
     }
 
     /// Returns the rank of the claim's measurement among the measurements of all claims of the rule.
@@ -317,8 +329,8 @@ impl Case<'_> {
         Ok(Measured::plain(self.place_among(own, &all)))
     }
 
-    /// Returns the rank of a number in ascending order, from 1. If several numbers are equal, returns the rank among
-    /// them that is nearest to the claimed rank.
+    /// Returns the rank of a number in ascending order, starting from 1. Equal numbers share several ranks; for such a
+    /// number, the function returns the shared rank that is nearest to the claimed rank.
     fn place_among(&self, own: f64, all: &[f64]) -> f64 {
         let before = all.iter().filter(|one| **one < own).count();
         let alike = all.iter().filter(|one| one.total_cmp(&own).is_eq()).count();
@@ -331,7 +343,8 @@ impl Case<'_> {
     fn claimed(&self) -> Result<f64, String> {
         match self.rule.compare {
             Some(Compare::Ratio) if self.rule.way() == Way::Run => {
-                let other = self.other_claim().ok_or("no claim is about the other side")?;
+                let other =
+                    self.other_claim().ok_or("no claim states the value of the other side of this ratio")?;
                 Ok(self.claim.value / other.value)
             }
             Some(Compare::Rank) => {
@@ -346,14 +359,15 @@ impl Case<'_> {
         self.rule.ids.all().iter().filter_map(|id| self.claims.get(id))
     }
 
-    /// Returns whether the claim and its other side select the same rows.
+    /// Returns whether the claim and its other side select the same rows, so that the comparison would compare rows
+    /// with themselves.
     fn is_own_other(&self) -> bool {
         Lookup::of_other(self.rule, self.claim) == Some(Lookup::of(self.rule, self.claim))
             && self.rule.at.is_none()
     }
 
-    /// Returns the claim about the other side of a ratio. The other claim is either the claim that the rule names, or
-    /// the claim whose parameters equal those of the other side.
+    /// Returns the claim about the other side of a ratio: the claim that the rule names in `against`, or the claim
+    /// whose subject and parameters are those of the other side.
     fn other_claim(&self) -> Option<&Claim> {
         if self.rule.compare != Some(Compare::Ratio) {
             return None;

@@ -50,15 +50,16 @@ impl fmt::Display for Finding {
 pub struct Judgement {
     /// The identifier of the claim.
     pub id: String,
-    /// The form of the comparison. `None` for a claim that was only computed, or not tested.
+    /// The form of the comparison. `None` for a claim that was not compared with a measurement.
     pub compare: Option<Compare>,
     /// The claim in the form of the comparison: the claimed number itself, or the ratio of two claims.
     pub claimed: f64,
-    /// The measurement in the form of the comparison: the median over all trials.
+    /// The measurement in the form of the comparison: the median over all trials. `None` without a measurement.
     pub measured: Option<f64>,
-    /// The 95 % confidence interval of the measurement; `None` with too few trials.
+    /// The 95 % confidence interval of the measurement. `None` if there are too few trials.
     pub interval: Option<Interval>,
-    /// The sizes of the measurement, if they differ from the document's sizes, such as `1,250,000 against 125,000`.
+    /// The sizes at which the two sides were measured, such as `1,250,000 against 125,000`. `None` if they are the
+    /// sizes of the document.
     pub measured_at: Option<String>,
     /// The result of a computation, or the theoretical value that the report shows next to the measurement.
     pub theory: Option<Expected>,
@@ -75,7 +76,7 @@ impl Judgement {
         self.finding == Finding::Reproduced && self.measured.is_none()
     }
 
-    /// Returns the finding as the tables of the report print it, such as `reproduced by arithmetic`.
+    /// Formats the finding for the tables of the report, such as `reproduced by arithmetic`.
     pub(crate) fn said(&self) -> String {
         let how = if self.is_by_arithmetic() { " by arithmetic" } else { "" };
         format!("{}{how}", self.finding)

@@ -1,10 +1,10 @@
 //! Judges the claims of published systems by comparing the claims with measurements and computations.
 //!
-//! A document states how fast its key-value store is. The file `claims.csv` has these numbers, each with a name
-//! ([`Claims`]). An experiment file names the figure that it reproduces ([`FigureSource`]). The experiment file also
-//! defines how each claim is looked up, compared or computed ([`Rule`]). [`judge`] makes a [`Judgement`] of each
-//! claim, and [`pages`] writes all judgements of a [`Report`]. The report also lists the places where a document
-//! contradicts itself ([`Contradiction`]) and the features of the documented systems ([`Feature`]).
+//! A document states numbers about its key-value store, such as its speed. The file `claims.csv` lists these numbers as
+//! claims, each with a name ([`Claims`]). An experiment file names the figure that it reproduces ([`FigureSource`]).
+//! The experiment file also defines how each claim is looked up, compared or computed ([`Rule`]). [`judge`] makes a
+//! [`Judgement`] of each claim, and [`pages`] writes all judgements of a [`Report`]. The report also lists the places
+//! where a document contradicts itself ([`Contradiction`]) and the features of the documented systems ([`Feature`]).
 //! `experiments/README.md` describes the file formats.
 
 mod argument;

@@ -1,4 +1,5 @@
-//! The lookup of a claim: the conditions by which result rows are selected for the claim and for its other side.
+//! The lookup of a claim, which is the set of conditions that select the result rows for the claim or for its other
+//! side.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,8 @@ use crate::{Claim, Cores, Other, ParamColumn, Rule, Scale, Texts};
 /// The value of the column `operation` in rows that include all operations.
 const ALL: &str = "all";
 
-/// Columns, each with the values that select rows. If a column has several values, any of them matches.
+/// Conditions on columns, which select result rows. A row is selected if each of these columns contains one of the
+/// listed values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Lookup {
     columns: BTreeMap<String, Texts>,
@@ -20,7 +22,8 @@ impl Lookup {
         Self::with(rule, &claim.subject, &claim.params)
     }
 
-    /// Returns the lookup of the other side of a claim. Returns `None` if the rule has no other side.
+    /// Returns the lookup of the other side of a claim. Returns `None` if the rule compares the claim with no other
+    /// side.
     pub(crate) fn of_other(rule: &Rule, claim: &Claim) -> Option<Self> {
         match rule.to.as_ref()? {
             Other::Subject(subject) => Some(Self::with(rule, subject, &claim.params)),
@@ -57,12 +60,12 @@ impl Lookup {
         Self { columns }
     }
 
-    /// Returns the columns with the values that select rows.
+    /// Returns the columns, each with the values that select rows.
     pub(crate) fn columns(&self) -> impl Iterator<Item = (&str, &Texts)> {
         self.columns.iter().map(|(column, texts)| (column.as_str(), texts))
     }
 
-    /// Restricts this lookup to one point of a sweep. `place` has a value for each swept column.
+    /// Restricts this lookup to one point of a sweep. `place` contains a value for each swept column.
     pub(crate) fn at(mut self, place: &[(&str, &str)]) -> Self {
         for (column, text) in place {
             self.columns.insert((*column).to_owned(), Texts::from([*text]));
@@ -78,8 +81,8 @@ impl Lookup {
     }
 }
 
-/// Returns the parameters of a claim. If a parameter differs on the other side, the result contains the value of the
-/// other side.
+/// Returns the parameters of the other side of a claim: the parameters of the claim, with the values that `to`
+/// replaces.
 fn params_of_other(rule: &Rule, claim: &Claim) -> BTreeMap<String, String> {
     let mut params = claim.params.clone();
     for (name, texts) in rule.differing() {
@@ -90,9 +93,9 @@ fn params_of_other(rule: &Rule, claim: &Claim) -> BTreeMap<String, String> {
     params
 }
 
-/// Returns the factors for the measurement of a claim and for the measurement of the other side. A fixed number scales
-/// only the measurement of the claim. If the scale is a parameter, each side is multiplied by its own value of this
-/// parameter.
+/// Returns the factors by which the measurement of a claim and the measurement of the other side are multiplied. If
+/// `scale` is a number, it applies only to the measurement of the claim. If `scale` is a parameter, each side is
+/// multiplied by its own value of this parameter.
 pub(crate) fn scales(rule: &Rule, claim: &Claim) -> (f64, f64) {
     match &rule.scale {
         None => (1.0, 1.0),

@@ -1,4 +1,4 @@
-//! The outcome of a run as a sentence, which is generated from the run's `verdicts.csv`.
+//! Summarizes the outcome of a run in a sentence, which is generated from the `verdicts.csv` of the run.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use crate::text::number;
 /// Maximum number of comparisons that the sentence lists one by one.
 const MOST_LISTED: usize = 3;
 
-/// Summarizes the comparisons of a run that use its first metric. Returns `None` for a run without comparisons.
+/// Summarizes the comparisons of a run by its first metric. Returns `None` for a run without comparisons.
 pub fn outcome(verdicts: &[Row]) -> Option<String> {
     let metric = text(verdicts.first()?, &v::METRIC);
     let all: Vec<&Row> = verdicts.iter().filter(|row| text(row, &v::METRIC) == metric).collect();
@@ -42,7 +42,7 @@ fn compared(row: &Row) -> String {
     outcome + ", " + &text(row, &v::VERDICT)
 }
 
-/// Returns the number of comparisons for each outcome, and the largest differences.
+/// Summarizes many comparisons: the number of comparisons with each outcome, and the largest differences.
 fn summed_up(all: &[&Row]) -> String {
     let count = |verdict: &str| {
         let count = all.iter().filter(|row| text(row, &v::VERDICT) == verdict).count();

@@ -11,11 +11,11 @@ use crate::select::ENGINE;
 use crate::text::grouped;
 use crate::{Quantity, Texts};
 
-/// The engine of result rows without a column `engine`.
+/// The engine of all result rows, if the results have no column `engine`.
 const OWN_ENGINE: &str = "lsmbench";
 
-/// Reads one number per trial from the configuration that a lookup selects, and multiplies the number by `scale`. If
-/// several phases match, their numbers are summed.
+/// Reads one number per trial from the configuration that a lookup selects, and multiplies it by `scale`. If several
+/// phases match, the function adds their numbers.
 ///
 /// # Errors
 /// Returns a message in four cases. The lookup selects no row. The lookup selects several configurations. A selected
@@ -29,7 +29,10 @@ pub(crate) fn read(
     let rows = rows(table, lookup)?;
     let cells: BTreeSet<Option<u64>> = rows.iter().map(|row| row.get(&CELL).integer()).collect();
     if cells.len() > 1 {
-        return Err(format!("{} configurations match, but a claim needs exactly one", cells.len()));
+        return Err(format!(
+            "{} configurations match the rule of the claim, but exactly one must match",
+            cells.len()
+        ));
     }
     let over = quantity.over.as_deref().map(|over| sums(&rows, over)).transpose()?;
     let mut numbers = sums(&rows, &quantity.column)?;
@@ -43,8 +46,8 @@ pub(crate) fn read(
     Ok(Sample::new("", numbers))
 }
 
-/// Returns one point per configuration that a lookup selects, in ascending order of `x`. The coordinates are medians
-/// over trials.
+/// Returns one point per configuration that a lookup selects, in ascending order of its x coordinate. The coordinates
+/// are the medians over trials of the columns `x` and `y`.
 pub(crate) fn points(table: &Table, lookup: &Lookup, x: &str, y: &str) -> Result<Vec<(f64, f64)>, String> {
     let rows = rows(table, lookup)?;
     let mut cells: BTreeMap<Option<u64>, Vec<&Row>> = BTreeMap::new();
@@ -64,7 +67,7 @@ pub(crate) fn points(table: &Table, lookup: &Lookup, x: &str, y: &str) -> Result
 /// Returns the distinct combinations of values that some columns have in the rows that a lookup selects.
 ///
 /// # Errors
-/// Returns the errors of [`read`]. A column that the results do not have is also an error.
+/// Returns the errors of [`read`]. Also returns an error if the results lack one of the columns.
 pub(crate) fn values(
     table: &Table,
     lookup: &Lookup,
@@ -78,8 +81,8 @@ pub(crate) fn values(
     Ok(rows(table, lookup)?.iter().map(of).collect())
 }
 
-/// Returns the sizes of the selected rows, from the columns whose values differ between a full run and a quick run.
-/// Returns `None` if all rows have the sizes of the full run.
+/// Returns the sizes with which the selected rows were measured. The sizes are the values of the columns that differ
+/// between a full run and a quick run. Returns `None` if all rows have the sizes of the full run.
 pub(crate) fn sizes(table: &Table, lookup: &Lookup) -> Option<Vec<String>> {
     let rows = rows(table, lookup).ok()?;
     let smaller = lookup.columns().filter_map(|(column, texts)| {
@@ -91,7 +94,8 @@ pub(crate) fn sizes(table: &Table, lookup: &Lookup) -> Option<Vec<String>> {
     Some(smaller.collect::<Vec<String>>()).filter(|sizes| !sizes.is_empty())
 }
 
-/// Returns the rows that a lookup selects.
+/// Returns the rows that a lookup selects. Returns an error if no row matches, or if a row has a wrong answer or an
+/// implausible value.
 fn rows<'a>(table: &'a Table, lookup: &Lookup) -> Result<Vec<&'a Row>, String> {
     let mut places = Vec::new();
     for (column, texts) in lookup.columns() {
@@ -110,16 +114,16 @@ fn rows<'a>(table: &'a Table, lookup: &Lookup) -> Result<Vec<&'a Row>, String> {
         return Err(format!("not run: {}", missing(table, &places)));
     }
     if rows.iter().any(|row| row.get(&WRONG_ANSWERS).number().is_some_and(|wrong| wrong > 0.0)) {
-        return Err("answers were wrong, so the measurement is invalid".to_owned());
+        return Err("the selected rows have wrong answers, so the measurement is invalid".to_owned());
     }
     match doubted(table, &rows) {
-        Some(words) => Err(format!("the run marks its row as implausible: {words}")),
+        Some(words) => Err(format!("the measured values are implausible: {words}")),
         None => Ok(rows),
     }
 }
 
-/// Returns the reason why the run marks one of the rows as implausible. If the run marks a phase, the mark also
-/// applies to the operations of the phase.
+/// Returns the reason why one of the rows is implausible, from the column `implausible`. Returns `None` if all rows are
+/// plausible. If a row is implausible, all rows of its trial and phase count as implausible.
 fn doubted(table: &Table, rows: &[&Row]) -> Option<String> {
     let same = |one: &Row, other: &Row| {
         [&CELL, &TRIAL, &PHASE]
@@ -131,7 +135,8 @@ fn doubted(table: &Table, rows: &[&Row]) -> Option<String> {
     Some(row.get(&IMPLAUSIBLE).to_string())
 }
 
-/// Returns the requested values that no row has. Empty if each value has a row.
+/// Returns the reason why no row matches: the requested values that no row contains. If each value has a row, the
+/// reason lists all requested values.
 fn missing(table: &Table, places: &[(usize, &Texts)]) -> String {
     let absent = |(at, texts): &&(usize, &Texts)| {
         !table.rows().iter().any(|row| texts.hold(&row.cells()[*at].to_string()))
@@ -162,8 +167,8 @@ fn sums(rows: &[&Row], column: &str) -> Result<BTreeMap<u64, f64>, String> {
     Ok(sums)
 }
 
-/// Returns the reason why a column has no value. For a column of hardware counters, the reason is that the counters
-/// are missing. For any other column, the reason is `usual`.
+/// Returns the reason why a column has no value. For a hardware counter, the reason is that the kernel did not provide
+/// the counter. For any other column, the reason is `usual`.
 fn uncounted(column: &str, usual: String) -> String {
     match HARDWARE.iter().any(|metric| metric.name == column) {
         true => format!(
@@ -175,7 +180,7 @@ fn uncounted(column: &str, usual: String) -> String {
     }
 }
 
-/// Returns whether a higher or a lower value of a quantity is better.
+/// Returns whether higher or lower values of a quantity are better.
 pub(crate) fn better(schema: &Schema, quantity: &Quantity) -> Better {
     let of = |name: &str| schema.position(name).map_or(Better::Neither, |at| schema.columns()[at].better());
     match (of(&quantity.column), quantity.over.as_deref().map(of)) {

@@ -1,4 +1,4 @@
-//! The rule that tests some claims: one `[[claim]]` table of an experiment.
+//! The rules that test claims. Each rule is a `[[claim]]` table of an experiment file.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,8 @@ use crate::bound::Bound;
 use crate::compute::known;
 use crate::{Argument, Cores, Ids, Other, ParamColumn, Quantity, Scale, Texts, Theory};
 
-/// The rule that tests some claims: how the claims are measured, compared or computed, or why nothing can test them.
+/// A rule that tests some claims. The rule defines how the claims are measured, compared or computed, or states why
+/// they cannot be tested.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rule {
@@ -19,7 +20,7 @@ pub struct Rule {
     pub metric: Texts,
     /// Figure of the claims, if the file has several `[[source]]` tables.
     pub figure: Option<String>,
-    /// Column of the results with which the claims are compared.
+    /// Column of the results with which the claims are compared, or a quotient of two columns.
     pub column: Option<Quantity>,
     /// Names of the phases whose values are summed. Default: the rows of any phase.
     pub phase: Texts,
@@ -31,29 +32,31 @@ pub struct Rule {
     /// Columns and values that select the rows of each subject of the claims. A subject without an entry selects
     /// nothing.
     pub subjects: BTreeMap<String, BTreeMap<String, Texts>>,
-    /// Swept columns. A claim of "up to" is compared with the largest value over all points of these columns.
+    /// Swept columns. An "up to" claim is compared with the largest value over all combinations of the values in these
+    /// columns.
     pub sweep: Texts,
-    /// For each parameter of the claims, the column of the results that contains the parameter.
+    /// The column of the results that contains each parameter of the claims.
     pub params: BTreeMap<String, ParamColumn>,
     /// Number of CPU cores that the measurement needs.
     pub cores: Option<Cores>,
     /// How the claim and the measurement are compared.
     pub compare: Option<Compare>,
-    /// Other side of the comparison: the subject or the values with which the measurement is compared.
+    /// Other side of the comparison: another subject, or the parameters and columns whose values differ on the other
+    /// side.
     pub to: Option<Other>,
-    /// The claim about the other side of the comparison, if this claim is not in `ids`.
+    /// Claim that states the value of the other side, if `ids` does not contain this claim.
     pub against: Option<String>,
     /// Factor by which the measurement is multiplied.
     pub scale: Option<Scale>,
-    /// Position of the crossing, for the comparison `crossing`.
+    /// Definition of the crossing, for the comparison `crossing`.
     pub at: Option<At>,
     /// Allowed deviation of the measurement from the claim: relative, or absolute if the claim is 0.
     pub tolerance: f64,
-    /// Computation that decides the claims, instead of a measurement.
+    /// Computation that decides the claims instead of a measurement.
     pub computed: Option<String>,
     /// Arguments of the computation.
     pub with: BTreeMap<String, Argument>,
-    /// Whether the result of the computation is a lower or an upper limit of the claim.
+    /// Whether the result of the computation is a lower or an upper bound for the claim.
     pub bound: Option<Bound>,
     /// Short derivation of the result.
     pub reason: Option<String>,
@@ -71,8 +74,8 @@ pub struct Rule {
 pub enum Compare {
     /// Compares the claim with `m`.
     Value,
-    /// Compares the claim with `m`, a ratio that is 1 without amplification. The tolerance applies to the parts above
-    /// 1.
+    /// Compares the claim with `m`, if both are amplifications. An amplification of 1 means no amplification, so the
+    /// tolerance applies only to the part above 1.
     Amplification,
     /// Compares the ratio of the two claims with `m / r`.
     Ratio,
@@ -80,7 +83,8 @@ pub enum Compare {
     Factor,
     /// Compares the claim with `100 (1 - m / r)`.
     PercentLess,
-    /// Compares the claim with `100 (factor - 1)`.
+    /// Compares the claim with `100 (factor - 1)`, where `factor` is the factor by which the subject is better than the
+    /// other side.
     PercentMore,
     /// Compares the claim with `100 (m / r - 1)`.
     PercentSlower,
@@ -90,26 +94,26 @@ pub enum Compare {
     Difference,
     /// Compares the order of the claims with the order of the measurements.
     Rank,
-    /// Compares the claim with a crossing: the value of one column at which another column reaches a value, or from
-    /// which on a subject leads.
+    /// Compares the claim with the position of a crossing. This is the value of `column` at which another column
+    /// reaches a value, or from which on the subject leads the other side.
     Crossing,
 }
 
-/// Position of a crossing: the value that a column reaches, or the lead of a subject.
+/// Definition of a crossing: the value that a column reaches, or the lead of the subject over the other side.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct At {
-    /// Column with the value at the crossing.
+    /// Column that reaches `value`, or in which the subject leads.
     pub column: String,
-    /// The value of the column that defines the crossing.
+    /// Value that the column reaches at the crossing.
     #[serde(default)]
     pub value: Option<f64>,
-    /// The lead of the subject over the other side that defines the crossing, as a fraction.
+    /// Lead of the subject over the other side from the crossing on, as a fraction.
     #[serde(default)]
     pub by: Option<f64>,
 }
 
-/// The way in which a rule decides its claims.
+/// The way in which the claims of a rule are decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// A run decides the claims.
@@ -151,7 +155,7 @@ impl Rule {
         "untestable",
     ];
 
-    /// Returns the way in which the rule decides its claims.
+    /// Returns the way in which the claims of the rule are decided.
     pub fn way(&self) -> Way {
         match (&self.untestable, &self.computed) {
             (Some(_), _) => Way::Untestable,
@@ -160,8 +164,8 @@ impl Rule {
         }
     }
 
-    /// Returns the columns of `runs.csv` that the rule names. The result contains each column with the key of the
-    /// rule that names it.
+    /// Returns the columns of `runs.csv` that the rule names. Each element of the result is a key of the rule and a
+    /// column that this key names.
     pub fn columns(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let measured = self.column.iter().flat_map(Quantity::columns).map(|name| ("column", name));
         let filter = self.filter.keys().map(|name| ("where", name.as_str()));
@@ -177,8 +181,8 @@ impl Rule {
         measured.chain(sweep).chain(filter).chain(subjects).chain(params).chain(to).chain(at)
     }
 
-    /// Returns the values that the rule selects in a column. The result contains each value with the key of the rule
-    /// that names it.
+    /// Returns the values that the rule selects in a column. Each element of the result is a key of the rule and a
+    /// value that this key names.
     pub fn values<'a>(&'a self, column: &'a str) -> impl Iterator<Item = (&'static str, &'a str)> {
         let own = (column == "phase").then_some(&self.phase).into_iter().map(|texts| ("phase", texts));
         let filter = self.filter.get(column).into_iter().map(|texts| ("where", texts));
@@ -200,7 +204,8 @@ impl Rule {
         )
     }
 
-    /// Returns the columns in which the other side differs, if `to` is a table.
+    /// Returns the parameters and columns in which the other side differs, with their values on the other side. Returns
+    /// nothing if `to` is not a table.
     pub fn differing(&self) -> impl Iterator<Item = (&str, &Texts)> {
         let table = match &self.to {
             Some(Other::Differing(table)) => Some(table),
@@ -209,10 +214,11 @@ impl Rule {
         table.into_iter().flatten().map(|(name, texts)| (name.as_str(), texts))
     }
 
-    /// Returns an error if a key of the table is missing, or if a key has no effect.
+    /// Checks that the keys of the table fit together.
     ///
     /// # Errors
-    /// Returns the key that causes the error, and a message.
+    /// Returns the key that causes the error and a message, if a necessary key is missing, a key has no effect, or a
+    /// value is invalid.
     pub fn check(&self) -> Result<(), (&'static str, String)> {
         if self.ids.all().is_empty() {
             return Err((
@@ -242,7 +248,10 @@ impl Rule {
             ("with", !self.with.is_empty()),
         ];
         match others.into_iter().find(|(_, given)| *given) {
-            Some((key, _)) => Err((key, format!("the claims are untestable, so \"{key}\" has no effect"))),
+            Some((key, _)) => Err((
+                key,
+                format!("\"{key}\" has no effect together with \"untestable\"; remove one of the two keys"),
+            )),
             None if self.untestable.as_deref().is_some_and(|why| why.trim().is_empty()) => {
                 Err(("untestable", "untestable is empty; write the reason".to_owned()))
             }
@@ -259,7 +268,10 @@ impl Rule {
             ));
         }
         if self.theory.is_some() {
-            return Err(("theory", "the computation decides, so theory has no effect".to_owned()));
+            return Err((
+                "theory",
+                "theory has no effect together with computed; remove one of the two keys".to_owned(),
+            ));
         }
         known(self.computed.as_deref().unwrap_or_default(), &self.with)?;
         match (&self.column, self.compare) {
@@ -295,7 +307,7 @@ impl Rule {
         }
     }
 
-    /// Returns an error if the table lacks a key that the comparison needs, or has a key that the comparison
+    /// Returns an error if the table lacks a key that the comparison needs, or contains a key that the comparison
     /// ignores.
     fn check_compared(&self, compare: Compare) -> Result<(), Fault> {
         let crosses = compare == Compare::Crossing || self.at.is_some();
@@ -307,12 +319,14 @@ impl Rule {
                 "\"to\" is missing; set the other side, such as to = \"SUBJECT\" or to = { threads = 1 }"
                     .to_owned(),
             )),
-            (Some(_), None) if alone => {
-                Err(("to", "this comparison has no other side, so \"to\" has no effect".to_owned()))
-            }
+            (Some(_), None) if alone => Err((
+                "to",
+                "this kind of comparison has no other side, so \"to\" has no effect; remove the key"
+                    .to_owned(),
+            )),
             (_, None) if crosses => Err((
                 "at",
-                "\"at\" is missing; set the crossing, such as at = { column = \"fpr\", value = 0.01 }"
+                "\"at\" is missing; define the crossing, such as at = { column = \"fpr\", value = 0.01 }"
                     .to_owned(),
             )),
             (_, Some(at)) if at.value.is_some() == at.by.is_some() => {
@@ -329,14 +343,15 @@ impl Rule {
                 "\"at\" has no effect with this comparison; use compare = \"crossing\" or \"factor\""
                     .to_owned(),
             )),
-            _ if self.against.is_some() && compare != Compare::Ratio => {
-                Err(("against", "against has an effect only with compare = \"ratio\"".to_owned()))
-            }
+            _ if self.against.is_some() && compare != Compare::Ratio => Err((
+                "against",
+                "against has an effect only with compare = \"ratio\"; remove the key".to_owned(),
+            )),
             _ => self.check_other(),
         }
     }
 
-    /// Checks that the other side is one of the subjects of the rule.
+    /// Returns an error if `to` names a subject that the rule does not define.
     fn check_other(&self) -> Result<(), Fault> {
         match &self.to {
             Some(Other::Subject(subject)) if !self.subjects.contains_key(subject) => {
@@ -348,8 +363,8 @@ impl Rule {
     }
 }
 
-/// Returns the values of the column that correspond to the parameter values of the document. Returns nothing if the
-/// column and the document use the same values.
+/// Returns the values of the column to which the rule translates the parameter values of the document. Returns nothing
+/// if the rule translates no values.
 fn translations(param: &ParamColumn) -> impl Iterator<Item = &Texts> {
     match param {
         ParamColumn::Same(_) => None,

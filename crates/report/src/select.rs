@@ -1,4 +1,4 @@
-//! The selection of result rows for a claim and for its other side.
+//! The keys of a rule that select result rows for a claim and for its other side.
 
 use std::collections::BTreeMap;
 
@@ -43,27 +43,29 @@ impl TryFrom<String> for Quantity {
     }
 }
 
-/// The column that stands for a parameter of a claim when rows are selected.
+/// The column of the results that contains a parameter of a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(
     untagged,
     deny_unknown_fields,
-    expecting = "expected a column, or { column = \"…\", values = { theirs = \"ours\" } }"
+    expecting = "expected a column, or { column = \"…\", values = { \"value in the claim\" = \"value in the column\" \
+        } }"
 )]
 pub enum ParamColumn {
-    /// A column whose values equal the values of the parameter.
+    /// A column that uses the parameter values of the document.
     Same(String),
-    /// A column whose values differ from the values of the parameter.
+    /// A column that uses other values than the document.
     Translated {
         /// The column.
         column: String,
-        /// The values of the column for each value of the parameter. If several are listed, any of them matches.
+        /// The value of the column for each value of the parameter. If several values of the column are listed, any of
+        /// them matches.
         values: BTreeMap<String, Texts>,
     },
 }
 
 impl ParamColumn {
-    /// Returns the selected column.
+    /// Returns the name of the column.
     pub fn column(&self) -> &str {
         match self {
             Self::Same(column) | Self::Translated { column, .. } => column,
@@ -71,11 +73,15 @@ impl ParamColumn {
     }
 }
 
-/// The other side of a comparison.
+/// The other side of a comparison, with which the side of the claim is compared.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "expected a subject, or a table of parameters and columns that differ")]
+#[serde(
+    untagged,
+    expecting = "expected a subject, or a table with the parameters and columns that differ on the other side, such \
+        as { threads = 1 }"
+)]
 pub enum Other {
-    /// A subject of the claims.
+    /// Another subject of the claims.
     Subject(String),
     /// The parameters and columns in which the other side differs from the side of the claim.
     Differing(BTreeMap<String, Texts>),
@@ -87,8 +93,7 @@ pub enum Other {
 pub enum Scale {
     /// A fixed number.
     Number(f64),
-    /// The value of a parameter of the claim. For the other side, this is the value of the parameter on the other
-    /// side.
+    /// The name of a parameter of the claim. Each side is multiplied by its own value of this parameter.
     Param(String),
 }
 
@@ -98,7 +103,7 @@ pub enum Scale {
 pub enum Cores {
     /// A fixed number of cores.
     Number(u64),
-    /// A parameter of the claim that gives the number of cores.
+    /// The name of the parameter of the claim that contains the number of cores.
     Param(String),
 }
 

@@ -1,4 +1,4 @@
-//! A generated summary of the claims about a figure.
+//! Generates sentences that summarize the claims about a figure.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ pub(crate) fn sentence_on(all: &[&Judged]) -> String {
     format!("Of {claims}, {}{far}.", parts.join(", "))
 }
 
-/// Returns the most frequent reason why claims were not tested.
+/// Returns a sentence with the most frequent reason why claims were not tested.
 fn untested(all: &[&Judged]) -> String {
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
     for judged in all {

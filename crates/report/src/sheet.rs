@@ -1,5 +1,5 @@
-//! The report part of an experiment file: the figures that the experiment reproduces, and the rules for their
-//! claims.
+//! The part of an experiment file that only the report reads: the figures that the experiment reproduces, and the rules
+//! for their claims.
 
 use crate::{Claim, Claims, FigureSource, ParamColumn, Rule, Scale, Statement, Way};
 
@@ -18,7 +18,7 @@ impl Sheet {
         self.sources.is_empty() && self.rules.is_empty()
     }
 
-    /// Returns the number of claims that are decided in the given way.
+    /// Returns the number of claims that are decided in the way `way`.
     pub fn count(&self, way: Way) -> usize {
         self.rules.iter().filter(|rule| rule.way() == way).map(|rule| rule.ids.all().len()).sum()
     }
@@ -31,10 +31,10 @@ impl Sheet {
         }
     }
 
-    /// Checks the figures and the rules without the document's claims.
+    /// Checks the figures and the rules, without the claims of the document.
     ///
     /// # Errors
-    /// Returns the first error, with the table, the table's index from 0, the key and a message.
+    /// Returns the first error: a figure or a rule that is invalid, or a rule whose figure is unknown.
     pub fn check(&self) -> Result<(), SheetFault> {
         for (number, source) in self.sources.iter().enumerate() {
             source.check().map_err(|(key, message)| SheetFault { table: "source", number, key, message })?;
@@ -55,7 +55,7 @@ impl Sheet {
         Ok(())
     }
 
-    /// Checks the rules against the document's claims.
+    /// Checks the figures and the rules, also against the claims of the document.
     ///
     /// # Errors
     /// Returns the errors of [`check`](Self::check). A claim that does not exist, or that does not fit its rule, is
@@ -76,12 +76,12 @@ impl Sheet {
     }
 }
 
-/// An error in an experiment file, with the table and the key that cause the error.
+/// An error in the `[[source]]` or `[[claim]]` tables of an experiment file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SheetFault {
     /// The name of the table: `source` or `claim`.
     pub table: &'static str,
-    /// The index of the table among the tables with this name, from 0.
+    /// The index of the table among the tables with this name, starting from 0.
     pub number: usize,
     /// The key that causes the error.
     pub key: &'static str,
@@ -89,7 +89,8 @@ pub struct SheetFault {
     pub message: String,
 }
 
-/// Returns an error if the rule does not define the rows and the column by which the claim is looked up.
+/// Returns an error if the rule does not fit a claim: if the metric, the subject, a parameter or the form of the claim
+/// has no counterpart in the rule.
 fn fits(rule: &Rule, claim: &Claim) -> Result<(), (&'static str, String)> {
     let id = &claim.id;
     if !rule.metric.is_empty() && !rule.metric.all().contains(&claim.metric) {
@@ -102,7 +103,10 @@ fn fits(rule: &Rule, claim: &Claim) -> Result<(), (&'static str, String)> {
         ));
     }
     if !rule.sweep.is_empty() && claim.standing != Statement::UpTo {
-        return Err(("sweep", format!("{id} needs the form \"up to\", because the rule has a sweep")));
+        return Err((
+            "sweep",
+            format!("{id} is not an \"up to\" claim, but only such claims can be compared over a sweep"),
+        ));
     }
     for (param, column) in &rule.params {
         let Some(value) = claim.params.get(param) else {
@@ -113,7 +117,9 @@ fn fits(rule: &Rule, claim: &Claim) -> Result<(), (&'static str, String)> {
         {
             return Err((
                 "params",
-                format!("{id} has {param} = {value}, but values has no entry for {value}"),
+                format!(
+                    "{id} has {param} = {value}, but the table values of {param} has no entry for {value}"
+                ),
             ));
         }
     }

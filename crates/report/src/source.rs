@@ -1,4 +1,5 @@
-//! The figure or table of a document that an experiment reproduces, from the table `[source]`.
+//! The table `[source]` of an experiment file, which names the figure or table of a document that the experiment
+//! reproduces.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -23,7 +24,7 @@ impl FigureSource {
     /// The keys that a `[source]` table may have.
     pub const KEYS: [&str; 5] = ["document", "figure", "title", "sections", "unspecified"];
 
-    /// Returns an error if a key of the source is missing.
+    /// Checks that the necessary keys are set.
     ///
     /// # Errors
     /// Returns the key and a message if `document`, `figure` or `title` is missing or empty.
@@ -39,7 +40,7 @@ impl FigureSource {
         ];
         match needed.into_iter().find(|(_, text, _)| text.trim().is_empty()) {
             None => Ok(()),
-            Some((key, _, example)) => Err((key, format!("a key of the source is missing; {example}"))),
+            Some((key, _, example)) => Err((key, format!("a necessary key is missing; {example}"))),
         }
     }
 }

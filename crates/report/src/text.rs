@@ -1,4 +1,4 @@
-//! Numbers and claims as text, in the format that all pages use.
+//! Formats numbers and claims in the way in which all pages show them.
 
 use std::fmt::Write as _;
 
@@ -30,7 +30,7 @@ pub(crate) fn number(value: f64) -> String {
     format!("{}{point}{part}", grouped(whole))
 }
 
-/// Returns an integer with its digits in groups of three.
+/// Returns an integer with commas between groups of three digits.
 pub(crate) fn grouped(whole: &str) -> String {
     let (sign, digits) = whole.strip_prefix('-').map_or(("", whole), |digits| ("-", digits));
     let mut text = sign.to_owned();
@@ -50,8 +50,8 @@ pub(crate) fn about(claim: &Claim) -> String {
     subject.into_iter().chain(params).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the subject of a claim. If the measurement has another size than the claim, also returns this size, as in
-/// `SkipList, inserts = 10000000 (measured at 1,250,000)`.
+/// Returns the subject of a claim. If the size of the measurement differs from the size of the claim, the text also
+/// states the size of the measurement, as in `SkipList, inserts = 10000000 (measured at 1,250,000)`.
 pub(crate) fn about_measured(claim: &Claim, judgement: &Judgement) -> String {
     match &judgement.measured_at {
         Some(size) => format!("{} (measured at {size})", about(claim)),
@@ -87,8 +87,8 @@ pub(crate) fn formed(value: f64, compare: Option<Compare>, claim: &Claim) -> Str
     }
 }
 
-/// Returns the claimed number. If the comparison converts the number to another form, also returns the converted
-/// number.
+/// Returns the claimed number in the document's unit. If the comparison converts the number to another form, the text
+/// also contains the converted number.
 pub(crate) fn claimed(claim: &Claim, judgement: &Judgement) -> String {
     let stated = stated(claim);
     match judgement.compare {
@@ -99,7 +99,7 @@ pub(crate) fn claimed(claim: &Claim, judgement: &Judgement) -> String {
     }
 }
 
-/// Returns the measurement with its confidence interval. `None` without a measurement.
+/// Returns the measurement with its confidence interval. Returns `None` if there is no measurement.
 pub(crate) fn measured(claim: &Claim, judgement: &Judgement) -> Option<String> {
     let mut text = formed(judgement.measured?, judgement.compare, claim);
     if let Some(interval) = judgement.interval.filter(|interval| interval.low < interval.high) {
@@ -108,8 +108,8 @@ pub(crate) fn measured(claim: &Claim, judgement: &Judgement) -> Option<String> {
     Some(text)
 }
 
-/// Returns the measurement, the claim, the range that would have reproduced the claim, and the conclusion. For
-/// example: `measured 1.02 × (0.98 to 1.07), claimed 1.5 ×, accepted 1.225 to 1.875 ×: the opposite direction`.
+/// Returns the reason for a finding: the measurement, the claimed number, the accepted range, and the conclusion `why`.
+/// For example: `measured 1.02 × (0.98 to 1.07), claimed 1.5 ×, accepted 1.225 to 1.875 ×: the opposite direction`.
 pub(crate) fn beside(claim: &Claim, judgement: &Judgement, (low, high): (f64, f64), why: &str) -> String {
     let said = |value| formed(value, judgement.compare, claim).trim_end().to_owned();
     let Some(measured) = judgement.measured else { return why.to_owned() };

@@ -1,10 +1,10 @@
-//! One value or several values, in the notation of the CSV files.
+//! A list of one or several values, each written as in the CSV files.
 
 use plot::SelectedValues;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// One value or several, in the notation of a CSV field; `""` is an empty field.
+/// A list of values, each written as in a CSV field. The value `""` means an empty field.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(from = "SelectedValues")]
 pub struct Texts(Vec<String>);
@@ -15,7 +15,7 @@ impl Texts {
         &self.0
     }
 
-    /// Returns whether there is no value.
+    /// Returns whether the list contains no value.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,5 +1,5 @@
-//! The theoretical value for some claims. Pages show the value next to the measurement, but it does not affect the
-//! finding.
+//! The theoretical value for the claims of a rule. The report shows this value next to the measurement. The value does
+//! not affect the finding.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::Argument;
 use crate::bound::{Bound, bounding};
 use crate::compute::{About, known, run};
 
-/// Theoretical value for some claims, or the reason why theory makes no prediction.
+/// The theoretical value for the claims of a rule, or the reason why theory makes no prediction.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Theory {
@@ -18,7 +18,7 @@ pub struct Theory {
     pub computed: Option<String>,
     /// Arguments of the computation.
     pub with: BTreeMap<String, Argument>,
-    /// Whether the result is a lower or an upper limit of the claim.
+    /// Whether the result is a lower or an upper bound for the claim.
     pub bound: Option<Bound>,
     /// Unit of the result, if it differs from the unit of the claim.
     pub unit: Option<String>,
@@ -31,7 +31,7 @@ pub struct Theory {
 pub struct Expected {
     /// The computed number; `None` if theory makes no prediction.
     pub value: Option<f64>,
-    /// The side on which the computed number bounds the claim; `None` if it is no bound.
+    /// Whether the computed number is a lower or an upper bound for the claim. `None` if it is not a bound.
     pub bound: Option<Bound>,
     /// The unit of the number, if it differs from the unit of the claim.
     pub unit: Option<String>,
@@ -40,7 +40,7 @@ pub struct Expected {
 }
 
 impl Theory {
-    /// Checks the theory.
+    /// Checks that the keys of the table fit together.
     ///
     /// # Errors
     /// Returns a message if `says` is empty, if the computation is invalid, or if a key has no effect without a
@@ -77,7 +77,8 @@ impl Theory {
 }
 
 impl Expected {
-    /// Returns the text for pages, such as `at most 2 ×: a derivation`. `formed` formats the number with its unit.
+    /// Returns the text for pages, such as `at most 2 ×: a derivation`. `formed` formats the number with its unit, if
+    /// the theory has a unit of its own.
     pub(crate) fn said(&self, formed: impl Fn(f64, Option<&str>) -> String) -> String {
         let number = match self.value {
             None => "none".to_owned(),

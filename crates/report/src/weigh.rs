@@ -1,22 +1,23 @@
-//! The comparison of a claim with its measurement. If the measurement is inside a band, the claim is reproduced. If the
-//! measurement is outside of the band, the finding depends on the direction and the size of the measured difference.
+//! Compares a claim with its measurement. If the measurement is inside a band around the claimed number, the claim is
+//! reproduced. Otherwise, the finding depends on the direction and the size of the measured difference.
 
 use crate::form::Measured;
 use crate::{Compare, Finding, Statement};
 
-/// Relative difference below which a claim counts as a claim of equality: both sides are equal.
+/// A claim whose two sides differ by less than this fraction counts as a claim of equality.
 const EVEN: f64 = 0.05;
 
 /// Largest tolerance for a claim of equality, even if the rule has a larger tolerance.
 const EVEN_TOLERANCE: f64 = 0.1;
 
-/// Smallest share of a claimed difference that reproduces the claim, for any tolerance.
+/// A measurement reproduces a claim only if it reaches at least this share of the claimed difference, even if the
+/// tolerance is larger.
 const SHARE_REPRODUCED: f64 = 0.5;
 
-/// Smallest share of a claimed difference that confirms the direction of the claim.
+/// A measurement confirms the direction of a claim only if it reaches at least this share of the claimed difference.
 const SHARE_DIRECTION: f64 = 0.1;
 
-/// A claim in the form of its measurement, with the tolerances that apply to the measurement.
+/// A claim in the form of the comparison, with the tolerance of its rule.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Weighed {
     pub(crate) compare: Compare,
@@ -35,11 +36,9 @@ impl Weighed {
         let holds_none = self.neutral().is_some_and(|neutral| {
             measured.interval.is_some_and(|found| found.low <= neutral && neutral <= found.high)
         });
-        if claims_difference && holds_none {
-            return (
-                Finding::NotReproduced,
-                "the confidence interval includes the value for no difference".to_owned(),
-            );
+        if let Some(neutral) = self.neutral().filter(|_| claims_difference && holds_none) {
+            let reason = format!("the confidence interval includes {neutral}, which means no difference");
+            return (Finding::NotReproduced, reason);
         }
         if self.is_in_band(measured.value) {
             return (Finding::Reproduced, self.agreement(percent));
@@ -85,9 +84,8 @@ impl Weighed {
         }
     }
 
-    /// Returns whether the confidence interval overlaps the band. Returns false if the interval is wider than the
-    /// band, because a wide interval would overlap any band. For the same reason, the result is false if the accepted
-    /// range has only one end.
+    /// Returns whether the confidence interval overlaps the band. Returns false if the interval is wider than the band,
+    /// because a wide interval would overlap any band. Also returns false if the band has only one end.
     fn meets(&self, measured: Measured) -> bool {
         let (low, high) = self.band();
         measured.interval.is_some_and(|found| {
@@ -101,7 +99,8 @@ impl Weighed {
         (low..=high).contains(&value)
     }
 
-    /// Returns the lower and upper end of the band in which a measurement reproduces the claim.
+    /// Returns the lower and the upper end of the band in which a measurement reproduces the claim. An end may be
+    /// infinite.
     pub(crate) fn band(&self) -> (f64, f64) {
         let (low, high) = self.tolerated();
         let Some(neutral) = self.neutral() else { return (low, high) };
@@ -119,7 +118,7 @@ impl Weighed {
         }
     }
 
-    /// Returns the lower and upper end of the range that the tolerance allows.
+    /// Returns the lower and the upper end of the range that the tolerance allows. An end may be infinite.
     fn tolerated(&self) -> (f64, f64) {
         let (least, most) = self.ends();
         let (below, above) = (least - self.slack(least), most + self.slack(most));
@@ -147,26 +146,27 @@ impl Weighed {
         slack(self.compare, self.tolerance(), end)
     }
 
-    /// Returns the tolerance of the rule. For a claim of equality, returns at most the tolerance of such claims.
+    /// Returns the tolerance of the rule. For a claim of equality, returns at most [`EVEN_TOLERANCE`].
     fn tolerance(&self) -> f64 {
         if self.claims_alike() { self.tolerance.min(EVEN_TOLERANCE) } else { self.tolerance }
     }
 
     /// Returns whether the claim states that both sides are equal. The result is true if both ends of the claimed range
-    /// are near the value for equal sides. A difference in percent or in units never counts as equality.
+    /// differ by less than [`EVEN`] from the number that means equality. A difference in percent or in units never
+    /// counts as equality.
     fn claims_alike(&self) -> bool {
         let Some(neutral) = self.neutral().filter(|neutral| *neutral != 0.0) else { return false };
         let (least, most) = self.ends();
         [least, most].iter().all(|end| (end / neutral - 1.0).abs() < EVEN)
     }
 
-    /// Returns the value of the form for equal sides.
+    /// Returns the number that means equality in this form of comparison. Returns `None` if there is no such number.
     fn neutral(&self) -> Option<f64> {
         self.compare.neutral()
     }
 
-    /// Returns the direction of the claimed difference: -1, 1, or 0 for no difference and for a range with both
-    /// directions.
+    /// Returns the direction of the claimed difference: -1 for less, 1 for more. Returns 0 if the claim states no
+    /// difference, or a range that includes both directions.
     fn difference(&self, neutral: f64) -> f64 {
         let way = |end: f64| match neutral == 0.0 {
             true if end == 0.0 => 0.0,
@@ -179,7 +179,7 @@ impl Weighed {
     }
 
     /// Returns the fraction of the claimed difference that a measurement reaches. The fraction is below 0 if the
-    /// measurement differs in the opposite direction.
+    /// measured difference has the opposite direction.
     fn share(&self, neutral: f64, value: f64) -> f64 {
         let (least, most) = self.ends();
         let nearest = if self.difference(neutral) > 0.0 { least } else { most };
@@ -210,8 +210,8 @@ impl Weighed {
     }
 }
 
-/// Returns the allowed distance from a claimed number. In general, this distance is a fraction of the number. For an
-/// amplification, the distance is a fraction of the part above 1. For the number 0, it is the tolerance itself. For a
+/// Returns the allowed distance from a claimed number. In general, this distance is the tolerance times the number. For
+/// an amplification, it is the tolerance times the part above 1. For the number 0, it is the tolerance itself. For a
 /// rank, it is half a rank.
 pub(crate) fn slack(compare: Compare, tolerance: f64, end: f64) -> f64 {
     let relative = tolerance + 1e-9;

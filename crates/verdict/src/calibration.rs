@@ -1,8 +1,9 @@
 //! Measures the false-positive rate and the power of verdicts on this machine. lsmbench repeatedly compares equal trees
 //! (A/A runs), and pairs of trees of which one is slower by a known percentage.
 //!
-//! The comparisons of all plans and slowdowns run in turns, so that changes of the machine affect all of them. Each run
-//! is judged by every metric, and after every number of rounds. All these verdicts come from one measurement.
+//! The comparisons of all plans and slowdowns take turns, so that changes of the machine affect all of them. lsmbench
+//! judges each run several times: by every requested metric, and after every requested number of rounds. These verdicts
+//! share the measurements of one run.
 
 use std::path::Path;
 use std::time::Instant;
@@ -17,23 +18,25 @@ use crate::runner::Runner;
 /// The experiment that compares two equal trees, as TOML.
 const EXPERIMENT: &str = include_str!("calibration.toml");
 
-/// The latency of a read in the experiment, in nanoseconds. The latency must be longer than the computations of the
-/// simulated device. The device computes first, and then waits for the rest of the latency.
+/// The latency of a read from the simulated device in the experiment, in nanoseconds. The device first does the
+/// computations of the read, and then waits for the rest of the latency. The latency must therefore be longer than
+/// these computations.
 const READ_NS: f64 = 1000.0;
 
 /// The settings of a calibration: the comparisons and their number.
 pub struct Calibration<'a> {
-    /// The number of comparisons of equal trees, for each plan.
+    /// The number of comparisons of equal trees for each value of `trials.plan`.
     pub equal: u64,
-    /// The number of comparisons for each slowdown and each plan.
+    /// The number of comparisons of unequal trees for each slowdown and each value of `trials.plan`.
     pub comparisons: u64,
     /// The slowdowns to test, as fractions: 0.02 means 2 %.
     pub slowdowns: &'a [f64],
     /// The values of `trials.plan` to test, at least one.
     pub plans: &'a [String],
-    /// The metrics to judge by, at least one.
+    /// The metrics by which each run is judged, at least one.
     pub metrics: &'a [String],
-    /// The numbers of rounds after which to judge, at least one. Each run has the largest number of rounds.
+    /// The numbers of rounds after which each run is judged, at least one. Each run has as many rounds as the largest
+    /// of these numbers.
     pub rounds: &'a [u64],
     /// Whether the runs have reduced sizes.
     pub is_quick: bool,
@@ -45,23 +48,24 @@ pub struct Calibration<'a> {
     pub runner: &'a dyn Runner,
     /// The function that judges a run.
     pub judge: &'a JudgeRun<'a>,
-    /// Receives the table after each pass over all plans and slowdowns.
+    /// Called with the table after each pass over all plans and slowdowns, for example to save the table.
     pub keep: &'a dyn Fn(&CalibrationTable) -> Outcome<()>,
 }
 
-/// Judges a run by one metric, after a number of rounds. The arguments are the experiment file, the overrides of the
-/// run, the results folder, and the pair of metric and number of rounds. Returns the rows of the verdicts.
+/// A function that judges a run by one metric, from only its first rounds. The arguments are the experiment file, the
+/// overrides of the run, the results folder, and a pair: the metric and the number of rounds. Returns the rows of the
+/// verdicts.
 pub type JudgeRun<'a> = dyn Fn(&Path, &[String], &Folder, (&str, u64)) -> Outcome<Vec<Row>> + 'a;
 
-/// A pair of trees to compare.
+/// Two trees to compare, and the plan of the trials.
 #[derive(Clone, Copy)]
 struct Pair<'a> {
     plan: &'a str,
-    /// The slowdown of the second tree as a fraction. 0 for equal trees.
+    /// The requested slowdown of the second tree as a fraction. 0 for equal trees.
     slowdown: f64,
 }
 
-/// Runs the comparisons and returns the shares of each verdict.
+/// Runs all comparisons, and returns the table with the verdict of each comparison.
 ///
 /// # Errors
 /// Returns an error if a run fails or is interrupted.
@@ -90,7 +94,7 @@ pub fn calibrate(calibration: &Calibration<'_>) -> Outcome<CalibrationTable> {
 }
 
 impl Calibration<'_> {
-    /// Returns a table without comparisons.
+    /// Returns the table at the start of a calibration: one series for each method and slowdown, without comparisons.
     fn table(&self) -> CalibrationTable {
         let mut series = Vec::new();
         for plan in self.plans {
@@ -105,9 +109,10 @@ impl Calibration<'_> {
         CalibrationTable { series }
     }
 
-    /// Compares two trees, and adds the verdicts to the table. `gets` contains the measured times of a get of equal
-    /// trees, from which the function computes the slower read. Returns the time of a get of the first tree, in
-    /// nanoseconds. The time does not include waits for a CPU.
+    /// Compares two trees, and adds the verdicts to the table. `gets` contains the measured times of a get in earlier
+    /// comparisons of equal trees, in nanoseconds. From the median of these times, the function computes the read
+    /// latency of the slower tree. Returns the time of a get of the first tree, in nanoseconds. The time does not
+    /// include waits for a CPU.
     fn compare(
         &self,
         config: &Path,
@@ -149,12 +154,13 @@ impl Calibration<'_> {
         Ok(busy_ns)
     }
 
-    /// Returns the number of comparisons of a pair of trees.
+    /// Returns the requested number of comparisons for the slowdown of this pair.
     fn total(&self, pair: Pair<'_>) -> u64 {
         if pair.slowdown <= 0.0 { self.equal } else { self.comparisons }
     }
 
-    /// Returns the verdict of a run that has exactly one comparison.
+    /// Returns the verdict of a run that compares exactly two trees. `judged` is the metric and the number of rounds.
+    /// Returns an error if the run has no verdict.
     fn only_verdict(
         &self,
         config: &Path,
@@ -170,13 +176,15 @@ impl Calibration<'_> {
 }
 
 impl JudgedRun {
-    /// Reads the verdict of a run. `planted` is the slowdown of the second tree as a fraction.
+    /// Reads the verdict of a run from its row in `verdicts.csv`. `planted` is the actual slowdown of the second tree
+    /// as a fraction. `seconds` is the duration of the run.
     fn of(row: &Row, planted: f64, seconds: f64) -> Outcome<Self> {
         let name = row.get(&verdicts::VERDICT).text().unwrap_or_default();
         let verdict = Verdict::ALL.into_iter().find(|verdict| verdict.name() == name);
         let number = |column| row.get(column).number();
         Ok(Self {
-            verdict: verdict.ok_or_else(|| Problem::new("a run has no verdict; use at least six trials"))?,
+            verdict: verdict
+                .ok_or_else(|| Problem::new("a run has no verdict; a verdict needs at least six trials"))?,
             planted,
             measured: number(&verdicts::RATIO).map(|ratio| ratio - 1.0),
             noise_floor: number(&verdicts::NOISE_FLOOR),

@@ -1,15 +1,15 @@
-//! The results of a calibration: how often each method finds a known slowdown, and how often it reports a difference
-//! between equal trees. The table has the forms text, CSV and Markdown.
+//! The results of a calibration: how often each method detects a known slowdown, and how often the method reports a
+//! difference between equal trees. The table can be formatted as text, CSV or Markdown.
 
 use std::fmt::Write as _;
 
 use measure::{Proportion, Verdict, median};
 
-/// Minimum number of comparisons of equal trees from which the table judges the error rate. The expected error rate is
-/// 5 %, which is one error in twenty comparisons.
+/// The minimum number of comparisons of equal trees at which the table compares the measured error rate with the
+/// expected error rate. The expected error rate is 5 %, which is one error in twenty comparisons.
 const FEWEST_COMPARISONS: u64 = 20;
 
-/// A way to compare two trees: the plan of the trials, the metric, and the number of rounds.
+/// A method to compare two trees: the plan of the trials, the metric, and the number of rounds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Method {
     /// The value of `trials.plan`.
@@ -36,19 +36,21 @@ pub struct CalibrationSeries {
 pub struct JudgedRun {
     /// The verdict on the second tree.
     pub verdict: Verdict,
-    /// The slowdown of the second tree as a fraction.
+    /// The actual slowdown of the second tree as a fraction. This slowdown differs from the requested slowdown by a
+    /// rounding error, because latencies are whole nanoseconds.
     pub planted: f64,
-    /// The measured slowdown as a fraction. `None` if there is no ratio.
+    /// The measured slowdown as a fraction. `None` if the verdict has no ratio.
     pub measured: Option<f64>,
-    /// The noise floor. `None` in a duet, which has no core for a second trial of the baseline.
+    /// The noise floor of the comparison as a fraction. `None` if `trials.plan` is a duet, which has no core for a
+    /// second trial of the baseline.
     pub noise_floor: Option<f64>,
-    /// The smallest change that is detected with 80 % power. `None` if there is no noise floor.
+    /// The smallest change that is detected with 80 % power, as a fraction. `None` if there is no noise floor.
     pub detectable: Option<f64>,
     /// The duration of the comparison in seconds.
     pub seconds: f64,
 }
 
-/// The series of all methods and slowdowns.
+/// The results of a calibration: one series for each method and slowdown.
 #[derive(Clone, Debug, Default)]
 pub struct CalibrationTable {
     /// The series, in the order of the methods. The first series of each method has equal trees.
@@ -67,8 +69,8 @@ impl CalibrationSeries {
         (!self.runs.is_empty()).then_some(Proportion { count: count as u64, tries: self.runs.len() as u64 })
     }
 
-    /// Returns the share of comparisons that found a difference. If the second tree is slower, only the verdict
-    /// "slower" counts.
+    /// Returns the share of comparisons that found a difference. For equal trees, both "slower" and "faster" count. For
+    /// a slower second tree, only "slower" counts. Returns `None` if there are no comparisons.
     fn found(&self) -> Option<Proportion> {
         match self.slowdown <= 0.0 {
             true => self.share(&[Verdict::Improved, Verdict::Regressed]),
@@ -76,7 +78,8 @@ impl CalibrationSeries {
         }
     }
 
-    /// Returns the median of a value of the comparisons.
+    /// Returns the median of a value over the comparisons. Omits comparisons without the value. Returns `None` if no
+    /// comparison has the value.
     fn median(&self, value: impl Fn(&JudgedRun) -> Option<f64>) -> Option<f64> {
         median(self.runs.iter().filter_map(value))
     }
@@ -93,7 +96,8 @@ impl CalibrationSeries {
 }
 
 impl CalibrationTable {
-    /// Returns the series of all methods for a plan and a slowdown. The series can be changed.
+    /// Returns mutable references to the series with this plan and this slowdown, for all metrics and numbers of
+    /// rounds.
     pub(crate) fn series_of(
         &mut self,
         plan: &str,
@@ -105,7 +109,8 @@ impl CalibrationTable {
         self.series.iter_mut().filter(is_own)
     }
 
-    /// Returns a line about the progress of a plan and a slowdown, such as `slices, 5.0% slower: 3 of 20`.
+    /// Returns a progress line for a plan and a slowdown, such as `slices, 5.0% slower: 3 of 20`. `total` is the
+    /// requested number of comparisons.
     pub(crate) fn progress(&self, plan: &str, slowdown: f64, total: u64) -> String {
         let mut own = self.series.iter();
         let own =
@@ -115,7 +120,7 @@ impl CalibrationTable {
         })
     }
 
-    /// Returns one group of series per method.
+    /// Returns the series of each method as one group.
     fn methods(&self) -> impl Iterator<Item = &[CalibrationSeries]> {
         self.series.chunk_by(|a, b| a.method == b.method)
     }
@@ -142,8 +147,8 @@ impl CalibrationTable {
         text + "\n"
     }
 
-    /// Formats the table as CSV: one row for each method and slowdown. Shares and their 95 % confidence intervals are
-    /// fractions, and an unknown value is empty.
+    /// Formats the table as CSV: one row for each method and slowdown. Shares and the ends of their 95 % confidence
+    /// intervals are fractions. The field of an unknown value is empty.
     pub fn csv(&self) -> String {
         let mut text =
             "plan,metric,rounds,slowdown,planted,comparisons,slower,faster,equivalent,inconclusive,found,\
@@ -207,7 +212,8 @@ impl CalibrationTable {
     }
 }
 
-/// Formats the share of a series, such as `7 of 11 (31 to 89 %)`.
+/// Formats how many comparisons of a series found a difference, with the 95 % confidence interval of this share:
+/// `7 of 11 (31 to 89 %)`. Returns an empty text if there are no comparisons.
 fn markdown_cell(series: &CalibrationSeries) -> String {
     series.found().map_or_else(String::new, |found| {
         let interval = found.interval();
@@ -221,7 +227,7 @@ fn markdown_cell(series: &CalibrationSeries) -> String {
     })
 }
 
-/// Describes the comparisons of equal trees.
+/// Describes the comparisons of equal trees: the share of false differences, the noise floor and the detectable change.
 fn paragraph(equal: &CalibrationSeries) -> String {
     let Some(different) = equal.found() else { return "No comparison of equal trees.\n".to_owned() };
     let comparisons = if different.tries == 1 { "comparison" } else { "comparisons" };
@@ -231,7 +237,8 @@ fn paragraph(equal: &CalibrationSeries) -> String {
         different.count,
         percent(different),
         match different.tries < FEWEST_COMPARISONS {
-            true => format!("too few comparisons for the expected 5%, which takes {FEWEST_COMPARISONS}"),
+            true =>
+                format!("too few comparisons for the expected 5%: at least {FEWEST_COMPARISONS} are needed"),
             false => "a 95% CI allows 5%".to_owned(),
         }
     );

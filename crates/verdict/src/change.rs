@@ -1,19 +1,22 @@
-//! The change of a metric in a readable form: a factor of at least 1, or a percentage if all values are below 2.
+//! Formats the change of a metric relative to its baseline. A change by a factor of 2 or more is a factor, such as
+//! `2.28x`. A smaller change is a percentage, such as `12.3%`, or percentage points.
 
 use measure::{Comparison, Interval};
 use results::{Better, Unit};
 
-/// The smallest ratio that is printed as a factor. Smaller changes are printed as percentages.
+/// The smallest change that is printed as a factor, in either direction: from 0.5 downwards, and from 2 upwards.
+/// Smaller changes are printed as percentages.
 const LARGE: f64 = 2.0;
 
-/// The unit of a change and of both ends of its confidence interval.
+/// The unit in which a change and both ends of its confidence interval are printed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Scale {
     /// The change in percent of the baseline.
     Percent,
     /// A factor of at least 1.
     Factor,
-    /// The change in percentage points, for a metric that is a fraction. The value is the baseline in percent.
+    /// The change in percentage points, for a metric that is a fraction. The field is the baseline's value in percent,
+    /// which converts a ratio to percentage points.
     Points(f64),
 }
 
@@ -27,8 +30,8 @@ pub struct Change {
 }
 
 impl Change {
-    /// Returns the change of a comparison. Returns `None` if the comparison has no ratio. If changes of the metric
-    /// are percentage points, `points_of` is the value of the baseline as a fraction.
+    /// Returns the change of a comparison. Returns `None` if the comparison has no ratio. If `points_of` is set, the
+    /// change is in percentage points, and `points_of` is the baseline's value as a fraction.
     pub fn of(comparison: &Comparison, points_of: Option<f64>) -> Option<Self> {
         let ratio = comparison.ratio?;
         let scale = points_of.map(|baseline| Scale::Points(baseline * 100.0));
@@ -40,8 +43,9 @@ impl Change {
         Self::scaled(ratio, interval, None)
     }
 
-    /// Returns the change of `ratio` on the scale `scale`. If `scale` is `None`, the values of the change determine the
-    /// scale.
+    /// Returns the change of `ratio` on the scale `scale`. If `scale` is `None`, the function chooses between factor
+    /// and percentage. The change is a factor if the ratio or an end of the interval is a change by at least [`LARGE`],
+    /// and if all of them have the same direction.
     fn scaled(ratio: f64, interval: Option<Interval>, scale: Option<Scale>) -> Self {
         let has_width = |interval: &Interval| interval.low.total_cmp(&interval.high).is_ne();
         let interval = interval.filter(has_width);
@@ -74,8 +78,8 @@ impl Change {
         if self.ratio.is_infinite() { "from 0".to_owned() } else { self.signed(self.ratio) }
     }
 
-    /// Formats both ends of the confidence interval for a table, such as `2.18 .. 2.65` or `-14.0% .. -10.2%`.
-    /// Returns `None` if the interval has no width.
+    /// Formats both ends of the confidence interval for a table, such as `2.18 .. 2.65` or `-14.0% .. -10.2%`. Returns
+    /// `None` if there is no interval.
     pub fn range(&self) -> Option<String> {
         let [low, high] = self.ends()?;
         Some(match self.scale {
@@ -104,13 +108,15 @@ impl Change {
         }
     }
 
-    /// Formats both ends of the confidence interval with their signs, such as `-3.6% to +22.2%`.
+    /// Formats both ends of the confidence interval with their signs, such as `-3.6% to +22.2%`. Returns `None` if
+    /// there is no interval.
     pub(crate) fn signed_interval(&self) -> Option<String> {
         let [low, high] = self.ends()?;
         Some(format!("{} to {}", self.signed(low), self.signed(high)))
     }
 
-    /// Returns both ends of the confidence interval. For factors, the smaller factor comes first.
+    /// Returns both ends of the confidence interval. For factors, the smaller factor comes first. Returns `None` if
+    /// there is no interval.
     fn ends(&self) -> Option<[f64; 2]> {
         let Interval { low, high } = self.interval?;
         let turns = self.scale == Scale::Factor && self.ratio < 1.0;
@@ -137,7 +143,7 @@ impl Change {
     }
 }
 
-/// Returns the ratio, or its inverse if the ratio is below 1.
+/// Formats a ratio as a factor of at least 1. For a ratio below 1, formats the inverse.
 fn bare_factor(ratio: f64) -> String {
     let factor = if ratio < 1.0 { 1.0 / ratio } else { ratio };
     match factor {

@@ -13,11 +13,12 @@ use crate::trial_rows::TrialRows;
 /// Draws the charts of experiments from their results.
 #[derive(Clone, Debug)]
 pub struct Charts {
-    /// For each column with names of variants, the order of the variants in charts.
+    /// The order of the variants in charts, for each column that contains names of variants.
     pub order: LabelOrder,
-    /// The style of the charts. The keys of this style take precedence over the style keys of a redrawn experiment.
+    /// The style of the charts. If an experiment is redrawn, the keys of this style override the `style` keys of the
+    /// experiment.
     pub style: FigureStyle,
-    /// Prints a line, such as a note on a chart or the reason why a chart was skipped.
+    /// The function that prints a line, such as a note on a chart or the reason why a chart was skipped.
     pub tell: fn(&str),
 }
 
@@ -44,10 +45,10 @@ impl Charts {
         Ok(drawn)
     }
 
-    /// Checks that a folder for charts and each file of a chart can be written.
+    /// Checks that the folder for charts and the files of all charts can be written.
     ///
     /// # Errors
-    /// A folder that cannot be written to, or a directory or a link in the place of a file.
+    /// A folder that cannot be written to; a directory or a link at the path of a chart file.
     pub fn check_targets(specs: &[ChartSpec], style: &FigureStyle, folder: &Path) -> Outcome<()> {
         check_folder(folder)?;
         let files = specs.iter().flat_map(|spec| {
@@ -72,7 +73,7 @@ impl Charts {
         let wrong = TrialRows::of(table).wrong_cells();
         let is_right = |row: &Row| row.get(&c::CELL).integer().is_none_or(|cell| !wrong.contains(&cell));
         if !wrong.is_empty() {
-            (self.tell)("  charts leave out configurations with wrong answers");
+            (self.tell)("  charts omit configurations with wrong answers");
         }
         let mut drawn = Vec::new();
         for spec in specs {
@@ -90,8 +91,8 @@ impl Charts {
         Ok(drawn)
     }
 
-    /// Draws the charts of an experiment only from the files of its results folder. `change` may change the resolved
-    /// experiment before its keys `chart`, `style` and `question` are read.
+    /// Draws the charts of an experiment again, using only the files of its results folder. `change` may change the
+    /// resolved experiment before its keys `chart`, `style` and `question` are read.
     ///
     /// # Errors
     /// A folder without results; results or charts that cannot be read; a file that cannot be written.
@@ -112,7 +113,7 @@ impl Charts {
         check_name(&manifest.experiment)
             .map_err(|problem| Problem::at(&folder.manifest(), None, problem.to_string()))?;
         let unread = |part: &str, error: &toml::de::Error| {
-            Problem::at(&folder.manifest(), None, format!("{part} cannot be read: {}", error.message()))
+            Problem::at(&folder.manifest(), None, format!("cannot parse {part}: {}", error.message()))
         };
         let resolved: Result<toml::Table, _> = manifest.resolved.parse();
         let mut resolved = resolved.map_err(|error| unread("the resolved experiment", &error))?;
@@ -135,8 +136,9 @@ impl Charts {
     }
 }
 
-/// Returns the swept path of the engine with the text for the captions of charts about mismatched settings. No engine
-/// can match every setting of a design. The result is empty if the run does not sweep engines.
+/// Returns the swept path of the engine, with the text that chart captions print about mismatched settings. The
+/// captions need this text because no engine can match every setting of a design. Returns an empty list if the run does
+/// not sweep engines.
 fn brought_by_engines(manifest: &Manifest) -> Vec<(String, String)> {
     let swept = manifest.swept.iter().filter(|path| *path == ENGINE);
     swept.map(|path| (path.clone(), "terms that cannot be made equal".to_owned())).collect()

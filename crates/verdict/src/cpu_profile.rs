@@ -1,4 +1,4 @@
-//! The functions that carry the difference between the CPU profiles of two configurations.
+//! Compares the CPU profiles of two configurations, and names the functions that cause most of the difference.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -7,14 +7,14 @@ use results::{FoldedStacks, Unit};
 
 use crate::words::{percent, quoted, shown};
 
-/// The largest number of functions that a summary names for the increase of CPU time. The same limit applies to the
-/// decrease.
+/// The largest number of functions that a summary names for the increase of CPU time, and also for the decrease.
 const MOST_NAMED: usize = 3;
 
-/// A summary names a function only if the function causes at least this share of all increases, or of all decreases.
+/// A summary names a function only if the function causes at least this share of the total increase, or of the total
+/// decrease.
 const LEAST_SHARE: f64 = 0.05;
 
-/// A summary names a function only if its difference is at least this number of standard errors.
+/// A summary names a function only if the difference of its CPU times is at least this number of standard errors.
 const LEAST_ERRORS: f64 = 3.0;
 
 /// The CPU profile of one configuration in one phase.
@@ -26,34 +26,37 @@ pub struct CpuProfile {
     pub stacks: FoldedStacks,
     /// The number of operations of the phase.
     pub operations: u64,
-    /// The number of samples in the profile.
+    /// The number of samples in the profile. Together with the total CPU time, this number gives the CPU time of one
+    /// sample.
     pub samples: u64,
 }
 
-/// The CPU time of a function in two profiles, without the functions that it calls.
+/// The difference in the CPU time of one function between two profiles. The CPU time does not include the functions
+/// that this function calls.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FunctionDifference {
     /// The full name of the function.
     pub function: String,
     /// CPU time of the candidate minus CPU time of the baseline, per operation, in nanoseconds.
     pub difference_ns: f64,
-    /// The standard error of the difference, from the numbers of samples, in nanoseconds.
+    /// The standard error of the difference per operation, computed from the numbers of samples, in nanoseconds.
     pub error_ns: f64,
 }
 
 impl CpuProfile {
-    /// Returns the CPU time per operation in nanoseconds.
+    /// Returns the total CPU time of the profile per operation, in nanoseconds.
     pub fn ns_per_operation(&self) -> f64 {
         self.stacks.total_ns() as f64 / self.operations.max(1) as f64
     }
 
-    /// Returns the CPU time of one sample in nanoseconds per operation.
+    /// Returns the CPU time per operation for which one sample stands, in nanoseconds.
     fn weight(&self) -> f64 {
         self.ns_per_operation() / self.samples.max(1) as f64
     }
 
     /// Returns the differences of all functions between this profile and the profile of the baseline, largest
-    /// difference first. The number of samples of a function has a Poisson distribution.
+    /// difference first. The standard errors assume that the number of samples of a function has a Poisson
+    /// distribution.
     pub fn against(&self, baseline: &Self) -> Vec<FunctionDifference> {
         let [own, base] = [self, baseline].map(|profile| profile.stacks.self_ns());
         let functions: BTreeSet<&str> = own.keys().chain(base.keys()).copied().collect();
@@ -121,7 +124,7 @@ impl CpuProfile {
     }
 }
 
-/// Shortens a path of Rust to its last two names, everywhere in the name of a function:
+/// Shortens each Rust path in the name of a function to its last two segments:
 /// `<lsmbench_fence::linear::Linear as lsmbench_fence::fence::Fence>::seek` becomes
 /// `<linear::Linear as fence::Fence>::seek`.
 pub fn short_name(function: &str) -> String {

@@ -1,5 +1,5 @@
-//! Tables that compare engines with lsmbench's own tree, phase by phase. The tables show the speedup of the tree over
-//! each engine, and the cost of each engine.
+//! Creates tables that compare engines with lsmbench's own tree, phase by phase. The tables show the speedup of
+//! lsmbench's tree over each engine, and the costs of each engine.
 
 mod heading;
 mod kept;
@@ -26,15 +26,15 @@ pub use shortfall::Targets;
 pub struct EngineTables {
     manifest: Manifest,
     table: Table,
-    /// The label of the line with which all other lines are compared. A line of the tables is one engine with one set
-    /// of design values.
+    /// The label of the line with which all other lines are compared. A line of the tables is one engine with one
+    /// combination of the swept design settings.
     baseline: String,
     /// The columns of the tables for phases with operations.
     columns: Vec<Heading>,
     /// The columns of the tables for steps on the store.
     steps: Vec<Heading>,
     lines: Vec<Line>,
-    /// For each configuration, the swept paths of the workload and their values.
+    /// The swept paths of the workload and their values, for each configuration by its number.
     within: BTreeMap<u64, Vec<(String, String)>>,
     wrong: BTreeSet<u64>,
 }
@@ -51,7 +51,7 @@ impl EngineTables {
     /// Reads a folder of results. All other lines are compared with the line whose label is `baseline`.
     ///
     /// # Errors
-    /// A folder without results; results that sweep no engines; results without a line of this label.
+    /// A folder without results; results that sweep no engines; results without a line that has this label.
     pub fn read(path: &Path, baseline: &str) -> Outcome<Self> {
         let folder = Folder::new(path);
         let manifest = Manifest::read(&folder.manifest())?;
@@ -90,7 +90,7 @@ impl EngineTables {
         &self.manifest.experiment
     }
 
-    /// Finds the lines and the columns, in the order of the run.
+    /// Sets the lines and the columns of the tables, in the order of the run.
     fn lay_out(&mut self) {
         for cell in &self.manifest.cells {
             let label = self.line_label(cell.cell).unwrap_or_else(|| cell.label.clone());
@@ -114,7 +114,7 @@ impl EngineTables {
         }
     }
 
-    /// Returns the column of a phase, with the threads and the operations of its rows.
+    /// Returns the heading of the column for a phase and the swept workload settings `within`.
     fn heading(&self, phase: &str, within: &[(String, String)]) -> Heading {
         let is_of = |row: &&Row| {
             let cell = row.get(&c::CELL).integer().and_then(|cell| self.within.get(&cell));
@@ -135,7 +135,8 @@ impl EngineTables {
         }
     }
 
-    /// Returns one of the rows of a configuration. All rows of a configuration have equal labels and swept values.
+    /// Returns one of the rows of a configuration. Any row is suitable to read the label and the swept values, because
+    /// they are equal in all rows of a configuration.
     fn any_row(&self, cell: u64) -> Option<&Row> {
         self.table.rows().iter().find(|row| row.get(&c::CELL).integer() == Some(cell))
     }
@@ -151,7 +152,7 @@ impl EngineTables {
         paths.filter_map(value).collect()
     }
 
-    /// Returns the label of a configuration's line: the engine with the swept values of its design.
+    /// Returns the label of the line to which a configuration belongs: the engine with the swept values of its design.
     fn line_label(&self, cell: u64) -> Option<String> {
         let parts = self.swept(cell, is_of_store);
         let parts: Vec<String> = parts.into_iter().map(|(_, value)| value).collect();
@@ -168,7 +169,7 @@ impl EngineTables {
         self.lines.iter().find(|line| line.label == self.baseline)
     }
 
-    /// Returns the rows of a line in a column, for all operations together. Rows with implausible values are omitted.
+    /// Returns the rows of a line in a column, for all operations together. Omits rows with implausible values.
     fn rows(&self, line: &Line, heading: &Heading) -> TrialRows<'_> {
         let is_of = |cell: u64| line.cells.contains(&cell) && self.within.get(&cell) == Some(&heading.within);
         TrialRows::of(&self.table).of_all_operations().of_phase(&heading.phase).of_cells(is_of).plausible()
@@ -184,13 +185,13 @@ impl EngineTables {
         self.rows(line, heading).measured(&line.label, metric)
     }
 
-    /// Returns whether a line gave a wrong answer in any trial. A line with wrong answers has no values.
+    /// Returns whether a line gave a wrong answer in any trial. The tables show no values of such a line.
     fn is_wrong(&self, line: &Line) -> bool {
         line.cells.iter().any(|cell| self.wrong.contains(cell))
     }
 
-    /// Compares the baseline with another line. The ratio of the comparison is the speedup of the baseline over the
-    /// other line.
+    /// Compares the throughput of the baseline with the throughput of another line. The ratio of the comparison is the
+    /// speedup of the baseline over the other line. Returns `None` for a line with wrong answers.
     fn lead(&self, line: &Line, heading: &Heading) -> Option<Comparison> {
         let base = self.base().filter(|base| !self.is_wrong(base) && !self.is_wrong(line))?;
         let [own, base] = [line, base].map(|line| self.measured(line, heading, &c::OPS_PER_SECOND));

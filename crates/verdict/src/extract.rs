@@ -1,5 +1,5 @@
-//! The parts of results that are stored in git: rows without empty columns, and a manifest without the folders of one
-//! machine.
+//! Extracts the parts of results that are stored in git: rows without empty columns, and a manifest without folders of
+//! the machine.
 
 mod names;
 
@@ -13,7 +13,8 @@ use types::{Outcome, Problem};
 pub use names::Names;
 use names::file_name;
 
-/// Returns the fields that every copied manifest keeps: the question, the time, the program, the components, the CPU and the engines.
+/// Returns a manifest with only the fields that every copy keeps, such as the question, the time, the program, the
+/// components, the CPU and the engines. Paths become file names.
 pub fn kept_manifest(whole: &Manifest, names: &Names) -> Manifest {
     let cells = whole.cells.iter().cloned().map(|mut cell| {
         cell.streams.clear();
@@ -57,7 +58,7 @@ fn engine_of(engine: &EngineInfo, names: &Names) -> EngineInfo {
     }
 }
 
-/// Returns the flags of a compiler. Omits flags that name files.
+/// Returns the compiler flags without the flags that name files.
 fn flags(flags: &str) -> String {
     flags.split(' ').filter(|flag| !flag.contains('/')).collect::<Vec<_>>().join(" ")
 }

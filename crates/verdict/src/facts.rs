@@ -1,4 +1,5 @@
-//! The facts of an experiment that verdicts depend on, as plain data, without the design, the workload or the engines.
+//! The facts of an experiment that verdicts depend on. These facts are plain data, so that this crate does not depend
+//! on the design, the workload or the engines.
 
 use std::collections::BTreeMap;
 
@@ -11,22 +12,22 @@ pub struct ExperimentFacts<'a> {
     pub name: String,
     /// The mode, which decides whether time is measured.
     pub mode: RunMode,
-    /// Whether baselines run twice in every round, to measure the noise.
+    /// Whether each baseline runs twice in every round, to measure the noise.
     pub measures_noise: bool,
     /// How the trials of a round share the machine.
     pub interleaving: Interleaving,
     /// The swept paths, in the order of their columns.
     pub swept: Vec<String>,
-    /// The positions in `swept` of the paths on which compared configurations have equal values.
+    /// The indexes in `swept` of the paths whose values must be equal in compared configurations.
     pub within: Vec<usize>,
     /// The facts of each configuration, in the order of the sweep.
     pub cells: Vec<CellFacts>,
-    /// Returns the difference between the baseline (the first number) and another configuration (the second number).
+    /// The function that returns the difference between the baseline and another configuration. Its arguments are the
+    /// number of the baseline and the number of the other configuration.
     pub contrast: Box<dyn Fn(u64, u64) -> Contrast + 'a>,
     /// The phase of the verdict, if the experiment names a phase.
     pub phase: Option<String>,
-    /// The kind of operation that is judged, if the experiment names one. If no kind is set, all kinds together are
-    /// judged.
+    /// The kind of operation that is judged. If `None`, all kinds together are judged.
     pub operation: Option<String>,
     /// The column that decides the verdict, if the experiment names a column.
     pub metric: Option<String>,
@@ -37,11 +38,11 @@ pub struct ExperimentFacts<'a> {
     /// The charts. If the experiment names no phase or no metric for the verdict, the first chart determines the phase
     /// or the metric.
     pub charts: Vec<ChartSpec>,
-    /// The last phase. If a whole store is measured, this phase is judged by default.
+    /// The name of the last phase. If the experiment measures a whole store, this phase is judged by default.
     pub last_phase: String,
-    /// How a component is judged; `None` if a whole store is measured.
+    /// How a component is judged; `None` if the experiment measures a whole store.
     pub component: Option<ComponentFacts>,
-    /// Whether the engines of all configurations report the memory of every part of a store.
+    /// Whether all configurations report the memory of every part of the store: memtable, filters, fences and caches.
     pub reports_memory: bool,
     /// Whether all configurations have the same memory budget.
     pub has_equal_memory: bool,
@@ -54,13 +55,15 @@ pub struct CellFacts {
     pub number: u64,
     /// The label of the configuration.
     pub label: String,
-    /// The name of the configuration among the configurations with which it is compared.
+    /// The name that distinguishes the configuration from the configurations with which it is compared.
     pub name: String,
     /// All names by which an experiment may refer to the configuration as its baseline.
     pub names: Vec<String>,
-    /// The value of every swept path. Empty if a path does not apply to the configuration.
+    /// The value of every swept path, in the order of the swept paths. A value is empty if its path does not apply to
+    /// the configuration.
     pub swept: Vec<String>,
-    /// For each phase with a rate search, the relative width at which the search stops: 0.05 for 5 %.
+    /// The key `within` of each phase with a rate search, by the name of the phase. The search stops when its rate is
+    /// known to this relative precision: 0.05 means 5 %.
     pub searches: BTreeMap<String, f64>,
 }
 
@@ -69,10 +72,11 @@ pub struct CellFacts {
 pub struct Contrast {
     /// The paths of all settings in which the configuration and the baseline differ.
     pub settings: Vec<String>,
-    /// The number of settings that only one of the two engines can match. 0 if both configurations run the same
-    /// engine.
+    /// The number of settings of lsmbench that one of the two engines can match and the other cannot. 0 if both
+    /// configurations run the same engine.
     pub unequal_terms: usize,
-    /// Whether the configuration has an ideal variant on an axis on which the baseline has another variant.
+    /// Whether the configuration has an ideal variant of a component for which the baseline has an ordinary variant.
+    /// The configuration is then only a bound.
     pub is_oracle: bool,
 }
 
@@ -83,8 +87,9 @@ pub struct ComponentFacts {
     pub phase: &'static str,
     /// The default column that decides the verdict.
     pub metric: &'static Metric,
-    /// The column with the cost of the component.
+    /// The column with the cost of the component, such as its memory.
     pub price: &'static Metric,
-    /// The column with the quality of the component at that cost. `None` if the quality of all variants is equal.
+    /// The column with the quality that the component reaches at this cost, such as the false-positive rate of a
+    /// filter. `None` if all variants have equal quality.
     pub quality: Option<&'static Metric>,
 }

@@ -1,10 +1,10 @@
 //! Verdicts from results: which variant is better, by how much, and with which confidence.
 //!
-//! [`Verdicts`] judges one experiment by its rows. [`ComparisonReport`] compares two sides of results.
-//! [`check_goldens`] and [`against`] use the report to gate a CI run. [`series`] finds the runs at which a metric
+//! [`Verdicts`] judges one experiment by its rows. [`ComparisonReport`] compares base results with new results.
+//! [`check_goldens`] and [`against`] use this report to gate a CI run. [`series`] finds the runs at which a metric
 //! changed. [`EngineTables`] renders tables of engines, [`calibrate`] measures how often verdicts are right, and
-//! [`Charts`] draws the charts of an experiment. This crate reads only the files of a results folder, so the crate
-//! depends on no tree, no engine and no component. The facts of an experiment that a verdict needs are plain data
+//! [`Charts`] draws the charts of an experiment. This crate reads only the files of results folders, so it does not
+//! depend on trees, engines or components. The facts of an experiment that a verdict needs are plain data
 //! ([`ExperimentFacts`]). The caller runs the experiments of a check ([`Runner`]).
 
 mod calibration;

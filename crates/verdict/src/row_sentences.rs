@@ -1,5 +1,5 @@
-//! Verdicts in words from only the rows of `verdicts.csv`. Results of earlier versions need this module, because
-//! their manifest has no sentences.
+//! Formats verdicts as sentences, using only the rows of `verdicts.csv`. Results of earlier versions of lsmbench need
+//! this module, because their manifest contains no sentences.
 
 use measure::{Comparison, Criteria, Interval, Verdict};
 use results::columns::ALL;
@@ -26,8 +26,9 @@ pub fn row_sentences(rows: &[Row]) -> Vec<String> {
     groups.iter().filter_map(|group| paragraph(group)).collect()
 }
 
-/// Returns the sentence about the best configuration of a comparison. In `row`, the candidate has the best value, and the
-/// baseline has the next value. Returns `None` if the metric of the row is unknown.
+/// Returns the sentence about the best configuration of a comparison. The candidate of `row` is the configuration with
+/// the best value, and the baseline of `row` is the configuration with the next value. Returns `None` if the metric of
+/// the row is unknown.
 pub fn best_sentence(row: &Row) -> Option<String> {
     let (metric, start) = start(row)?;
     let [best, next] = [&v::CANDIDATE, &v::BASELINE].map(|of| quoted(&row.get(of).to_string()));
@@ -62,7 +63,8 @@ fn title(row: &Row, metric: &Metric) -> String {
     }
 }
 
-/// Returns the paragraph about rows that share their baseline and metric.
+/// Returns the paragraph about rows that share their baseline and metric. Returns `None` if the metric is unknown, or
+/// if there are no rows.
 fn paragraph(rows: &[&Row]) -> Option<String> {
     let first = rows.first()?;
     let (metric, start) = start(first)?;
@@ -94,7 +96,7 @@ fn outcome(row: &Row, metric: &Metric, title: &str, baseline: &str) -> String {
     match verdict.as_str() {
         "equivalent" => format!("no difference between {name} and {baseline}{interval}"),
         "inconclusive" => format!("{name} is inconclusive, {}{interval}: {doubt}", change.short()),
-        _ if change.is_of_zero() => format!("{title} of {name} is {}", change.short()),
+        _ if change.is_of_zero() => format!("{title} of {name} changes {}", change.short()),
         _ if is_speed(metric.unit) && (change.is_factor() || metric.better == Better::Higher) => {
             let word = direction(metric.title, (metric.unit, metric.better), is_up);
             format!("{name} is {} {word} than {baseline}{interval}", change.size())
@@ -106,7 +108,7 @@ fn outcome(row: &Row, metric: &Metric, title: &str, baseline: &str) -> String {
     }
 }
 
-/// Returns the change that a row describes.
+/// Returns the change that a row describes. Returns `None` if the row has no ratio.
 fn change(row: &Row, metric: &Metric) -> Option<Change> {
     let number = |of| row.get(of).number();
     let interval =

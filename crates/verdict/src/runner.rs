@@ -1,4 +1,5 @@
-//! The interface through which checks and calibration run experiments. The caller of the gate implements this trait.
+//! The interface through which checks and calibration run experiments. The crate that calls a check or a calibration
+//! implements this interface.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! The two parts of the noise in a run with slices. The first part is the noise between the slices of one start of
-//! the processes. The second part is the noise between different starts of the processes.
+//! Separates the two parts of the noise in a run with slices. The first part is the noise between slices of the same
+//! start of the processes. The second part is the noise between different starts of the processes.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use crate::facts::ExperimentFacts;
 use crate::judge::{judged_phase, noisy_baselines};
 use crate::words::percent;
 
-/// Returns a note on the slices of the judged phase, from a comparison of the baseline with itself. Returns `None` if
-/// no baseline with slices ran twice.
+/// Returns a note on the noise between slices and between restarts in the judged phase. Both are measured by a
+/// comparison of the baseline with itself. Returns `None` if no baseline with slices ran twice.
 pub fn slices_note(experiment: &ExperimentFacts<'_>, slices: &Table) -> Option<String> {
     let phase = judged_phase(experiment);
     let baseline = experiment.cells.get(*noisy_baselines(experiment).first()?)?.number;
@@ -34,8 +34,8 @@ pub fn slices_note(experiment: &ExperimentFacts<'_>, slices: &Table) -> Option<S
         false => "only more trials narrow the CIs",
     };
     Some(format!(
-        "Slices of phase {phase}: {} pairs in {} restarts. Two trials of the baseline differ by ±{} between \
-         restarts, of which ±{} comes from within restarts; {advice}.",
+        "Slices of phase {phase}: {} pairs in {} restarts. The ratio of two trials of the baseline varies by ±{} \
+         between restarts; the noise within a restart causes ±{} of this variation. Therefore, {advice}.",
         spread.pairs,
         spread.restarts,
         percent(spread.total),
@@ -90,7 +90,10 @@ mod tests {
         };
         let note = slices_note(&facts, &Table::new(schema, rows)).unwrap();
         assert!(note.contains("48 pairs in 3 restarts"), "{note}");
-        assert!(note.contains("±10.0% between restarts, of which ±0.0% comes from within"), "{note}");
+        assert!(
+            note.contains("varies by ±10.0% between restarts; the noise within a restart causes ±0.0%"),
+            "{note}"
+        );
         assert!(note.ends_with("only more trials narrow the CIs."), "{note}");
     }
 }

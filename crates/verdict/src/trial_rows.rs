@@ -55,7 +55,7 @@ impl<'a> TrialRows<'a> {
         self.of_operation(ALL)
     }
 
-    /// Selects the rows that exceed no bound.
+    /// Selects the plausible rows: rows without a value beyond a physical or theoretical bound.
     pub(crate) fn plausible(&self) -> Self {
         self.filter(|row| row.get(&c::IMPLAUSIBLE).is_empty())
     }
@@ -78,7 +78,8 @@ impl<'a> TrialRows<'a> {
         groups
     }
 
-    /// Returns the seeds of the operations. Each seed comes with the first trial that used it.
+    /// Returns the seeds of the operations. For each seed, the value is the number of the first trial that used this
+    /// seed.
     pub(crate) fn seeds(&self) -> BTreeMap<u64, u64> {
         let mut seeds = BTreeMap::new();
         for row in self.iter() {
@@ -121,7 +122,7 @@ impl<'a> TrialRows<'a> {
         counts(&self.of_all_operations()).max(counts(self).min(1))
     }
 
-    /// Returns the rows that exceed a bound, each with a description of the bound.
+    /// Returns the implausible rows, each with a description of the exceeded bound.
     pub(crate) fn implausible(&self) -> impl Iterator<Item = (&'a Row, String)> {
         let marked = |row: &'a Row| row.get(&c::IMPLAUSIBLE).text().map(|words| (row, words.to_owned()));
         self.iter().filter_map(marked)

@@ -2,7 +2,7 @@
 
 use results::Unit;
 
-/// The largest number of terminal columns in a line of text.
+/// The width of wrapped text, in terminal columns.
 const WIDTH: usize = 100;
 
 /// The non-breaking space, which keeps the words of a quoted name on one line.
@@ -14,8 +14,8 @@ pub fn and_more(others: usize) -> String {
     if others == 0 { String::new() } else { format!(" and {others} more") }
 }
 
-/// Formats the name of a variant or a configuration for a sentence. A name that could be read as a word is quoted,
-/// such as `"none"`.
+/// Formats the name of a variant or a configuration for a sentence. Quotes the name `none`, which could be read as an
+/// ordinary word, and names with spaces or commas. Replaces spaces by non-breaking spaces.
 pub(crate) fn quoted(name: &str) -> String {
     match name == "none" || name.contains([' ', ',']) {
         true => format!("\"{}\"", name.replace(' ', "\u{a0}")),

@@ -48,7 +48,9 @@ fn a_run_ends_when_its_verdicts_are_decided() {
         assert!(answer.err.contains(" is decided after 6 rounds: regressed"), "{}", answer.err);
         assert!(answer.err.contains("stopped after 6 rounds: all verdicts are decided"), "{}", answer.err);
         assert!(
-            unwrapped(&answer.out).contains("The evaluations after 6 rounds share one error rate of 5%."),
+            unwrapped(&answer.out).contains(
+                "Verdicts were evaluated after 6 rounds; all evaluations together have an error rate of 5%."
+            ),
             "{}",
             answer.out
         );

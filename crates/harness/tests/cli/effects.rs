@@ -59,7 +59,7 @@ fn a_sweep_without_every_combination_is_ranked_only() {
     bench.ok(&["run", "x.toml"]);
     let answer = bench.ok(&["effects", "results/x", "--metric", "blocks_per_get"]);
     assert!(
-        answer.contains("No effects: the sweep does not have every combination of its values."),
+        answer.contains("No effects: the sweep does not contain every combination of its values."),
         "{answer}"
     );
     assert!(answer.contains("  1     \"standard + memtable.capacity=32KiB\""), "{answer}");

@@ -75,7 +75,12 @@ fn numbers_that_are_gone_fail_the_gate() {
     assert!(answer.starts_with("FAIL  0 of ") && !answer.contains(" 0 missing"), "{answer}");
     bench.write("my small.toml", SMALL.replace("\"look\"", "\"gaze\"").replace("\"load\"", "\"fill\""));
     let error = bench.run(&check).refusal();
-    assert!(error.contains("the two sides have no metric in common, so nothing was compared"), "{error}");
+    assert!(
+        error.contains(
+            "the base results and the new results have no value in common, so nothing was compared"
+        ),
+        "{error}"
+    );
     for (options, hint) in [
         (&["--trials", "3"][..], "check has no option --trials"),
         (&["--seed", "3"], "each golden file contains its own options"),
@@ -118,7 +123,8 @@ fn implausible_numbers_are_told_and_carry_no_verdict() {
     manifest.write(&bench.path("b/small/manifest.json")).unwrap();
     let answer = bench.ok(&["compare", "a", "b"]);
     assert!(answer.starts_with("PASS  0 of ") && answer.contains(" implausible"), "{answer}");
-    let note = "note: no verdict, because values on the new side are implausible: small: standard, phase look (share: too much)";
+    let note = "note: no verdict, because values of the new results are implausible: small: standard, phase look \
+                (share: too much)";
     assert!(answer.contains(note), "{answer}");
     let all: Value = serde_json::from_str(&bench.ok(&["compare", "a", "b", "--format", "json"])).unwrap();
     let of_look = all["differences"].as_array().unwrap().iter();
@@ -153,7 +159,7 @@ fn two_folders_are_compared_in_every_format() {
     let worse = bench.run(&["compare", "a", "c"]).expect(1).out;
     assert!(worse.starts_with("FAIL  ") && worse.contains(" numbers regressed, "), "{worse}");
     assert!(worse.contains("  fence_bytes  "), "{worse}");
-    let note = "note: small: the experiments of the two sides differ in design.block.size, which";
+    let note = "note: small: the settings of the base run and the new run differ in design.block.size, which";
     assert!(worse.contains(note), "{worse}");
     let markdown = bench.run(&["compare", "a", "c", "--format", "markdown"]).expect(1).out;
     assert!(markdown.starts_with("### lsmbench: FAIL: ") && markdown.contains("\n| small: "), "{markdown}");
@@ -181,7 +187,7 @@ fn two_folders_are_compared_in_every_format() {
     assert!(one["differences"].as_array().unwrap().iter().all(|d| d["metric"] == "fpr"));
     for (arguments, hint) in [
         (&["compare", "a", "nowhere"][..], "cannot read nowhere"),
-        (&["compare", "a", "."], "two folders have results of this experiment with different settings"),
+        (&["compare", "a", "."], "another folder has results of this experiment with different settings"),
         (&["compare", "a", "b", "--metric", "fpt"], "did you mean \"fpr\"?"),
         (&["compare", "a", "b", "--metric", "flushes"], "cannot have a verdict"),
     ] {
@@ -227,7 +233,10 @@ fn another_build_is_run_in_turn_and_a_slowdown_is_confirmed() {
     let answer = bench.run(&arguments("./base")).expect(1);
     assert!(answer.out.starts_with("FAIL  ") && answer.out.contains("  ops_per_second  "), "{answer:?}");
     assert!(answer.out.contains(" slower (95% CI ") && answer.out.contains(", n = 6)"), "{answer:?}");
-    assert!(answer.err.contains("a second batch has to confirm the regression"), "{answer:?}");
+    assert!(
+        answer.err.contains("the first batch shows a regression; a second batch of rounds must confirm it"),
+        "{answer:?}"
+    );
     // The build against itself.
     let same = bench.run(&arguments(program)).expect(0).out;
     assert!(same.starts_with("PASS  "), "{same}");

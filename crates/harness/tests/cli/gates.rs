@@ -148,7 +148,7 @@ fn other_sizes_are_refused_with_their_keys() {
     };
     let error = other("phase.load.insert=2000").refusal();
     assert!(
-        error.contains("the two sides of small did different work")
+        error.contains("the base run and the new run of small did different work")
             && error.contains("phase.load.insert (3000, 2000)"),
         "{error}"
     );

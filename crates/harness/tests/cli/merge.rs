@@ -117,7 +117,7 @@ fn a_timed_run_in_parts_is_judged_by_machine() {
     let answer = bench.ok(&["merge", "parts", "--into", "merged/small"]);
     let answer = answer.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(answer.contains("pooled over 4 machines (95% CI "), "{answer}");
-    assert!(answer.contains("; spread between machines "), "{answer}");
+    assert!(answer.contains("; standard deviation between machines "), "{answer}");
     assert!(answer.contains("on each machine."), "{answer}");
     assert!(
         !["node1", "node2", "node4"].iter().any(|node| answer.contains(&format!("{node} is an outlier")))

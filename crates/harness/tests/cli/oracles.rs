@@ -162,7 +162,7 @@ fn implausible_numbers_have_no_verdict() {
 
     let answer = plant(&bench, &first);
     let warning =
-        format!("WARNING: implausible numbers of {first} have no verdict; see runs.csv, column implausible.");
+        format!("WARNING: implausible values of {first} have no verdict; see runs.csv, column implausible.");
     assert!(unwrapped(&answer).contains(&warning), "{answer}");
     assert!(best(&answer).is_some_and(|other| other != first), "{answer}");
     assert!(!answer.contains(" also has "), "{answer}");
@@ -179,7 +179,7 @@ fn implausible_numbers_have_no_verdict() {
     let answer = plant(&bench, "none");
     assert!(
         unwrapped(&answer)
-            .contains("No verdict: the numbers of \"none\" are implausible (expected false positives: "),
+            .contains("No verdict: the values of \"none\" are implausible (expected false positives: "),
         "{answer}"
     );
 }

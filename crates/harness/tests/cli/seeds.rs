@@ -120,13 +120,13 @@ fn one_seed_names_no_winner_that_chance_may_have_chosen() {
         said.contains("No verdict: one seed: the difference may hold only for this seed. blocked has "),
         "{answer}"
     );
-    assert!(said.contains("More seeds may resolve it: --set trials.seeds=8."), "{answer}");
+    assert!(said.contains("More seeds may decide: --set trials.seeds=8."), "{answer}");
     let found = verdicts(&bench);
     assert_eq!(found[0]["verdict"], "inconclusive");
     assert!(found[0]["doubt"].starts_with("one seed: "), "{found:?}");
     // A filter against none is a difference that no seed turns.
     bench.write("x.toml", SMALL);
     let answer = bench.ok(&["run", "x.toml"]);
-    assert!(unwrapped(&answer).contains("Exact for its seed, and beyond chance."), "{answer}");
+    assert!(unwrapped(&answer).contains("Exact for its seed, and larger than chance."), "{answer}");
     assert!(number(of(&bench.rows("x"), "look", "all")[1], &c::FPR) < 0.1);
 }

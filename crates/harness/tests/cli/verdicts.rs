@@ -44,7 +44,7 @@ fn counters_need_no_interval() {
     let said = sentences(&answer);
     assert!(said.contains("x lower false-positive rate than \"none\" ("), "{answer}");
     assert!(said.contains("% vs 100%"), "{answer}");
-    assert!(said.contains(". Exact for its seed, and beyond chance. "), "{answer}");
+    assert!(said.contains(". Exact for its seed, and larger than chance. "), "{answer}");
     assert!(said.contains(" also has lower false-positive rate than \"none\"."), "{answer}");
     assert!(verdict.contains(&"  Only bloom differs."), "{answer}");
     assert!(!said.contains("p-value") && !said.contains("95% CI"), "{answer}");
@@ -85,7 +85,8 @@ fn confounded_comparisons_are_called_so() {
     assert_eq!(differs("standard(bits_per_key=4) + leveled"), "compaction (own level0_runs)");
     assert_eq!(differs("blocked + leveled"), "3 settings");
     let warning = "WARNING: 4 configurations differ from \"standard(bits_per_key=4) + l0-tiered\" in more than one \
-                   setting (bloom, bloom.bits_per_key, compaction (own level0_runs)); see verdicts.csv, differs_in.";
+                   setting (bloom, bloom.bits_per_key, compaction (own level0_runs)); see verdicts.csv, \
+                   column differs_in.";
     assert!(sentences(&answer).contains(warning), "{answer}");
     let widest = verdict(&answer)[1..].iter().map(|line| line.chars().count()).max().unwrap();
     assert!(widest <= 120, "{widest} columns are hard to read:\n{answer}");
@@ -254,8 +255,8 @@ fn a_filter_of_other_bits_is_not_comparable_in_any_file() {
     bench.write("x.toml", text);
     let answer = bench.ok(&["run", "x.toml"]);
     assert_eq!(row(&answer, "xor").last(), Some(&"not comparable"), "{answer}");
-    let note =
-        "Configurations that are not comparable with standard, because bits_per_key differs too much: xor.";
+    let note = "Configurations that are not comparable with standard, because bits_per_key differs by more \
+                than 10%: xor.";
     assert!(sentences(&answer).contains(note), "{answer}");
     let verdicts = bench.read("results/component-x/verdicts.csv");
     let of_xor = verdicts.lines().find(|line| line.contains(",xor,")).expect("a row per candidate");
@@ -334,8 +335,8 @@ fn medians_that_suggest_the_opposite_are_explained() {
     let answer = bench.ok(&["run", "x.toml", "--allow-debug", "--resume"]);
     let row = row(&answer, "standard");
     assert_eq!(row[2], "+1.0%", "the median ratio over the rounds: {row:?}");
-    let note = "For standard, the ratio of the medians points in the opposite direction; the verdict uses the \
-                median of the paired ratios.";
+    let note = "For standard, the ratio of the medians and the median of the paired ratios have opposite directions; \
+                the verdict uses the median of the paired ratios.";
     assert!(sentences(&answer).contains(note), "{answer}");
 }
 
@@ -372,7 +373,7 @@ fn the_last_screen_fits_a_small_terminal() {
         "Also: data blocks read per get: leveled is best.",
         "Outliers (included): tiered in trial 6.",
         "Also: throughput: inconclusive. No candidate beats leveled. Closest: ",
-        "Without waits: --set verdict.metric=busy_ns.",
+        "To compare without these waits: --set verdict.metric=busy_ns.",
         "CPU time per operation: ",
         "hidden by waits and noise.",
         "p-values: paired t-test, Holm-corrected for 9 comparisons.",

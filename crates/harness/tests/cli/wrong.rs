@@ -53,6 +53,6 @@ fn a_cell_that_answered_wrongly_gets_no_number_and_exit_code_1() {
         "it is in no table: {}",
         answer.out
     );
-    assert!(answer.err.contains("charts leave out configurations with wrong answers"), "{}", answer.err);
+    assert!(answer.err.contains("charts omit configurations with wrong answers"), "{}", answer.err);
     assert!(!bench.read("plots/small/fpr-by-bloom.svg").contains("standard"), "it is in no chart");
 }

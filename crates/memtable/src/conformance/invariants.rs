@@ -1,6 +1,7 @@
 //! The invariants of the memtable axis. Each invariant is a function that checks one memtable policy. In the checks
-//! with one thread, every result of a memtable must equal the result of the model. The invariant is checked before
-//! and after the memtable becomes immutable.
+//! with one thread, every result of a memtable must equal the result of the reference model, before and after the
+//! memtable becomes immutable. The messages name the violated invariant by its number in the documentation of
+//! [`Memtable`].
 
 use std::ops::Bound;
 
@@ -18,12 +19,14 @@ pub(crate) struct Subject(pub(crate) Box<dyn MemtablePolicy>);
 
 /// All invariants of the memtable axis, each with its name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
-    ("every history gives the answers of the model", every_history_is_answered),
-    ("a scan continues during concurrent writes", |subject| check_going_on(&*subject.0)),
-    ("keys and values may have any size", |subject| check_sizes(&*subject.0)),
-    ("batches may have any size", |subject| check_large_batches(&*subject.0)),
-    ("threads see complete writes in order", |subject| stress::check(&*subject.0)),
-    ("every version is counted", |subject| stress::check_count(&*subject.0)),
+    ("lookups and scans return the results of the reference model", every_history_is_answered),
+    ("a scan returns the entries that existed at its start, even during inserts", |subject| {
+        check_going_on(&*subject.0)
+    }),
+    ("keys and values of the largest sizes are stored completely", |subject| check_sizes(&*subject.0)),
+    ("a batch of any size has the effect of single inserts", |subject| check_large_batches(&*subject.0)),
+    ("concurrent readers see only complete writes, in order", |subject| stress::check(&*subject.0)),
+    ("len() counts every inserted version", |subject| stress::check_count(&*subject.0)),
 ];
 
 fn every_history_is_answered(subject: &Subject) -> Result<(), String> {
@@ -33,7 +36,8 @@ fn every_history_is_answered(subject: &Subject) -> Result<(), String> {
     })
 }
 
-/// Returns short write histories that have exposed bugs before. Every key and snapshot of these histories is checked.
+/// Returns short write histories that have exposed bugs before, each with its name. The checks read every key of these
+/// histories at every snapshot.
 pub(crate) fn histories() -> Vec<(&'static str, Vec<Write>)> {
     let number = |keys: Vec<Vec<u8>>| -> Vec<Write> {
         let write = |(at, key): (usize, Vec<u8>)| {
@@ -58,9 +62,9 @@ pub(crate) fn histories() -> Vec<(&'static str, Vec<Write>)> {
         ("keys of zeros with a suffix", number(ends.collect())),
         ("keys in order", number(ascending.clone().collect())),
         ("keys in reverse", number(ascending.rev().collect())),
-        ("every key again and again", number(versions.collect())),
-        ("a hot key among others", number(hot.collect())),
-        ("numbers out of order", unordered),
+        ("every key several times", number(versions.collect())),
+        ("a hot key among other keys", number(hot.collect())),
+        ("sequence numbers out of order", unordered),
     ]
 }
 
@@ -79,15 +83,23 @@ fn check_batches(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<(), S
                     let (seen, expected) =
                         (get(table, &write.key, write.sequence), model.get(&write.key, write.sequence));
                     same(
-                        || "invariant 5: a get of a key after the insertion of its batch".to_owned(),
+                        || {
+                            "invariant 5: result of get() for a key after the insertion of its batch"
+                                .to_owned()
+                        },
                         &seen,
                         &expected,
                     )?;
                 }
-                same(|| "invariant 5: the number of versions".to_owned(), &table.len(), &model.0.len())?;
+                same(
+                    || "invariant 5: len() after the insertion of a batch".to_owned(),
+                    &table.len(),
+                    &model.0.len(),
+                )?;
             }
         }
-        check_answers(table, &model).map_err(|broken| format!("invariant 5, batches of {most}: {broken}"))?;
+        check_answers(table, &model)
+            .map_err(|broken| format!("invariant 5, batches of at most {most} writes: {broken}"))?;
     }
     Ok(())
 }
@@ -114,7 +126,15 @@ pub(crate) fn check_large_batches(policy: &dyn MemtablePolicy) -> Result<(), Str
         for write in &writes {
             let (seen, expected) =
                 (get(&*table, &write.key, write.sequence), model.get(&write.key, write.sequence));
-            same(|| format!("invariant 5, order {order}: {write:?}"), &seen, &expected)?;
+            same(
+                || {
+                    format!(
+                        "invariant 5, key order {order}: result of get() for the key and sequence number of {write:?}"
+                    )
+                },
+                &seen,
+                &expected,
+            )?;
         }
         table.freeze();
         let asked = Scan {
@@ -124,7 +144,7 @@ pub(crate) fn check_large_batches(policy: &dyn MemtablePolicy) -> Result<(), Str
             limit: usize::MAX,
         };
         same(
-            || format!("invariant 5, order {order}: the entries that the drain returns"),
+            || format!("invariant 5, key order {order}: entries that drain() returns"),
             &drain(&*table),
             &model.scan(asked),
         )?;
@@ -132,8 +152,9 @@ pub(crate) fn check_large_batches(policy: &dyn MemtablePolicy) -> Result<(), Str
     Ok(())
 }
 
-/// Checks all invariants with one history, at four times. The times are: after half of the writes, after all writes,
-/// after the memtable has become immutable, and during the flush.
+/// Checks all invariants that one thread can check, with one history of writes. Lookups and scans are checked after
+/// half of the writes, after all writes, and after the memtable has become immutable. Then the function checks the
+/// entries of `drain`, and inserts in batches.
 pub(crate) fn check(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<(), String> {
     let table = policy.create(1 << 16);
     let table = &*table;
@@ -143,8 +164,8 @@ pub(crate) fn check(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<()
         model.insert(write);
         let (seen, expected) =
             (get(table, &write.key, write.sequence), model.get(&write.key, write.sequence));
-        same(|| "invariant 2: a get of a key after its insertion".to_owned(), &seen, &expected)?;
-        same(|| "the number of versions".to_owned(), &table.len(), &(at + 1))?;
+        same(|| "invariant 2: result of get() for a key after its insertion".to_owned(), &seen, &expected)?;
+        same(|| "len() after an insert".to_owned(), &table.len(), &(at + 1))?;
         if at == history.len() / 2 {
             check_answers(table, &model)?;
         }
@@ -152,7 +173,7 @@ pub(crate) fn check(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<()
     same(|| "emptiness".to_owned(), &table.is_empty(), &history.is_empty())?;
     let shards = table.shard_lens();
     let in_shards = if shards.is_empty() { history.len() } else { shards.iter().sum() };
-    same(|| "the sum of the numbers of versions in all shards".to_owned(), &in_shards, &history.len())?;
+    same(|| "sum of shard_lens() over all shards".to_owned(), &in_shards, &history.len())?;
     check_answers(table, &model)?;
     table.freeze();
     check_answers(table, &model).map_err(|broken| format!("invariant 4, immutable: {broken}"))?;
@@ -162,11 +183,12 @@ pub(crate) fn check(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<()
         snapshot: SequenceNumber::MAX,
         limit: usize::MAX,
     };
-    same(|| "invariant 4: the entries that the drain returns".to_owned(), &drain(table), &model.scan(all))?;
+    same(|| "invariant 4: entries that drain() returns".to_owned(), &drain(table), &model.scan(all))?;
     check_batches(policy, history)
 }
 
-/// Looks up every key and its neighbors at every snapshot, and starts scans at all these keys.
+/// Compares lookups and scans with the model. The lookups cover every key and its neighbors at every snapshot. The
+/// scans start at each of these keys, at some of the snapshots.
 fn check_answers(table: &dyn Memtable, model: &Model) -> Result<(), String> {
     let probes = probes(model);
     let newest = model.0.keys().map(|(_, sequence)| sequence.0).max().unwrap_or(0);
@@ -174,11 +196,15 @@ fn check_answers(table: &dyn Memtable, model: &Model) -> Result<(), String> {
     for snapshot in &snapshots {
         for key in &probes {
             let (seen, expected) = (get(table, key, *snapshot), model.get(key, *snapshot));
-            same(|| format!("invariant 1: a get of {key:?} at snapshot {snapshot}"), &seen, &expected)?;
+            same(
+                || format!("invariant 1: result of get() for {key:?} at snapshot {snapshot}"),
+                &seen,
+                &expected,
+            )?;
             let (seen, expected) =
                 (table.sequence_of(hashed(key), *snapshot), model.sequence_of(key, *snapshot));
             same(
-                || format!("invariant 1: the sequence number of {key:?} at snapshot {snapshot}"),
+                || format!("invariant 1: result of sequence_of() for {key:?} at snapshot {snapshot}"),
                 &seen,
                 &expected,
             )?;
@@ -194,7 +220,7 @@ fn check_answers(table: &dyn Memtable, model: &Model) -> Result<(), String> {
                     let expected = model.scan(asked);
                     same(|| format!("invariant 3: {asked:?}"), &scan(table, asked), &expected)?;
                     same(
-                        || format!("invariant 3, entries without a copy: {asked:?}"),
+                        || format!("invariant 3: result of entries() for {asked:?}"),
                         &entries(table, asked),
                         &expected,
                     )?;
@@ -206,7 +232,7 @@ fn check_answers(table: &dyn Memtable, model: &Model) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that a scan in several pages returns the same entries as one scan without pages.
+/// Checks that a scan in pages of a few entries returns the entries of one unlimited scan.
 fn check_pages(
     table: &dyn Memtable,
     model: &Model,
@@ -220,7 +246,8 @@ fn check_pages(
         same(
             || {
                 format!(
-                    "invariant 3: a {direction:?} scan at snapshot {snapshot}, restarted after every {limit} entries"
+                    "invariant 3: entries of a {direction:?} scan at snapshot {snapshot}, restarted after every \
+                     {limit} entries"
                 )
             },
             &restarted,
@@ -230,7 +257,8 @@ fn check_pages(
         same(
             || {
                 format!(
-                    "invariant 3: a {direction:?} scan at snapshot {snapshot}, continued by {limit} entries at a time"
+                    "invariant 3: entries of a {direction:?} scan at snapshot {snapshot}, continued after every \
+                     {limit} entries"
                 )
             },
             &continued,
@@ -272,7 +300,7 @@ pub(crate) fn check_going_on(policy: &dyn MemtablePolicy) -> Result<(), String> 
         }
         let expected = model.scan(Scan { limit: usize::MAX, ..asked });
         same(
-            || format!("invariant 3: a {direction:?} scan that continues during inserts"),
+            || format!("invariant 3: entries of a {direction:?} scan that continues during inserts"),
             &found,
             &expected,
         )?;
@@ -280,7 +308,8 @@ pub(crate) fn check_going_on(policy: &dyn MemtablePolicy) -> Result<(), String> 
     Ok(())
 }
 
-/// Returns all keys of the model, and the closest neighbors of each key. The neighbors may be absent.
+/// Returns all keys of the model, keys next to each of them, the empty key, and a key above all others. The memtable
+/// may lack the additional keys.
 fn probes(model: &Model) -> Vec<Vec<u8>> {
     let mut probes = vec![Vec::new(), vec![0xff; 40]];
     for key in model.keys() {
@@ -293,7 +322,7 @@ fn probes(model: &Model) -> Vec<Vec<u8>> {
 }
 
 /// Checks keys and values with the largest sizes that a tree allows. The check includes the memory that the memtable
-/// reports for these keys and values.
+/// reports: at least the size of these keys and values, and less than twice this size.
 pub(crate) fn check_sizes(policy: &dyn MemtablePolicy) -> Result<(), String> {
     let table = policy.create(1 << 20);
     let table = &*table;
@@ -322,15 +351,16 @@ pub(crate) fn check_sizes(policy: &dyn MemtablePolicy) -> Result<(), String> {
             let asked = Scan { from: Bound::Unbounded, direction, snapshot: 11, limit: usize::MAX };
             if scan(table, asked) != model.scan(asked) {
                 return Err(format!(
-                    "invariant 3: a {direction:?} scan of large entries returns wrong entries"
+                    "invariant 3: a {direction:?} scan of keys of up to 65536 bytes and values of up to 1 MiB \
+                     returns wrong entries"
                 ));
             }
         }
         for key in model.keys() {
             if get(table, key, 11) != model.get(key, 11) || get(table, &key[1..], 11) != Known::Nothing {
                 return Err(format!(
-                    "invariant 1: a get returns a wrong answer for a key of {} bytes, or for this key \
-                     without its first byte",
+                    "invariant 1: get() returns a wrong result for a key of {} bytes, or it finds this key without \
+                     its first byte, which was not inserted",
                     key.len()
                 ));
             }
@@ -339,8 +369,8 @@ pub(crate) fn check_sizes(policy: &dyn MemtablePolicy) -> Result<(), String> {
     let held = table.memory_bytes();
     if !(user_bytes..user_bytes * 2).contains(&held) {
         return Err(format!(
-            "the memtable reports {held} bytes of memory for {user_bytes} bytes of keys and values; it must \
-             be from one to two times as much"
+            "the memtable reports {held} bytes of memory for {user_bytes} bytes of keys and values; the reported \
+             memory must be at least this size, and less than twice this size"
         ));
     }
     Ok(())

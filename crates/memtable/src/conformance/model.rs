@@ -1,5 +1,5 @@
-//! The reference model of a memtable. The model stores every version in one ordered map. A lookup or scan iterates
-//! over this map.
+//! The reference model of a memtable. The model stores all versions in one ordered map, and answers each lookup or scan
+//! by an iteration over this map.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -91,7 +91,7 @@ impl Model {
     }
 }
 
-/// Returns a key with a hash that sometimes equals the hash of another key.
+/// Returns a key with its hash. The hash has only 1009 different values, so that some keys have equal hashes.
 pub(crate) fn hashed(key: &[u8]) -> HashedKey<'_> {
     let hash = key.iter().fold(17u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(*byte)));
     HashedKey { bytes: key, hash: KeyHash(hash % 1009) }
@@ -101,17 +101,18 @@ pub(crate) fn insert(table: &dyn Memtable, write: &Write) {
     table.insert(hashed(&write.key), write.sequence, write.value.as_deref());
 }
 
-/// Inserts writes with consecutive sequence numbers by one call.
+/// Inserts writes with consecutive sequence numbers by one call of [`Memtable::insert_all`].
 pub(crate) fn insert_all(table: &dyn Memtable, writes: &[Write]) {
     let mut entries = writes.iter().map(|write| (hashed(&write.key), write.value.as_deref()));
     table.insert_all(writes.first().map_or(1, |write| write.sequence), &mut entries);
 }
 
-/// Returns the result of a lookup in the memtable. The function also checks that the value is appended to the buffer.
+/// Returns the result of a lookup in the memtable. Also checks that the memtable appends the value to the buffer and
+/// keeps the earlier bytes.
 pub(crate) fn get(table: &dyn Memtable, key: &[u8], snapshot: SequenceNumber) -> Known {
     let mut value = b"before".to_vec();
     let lookup = table.get(hashed(key), snapshot, &mut value);
-    let appended = value.strip_prefix(b"before").expect("earlier bytes of the buffer stay");
+    let appended = value.strip_prefix(b"before").expect("get() keeps the earlier bytes of the buffer");
     match lookup {
         Lookup::Found => Known::Value(appended.to_vec()),
         Lookup::Absent | Lookup::Deleted if !appended.is_empty() => panic!("a value without a find"),
@@ -126,14 +127,14 @@ pub(crate) fn scan(table: &dyn Memtable, scan: Scan<'_>) -> Vec<OwnedEntry> {
     batch.iter().map(|entry| (entry.key.to_vec(), entry.value.map(<[u8]>::to_vec))).collect()
 }
 
-/// Returns the entries of one scan, in which the memtable may return borrowed entries.
+/// Returns the entries of one scan by [`Memtable::entries`], which may borrow entries from the memtable.
 pub(crate) fn entries(table: &dyn Memtable, scan: Scan<'_>) -> Vec<OwnedEntry> {
     owned(&table.entries(scan.from, scan.direction, scan.snapshot, scan.limit))
 }
 
-/// Returns the entries of a complete scan in pages. The limit of `scan` is the size of a page. If the memtable can
-/// continue a scan, each page continues the previous scan. If the memtable cannot continue a scan, each page starts a
-/// new scan. The function stops after more than `most` entries.
+/// Returns all entries of a scan that is read in pages of `scan.limit` entries by [`Memtable::entries`]. Each page
+/// continues the previous scan if the memtable can continue scans. Otherwise, each page starts a new scan after the
+/// last key. The function stops after more than `most` entries, so that an endless scan fails the test.
 pub(crate) fn pages(table: &dyn Memtable, scan: Scan<'_>, most: usize) -> Vec<OwnedEntry> {
     let mut page = table.entries(scan.from, scan.direction, scan.snapshot, scan.limit);
     let mut found = owned(&page);
@@ -147,8 +148,8 @@ pub(crate) fn pages(table: &dyn Memtable, scan: Scan<'_>, most: usize) -> Vec<Ow
     found
 }
 
-/// Returns the entries of a complete scan in pages. Unlike in [`pages`], each page is a new scan that copies the
-/// entries.
+/// Returns all entries of a scan that is read in pages of `asked.limit` entries by [`Memtable::scan`]. Each page is a
+/// new scan after the last key. The function stops after more than `most` entries.
 pub(crate) fn scans(table: &dyn Memtable, asked: Scan<'_>, most: usize) -> Vec<OwnedEntry> {
     let mut found: Vec<OwnedEntry> = Vec::new();
     loop {

@@ -1,9 +1,9 @@
-//! Checks the invariants with concurrent threads. Writers, readers and scanners run at the same time, and every
-//! result is checked exactly.
+//! Checks the invariants with concurrent threads. Writers, readers and scanners run at the same time, and the test
+//! checks every result.
 //!
-//! The content of write number `n` is a function of `n`, so a reader at snapshot `s` knows the expected result. Each
-//! of the k writers writes every k-th group of numbers, and counts its completed writes. A write is published if all
-//! writers have completed their writes up to this number.
+//! The content of write number `n` is a function of `n`, so a reader at snapshot `s` knows the expected result. Each of
+//! the k writers writes every k-th group of numbers, and counts its completed groups. A write is published if all
+//! writers have completed their groups up to the number of this write.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,13 +16,13 @@ use crate::{Memtable, MemtablePolicy};
 
 const WRITERS: u64 = 3;
 const WRITES: u64 = 6_000;
-/// The number of writes per call of a writer. The keys of these writes are in ascending order.
+/// The number of writes in one group of a writer. The sequence numbers of a group are consecutive.
 const CALL: u64 = 4;
 const BATCH: u64 = 75;
 const KEYS: u64 = 300;
 
-/// Inserts writes with consecutive sequence numbers. An even `turn` selects one call for all writes, and an odd
-/// `turn` selects one call per write.
+/// Inserts writes with consecutive sequence numbers: by one call of `insert_all` if `turn` is even, and by one call of
+/// `insert` per write if `turn` is odd.
 fn insert_either_way(table: &dyn Memtable, turn: u64, writes: &[Write]) {
     match turn.is_multiple_of(2) {
         true => insert_all(table, writes),
@@ -37,7 +37,7 @@ fn write(sequence: SequenceNumber) -> Write {
     Write { key: key(mixed % KEYS), sequence, value }
 }
 
-/// Returns a key for a number. Keys have 8 or 40 bytes.
+/// Returns the key for a number, which has 8 or 40 bytes.
 fn key(number: u64) -> Vec<u8> {
     format!("{:0width$}", number, width = if number.is_multiple_of(3) { 40 } else { 8 }).into_bytes()
 }
@@ -50,8 +50,8 @@ struct Run<'a> {
     is_over: AtomicBool,
 }
 
-/// Runs all threads at the same time, and makes the memtable immutable while readers run. Returns the first wrong
-/// result as an error.
+/// Runs writers, readers and scanners at the same time. When the writers have finished, makes the memtable immutable
+/// while the readers still run. Returns the first wrong result as an error.
 pub(crate) fn check(policy: &dyn MemtablePolicy) -> Result<(), String> {
     let table = policy.create(1 << 16);
     let run = Run {
@@ -83,8 +83,8 @@ pub(crate) fn check(policy: &dyn MemtablePolicy) -> Result<(), String> {
     })
 }
 
-/// Inserts distinct ascending keys from several threads. Returns an error if a count of versions is too low, or if a
-/// key is missing at the end.
+/// Inserts different keys from several threads. Returns an error if `len` is too low during the inserts or wrong
+/// afterwards, or if `drain` does not return all entries.
 pub(crate) fn check_count(policy: &dyn MemtablePolicy) -> Result<(), String> {
     let table = policy.create(1 << 20);
     let finished = AtomicU64::new(0);
@@ -113,7 +113,7 @@ pub(crate) fn check_count(policy: &dyn MemtablePolicy) -> Result<(), String> {
                 let count = table.len() as u64;
                 if count < least {
                     return Err(format!(
-                        "invariant 2: the memtable counts {count} versions, but at least {least} exist"
+                        "invariant 2: len() returns {count}, but at least {least} inserts have returned"
                     ));
                 }
             }
@@ -129,7 +129,7 @@ pub(crate) fn check_count(policy: &dyn MemtablePolicy) -> Result<(), String> {
         .collect();
     if table.len() != all.len() {
         return Err(format!(
-            "invariant 2: the memtable counts {} versions, but {} exist",
+            "invariant 2: len() returns {} after {} inserts have returned",
             table.len(),
             all.len()
         ));
@@ -138,7 +138,7 @@ pub(crate) fn check_count(policy: &dyn MemtablePolicy) -> Result<(), String> {
     if drain(&*table) == all {
         Ok(())
     } else {
-        Err("invariant 5: the drain returns other entries than were inserted".to_owned())
+        Err("invariant 5: drain() does not return exactly the inserted entries".to_owned())
     }
 }
 
@@ -166,7 +166,8 @@ impl Run<'_> {
         }
     }
 
-    /// Returns a sequence number up to which all inserts have returned. A few later inserts may also have returned.
+    /// Returns a sequence number such that all inserts up to this number have returned. A few later inserts may also
+    /// have returned.
     fn published(&self) -> SequenceNumber {
         let turns = self.finished.iter().map(|finished| finished.load(Ordering::Acquire)).min();
         turns.expect("the number of writers is above 0") * WRITERS * CALL
@@ -185,7 +186,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Returns the version of a key that a reader at `snapshot` must see.
+    /// Returns the version that a reader at `snapshot` must see. `versions` contains the sequence numbers of the key in
+    /// ascending order.
     fn expected(versions: &[SequenceNumber], snapshot: SequenceNumber) -> Option<Write> {
         let visible = versions.partition_point(|sequence| *sequence <= snapshot);
         visible.checked_sub(1).map(|newest| write(versions[newest]))
@@ -198,7 +200,7 @@ impl Run<'_> {
                 let published = self.published();
                 if (self.table.len() as u64) < published {
                     return Err(format!(
-                        "invariant 2: the memtable counts fewer than the {published} published versions"
+                        "invariant 2: len() is below {published}, the number of inserts that have returned"
                     ));
                 }
                 let snapshot = if step % 2 == 0 { published } else { published / 2 };
@@ -206,7 +208,7 @@ impl Run<'_> {
                 let expected = known(Self::expected(versions, snapshot));
                 if seen != expected {
                     return Err(format!(
-                        "invariant 2: a get at snapshot {snapshot} returned {seen:?}, expected {expected:?}"
+                        "invariant 2: get() at snapshot {snapshot} returned {seen:?}, expected {expected:?}"
                     ));
                 }
                 self.check_newest(key, versions, published)?;
@@ -215,8 +217,8 @@ impl Run<'_> {
         })
     }
 
-    /// Checks a reader without a snapshot. A reader of the newest version must see a complete version. The returned
-    /// version must not be older than the newest published version.
+    /// Checks a lookup of the newest version of a key. The result must be a complete version that is not older than the
+    /// newest version among the first `published` writes.
     fn check_newest(
         &self,
         key: &[u8],
@@ -231,8 +233,9 @@ impl Run<'_> {
             Ok(())
         } else {
             Err(format!(
-                "invariant 2: after {published} published versions, a get returned {seen:?}, which was never \
-                 written or is not the newest version"
+                "invariant 2: all inserts up to sequence number {published} had returned, but get() of the newest \
+                 version returned {seen:?}, which was never written or is older than the newest returned insert of \
+                 the key"
             ))
         }
     }

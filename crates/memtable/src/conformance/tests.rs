@@ -1,5 +1,5 @@
-//! Checks non-default configurations of memtables against the invariants of the axis. The tests also check that each
-//! invariant detects a memtable that breaks the invariant.
+//! Checks memtables with other than the default parameters against the invariants of the axis. Other tests check that
+//! each invariant detects a memtable that violates this invariant.
 
 mod canary;
 
@@ -13,8 +13,8 @@ use super::model::Write;
 use super::stress;
 use crate::{CATALOG, MemtablePolicy, with_filter, with_key_range};
 
-/// Returns memtables for the checks: sharded memtables with extreme parameters, and memtables with a key range or a
-/// filter.
+/// Returns memtables for the checks, each with its name: sharded memtables with extreme parameters, and memtables with
+/// a key range or a filter.
 fn forms() -> Vec<(String, Box<dyn MemtablePolicy>)> {
     let odd = [
         "sharded-btree(shards=1)",
@@ -67,13 +67,16 @@ fn every_canary_is_caught() {
         (Fault::ForgetsValuesInPlace, "invariant 3"),
         (Fault::LosesTheLastInsertAtFreeze, "invariant 4"),
         (Fault::DrainsOldVersions, "invariant 4"),
-        (Fault::ForgetsAShard, "the sum of the numbers of versions in all shards"),
+        (Fault::ForgetsAShard, "sum of shard_lens() over all shards"),
         (Fault::ForgetsTheEndOfABatch, "invariant 5"),
         (Fault::NumbersTheNewest, "invariant 1"),
     ];
     for (fault, invariant) in cases {
-        let broken = caught_alone(fault).unwrap_or_else(|| panic!("{fault:?} was not caught"));
-        assert!(broken.contains(invariant), "{fault:?} was caught as: {broken}");
+        let broken = caught_alone(fault).unwrap_or_else(|| panic!("the checks did not detect {fault:?}"));
+        assert!(
+            broken.contains(invariant),
+            "the checks detected {fault:?} with another message than expected: {broken}"
+        );
     }
     let forgetful = Canary(Some(Fault::ForgetsTheEndOfABatch));
     assert!(invariants::check_large_batches(&forgetful).is_err_and(|broken| broken.contains("invariant 5")));
@@ -87,11 +90,11 @@ fn the_stress_catches_torn_and_unpublished_writes() {
     for fault in [Fault::WritesInTwoSteps, Fault::SeesTheFuture, Fault::InsertsLate] {
         // On a busy machine, the threads of one test may not overlap in time.
         let is_caught = (0..20).any(|_| stress::check(&Canary(Some(fault))).is_err());
-        assert!(is_caught, "{fault:?} was not caught");
+        assert!(is_caught, "the stress test did not detect {fault:?} in 20 runs");
     }
 }
 
-/// Generates keys of few different letters, so that equal keys occur. The lengths are near the boundaries of memory
+/// Generates keys from few different letters, so that equal keys occur. The lengths are near the boundaries of memory
 /// layouts.
 fn key() -> impl Strategy<Value = Vec<u8>> {
     let letters = prop_oneof![Just(0u8), Just(b'a'), Just(b'b'), Just(0xff)];

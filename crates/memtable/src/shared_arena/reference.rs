@@ -1,7 +1,8 @@
-//! References into a [`SharedArena`](super::SharedArena), and the atomic words through which threads publish them.
+//! References to records and nodes in a [`SharedArena`](super::SharedArena), and atomic fields that store such
+//! references. A thread makes a record visible to other threads when it stores the reference in an atomic field.
 //!
-//! The code in this file does not depend on the memory of the arena. The interleaving models can therefore compile
-//! this file with the atomics of loom, and with another arena, whose memory loom can track.
+//! The code in this file never accesses the memory of the arena. The interleaving models can therefore compile this
+//! file with the atomics of loom, and with another arena whose memory loom can track.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -11,10 +12,10 @@ use types::{Entry, SequenceNumber};
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
-/// The height of the tallest skip-list tower.
+/// The largest height of a skip-list tower, which is the number of its links.
 pub(crate) const MAX_HEIGHT: usize = 32;
 
-/// A reference to a `T` that is stored in an arena. The reference is the number of the first unit of the target. Only
+/// A reference to a `T` that is stored in an arena. The reference is the index of the first unit of its target. Only
 /// the arena creates references.
 pub(crate) struct Ref<T>(pub(super) NonZeroU32, pub(super) PhantomData<fn() -> T>);
 
@@ -38,8 +39,8 @@ impl<T> PartialEq for Ref<T> {
     }
 }
 
-/// An optional reference that threads read and write atomically. Threads use it to publish the target of the
-/// reference, with release and acquire ordering.
+/// An optional reference that threads read and write atomically. A store has release ordering and a load has acquire
+/// ordering, so a thread that reads the reference also sees its completely written target.
 #[derive(Debug)]
 pub(crate) struct AtomicRef<T>(AtomicU32, PhantomData<fn() -> T>);
 
@@ -63,12 +64,11 @@ impl<T> AtomicRef<T> {
     }
 }
 
-/// A version of a key in the arena. The type has no values, and only serves as the type parameter of references.
+/// A version of a key in the arena. The type has no values, and is only the type parameter of references to versions.
 pub(crate) enum Version {}
 
-/// A link of a skip-list tower. The low half is the reference to the next version, and the high half is the first
-/// four bytes of the key of this version. Most comparisons need only these four bytes. The word 0 marks the end of
-/// the list.
+/// A link of a skip-list tower. The low half is the reference to the next version, and the high half is the first four
+/// bytes of this next version's key. Most comparisons need only these four bytes. The word 0 marks the end of the list.
 #[repr(transparent)]
 pub(crate) struct Link(pub(super) AtomicU64);
 
@@ -110,7 +110,8 @@ impl Link {
         self.0.store(to.0, Ordering::Release);
     }
 
-    /// Replaces the link `from` by `to` atomically. Returns `false` if the link no longer equals `from`.
+    /// Replaces the link word `from` by `to` in one atomic compare-and-swap. Returns `false` if the link no longer
+    /// equals `from`.
     #[inline]
     pub(crate) fn swing(&self, from: LinkWord, to: LinkWord) -> bool {
         self.0.compare_exchange(from.0, to.0, Ordering::Release, Ordering::Relaxed).is_ok()

@@ -1,20 +1,21 @@
-//! The claim for which a computation runs, and the facts that the computation may read.
+//! The inputs of a computation apart from its arguments: the claim for which it runs, and facts about the experiment
+//! and the program.
 
 use crate::{Claim, Claims};
 
-/// Facts about the experiment and the program. A computation may read these facts in addition to its arguments
+/// Facts about the experiment and the program. A computation may read these facts in addition to its arguments in
 /// `with`.
 pub trait Facts {
-    /// Returns the number in the experiment at a path such as `design.compaction.growth`. `None` if the value is not
-    /// a number.
+    /// Returns the number at a path in the experiment file, such as `design.compaction.growth`. Returns `None` if the
+    /// file has no number at this path.
     fn setting(&self, path: &str) -> Option<f64>;
 
-    /// Returns the number of acknowledged writes that were lost when a store with this design and WAL mode was
-    /// killed. `None` if no kill test has run.
+    /// Returns the number of acknowledged writes that were lost when `lsmbench torture kill` killed a store with this
+    /// design and WAL mode. Returns `None` if this test has not run.
     fn lost_writes(&self, design: &str, wal: &str) -> Option<f64>;
 }
 
-/// Facts for a computation that has no experiment and no program.
+/// Facts for a computation without an experiment and a program: all facts are unknown.
 pub(crate) struct Nothing;
 
 impl Facts for Nothing {
@@ -27,12 +28,12 @@ impl Facts for Nothing {
     }
 }
 
-/// The claim for which a computation runs, and the sources of the computation's arguments.
+/// The claim for which a computation runs, and the data to which arguments may refer.
 #[derive(Clone, Copy)]
 pub(crate) struct About<'a> {
     /// The claim.
     pub(crate) claim: &'a Claim,
-    /// The index of the claim among the claims of the rule, from 0.
+    /// The index of the claim among the claims of the rule, starting from 0.
     pub(crate) place: usize,
     /// All claims of the document, which arguments may name.
     pub(crate) claims: &'a Claims,

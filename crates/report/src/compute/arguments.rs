@@ -23,8 +23,9 @@ pub(crate) struct Arguments<'a> {
     pub(super) facts: &'a dyn Facts,
 }
 
-/// Looks up the value of each argument for the claim of the computation. `lists` names the arguments that take a
-/// whole list as their value.
+/// Looks up the value of each argument for the claim of the computation. `lists` contains the names of the arguments
+/// that take a whole list as their value. Any other list contains one element per claim. Returns an error if an
+/// argument has no value for this claim.
 pub(super) fn resolve<'a>(
     with: &'a BTreeMap<String, Argument>,
     about: About<'a>,
@@ -50,14 +51,20 @@ fn look_up(argument: &Argument, about: About<'_>, whole: bool) -> Result<Argumen
         }
         Argument::List(items) => match items.get(place) {
             Some(item) => look_up(item, about, whole),
-            None => Err(format!("the list has {} elements, but there are more claims", items.len())),
+            None => Err(format!(
+                "the list has {} elements, but the rule has more claims; list one element per claim",
+                items.len()
+            )),
         },
         Argument::Table(table) => {
             let of =
                 |key: &String| *key == claim.subject || claim.params.values().any(|value| same(key, value));
             match table.iter().find(|(key, _)| of(key)) {
                 Some((_, item)) => look_up(item, about, whole),
-                None => Err(format!("the table has no value for \"{}\"", claim.subject)),
+                None => Err(format!(
+                    "the argument is a table, but it has no value for the subject \"{}\" or its parameters",
+                    claim.subject
+                )),
             }
         }
     }
@@ -88,7 +95,7 @@ impl Arguments<'_> {
         if self.found.contains_key(name) { self.number(name) } else { Ok(default) }
     }
 
-    /// Returns the argument `name` as an integer of at least 0. The integer is small enough for a loop.
+    /// Returns the argument `name` as an integer from 0 to 1e9, so that a loop of this length ends soon.
     pub(super) fn count(&self, name: &str) -> Result<u64, String> {
         let number = self.number(name)?;
         match number.fract() == 0.0 && (0.0..=1e9).contains(&number) {
@@ -127,7 +134,7 @@ impl Arguments<'_> {
         }
     }
 
-    /// Returns whether the argument `name` is set to true.
+    /// Returns whether the argument `name` is true. Returns false if the argument is missing.
     pub(super) fn flag(&self, name: &str) -> bool {
         self.found.get(name) == Some(&ArgumentValue::Flag(true))
     }

@@ -7,8 +7,8 @@ pub(super) fn constant(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("value")
 }
 
-/// Returns a setting of the experiment that is a parameter of the document: the number at `path`, times `scale`,
-/// plus `plus`.
+/// Returns a number that the experiment takes from the document as a setting: the number at `path` in the experiment,
+/// times `scale`, plus `plus`.
 pub(super) fn setting(with: &Arguments<'_>) -> Result<f64, String> {
     let path = with.word("path")?;
     let value =
@@ -16,7 +16,7 @@ pub(super) fn setting(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(value * with.number_or("scale", 1.0)? + with.number_or("plus", 0.0)?)
 }
 
-/// Returns the value of another claim with the same subject.
+/// Returns the value of another claim: the argument `of`.
 pub(super) fn claim(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("of")
 }
@@ -51,7 +51,7 @@ pub(super) fn power(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(with.number("base")?.powf(with.number("exponent")?))
 }
 
-/// Computes the quotient of maximum and minimum of each list, and returns the largest quotient.
+/// Computes the quotient of the maximum and the minimum of each list, and returns the largest of these quotients.
 pub(super) fn largest_spread(with: &Arguments<'_>) -> Result<f64, String> {
     let spread = |numbers: &Vec<f64>| {
         let largest = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -60,7 +60,7 @@ pub(super) fn largest_spread(with: &Arguments<'_>) -> Result<f64, String> {
     with.lists("of").map(|lists| lists.iter().map(spread).fold(f64::NAN, f64::max))
 }
 
-/// Computes the percentage by which a is more than b: 100 (a / b - 1).
+/// Computes the percentage by which a is greater than b: 100 (a / b - 1).
 pub(super) fn percent_more(with: &Arguments<'_>) -> Result<f64, String> {
     quotient(with).map(|quotient| 100.0 * (quotient - 1.0))
 }
@@ -101,13 +101,14 @@ pub(super) fn nearest(with: &Arguments<'_>) -> Result<f64, String> {
     with.numbers("of").map(|numbers| numbers.into_iter().fold(f64::INFINITY, nearer))
 }
 
-/// Computes the rate of a mix in which two kinds of operations have equal shares: 2 / (1/a + 1/b). The single kinds
-/// have the rates a and b.
+/// Computes the rate of a mix that consists of two kinds of operations in equal parts: 2 / (1/a + 1/b). Alone, the two
+/// kinds have the rates a and b.
 pub(super) fn harmonic_mean(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(2.0 / (with.number("one")?.recip() + with.number("other")?.recip()))
 }
 
-/// Computes the operations per second of a run, after the time of the load is subtracted from the time of the run.
+/// Computes the operations per second of a run without its load: the time of the load is subtracted from the time of
+/// the run.
 pub(super) fn net_rate(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(with.number("operations")? / (with.number("seconds")? - with.number("load")?))
 }
@@ -122,7 +123,8 @@ pub(super) fn cost_growth(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(each("last_seconds", "last_operations")? / each("first_seconds", "first_operations")?)
 }
 
-/// Computes the percentage by which the rate of the last run is below the rate of the first run.
+/// Computes the percentage by which the rate of the last run is below the rate of the first run. A rate is the number
+/// of operations divided by the time.
 pub(super) fn rate_drop_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let rate = |operations: &str, seconds: &str| -> Result<f64, String> {
         Ok(with.number(operations)? / with.number(seconds)?)
@@ -138,7 +140,7 @@ pub(super) fn rate_gain(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(1e9 / (taken - saved) - 1e9 / taken)
 }
 
-/// Computes the number of values that a number of bits can express, without the reserved values.
+/// Computes the number of values that a field of some bits can express, minus the number of reserved values.
 pub(super) fn codes_left(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(with.number("bits")?.exp2() - with.number("reserved")?)
 }
@@ -160,7 +162,7 @@ pub(super) fn agreeing(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(one.iter().zip(&other).filter(|(one, other)| one.total_cmp(other).is_eq()).count() as f64)
 }
 
-/// Returns the knee of a curve: the point after which the slope falls by the largest factor.
+/// Returns the x of the knee of a curve: the point after which the slope decreases by the largest factor.
 ///
 /// # Errors
 /// Returns an error if the slope of the curve does not decrease at any point.
@@ -174,10 +176,12 @@ pub(super) fn knee(with: &Arguments<'_>) -> Result<f64, String> {
     let bends = points.iter().skip(1).zip(slopes.iter().zip(slopes.iter().skip(1)));
     let bends = bends.map(|((x, _), (before, after))| (*x, before / after.max(0.0)));
     let sharpest = bends.filter(|(_, bend)| *bend > 1.0).max_by(|one, other| one.1.total_cmp(&other.1));
-    sharpest.map(|(x, _)| x).ok_or_else(|| "the curve has no point of diminishing returns".to_owned())
+    sharpest.map(|(x, _)| x).ok_or_else(|| {
+        "the slope of the curve x, y does not decrease at any point, so the curve has no knee".to_owned()
+    })
 }
 
-/// The largest number of threads t that keep an efficiency of at least `efficiency`: X(t) / (t · X(1)), where X is
+/// Returns the largest number of threads t whose efficiency X(t) / (t · X(1)) is at least `efficiency`. X is the
 /// throughput.
 pub(super) fn linear_threads(with: &Arguments<'_>) -> Result<f64, String> {
     let (throughput, threads) = (with.numbers("throughput")?, with.numbers("threads")?);
@@ -190,10 +194,13 @@ pub(super) fn linear_threads(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(linear.map(|(threads, _)| threads).fold(1.0, f64::max))
 }
 
-/// The number of acknowledged writes that are missing after a process was killed, from `lsmbench torture kill`.
+/// Returns the number of acknowledged writes that were lost when `lsmbench torture kill` killed the process of a store.
 pub(super) fn torture_kill(with: &Arguments<'_>) -> Result<f64, String> {
     let (design, wal) = (with.word("design")?, with.word("wal")?);
     with.facts.lost_writes(design, wal).ok_or_else(|| {
-        format!("a run of `lsmbench torture kill --design {design} --wal {wal}` decides; the report has no such run")
+        format!(
+            "only a run of `lsmbench torture kill --design {design} --wal {wal}` can decide this claim; the report has \
+             no such run"
+        )
     })
 }

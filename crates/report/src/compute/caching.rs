@@ -10,8 +10,8 @@ pub(super) fn sequential_hit_pct(with: &Arguments<'_>) -> Result<f64, String> {
 
 /// Computes the speedup of reads at a hit rate from the known speedup at another hit rate.
 ///
-/// A read takes 1 - h·s of the time of a read without a cache. h is the hit rate, and s is the fraction of the time
-/// that a hit saves. The known speedup at the other hit rate determines s.
+/// At a hit rate h, a read takes the fraction 1 - h·s of the time of a read without a cache, where s is the fraction of
+/// time that a hit saves. The known speedup at the other hit rate determines s.
 pub(super) fn cached_speedup(with: &Arguments<'_>) -> Result<f64, String> {
     let saved = (1.0 - 1.0 / with.number("known_speedup")?) / (with.number("known_hit_pct")? / 100.0);
     Ok(1.0 / (1.0 - saved * with.number("hit_pct")? / 100.0))
@@ -21,8 +21,8 @@ pub(super) fn cached_speedup(with: &Arguments<'_>) -> Result<f64, String> {
 /// independently from a Zipf distribution (Che, Tung and Wang, *Hierarchical Web Caching Systems*, 2002).
 ///
 /// A key with probability p is in the cache with probability 1 - e^(-pt). The eviction time t is chosen so that these
-/// probabilities add up to the capacity of the cache in keys. After the first thousand keys, all further keys form
-/// groups. The number of keys in a group is 1 % of its rank.
+/// probabilities add up to the capacity of the cache in keys. To save time, the computation groups keys with similar
+/// ranks: a group that begins at rank r contains r / 100 keys, but at least one key.
 pub(super) fn lru_hit_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let (keys, theta) = (with.count("keys")?, with.number("theta")?);
     let held = with.number("share")? * keys as f64;
@@ -42,8 +42,8 @@ pub(super) fn lru_hit_pct(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(100.0 * sum(low, |probability, present| probability * present))
 }
 
-/// Returns groups of keys with similar weights, by rank. Each group is a pair: its number of keys and the weight of
-/// each key.
+/// Returns groups of keys with similar Zipf weights, in the order of their ranks. Each group is a pair: the number of
+/// its keys, and the weight of each key.
 fn groups(keys: u64, theta: f64) -> Vec<(f64, f64)> {
     let (mut groups, mut first) = (Vec::new(), 1);
     while first <= keys {

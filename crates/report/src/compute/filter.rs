@@ -1,4 +1,4 @@
-//! Computations about lower bounds of filters: bits per key and false-positive rates.
+//! Computations about filters: their bits per key and false-positive rates, and lower bounds for both.
 
 use std::f64::consts::LN_2;
 
@@ -6,13 +6,13 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 
 use super::Arguments;
 
-/// Computes the fewest bits per key at which a Bloom filter can have a given false-positive rate:
+/// Computes the smallest number of bits per key with which a Bloom filter can reach a false-positive rate p:
 /// `log2(1/p) / ln 2`.
 ///
 /// With b bits per key and k probes, a bit is 1 with probability 1 - e^(-k/b), and the rate is p = (1 - e^(-k/b))^k.
-/// The rate is lowest if half of the bits are 1: k = b ln 2, p = 2^-(b ln 2). Sources: Bloom, *Space/Time Trade-offs
-/// in Hash Coding*, 1970; Broder and Mitzenmacher, *Network Applications of Bloom Filters*, 2004. A filter that
-/// confines the bits of a key to a word or a cache line spreads bits unevenly. By convexity, uneven bits raise p.
+/// The rate is lowest if half of the bits are 1: k = b ln 2, p = 2^-(b ln 2). Sources: Bloom, *Space/Time Trade-offs in
+/// Hash Coding*, 1970; Broder and Mitzenmacher, *Network Applications of Bloom Filters*, 2004. A filter that confines
+/// the bits of a key to a word or a cache line spreads bits unevenly. By convexity, uneven bits raise p.
 pub(super) fn bloom_bits(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("fpr").map(bits)
 }
@@ -21,13 +21,13 @@ fn bits(fpr: f64) -> f64 {
     -fpr.log2() / LN_2
 }
 
-/// Computes the percentage of filter memory that Monkey saves in a full tree, with the sum of false-positive rates
-/// unchanged. Monkey makes the rate of each level proportional to the level's size (Dayan, Athanassoulis and Idreos,
-/// *Monkey*, 2017).
+/// Computes the percentage of filter memory that Monkey saves in a full tree if the sum of the false-positive rates
+/// stays the same. Monkey makes the rate of each level proportional to the level's size (Dayan, Athanassoulis and
+/// Idreos, *Monkey*, 2017).
 ///
-/// Level i has the fraction s = T^i / Σ T^j of the keys. With b bits per key in each of L levels, each rate is 2^-(b
-/// ln 2), and the sum of the rates is S = L · 2^-(b ln 2). Monkey's rates are S·s, and at most 1. All filters
-/// together then need Σ s · log2(1/(S·s)) / ln 2 bits per key.
+/// Level i has the fraction s = T^i / Σ T^j of the keys. With b bits per key in each of L levels, each rate is 2^-(b ln
+/// 2), and the sum of the rates is S = L · 2^-(b ln 2). Monkey's rates are S·s, and at most 1. All filters together
+/// then need Σ s · log2(1/(S·s)) / ln 2 bits per key.
 pub(super) fn monkey_saving_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let (bits_per_key, ratio) = (with.number("bits_per_key")?, with.number("size_ratio")?);
     let levels = i32::try_from(with.count("levels")?.min(64)).map_err(|error| error.to_string())?;
@@ -48,9 +48,9 @@ pub(super) fn bloom_fpr_pct(with: &Arguments<'_>) -> Result<f64, String> {
     }
 }
 
-/// Computes the largest percentage of false positives that another layout of the same bits can save, compared with a
-/// classical filter with k probes: 100 (1 - 2^-(b ln 2) / (1 - e^(-k/b))^k). The rate is lowest if half of the bits are
-/// 1.
+/// Computes an upper bound for the percentage of false positives that another layout of the same bits can save,
+/// compared with a classical Bloom filter with k probes: 100 (1 - 2^-(b ln 2) / (1 - e^(-k/b))^k). The rate is lowest
+/// if half of the bits are 1.
 pub(super) fn filter_gain_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let (bits_per_key, probes) = (with.number("bits_per_key")?, with.number("probes")?);
     Ok(100.0 * (1.0 - best_rate(bits_per_key) / rate(bits_per_key, probes)))
@@ -63,12 +63,11 @@ pub(super) fn false_positives_saved_pct(with: &Arguments<'_>) -> Result<f64, Str
     Ok(100.0 * (1.0 - to / from))
 }
 
-/// Computes the percentage of time that a second increase of filter bits saves, if the first increase saved s
-/// percent. The computation assumes that all false positives cost equal time.
+/// Computes the percentage of lookup time that a second increase of the filter bits saves, if the first increase saved
+/// the fraction s. The computation assumes that each false positive costs the same time.
 ///
 /// A lookup takes t = a + c·p at a false-positive rate p. The first increase saves s of t, so c (p0 - p1) = s·t. The
-/// second increase saves c (p1 - p2) of the remaining t (1 - s). The saved fraction is s/(1 - s) · (p1 - p2)/(p0 -
-/// p1).
+/// second increase saves c (p1 - p2) of the remaining t (1 - s). The saved fraction is s/(1 - s) · (p1 - p2)/(p0 - p1).
 pub(super) fn filter_step_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let saved = with.number("first_pct")? / 100.0;
     let rates: Vec<f64> = with.numbers("bits")?.into_iter().map(whole_rate).collect();
@@ -99,15 +98,15 @@ fn whole_rate(bits_per_key: f64) -> f64 {
     rate(bits_per_key, (bits_per_key * LN_2).round().max(1.0))
 }
 
-/// Computes the difference in bits per key between the largest and the smallest level of a tree: -(L - 1) log2 T /
-/// ln 2. False-positive rates are assumed to be proportional to level sizes. The difference is then log2 of the
-/// quotient of the rates, divided by ln 2.
+/// Computes the bits per key of the largest level minus the bits per key of the smallest level of a tree: -(L - 1) log2
+/// T / ln 2. The computation assumes that false-positive rates are proportional to level sizes. The difference is then
+/// log2 of the quotient of the rates, divided by ln 2.
 pub(super) fn monkey_bits_gained(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(-(with.number("levels")? - 1.0) * with.number("size_ratio")?.log2() / LN_2)
 }
 
-/// Computes the probability that a test measures a false-positive rate within `within` of `expected`. The test looks
-/// up `probes` absent keys.
+/// Computes the probability that a test measures a false-positive rate that differs from `expected` by at most
+/// `within`. The test looks up `probes` absent keys.
 pub(super) fn filter_test_passes(with: &Arguments<'_>) -> Result<f64, String> {
     let (probes, fpr) = (with.count("probes")?, with.number("fpr")?);
     let (expected, within) = (with.number("expected")?, with.number("within")?);

@@ -1,9 +1,10 @@
-//! Computations of the largest speedup of work that is done in parallel or in batches.
+//! Computations of the largest possible speedup of work that is done in parallel or in batches.
 
 use super::Arguments;
 
-/// Computes the speedup if the parts of some work run in parallel instead of one after the other: Σ a / max a. The
-/// speedup is at most the number of parts. The computation assumes that the cost of each part stays unchanged.
+/// Computes the speedup if the parts of some work run in parallel instead of in sequence: Σ a / max a, where a is the
+/// time of a part. The speedup is at most the number of parts. The computation assumes that the cost of each part stays
+/// unchanged.
 pub(super) fn side_by_side(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("parts")
 }

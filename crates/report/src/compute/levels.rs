@@ -1,19 +1,19 @@
-//! Computations of the number of steps of a lookup, from the shape of a tree, a B-tree or a block.
+//! Computations of the number of steps of a lookup, from the shape of an LSM-tree, a B-tree or a block.
 
 use super::Arguments;
 
-/// Computes the number of runs of a full tree, plus 1 for the memtable if `memtable` is set. A lookup without
-/// filters searches all of these runs.
+/// Computes the number of sorted runs that a lookup without filters searches: all runs of a full tree, plus 1 for the
+/// memtable if `memtable` is true.
 ///
-/// The policy `leveled` has one run per level, and `tiered` has T runs per level. With `l0-tiered`, level 0 has T
-/// runs, and each other level has one run. With `lazy-leveled`, the last level has one run, and each other level has
-/// T runs (Dayan and Idreos, *Dostoevsky*, 2018).
+/// The policy `leveled` has one run per level, and `tiered` has T runs per level. With `l0-tiered`, level 0 has T runs,
+/// and each other level has one run. With `lazy-leveled`, the last level has one run, and each other level has T runs
+/// (Dayan and Idreos, *Dostoevsky*, 2018).
 pub(super) fn read_locations(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(runs(with)? + if with.flag("memtable") { 1.0 } else { 0.0 })
 }
 
-/// Computes the number of runs that a lookup of an existing key searches if the runs have filters: 1 + p (runs - 1).
-/// One run contains the key, and in each other run, a false positive occurs with probability p.
+/// Computes the mean number of runs that a lookup of an existing key searches if the runs have filters: 1 + p (runs -
+/// 1). One run contains the key, and the filter of each other run has a false positive with probability p.
 pub(super) fn read_locations_present(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(1.0 + with.number("fpr")? * (runs(with)? - 1.0))
 }
@@ -32,7 +32,8 @@ fn runs(with: &Arguments<'_>) -> Result<f64, String> {
 /// Computes the number of pages from the root of a B-tree to a leaf, including the root and the leaf.
 ///
 /// Each leaf has ⌊page / entry⌋ entries, and the number of entries is bytes / entry. Each inner page has ⌊page /
-/// separator⌋ children. The height is the logarithm of the number of leaves, with the number of children as the base.
+/// separator⌋ children. The number of levels above the leaves is the logarithm of the number of leaves to the base of
+/// the number of children, rounded up.
 pub(super) fn btree_height(with: &Arguments<'_>) -> Result<f64, String> {
     let (entry, page) = (with.number("entry")?, with.number("page")?);
     let fanout = (page / with.number("separator")?).floor();
@@ -48,8 +49,8 @@ pub(super) fn btree_height(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(height)
 }
 
-/// Computes the number of comparisons that two binary searches over n segments save against a scan of all segments:
-/// n - 2 log2 n.
+/// Computes the number of comparisons that two binary searches over n segments save, compared with a check of every
+/// segment: n - 2 log2 n.
 pub(super) fn culling_comparisons_saved(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("segments").map(|segments| segments - 2.0 * segments.log2())
 }
@@ -65,8 +66,8 @@ pub(super) fn restart_mean(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("restart_interval").map(|interval| (interval - 1.0) / 2.0)
 }
 
-/// Computes the bytes per key that prefix compression saves: (1 - 1/R) p / (1 - p). Each further byte of a key equals
-/// the byte of the previous key with probability p. One key in R is stored in full.
+/// Computes the bytes per key that prefix compression saves: (1 - 1/R) p / (1 - p). The prefix that a key shares with
+/// the previous key continues at each byte with probability p. One key in R is stored in full.
 pub(super) fn prefix_saved_bytes(with: &Arguments<'_>) -> Result<f64, String> {
     let shared = with.number("p")?;
     Ok((1.0 - 1.0 / with.number("restart_interval")?) * shared / (1.0 - shared))

@@ -20,8 +20,8 @@ fn unknown_policy(policy: &str) -> String {
     format!("policy is {policy}; it must be tiered, leveled, l0-tiered or lazy-leveled")
 }
 
-/// Computes the largest number of stored bytes per live byte of a full tree. [`Fluid::most_space_amp`] derives this
-/// number. Runs that wait in level 0 are not counted.
+/// Computes the largest space amplification of a full tree: stored bytes per live byte. [`Fluid::most_space_amp`]
+/// derives this number. The result does not include runs in level 0 that wait for compaction.
 pub(super) fn full_space_amp(with: &Arguments<'_>) -> Result<f64, String> {
     let ratio = with.number("size_ratio")?;
     let tree = match with.word("policy")? {
@@ -33,15 +33,15 @@ pub(super) fn full_space_amp(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(tree.most_space_amp())
 }
 
-/// The compactions of a simulated tree, measured in memtables.
+/// The compactions of a simulated tree. All sizes are in units of one memtable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Merges {
     written: u64,
-    /// The size of the largest compaction in memtables.
+    /// The size of the largest compaction, in memtables.
     longest: u64,
 }
 
-/// Simulates a tree with one run in each level i. A run moves down to the next level when it has the size of
+/// Simulates a tree with one run per level. The run of level i moves down to the next level when it has the size of
 /// `growth`^i memtables.
 fn played_out(growth: f64, memtables: u64) -> Result<Merges, String> {
     if growth.is_nan() || growth <= 1.0 || memtables == 0 {
@@ -75,14 +75,14 @@ fn played_out_amp(growth: f64, memtables: u64) -> Result<f64, String> {
     played_out(growth, memtables).map(|merges| 1.0 + merges.written as f64 / memtables as f64)
 }
 
-/// Computes the ratio of the bytes that two simulated trees write. The formula assumes one run per level. The growth
-/// factors of the trees are `growth` and `other`.
+/// Computes how many times more bytes a simulated tree with the growth factor `growth` writes than a simulated tree
+/// with the growth factor `other`. Both trees have one run per level.
 pub(super) fn growth_write_ratio(with: &Arguments<'_>) -> Result<f64, String> {
     let memtables = with.count("memtables")?;
     Ok(played_out_amp(with.number("growth")?, memtables)? / played_out_amp(with.number("other")?, memtables)?)
 }
 
-/// Computes the ratio of the sizes of the largest compactions in two simulated trees with different growth factors.
+/// Computes the ratio of the largest compactions in two simulated trees, whose growth factors are `growth` and `other`.
 pub(super) fn growth_longest_ratio(with: &Arguments<'_>) -> Result<f64, String> {
     let memtables = with.count("memtables")?;
     let longest = |name: &str| played_out(with.number(name)?, memtables).map(|merges| merges.longest as f64);
@@ -104,14 +104,14 @@ pub(super) fn binary_counter_write_amp(with: &Arguments<'_>) -> Result<f64, Stri
     with.number("memtables").map(|memtables| memtables.log2() + 1.0)
 }
 
-/// Computes the write amplification after n flushes. All SSTables are merged into one SSTable whenever their number
+/// Computes the write amplification after n flushes, if compaction merges all SSTables into one whenever their number
 /// reaches `tables`.
 pub(super) fn merge_all_write_amp(with: &Arguments<'_>) -> Result<f64, String> {
     merge_all(with.count("tables")?, with.count("flushes")?)
 }
 
-/// Computes the ratio of the bytes written per entry after the last and after the first number of flushes. All
-/// SSTables are merged into one SSTable whenever their number reaches a limit.
+/// Computes the growth of the write amplification: its value after the last number of flushes, divided by its value
+/// after the first number of flushes. Compaction merges all SSTables into one whenever their number reaches `tables`.
 pub(super) fn merge_all_growth(with: &Arguments<'_>) -> Result<f64, String> {
     let tables = with.count("tables")?;
     Ok(merge_all(tables, with.count("last_flushes")?)? / merge_all(tables, with.count("first_flushes")?)?)

@@ -1,5 +1,5 @@
-//! The computations that replace a measurement. Each computation is a function whose formula is derived from first
-//! principles.
+//! The computations that can judge a claim instead of a measurement. Most computations are formulas that are derived
+//! from first principles.
 
 mod about;
 mod arguments;
@@ -30,30 +30,30 @@ pub struct Computation {
     pub name: &'static str,
     /// The names of the computation's arguments in `with`.
     pub arguments: &'static [&'static str],
-    /// The names of the arguments that take a whole list as one value. If any other argument is a list, the list has
-    /// one element per claim.
+    /// The names of the arguments whose value is a whole list. If any other argument is a list, the list contains one
+    /// element per claim.
     pub(crate) lists: &'static [&'static str],
-    /// The verdict on a claim that contradicts the computation.
+    /// The finding for a claim that contradicts the computation.
     pub force: Force,
     pub(crate) compute: Function,
 }
 
-/// The verdict on a claim that contradicts a computation.
+/// The finding for a claim that contradicts a computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Force {
-    /// If the claimed value differs from the result, the claim is impossible. The result follows from the document
-    /// itself, by arithmetic or by a theorem.
+    /// A claim that differs from the result is impossible, because the result follows from other statements of the
+    /// document by arithmetic or by a theorem.
     Must,
-    /// If the claimed value differs from the result, the claim is not reproduced. The result is the mean of a random
-    /// quantity, depends on a choice that the document leaves open, or is another number of the document. The
-    /// computation can then not decide which number is right.
+    /// A claim that differs from the result is not reproduced. The claim is not impossible, because the computation
+    /// cannot decide which number is right: the result is the mean of a random quantity, depends on a choice that the
+    /// document leaves open, or is another number of the document.
     Should,
-    /// If the claimed value differs from the given number, the claim is not reproduced. If the claim agrees with the
-    /// result, the claim is not tested, because the result was taken from the document.
+    /// A claim that differs from the result is not reproduced. A claim that agrees with the result is not tested,
+    /// because the result was taken from the document.
     Given,
 }
 
-/// A function that returns the result, or the reason why no result exists.
+/// The function of a computation. Returns the result, or the reason why there is no result.
 type Function = fn(&Arguments<'_>) -> Result<f64, String>;
 
 const fn with(name: &'static str, arguments: &'static [&'static str], compute: Function) -> Computation {
@@ -75,7 +75,7 @@ const fn should(computation: Computation) -> Computation {
     Computation { force: Force::Should, ..computation }
 }
 
-/// Marks a computation whose result was taken from the document.
+/// Marks a computation with [`Force::Given`]: its result was taken from the document.
 const fn given(computation: Computation) -> Computation {
     Computation { force: Force::Given, ..computation }
 }
@@ -215,12 +215,12 @@ pub(crate) fn known(name: &str, with: &BTreeMap<String, Argument>) -> Result<&'s
     Ok(computation)
 }
 
-/// Runs a computation for one claim. Returns the result, and the force of the computation: the verdict on a claim that
-/// contradicts the result.
+/// Runs a computation for one claim. Returns the result, and the force of the computation, which determines the finding
+/// for a claim that contradicts the result.
 ///
 /// # Errors
-/// Returns the errors of [`known`] as a message. An argument that is missing, or that the computation rejects, is
-/// also an error.
+/// Returns the errors of [`known`] as a message. An argument that is missing, or that the computation rejects, is also
+/// an error.
 pub(crate) fn run(
     name: &str,
     with: &BTreeMap<String, Argument>,
@@ -373,7 +373,7 @@ mod tests {
         assert!(
             result("quotient", "numerator = [1]\ndenominator = 1")
                 .unwrap_err()
-                .contains("there are more claims")
+                .contains("the rule has more claims")
         );
         assert!(result("claim", "of = { b = 1 }").is_err());
         assert!(result("poisson", "lambda = -1.0\nk = 0").is_err());

@@ -2,8 +2,7 @@
 
 use super::Arguments;
 
-/// Computes the percentage of the directory orders of n runs in which the newest run is last: 100 / n. Each run is
-/// equally often the last run.
+/// Computes how often, in percent, a listing of n runs in random order has the newest run as its last entry: 100 / n.
 pub(super) fn newest_last_pct(with: &Arguments<'_>) -> Result<f64, String> {
     match with.count("runs")? {
         0 => Err("there must be at least one run".to_owned()),
@@ -11,19 +10,19 @@ pub(super) fn newest_last_pct(with: &Arguments<'_>) -> Result<f64, String> {
     }
 }
 
-/// Computes the largest percentage of acknowledged writes since the last sync that a fault can lose. Data that was
-/// `written` is in the memory of the kernel. Data that was `synced` is on the device. If only the process ends,
-/// written data and synced data both survive. If the `power` fails, only the data on the device survives.
+/// Computes the largest percentage of the acknowledged writes since the last sync of the WAL that a fault can lose.
+/// Data that was `written` is in the memory of the kernel. Data that was `synced` is on the device. If only the process
+/// ends, written data and synced data both survive. If the `power` fails, only the data on the device survives.
 pub(super) fn log_lost_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let is_on_device = match with.word("log")? {
         "written" => false,
         "synced" => true,
-        other => return Err(format!("log is {other}; it must be written or synced")),
+        other => return Err(format!("log is \"{other}\". Valid: written, synced")),
     };
     let keeps_memory = match with.word("fault")? {
         "process" => true,
         "power" => false,
-        other => return Err(format!("fault is {other}; it must be process or power")),
+        other => return Err(format!("fault is \"{other}\". Valid: process, power")),
     };
     Ok(if is_on_device || keeps_memory { 0.0 } else { 100.0 })
 }

@@ -1,4 +1,4 @@
-//! Computations about searches: level order, fences, leaves of a B-tree, and sorted keys.
+//! Computations about searches: in level order (Eytzinger), in fences, in the leaves of a B-tree, and in sorted keys.
 
 use std::f64::consts::LN_2;
 
@@ -6,14 +6,14 @@ use statrs::function::factorial::ln_factorial;
 
 use super::Arguments;
 
-/// Number of simulated searches, from which the mean over all keys is computed.
+/// Number of simulated searches for evenly spread keys. Their mean approximates the mean over all keys.
 const SEARCHES: u32 = 512;
 
 /// Size of a cache line of the CPU, in bytes.
 const LINE: u64 = 64;
 
-/// Returns the positions of the keys 0 … n - 1 in level order (Eytzinger), sorted by key. The positions result from
-/// an in-order walk through the implicit tree, in which the left child of `i` is at `2i + 1`.
+/// Returns the positions of the keys 0 … n - 1 in level order (Eytzinger), sorted by key. The function visits the
+/// positions in an in-order walk through the implicit tree, in which the children of `i` are at `2i + 1` and `2i + 2`.
 fn walk(count: usize) -> Vec<usize> {
     let (mut order, mut above, mut at) = (Vec::with_capacity(count), Vec::new(), 0);
     while at < count || !above.is_empty() {
@@ -51,10 +51,10 @@ fn finds(array: &[usize], key: usize) -> bool {
     false
 }
 
-/// Counts the keys, out of n, that a search in level order finds in an array. The argument `builder` selects how the
-/// array is built. `level-order` stores the next key at the position that the in-order walk has reached. `printed`
-/// appends that position as a key, as a document prints it. The array of `printed` is therefore the inverse
-/// permutation.
+/// Counts how many of n keys a search in level order finds in an array. The argument `builder` selects how the array is
+/// built. With `level-order`, an in-order walk stores the next key at each visited position. With `printed`, as in the
+/// code that a document prints, the walk appends each visited position to the array as if it were a key. The array of
+/// `printed` is therefore the inverse permutation of the right array.
 pub(super) fn eytzinger_found(with: &Arguments<'_>) -> Result<f64, String> {
     let keys = with.count("keys")?.min(1 << 20) as usize;
     let array = match with.word("builder")? {
@@ -73,10 +73,11 @@ pub(super) fn level_order_places(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(array.iter().enumerate().filter(|(place, key)| reversed(*place) == **key).count() as f64)
 }
 
-/// Counts the cases in which a factory chooses the compressed fence, if memory is short and keys share prefixes. The
-/// cases are all numbers of entries within `around` of the threshold, combined with levels near the minimum level.
-/// The factory first checks for few entries (standard). The factory then checks for many entries, or for the minimum
-/// level or a deeper level (Eytzinger). The factory checks memory last.
+/// Counts the cases in which a document's fence factory chooses the compressed fence, if memory is short and keys share
+/// prefixes. A case is a number of entries and a level, each at most `around` away from its threshold. The factory
+/// first chooses the standard fence if the number of entries is below its threshold. It then chooses the Eytzinger
+/// fence if the number of entries is above its threshold, or if the level is at or above its threshold. Only then does
+/// the factory check the memory.
 pub(super) fn fence_factory_cases(with: &Arguments<'_>) -> Result<f64, String> {
     let around = i64::try_from(with.count("around")?.min(1000)).map_err(|error| error.to_string())?;
     let cases = (-around..=around).flat_map(|size| (-around..=around).map(move |level| (size, level)));
@@ -84,14 +85,14 @@ pub(super) fn fence_factory_cases(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(cases.filter(is_compressed).count() as f64)
 }
 
-/// Computes the time of a binary search in n entries if every comparison misses all caches: ⌈log2(n + 1)⌉ cache
-/// misses.
+/// Computes the time of a binary search in n entries if every comparison causes a cache miss: ⌈log2(n + 1)⌉ times
+/// `miss_ns`.
 pub(super) fn comparisons_ns(with: &Arguments<'_>) -> Result<f64, String> {
     Ok((with.number("entries")? + 1.0).log2().ceil() * with.number("miss_ns")?)
 }
 
-/// Counts the keys from `start` to `end` (exclusive) that a scan finds. The scan begins at the first leaf whose
-/// largest key is at least `start` and below `end`. Each leaf has `per_leaf` of the keys 0, 1, 2 ….
+/// Counts the keys from `start` (inclusive) to `end` (exclusive) that a scan finds if it begins at the first leaf whose
+/// largest key is at least `start` and below `end`. Each leaf contains `per_leaf` of the keys 0, 1, 2 ….
 pub(super) fn separator_scan(with: &Arguments<'_>) -> Result<f64, String> {
     let (per_leaf, leaves) = (with.count("per_leaf")?.max(1), with.count("leaves")?);
     let (start, end) = (with.count("start")?, with.count("end")?);
@@ -101,15 +102,15 @@ pub(super) fn separator_scan(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(first.map_or(0, |leaf| end.min(all).saturating_sub(start.max(leaf * per_leaf))) as f64)
 }
 
-/// Computes the number of pages above the leaves of a B-tree with n pairs. A page has `per_page` pairs or child
+/// Computes the number of pages above the leaves of a B-tree with n pairs. A page contains `per_page` pairs or child
 /// pages.
 pub(super) fn btree_inner_pages(with: &Arguments<'_>) -> Result<f64, String> {
     layers(with).map(|layers| layers.iter().skip(1).sum())
 }
 
-/// Computes how many times more keys per second scans read than gets, if only pages cost time. A get descends the
-/// B-tree of one SSTable. A scan descends the B-tree of each table, and then reads (keys - 1) / `per_page` more
-/// leaves.
+/// Computes how many times more keys per second a scan returns than gets, if only page reads cost time. A get descends
+/// the B-tree of one SSTable. A scan descends the B-tree of each of `tables` SSTables, and then reads (keys - 1) /
+/// `per_page` more leaves.
 pub(super) fn scan_gain(with: &Arguments<'_>) -> Result<f64, String> {
     let height = layers(with)?.len() as f64;
     let keys = with.number("keys")?;
@@ -132,28 +133,28 @@ fn layers(with: &Arguments<'_>) -> Result<Vec<f64>, String> {
     Ok(layers)
 }
 
-/// Computes the bytes per entry of a fence with lanes of indexes: the entry and s/(s - 1) indexes. Lane 0 has one
-/// index per entry, and each further lane has one index per s indexes of the lane before. The sum is 1 + 1/s + 1/s² …
-/// = s/(s - 1).
+/// Computes the bytes per entry of a fence with skip lanes: the bytes of the entry and of s/(s - 1) indexes. Lane 0
+/// contains one index per entry, and each further lane contains one index per s indexes of the previous lane. The sum
+/// is 1 + 1/s + 1/s² … = s/(s - 1).
 pub(super) fn lanes_bytes(with: &Arguments<'_>) -> Result<f64, String> {
     let step = with.number("step")?;
     Ok(with.number("entry")? + with.number("index")? * step / (step - 1.0))
 }
 
-/// Counts the blocks whose file offset equals their number times the block size. The stored size of each block is
-/// 1/`ratio` of its original size.
+/// Counts the compressed blocks of a file whose offset still equals their number times the original block size. The
+/// stored size of each block is 1/`ratio` of its original size.
 pub(super) fn fixed_offset_blocks(with: &Arguments<'_>) -> Result<f64, String> {
     let (blocks, bytes) = (with.count("blocks")?, with.count("block_bytes")?);
     let stored = (bytes as f64 / with.number("ratio")?) as u64;
     Ok((0..blocks).filter(|block| block * stored == block * bytes).count() as f64)
 }
 
-/// Computes the ratio of the cache lines that a binary search reads in sorted order and in level order (Eytzinger),
-/// for n entries of a given size.
+/// Computes the ratio of the cache lines that a binary search reads in sorted order and in level order (Eytzinger), for
+/// n entries of a given size.
 ///
-/// Both searches descend one tree that contains all entries. Each search is simulated for evenly spread keys. Each
-/// cache line at which a visited entry begins counts once. Overlapping loads and prefetching save time, but the ratio
-/// does not include this effect.
+/// Both searches descend one tree that contains all entries. Each search is simulated for evenly spread keys. The
+/// computation counts each cache line at which a visited entry begins once. It ignores that overlapping loads and
+/// prefetches save time.
 pub(super) fn search_lines_ratio(with: &Arguments<'_>) -> Result<f64, String> {
     let (entries, bytes) = (with.count("entries")?, with.count("entry_bytes")?);
     if entries == 0 || bytes == 0 {
@@ -178,8 +179,8 @@ pub(super) fn search_lines_saved_pct(with: &Arguments<'_>) -> Result<f64, String
     search_lines_ratio(with).map(|ratio| 100.0 * (1.0 - ratio.recip()))
 }
 
-/// Returns the positions that a binary search reads in a sorted array of n entries. `key` is the position of the
-/// searched key, as a fraction of the array from 0 to 1.
+/// Returns the positions that a binary search reads in a sorted array of `entries` entries. `key` is the position of
+/// the searched key, as a fraction of the array from 0 to 1.
 fn sorted_places(entries: u64, key: f64) -> Vec<u64> {
     let (mut places, mut from, mut to) = (Vec::new(), 0, entries);
     while from < to {
@@ -199,9 +200,9 @@ fn level_places(entries: u64, key: f64) -> Vec<u64> {
     places.take_while(|place| *place < entries).collect()
 }
 
-/// Computes the largest factor by which a sorted structure of n keys can save comparisons against a merge sort. The
-/// factor is n⌈log2 n⌉ - 2^⌈log2 n⌉ + 1 over log2 n!. No comparison sort needs fewer than log2 n! comparisons
-/// (Knuth, *The Art of Computer Programming*, volume 3, 5.2.4 and 5.3.1).
+/// Computes an upper bound for the factor by which a sorted structure of n keys can save comparisons, compared with a
+/// merge sort. The factor is n⌈log2 n⌉ - 2^⌈log2 n⌉ + 1, divided by log2 n!. No comparison sort needs fewer than log2
+/// n! comparisons (Knuth, *The Art of Computer Programming*, volume 3, 5.2.4 and 5.3.1).
 pub(super) fn sorting_gain(with: &Arguments<'_>) -> Result<f64, String> {
     let entries = with.count("entries")?;
     if entries < 2 {

@@ -1,4 +1,4 @@
-//! Computations about the lengths of varints. Each byte of a varint has 7 bits of the number.
+//! Computations about the lengths of varints. Each byte of a varint stores 7 bits of the number.
 
 use super::Arguments;
 
@@ -20,14 +20,14 @@ pub(super) fn uniform(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(1.0 + more.map(|below| 1.0 - (below - bits).exp2()).sum::<f64>())
 }
 
-/// Computes the mean length in bytes of a varint of a geometric number: 1 + Σ (1 - p)^(2^(7(k-1))) over k ≥ 2. The
-/// number is n with probability p (1 - p)^n.
+/// Computes the mean length in bytes of a varint of a random number with a geometric distribution: 1 + Σ (1 -
+/// p)^(2^(7(k-1))) over k ≥ 2. The number is n with probability p (1 - p)^n.
 pub(super) fn geometric(with: &Arguments<'_>) -> Result<f64, String> {
     let p = with.number("p")?;
     Ok(1.0 + (1..10).map(|seven| (1.0 - p).powf(2_f64.powi(7 * seven))).sum::<f64>())
 }
 
-/// Computes the probability that a geometric number is at least n: (1 - p)^n.
+/// Computes the probability that a random number with a geometric distribution is at least n: (1 - p)^n.
 pub(super) fn geometric_tail(with: &Arguments<'_>) -> Result<f64, String> {
     Ok((1.0 - with.number("p")?).powf(with.number("n")?))
 }

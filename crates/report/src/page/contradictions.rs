@@ -11,9 +11,9 @@ use crate::{Checked, Report, Ruling, Settled};
 
 /// The meanings of the rulings, in the order of [`Ruling::ALL`].
 const MEANINGS: [&str; 4] = [
-    "no side agrees with the computation",
-    "the computation agrees with some sides, but not with all",
-    "every side agrees with the computation",
+    "no side agrees with its computation",
+    "some sides agree with their computations, and the others do not",
+    "every side agrees with its computation",
     "no computation decides the contradiction; the reason is stated",
 ];
 
@@ -24,7 +24,7 @@ fn computed(checked: &Checked) -> String {
         .to_owned()
 }
 
-/// Returns whether a side holds, as text.
+/// Returns the text for the result of a side: whether its claim agrees with the computation.
 fn outcome(checked: &Checked) -> &'static str {
     if checked.holds { "holds" } else { "does not hold" }
 }
@@ -45,9 +45,9 @@ pub(super) fn html(report: &Report) -> String {
     let mut body = navigation(report, "contradictions");
     let _ = writeln!(
         body,
-        "<h1>{}</h1>\n<p>These statements contradict other statements of the same document, or arithmetic, probability or the \
-         shape of a tree. Each side is compared with a number that is computed from first principles. This comparison decides \
-         whether the side holds.</p>\n<ul class=\"legend small\">",
+        "<h1>{}</h1>\n<p>These statements contradict other statements of the same document, or arithmetic, \
+         probability or the shape of a tree. Each side of a contradiction is compared with a number that is computed \
+         from first principles. A side holds if it agrees with this number.</p>\n<ul class=\"legend small\">",
         heading(settled),
     );
     for (ruling, meaning) in Ruling::ALL.into_iter().zip(MEANINGS) {

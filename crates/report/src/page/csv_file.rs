@@ -1,5 +1,5 @@
-//! The CSV files of a report. One file has a row per claim with the claim's judgement. Another file has a row per
-//! side of a contradiction.
+//! The CSV files of a report. One file contains each claim with its judgement, one claim per row. Another file contains
+//! the sides of the contradictions, one side per row.
 
 use crate::text::{about, stated};
 use crate::{Bound, Expected, Figure, Judged, Settled, System};
@@ -62,8 +62,8 @@ fn cells(system: &System, figure: &Figure, judged: &Judged) -> [String; 15] {
 const SIDES: [&str; 9] =
     ["id", "document", "kind", "ruling", "side", "claimed", "bound", "computed", "holds"];
 
-/// Returns all sides of the contradictions as CSV. If no computation decides a contradiction, the contradiction has
-/// one row without a side.
+/// Returns all sides of the contradictions as CSV. A contradiction that no computation decides has one row, whose
+/// fields about a side are empty.
 pub(super) fn contradictions(settled: &[Settled]) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     // Writing to memory cannot fail, and all cells are UTF-8.
@@ -89,7 +89,7 @@ pub(super) fn contradictions(settled: &[Settled]) -> String {
     writer.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
 }
 
-/// Returns a number with at most ten significant digits, because the last digits of a logarithm differ between
+/// Formats a number with at most ten significant digits, because the last digits of computed logarithms differ between
 /// machines.
 fn digits(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {

@@ -1,4 +1,5 @@
-//! The page of the systems' features, with the settings or files of this repository that implement the features.
+//! The report page that lists the features of the documented systems, with the settings or files of this repository
+//! that implement them.
 
 use std::fmt::Write as _;
 
@@ -10,7 +11,7 @@ fn own<'a>(report: &'a Report, system: &str) -> Vec<&'a Feature> {
     report.features.iter().filter(|feature| feature.system == system).collect()
 }
 
-/// Returns a phrase with the numbers of features that experiments can use fully, partly or not at all.
+/// Returns a phrase that counts the features that experiments can use fully, partly or not at all.
 fn counted(features: &[&Feature]) -> String {
     let counts = Reach::ALL.map(|reach| {
         format!("{} {}", features.iter().filter(|feature| feature.reachable == reach).count(), reach.name())

@@ -1,4 +1,4 @@
-//! The first questions of readers, each with the claims that answer the question and a sentence about them.
+//! The part of a report page that answers disputed questions, each with its claims and a sentence about these claims.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ fn finding(highlight: &Highlighted) -> String {
     sentence_on(&judged)
 }
 
-/// Returns a line with a theoretical value and its derivation.
+/// Returns a line with a theoretical value for another design of the same name, and its derivation.
 fn beside(expected: &Expected) -> String {
     expected.said(|value, unit| format!("{} {}", number(value), unit.unwrap_or_default()))
 }

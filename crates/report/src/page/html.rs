@@ -11,17 +11,17 @@ use super::runs;
 
 const STYLE: &str = include_str!("style.css");
 
-/// The meanings of the findings and of their colors, which every page explains.
+/// The meanings of the findings, in the order of [`Finding::ALL`]. The legend of the overview prints them.
 const MEANINGS: [&str; 5] = [
     "the measured or computed number is within the tolerance of the claim",
-    "the direction is as claimed, but the size is not",
+    "the measured difference has the claimed direction, but not the claimed size",
     "the measured or computed number contradicts the claim",
-    "the claim exceeds a bound, which is shown, or contradicts other numbers of its document",
+    "the claim exceeds a theoretical bound, which the table shows, or contradicts other numbers of its document",
     "the claim was not tested; the table states the reason",
 ];
 
-/// Returns the page of all systems. The page has the counts of findings, the first questions of readers, and one
-/// colored field per figure.
+/// Returns the page of all systems. The page contains the counts of findings, the disputed questions, and one colored
+/// field per figure.
 pub(super) fn overview(report: &Report, highlights: &str) -> String {
     let systems = &report.systems;
     let all = FindingCounts::of(systems.iter().flat_map(System::judged).map(|(_, judged)| judged));
@@ -72,7 +72,7 @@ pub(super) fn system(system: &System, report: &Report) -> String {
     page(&format!("{name}, measured"), &charts, &body)
 }
 
-/// Returns a report page with charts. If the reader's device uses dark mode, the charts are dark, too.
+/// Returns a report page with charts. In dark mode, the colors of the charts are also dark.
 pub(super) fn page(title: &str, charts: &[&SvgChart], body: &str) -> String {
     let night = match plot::night(charts.iter().flat_map(|chart| [&*chart.svg, &*chart.phone]), ".charts") {
         rules if rules.is_empty() => rules,
@@ -137,7 +137,8 @@ fn counts(systems: &[System], all: &FindingCounts) -> String {
             without a measurement, because other numbers of the document or a formula give the claimed value.</p>\n"
 }
 
-/// Returns the figures of a system as colored fields. On the overview, each field links to the page of the system.
+/// Returns the figures of a system as colored fields, which link to the figures. If `from_overview` is true, the links
+/// include the page of the system.
 fn matrix(system: &System, from_overview: bool) -> String {
     let file = if from_overview { format!("{}.html", escape(&system.document)) } else { String::new() };
     let mut text = "<ul class=\"matrix\">\n".to_owned();
@@ -236,7 +237,7 @@ fn answered(answer: &Answer) -> String {
     text
 }
 
-/// Returns a line with the sections of the document and the run of the answer.
+/// Returns a line that names the experiment file, the sections of the document, and the run of the answer.
 fn origin(answer: &Answer) -> String {
     let sections = answer.source.sections.join(", ");
     let mut text = format!("<code>{}</code>; in the document: {}", escape(&answer.file), escape(&sections));
@@ -296,7 +297,7 @@ pub(super) fn badge(finding: Finding) -> String {
     format!("<span class=\"badge {}\">{} {}</span>", class(finding), sign(finding), finding.name())
 }
 
-/// Returns the sign of a finding, for readers who cannot distinguish the colors.
+/// Returns the symbol of a finding, for readers who cannot distinguish the colors.
 fn sign(finding: Finding) -> char {
     match finding {
         Finding::Reproduced => '✓',
@@ -318,7 +319,7 @@ fn class(finding: Finding) -> &'static str {
     }
 }
 
-/// Returns the anchor to which links to `name` point.
+/// Returns the HTML anchor for the figure or claim with this name.
 pub(super) fn anchor(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' }).collect()
 }

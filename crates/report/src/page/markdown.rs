@@ -1,4 +1,4 @@
-//! The report as Markdown. The pages have the contents of the HTML pages, but the charts are separate files.
+//! The report as Markdown. The pages have the contents of the HTML pages, but their charts are separate files.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use crate::{Figure, Finding, FindingCounts, Judged, Report, System};
 
 use super::runs;
 
-/// Returns the page of all systems: the findings about their claims, and the first questions of readers.
+/// Returns the page of all systems: the findings about their claims, and the disputed questions.
 pub(super) fn overview(report: &Report, highlights: &str) -> String {
     let systems = &report.systems;
     let all = systems.iter().flat_map(System::judged).map(|(_, judged)| judged);
@@ -94,7 +94,7 @@ pub(super) fn figure_file(name: &str) -> String {
     format!("figures/{name}.svg")
 }
 
-/// Returns the table row of a claim. The first cell has the claim's name, which may be a link.
+/// Returns the table row of a claim. `name` is the Markdown text of the first cell, which may be a link.
 pub(super) fn claim_row(name: &str, judged: &Judged) -> String {
     let (claim, judgement) = (&judged.claim, &judged.judgement);
     let cells = [

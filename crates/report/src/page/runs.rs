@@ -1,5 +1,5 @@
-//! Notes about the run of a figure: other engines, parts that did not run, and warnings. The first page also states
-//! the numbers of trials of all runs.
+//! Formats notes about the run of a figure: other engines, parts that did not run, and warnings. For the overview page,
+//! also formats the numbers of trials of all runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,15 +21,15 @@ fn engine(engine: &EngineNote) -> String {
     let version = version.as_deref().unwrap_or("of unknown version");
     let library = library.as_ref().map_or_else(String::new, |library| format!(" ({library})"));
     let terms = match unequal.is_empty() {
-        true => "all design parameters are equal".to_owned(),
+        true => "all its design parameters equal the design of lsmbench".to_owned(),
         false => format!("not equal: {}", unequal.join("; ")),
     };
     format!("engine {name} {version}{library}; {terms}")
 }
 
-/// Returns a sentence about the numbers of trials in a report. `None` if no experiment ran. For example: `45 timed
-/// experiments have 6 trials; 2 have 1 trial, too few for confidence intervals (e32-peers-write, e34-peers-space); 6
-/// counted experiments need only 1 trial`.
+/// Returns a sentence about the numbers of trials of the experiments in a report. Returns `None` if no experiment ran.
+/// For example:
+/// `45 timed experiments have 6 trials; 2 have 1 trial, too few for confidence intervals (e32-peers-write, e34-peers-space); 6 counted experiments need only 1 trial`.
 pub(super) fn trials(report: &Report) -> Option<String> {
     let figures = report.systems.iter().flat_map(|system| &system.figures);
     let runs = figures.flat_map(|figure| &figure.answers).filter_map(|answer| answer.run.as_ref());
@@ -124,7 +124,7 @@ mod tests {
             lines(&run),
             [
                 "engine rocksdb 11.8.1 (librocksdb.so); not equal: a; b",
-                "engine lmdb of unknown version; all design parameters are equal",
+                "engine lmdb of unknown version; all its design parameters equal the design of lsmbench",
                 "not run: speedb: no libspeedb.so",
                 "warning: slow",
             ]

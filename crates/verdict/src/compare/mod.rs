@@ -1,5 +1,4 @@
-//! Compares the base results with the new results. The two sides are two results folders, or the results of two
-//! builds that run alternately.
+//! Compares base results with new results. Both come from results folders, or from two builds that run alternately.
 
 mod render;
 mod report;

@@ -1,4 +1,4 @@
-//! A comparison as text, as Markdown for the summary page of a CI run, and as JSON.
+//! Formats a comparison as text, as Markdown for the summary page of a CI run, and as JSON.
 
 use std::fmt::Write as _;
 
@@ -43,7 +43,7 @@ impl ComparisonReport {
         }
     }
 
-    /// Returns the first word of the report, and the number of metrics with each outcome.
+    /// Returns the first word of the report, and the number of compared values with each outcome.
     fn headline(&self) -> (&'static str, String) {
         let count = |verdict| self.with(verdict).count();
         let changed = self.differences.iter().filter(|difference| difference.is_changed()).count();
@@ -77,7 +77,7 @@ impl ComparisonReport {
         (result, text)
     }
 
-    /// Returns the differences that the report lists, worst difference first.
+    /// Returns the differences that the text and Markdown reports list, worst difference first.
     fn listed(&self) -> Vec<&Difference> {
         let rank = |difference: &Difference| match difference.verdict() {
             Verdict::Regressed => Some(0),
@@ -115,7 +115,7 @@ impl ComparisonReport {
         self.notes.iter().fold(text, |text, note| text + "  note: " + note + "\n")
     }
 
-    /// Returns the outcome of a listed difference. The text is empty for a regression, because most listed
+    /// Returns the outcome of a listed difference. Returns an empty text for a regression, because most listed
     /// differences are regressions.
     fn word(&self, difference: &Difference) -> String {
         let is_gated = self.rule().tolerance.is_some() || self.rule().is_strict();
@@ -287,7 +287,7 @@ impl Difference {
         format!("{verdict}{}{doubt}", change.map_or_else(String::new, |change| format!(", {change}")))
     }
 
-    /// Returns whether neither direction of the metric is better.
+    /// Returns true if neither direction of the metric is better.
     fn is_undirected(&self) -> bool {
         self.metric.better == results::Better::Neither
     }

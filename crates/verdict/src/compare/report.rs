@@ -1,6 +1,6 @@
-//! The report of a comparison of base results with new results. In identifiers, the base results and the new results
-//! are the two sides. Each value that exists on both sides gets a verdict. The report also lists the values that
-//! exist on only one side.
+//! The report of a comparison of base results with new results. Each value that both results contain gets a verdict.
+//! The report also lists the values that only one of them contains. In identifiers, "sides" means the base results and
+//! the new results.
 
 use measure::{
     Comparison, Criteria, Doubt, FEWEST_SESSIONS, Sample, Verdict, adjust, compare, compare_exact,
@@ -28,7 +28,7 @@ pub enum Pairing {
     Exact,
 }
 
-/// The difference of one value that the base results and the new results both contain.
+/// The difference between the base results and the new results in one value that both contain.
 #[derive(Debug)]
 pub(crate) struct Difference {
     pub(crate) key: Key,
@@ -37,15 +37,15 @@ pub(crate) struct Difference {
     pub(crate) base: f64,
     pub(crate) new: f64,
     pub(crate) comparison: Comparison,
-    /// Whether the base results and the new results contain single values without noise.
+    /// Whether the two values are exact, so that any difference is real. Exact values are counters without noise.
     pub(super) is_exact: bool,
-    /// Whether the trials of the base results and of the new results differ clearly, if the trials of all sessions
-    /// count as one sample. A verdict also needs enough sessions.
+    /// Whether the base results and the new results differ clearly if the trials of all sessions are pooled into one
+    /// sample. This is not yet a verdict, because a verdict needs enough sessions.
     differs_within: bool,
 }
 
 impl Difference {
-    /// Returns whether an exact value differs in a metric without a better direction.
+    /// Returns whether the value differs, although neither direction of its metric is better.
     pub(crate) fn is_changed(&self) -> bool {
         self.comparison.doubt == Some(Doubt::NoDirection)
     }
@@ -54,8 +54,7 @@ impl Difference {
         self.comparison.verdict
     }
 
-    /// Returns the difference without a verdict, because a row of the base results or of the new results is
-    /// implausible.
+    /// Replaces the verdict by "inconclusive", because a row of the base results or of the new results is implausible.
     fn without_verdict(mut self) -> Self {
         self.comparison.verdict = Verdict::Inconclusive;
         self.comparison.doubt = Some(Doubt::Implausible);
@@ -63,11 +62,11 @@ impl Difference {
     }
 }
 
-/// The report of a comparison: all differences, and the limits of the comparison.
+/// The report of a comparison: all compared values, and notes on the limits of the comparison.
 #[derive(Debug)]
 pub struct ComparisonReport {
     pub(crate) differences: Vec<Difference>,
-    /// The limits of the comparison, one sentence each.
+    /// Notes on the limits of the comparison, such as different settings or machines. Each note is one sentence.
     pub(crate) notes: Vec<String>,
     /// Configurations of the new results that gave wrong answers.
     pub(crate) wrong: Vec<String>,
@@ -75,7 +74,7 @@ pub struct ComparisonReport {
     pub(crate) gone: usize,
     pairing: Pairing,
     rule: GateRule,
-    /// Whether the new values have replaced the base values.
+    /// Whether the new values have replaced the golden values.
     is_accepted: bool,
 }
 
@@ -83,8 +82,9 @@ impl ComparisonReport {
     /// Compares base results with new results.
     ///
     /// # Errors
-    /// Returns an error if the sides have no common experiment, if only one side measured time, or if two sessions of
-    /// an experiment have different operations.
+    /// Returns an error if the base results and the new results have no experiment or no value in common, if an
+    /// experiment has different modes, or if separate sessions of an experiment differ in settings of the workload or
+    /// the conditions.
     pub fn of(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Self> {
         let mut notes = notes(base, new, pairing)?;
         let mut differences = Vec::new();
@@ -102,7 +102,8 @@ impl ComparisonReport {
                 .extend(found.map(|found| if is_implausible { found.without_verdict() } else { found }));
         }
         if differences.is_empty() && new.wrong.is_empty() {
-            let message = "the two sides have no metric in common, so nothing was compared";
+            let message =
+                "the base results and the new results have no value in common, so nothing was compared";
             return Err(Problem::new(message));
         }
         adjust_by_metric(&mut differences);
@@ -116,11 +117,11 @@ impl ComparisonReport {
             };
             ours.values.keys().filter(is_missing).map(name).collect()
         };
-        notes.extend(implausible(base, "the base").chain(implausible(new, "the new side")));
+        notes.extend(implausible(base, "the base results").chain(implausible(new, "the new results")));
         let (gone, added) = (missing(base, new), missing(new, base));
-        for (numbers, side) in [(&gone, "the base"), (&added, "the new side")] {
+        for (numbers, side) in [(&gone, "the base results"), (&added, "the new results")] {
             if let Some((first, others)) = numbers.split_first() {
-                notes.push(format!("only {side} has {first}{}", and_more(others.len())));
+                notes.push(format!("only {side} have {first}{}", and_more(others.len())));
             }
         }
         let wrong = new.wrong.iter().cloned().collect();
@@ -135,13 +136,14 @@ impl ComparisonReport {
         })
     }
 
-    /// Returns the report of new values that have replaced the base values.
+    /// Marks the report as accepted: the new values have replaced the golden values.
     #[must_use]
     pub(crate) fn accepted(self) -> Self {
         Self { is_accepted: true, ..self }
     }
 
-    /// Returns the first word of the report: `PASS` or `FAIL`, or `UPDATED` if new values have replaced base values.
+    /// Returns the first word of the report: `PASS` or `FAIL`, or `UPDATED` if the new values have replaced the golden
+    /// values.
     pub(super) fn word_of_result(&self) -> &'static str {
         match self.is_good() {
             true => "PASS",
@@ -150,7 +152,7 @@ impl ComparisonReport {
         }
     }
 
-    /// Returns the report with the rule of a gate. The rule decides whether the report is good.
+    /// Sets the rule of the gate, which decides whether the report passes.
     #[must_use]
     pub fn gated(self, rule: GateRule) -> Self {
         Self { rule, ..self }
@@ -161,7 +163,7 @@ impl ComparisonReport {
         &self.rule
     }
 
-    /// Returns the outcome of a difference at the gate. Returns `None` if neither direction is better.
+    /// Returns the outcome of a difference at the gate. Returns `None` if neither direction of the metric is better.
     pub(super) fn outcome(&self, difference: &Difference) -> Option<GateOutcome> {
         self.rule.outcome(&difference.comparison, difference.metric.better)
     }
@@ -203,14 +205,14 @@ impl ComparisonReport {
         if self.pairing == Pairing::Exact { "counters" } else { "numbers" }
     }
 
-    /// Returns whether new golden values would make the check pass. The result is true if only counters changed and
-    /// all answers were right.
+    /// Returns whether the check would pass with new golden files. The result is true if the check compares with golden
+    /// files, the check fails, and all answers were right.
     pub fn can_be_accepted(&self) -> bool {
         self.pairing == Pairing::Exact && self.wrong.is_empty() && !self.is_good()
     }
 
-    /// Returns whether the metrics pass the gate, no value is missing, no answer was wrong, and no golden value
-    /// changed.
+    /// Returns whether the check passes: all compared values pass the gate, no value of the base results is missing, no
+    /// answer was wrong, and no golden value changed.
     pub fn is_good(&self) -> bool {
         let has_moved = |difference: &Difference| difference.verdict() != Verdict::Equivalent;
         let is_golden = self.pairing != Pairing::Exact || !self.differences.iter().any(has_moved);
@@ -218,10 +220,11 @@ impl ComparisonReport {
     }
 }
 
-/// Returns one sentence about implausible values for each phase of a configuration. `name` is the name of the results.
+/// Returns one sentence for each phase of a configuration that has implausible values. `name` names the results in the
+/// sentence.
 fn implausible<'a>(side: &'a Samples, name: &'a str) -> impl Iterator<Item = String> + 'a {
     side.implausible.iter().map(move |([experiment, label, phase], words)| {
-        format!("no verdict, because values on {name} are implausible: {experiment}: {label}, phase {phase} ({words})")
+        format!("no verdict, because values of {name} are implausible: {experiment}: {label}, phase {phase} ({words})")
     })
 }
 
@@ -236,8 +239,8 @@ fn adjust_by_metric(differences: &mut [Difference]) {
     }
 }
 
-/// Returns a note about times without a verdict because of too few sessions. The note names the metrics whose trials
-/// differ clearly.
+/// Returns a note about the measured times that have no verdict because there are too few sessions. The note names the
+/// values whose trials differ clearly. Returns `None` if there are no such times.
 fn note_on_sessions(differences: &[Difference]) -> Option<String> {
     let is_undecided = |difference: &&Difference| difference.comparison.doubt == Some(Doubt::FewSessions);
     let undecided: Vec<&Difference> = differences.iter().filter(is_undecided).collect();
@@ -250,12 +253,12 @@ fn note_on_sessions(differences: &[Difference]) -> Option<String> {
     let more = and_more(apart.len() - named.len());
     let apart = match &named[..] {
         [] => String::new(),
-        named => format!("; their trials differ in {}{more}", named.join(", ")),
+        named => format!("; the trials differ clearly in {}{more}", named.join(", ")),
     };
     Some(format!(
-        "no verdict on {times}: times also differ between sessions of one build, and fewer than \
-         {FEWEST_SESSIONS} sessions cannot show by how much{apart}. Put several results folders of each side into one \
-         folder, or run both sides in one session (lsmbench check --against, or one sweep)"
+        "no verdict on {times}: times also differ between sessions of one build, and a verdict needs at least \
+         {FEWEST_SESSIONS} sessions to estimate this variation{apart}. Put several results folders of each build \
+         into one folder, or run both builds in one session (lsmbench check --against, or one sweep)"
     ))
 }
 
@@ -263,7 +266,8 @@ fn is_timed(manifest: &Manifest) -> bool {
     manifest.mode == RunMode::Timed.name()
 }
 
-/// Compares values without noise. The verdict finds a difference only if the relative difference exceeds `delta`.
+/// Compares exact values, which have no noise. A verdict finds a difference only if the relative difference exceeds
+/// `delta`. Returns `None` if one of the samples has no value.
 fn exact(key: &Key, base: &Sample, new: &Sample, delta: f64) -> Option<Difference> {
     let metric = results::reference::metric(key.metric)?;
     let (base, new) = (base.median()?, new.median()?);
@@ -279,7 +283,8 @@ fn exact(key: &Key, base: &Sample, new: &Sample, delta: f64) -> Option<Differenc
     })
 }
 
-/// Compares values of trials with equal numbers, which ran next to each other.
+/// Compares two samples whose trials are paired, because trials with equal numbers ran next to each other. Returns
+/// `None` if one of the samples has no value.
 fn paired(key: &Key, base: &Sample, new: &Sample, delta: f64) -> Option<Difference> {
     let metric = results::reference::metric(key.metric)?;
     let criteria = Criteria { delta, ..Criteria::default() };
@@ -296,8 +301,9 @@ fn paired(key: &Key, base: &Sample, new: &Sample, delta: f64) -> Option<Differen
     })
 }
 
-/// Compares a value over the trials of separate sessions. If a counter is equal in all trials of each side, it also
-/// has no noise between sessions. For all other values, the medians of sessions are compared.
+/// Compares a value between separate sessions. If an exact counter is equal in all of several trials of each side, the
+/// counter also has no noise between sessions, and the function compares single values. In all other cases, the
+/// function compares the medians of the sessions.
 fn of_sessions(
     key: &Key,
     (base_side, base): (&Samples, &Sample),
@@ -321,7 +327,7 @@ fn of_sessions(
     Some(Difference { key: key.clone(), metric, base, new, comparison, is_exact: false, differs_within })
 }
 
-/// Formats settings as a list in a sentence.
+/// Formats the first settings as a list in a sentence, followed by the number of omitted settings.
 fn listed(settings: &[DifferentSetting]) -> String {
     let named: Vec<String> = settings.iter().take(MOST_NAMED).map(DifferentSetting::shown).collect();
     format!("{}{}", named.join(", "), and_more(settings.len() - named.len()))
@@ -330,7 +336,8 @@ fn listed(settings: &[DifferentSetting]) -> String {
 /// Returns notes about different settings and different machines of the base results and the new results.
 ///
 /// # Errors
-/// Returns an error if the two sides have no common experiment, have different modes, or did different work.
+/// Returns an error if the base results and the new results have no common experiment, or if an experiment has
+/// different modes. Also returns an error if the results come from separate sessions that did different work.
 fn notes(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Vec<String>> {
     let mut notes = Vec::new();
     let both = new.manifests.values().filter_map(|new| Some((base.manifests.get(&new.experiment)?, new)));
@@ -338,7 +345,8 @@ fn notes(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Vec<String>
     if both.is_empty() {
         let names = |side: &Samples| side.manifests.keys().cloned().collect::<Vec<_>>().join(", ");
         let message = format!(
-            "the two sides have no experiment in common: the base has {}, the new side has {}",
+            "the base results and the new results have no experiment in common: the base results have {}, the new \
+             results have {}",
             names(base),
             names(new)
         );
@@ -348,7 +356,8 @@ fn notes(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Vec<String>
         let name = &new.experiment;
         if base.mode != new.mode {
             let message = format!(
-                "{name} ran in {} mode on one side and in {} mode on the other; compare runs of one mode",
+                "{name} ran in {} mode in the base results and in {} mode in the new results; compare runs of one \
+                 mode",
                 base.mode, new.mode
             );
             return Err(Problem::new(message));
@@ -357,8 +366,8 @@ fn notes(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Vec<String>
         if pairing == Pairing::Unpaired && !settings.of_question.is_empty() {
             let settings = listed(&settings.of_question);
             let message = format!(
-                "the two sides of {name} did different work, so their values are not comparable: \
-                 {settings}; run both sides with equal settings"
+                "the base run and the new run of {name} did different work, so their values are not comparable: \
+                 {settings}; run both with equal settings"
             );
             return Err(Problem::new(message));
         }
@@ -369,13 +378,13 @@ fn notes(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Vec<String>
             let where_ =
                 if paths.is_empty() { String::new() } else { format!(" in {}{more}", paths.join(", ")) };
             notes.push(format!(
-                "{name}: the experiments of the two sides differ{where_}, which may explain changes"
+                "{name}: the settings of the base run and the new run differ{where_}, which may explain changes"
             ));
         }
         let machine = |manifest: &Manifest| (manifest.machine.cpu.clone(), manifest.machine.cores);
         if is_timed(new) && machine(base) != machine(new) {
             notes.push(format!(
-                "{name}: the sides ran on different machines, so only counters are comparable"
+                "{name}: the base run and the new run used different machines, so only counters are comparable"
             ));
         }
     }

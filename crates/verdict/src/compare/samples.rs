@@ -1,4 +1,4 @@
-//! The samples of results folders. For each configuration, phase, operation and metric, there is one sample.
+//! Reads samples from results folders. For each configuration, phase, operation and metric, there is one sample.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -26,7 +26,8 @@ const TIMED: [Metric; 9] = [
     c::BYTES_PER_ENTRY,
 ];
 
-/// The name of the folder with results that later runs replaced.
+/// The name of the folder that contains replaced results. A run moves older results of the same experiment into this
+/// folder.
 const EARLIER: &str = "earlier";
 
 /// The value that a sample measures: experiment, configuration, phase, operation and metric.
@@ -42,8 +43,7 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// Returns the experiment, the label and the phase of the value. Implausible rows are recorded by these three
-    /// names.
+    /// Returns the experiment, the label and the phase of the value. These three names identify the implausible rows.
     fn place(&self) -> [String; 3] {
         [&self.experiment, &self.label, &self.phase].map(Clone::clone)
     }
@@ -52,13 +52,14 @@ impl Key {
 /// The measured values of the base results or of the new results of a comparison.
 #[derive(Debug, Default)]
 pub struct Samples {
-    /// For each key, its values by trial.
+    /// The values of each key, by trial.
     pub(crate) values: BTreeMap<Key, Sample>,
-    /// The median of each key in each session. Empty if the values were not read from results folders.
+    /// The median of each key in each session. Empty if the values come from golden files or from builds that run
+    /// alternately.
     pub(crate) sessions: BTreeMap<Key, Vec<f64>>,
     /// Configurations that gave wrong answers, as `experiment: label`.
     pub(crate) wrong: BTreeSet<String>,
-    /// For each experiment, label and phase, the first bound that a row exceeds.
+    /// The first bound that a row exceeds, for each experiment, label and phase with an implausible row.
     pub(crate) implausible: BTreeMap<[String; 3], String>,
     /// The manifest of each experiment.
     pub(crate) manifests: BTreeMap<String, Manifest>,
@@ -83,8 +84,8 @@ impl Samples {
         within.fold(0.0, f64::max)
     }
 
-    /// Reads the samples of the runs in a folder, which contains one experiment or several. If several folders
-    /// contain results of one experiment, they are its sessions.
+    /// Reads the samples of all results folders at a path, which contain one or several experiments. If several folders
+    /// contain results of one experiment, each of these folders is a session of the experiment.
     ///
     /// # Errors
     /// A path without results; a file that cannot be read; two folders of one experiment with different settings.
@@ -98,12 +99,14 @@ impl Samples {
         Ok(samples)
     }
 
-    /// Adds the runs of one more session. The trials of the session get new numbers.
+    /// Adds the samples of one more session. The trials of the session get new numbers, so that they do not overlap
+    /// with the trials of earlier sessions.
     fn add_session(&mut self, session: Self, folder: &Folder) -> Outcome<()> {
         for (name, manifest) in session.manifests {
             let earlier = self.manifests.entry(name).or_insert_with(|| manifest.clone());
             if earlier.config_hash != manifest.config_hash {
-                let message = "two folders have results of this experiment with different settings; name only one of them";
+                let message = "another folder has results of this experiment with different settings; compare only \
+                    one of these folders";
                 return Err(Problem::at(folder.root(), None, message));
             }
         }
@@ -133,7 +136,8 @@ impl Samples {
             .extend(other.manifests.iter().map(|(name, manifest)| (name.clone(), manifest.clone())));
     }
 
-    /// Adds the runs of one folder. `block` is added to all trial numbers of the folder.
+    /// Adds the samples of one results folder. The function adds `block` to all trial numbers of the folder.
+    /// Configurations with a wrong answer get no values.
     pub(crate) fn add(&mut self, folder: &Folder, metrics: &[String], block: u64) -> Outcome<()> {
         let manifest = Manifest::read(&folder.manifest())?;
         manifest.check_rows(folder)?;
@@ -171,8 +175,9 @@ impl Samples {
     }
 }
 
-/// Returns whether a metric is compared in the rows of an operation. Timed workloads have latencies for each kind of
-/// operation. Any other metric is compared only once.
+/// Returns whether a metric is compared in the rows of an operation. In a timed workload, latencies are compared for
+/// each kind of operation, and all other metrics only for all operations together. In `counted` mode, all metrics are
+/// compared in all rows.
 fn is_of(metric: &Metric, operation: &str, manifest: &Manifest) -> bool {
     let is_of_component = |path: &String| ConfigPath::new(path).root() == Root::Component;
     let is_latency = metric.unit == Unit::Nanoseconds && !manifest.swept.iter().any(is_of_component);
@@ -180,7 +185,7 @@ fn is_of(metric: &Metric, operation: &str, manifest: &Manifest) -> bool {
 }
 
 /// Returns the compared columns: `metrics` if the list is not empty. If the list is empty, returns the exact columns
-/// of `counted` runs, and the main metrics of timed runs.
+/// for `counted` runs, and the main metrics for timed runs.
 fn chosen(manifest: &Manifest, table: &Table, metrics: &[String]) -> Outcome<Vec<Metric>> {
     let named = metrics.iter().map(|name| match table.column(name)? {
         Column::Fixed(metric) if metric.better != Better::Neither => Ok(*metric),

@@ -1,13 +1,13 @@
-//! The settings in which the experiments of the base results and of the new results differ. Settings of the workload
-//! and the conditions change the question of the experiment. The comparison measures the effect of settings of the
-//! design and the engine.
+//! The settings in which the experiments of the base results and of the new results differ. Different settings of the
+//! workload or the conditions change the question of the experiment. Different settings of the design or the engine do
+//! not, because the comparison measures their effect.
 
 use std::path::Path;
 
 use results::{Manifest, RunMode};
 use toml::{Table, Value};
 
-/// The settings of trials that change measured values.
+/// The keys of `[trials]` that change measured values.
 const OF_TRIALS: [&str; 5] =
     ["trials.seed", "trials.sampling", "trials.fixture", "trials.memory_limit", "trials.warm_memory"];
 
@@ -35,9 +35,9 @@ pub(super) struct DifferentSettings {
 }
 
 impl DifferentSettings {
-    /// Returns the settings in which two runs of one experiment differ. Keys that only one of the two versions of
-    /// lsmbench knows do not count as differences. The seed of timed runs does not count either. Golden files contain
-    /// no settings.
+    /// Returns the settings in which two runs of one experiment differ. A key that only one of the two versions of
+    /// lsmbench knows is not a difference. The seed of a timed run is not a difference either. Returns no differences
+    /// for golden files, because they contain no settings.
     pub(super) fn between(base: &Manifest, new: &Manifest) -> Self {
         let parsed = [base, new].map(|side| side.resolved.parse::<Table>());
         let [Ok(one), Ok(other)] = parsed else { return Self::default() };
@@ -107,7 +107,7 @@ fn collect(path: &str, a: Option<&Value>, b: Option<&Value>, found: &mut Vec<Dif
     }
 }
 
-/// Returns whether two values are equal. Two file paths are equal if their file names are equal.
+/// Returns whether two values are equal. Two file paths count as equal if their file names are equal.
 fn is_same(a: Option<&Value>, b: Option<&Value>) -> bool {
     let file = |value: Option<&Value>| {
         let path = Path::new(value?.as_str()?);

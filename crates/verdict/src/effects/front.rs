@@ -9,8 +9,9 @@ use types::Outcome;
 use super::measured::Effects;
 
 impl Effects {
-    /// Draws the first two metrics into a folder, and returns the files. The label of a point states whether another
-    /// configuration dominates its configuration. If the analysis has fewer than two metrics, draws no chart.
+    /// Draws a chart of the first two metrics into a folder, and returns the paths of the files. The label of a point
+    /// states whether another configuration dominates the point's configuration. If the analysis has fewer than two
+    /// metrics, the function draws no chart and returns no paths.
     ///
     /// # Errors
     /// A folder that cannot be written to.

@@ -11,13 +11,13 @@ use crate::trial_rows::TrialRows;
 /// The metrics, the phase and the operation that `lsmbench effects` analyzes.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// The analyzed metrics. If the list is empty, the metrics of the experiment's verdict are analyzed.
+    /// The analyzed metrics. If the list is empty, lsmbench analyzes the metrics of the experiment's verdict.
     pub metrics: Vec<String>,
-    /// The analyzed phase. With `None`, the phase of the experiment's verdict. If the verdict names no phase, the last
-    /// phase.
+    /// The analyzed phase. `None` means the phase of the experiment's verdict, or the last phase if the verdict names
+    /// no phase.
     pub phase: Option<String>,
-    /// The analyzed kind of operation. With `None`, the kind of the experiment's verdict. If the verdict names no kind,
-    /// all kinds together.
+    /// The analyzed kind of operation. `None` means the kind of the experiment's verdict, or all kinds together if the
+    /// verdict names no kind.
     pub operation: Option<String>,
 }
 
@@ -33,8 +33,8 @@ pub struct Effects {
     /// The reason why the effects of factors cannot be computed; `None` if the effects can be computed.
     pub(super) hindrance: Option<String>,
     pub(super) metrics: Vec<RankedMetric>,
-    /// For each configuration, another configuration that dominates it. `None` for a configuration on the Pareto
-    /// front.
+    /// For each configuration, the index of another configuration that dominates this one. `None` for a configuration
+    /// on the Pareto front.
     pub(super) dominated: Vec<Option<usize>>,
 }
 
@@ -47,13 +47,14 @@ pub(super) struct Factor {
 /// A metric with its values, and the effects and the ranking that are computed from these values.
 pub(super) struct RankedMetric {
     pub(super) metric: &'static Metric,
-    /// The values of each configuration.
+    /// The values of each configuration, by trial.
     pub(super) samples: Vec<Sample>,
     /// The ranking of the configurations, best configuration first.
     pub(super) standings: Vec<RankedVariant>,
-    /// The effects of factors and interactions. Empty if no round of trials has all combinations.
+    /// The effects of factors and interactions. Empty if no round has a value above 0 for every combination, or if
+    /// effects cannot be computed.
     pub(super) effects: Vec<Effect>,
-    /// The number of rounds that contain all combinations.
+    /// The number of rounds that have a value above 0 for every combination.
     pub(super) rounds: usize,
 }
 
@@ -68,8 +69,9 @@ impl Effects {
     /// Computes the effects of the results in a folder.
     ///
     /// # Errors
-    /// Results that cannot be read or were changed; a metric, phase or operation that the results do not contain;
-    /// results of a single configuration.
+    /// Results that cannot be read, or that were changed after the run; a metric, phase or operation that the results
+    /// do not contain; a metric of which neither direction is better; an experiment without a metric for the verdict if
+    /// `selection` names none; results of a single configuration.
     pub fn of(folder: &Folder, selection: &Selection) -> Outcome<Self> {
         let manifest = Manifest::read(&folder.manifest())?;
         manifest.check_rows(folder)?;
@@ -131,7 +133,8 @@ impl Effects {
         Ok(found)
     }
 
-    /// Adds a metric with the values of all configurations.
+    /// Adds a metric with its values, and computes the ranking and the effects from these values. `places` contains the
+    /// number of the configuration for each combination. Returns an error if no configuration has a value.
     fn add(&mut self, metric: &'static Metric, samples: Vec<Sample>, places: &[usize]) -> Outcome<()> {
         if samples.iter().all(|sample| sample.blocks.is_empty()) {
             let message =
@@ -164,7 +167,8 @@ impl Effects {
     }
 }
 
-/// Repeats a single exact value as two trials, because a counter of one trial is already conclusive.
+/// Repeats a single value as the values of two trials. The ranking needs at least two trials, but one trial of an exact
+/// counter is already conclusive.
 fn twice(sample: &Sample) -> Sample {
     match sample.blocks[..] {
         [(_, value)] => Sample::new(&*sample.name, [(0, value), (1, value)]),
@@ -172,7 +176,7 @@ fn twice(sample: &Sample) -> Sample {
     }
 }
 
-/// Finds a measured column of which higher or lower values are better.
+/// Finds a measured column by its name. Returns an error if neither higher nor lower values of this column are better.
 fn directed(table: &Table, name: &str) -> Outcome<&'static Metric> {
     let known = match table.column(name)? {
         Column::Fixed(metric) => results::reference::metric(metric.name),
@@ -183,8 +187,9 @@ fn directed(table: &Table, name: &str) -> Outcome<&'static Metric> {
     })
 }
 
-/// Returns the swept paths with at least two values. The function also returns the number of the configuration for
-/// each combination of values, in the order of the factors.
+/// Returns the factors, which are the swept paths with at least two values. Also returns the index of the configuration
+/// for each combination of values; the last factor varies fastest. This second list is empty if the sweep does not
+/// contain every combination exactly once.
 fn factors(manifest: &Manifest) -> (Vec<Factor>, Vec<usize>) {
     let values = |at: usize| {
         let mut levels: Vec<String> = Vec::new();
@@ -220,16 +225,16 @@ fn factors(manifest: &Manifest) -> (Vec<Factor>, Vec<usize>) {
 fn hindrance(factors: &[Factor], places: &[usize]) -> Option<String> {
     let is_apart = |factor: &Factor| factor.levels.iter().any(String::is_empty);
     match factors.iter().find(|factor| is_apart(factor)) {
-        Some(factor) => Some(format!("some configurations have no {}", factor.path)),
+        Some(factor) => Some(format!("some configurations have no value of {}", factor.path)),
         None if places.is_empty() => {
-            Some("the sweep does not have every combination of its values".to_owned())
+            Some("the sweep does not contain every combination of its values".to_owned())
         }
         None => None,
     }
 }
 
-/// For each complete round, returns the logarithms of the values of all combinations. A round is complete if it
-/// contains all combinations. The combinations are in the order of the factors.
+/// For each complete round, returns the logarithms of the values of all combinations. A round is complete if every
+/// combination has a value above 0. The order of the combinations is the order of `places`.
 fn rounds(samples: &[Sample], places: &[usize]) -> Vec<Vec<f64>> {
     let log = |number: usize, trial: u64| {
         let found = samples[number].blocks.iter().find(|(of, _)| *of == trial);

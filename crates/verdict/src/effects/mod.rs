@@ -1,4 +1,4 @@
-//! The verdict for a whole sweep: effects of factors, a ranking of configurations with ties, and the Pareto front over
+//! Analyzes a whole sweep: the effects of factors, a ranking of the configurations with ties, and the Pareto front over
 //! several metrics.
 
 mod front;

@@ -1,4 +1,4 @@
-//! Effects, rankings and the Pareto front as text for a terminal.
+//! Formats effects, rankings and the Pareto front as text for a terminal.
 
 use std::fmt::Write as _;
 
@@ -8,8 +8,8 @@ use results::columns::ALL;
 use super::measured::{Effects, RankedMetric};
 use crate::words::{and_more, counted, listed, on_one_line, quoted, shown, wrapped};
 
-/// The largest number of levels of an interaction that the text lists. A level is a value of a factor. The text lists
-/// the levels with the largest effects.
+/// The largest number of levels of an interaction that the text lists. A level of an interaction is a combination of
+/// one value of each factor. The text lists the levels with the largest effects.
 const MOST_LEVELS: usize = 4;
 
 /// The largest number of configurations that one cell of a table names.
@@ -65,7 +65,8 @@ impl Effects {
         if !self.is_counted && trials < FEWEST_BLOCKS {
             let trials = counted(trials, "round");
             let note = format!(
-                "{trials} cannot distinguish configurations; run at least {FEWEST_BLOCKS} (--trials {FEWEST_BLOCKS})."
+                "{trials} cannot distinguish configurations; run at least {FEWEST_BLOCKS} rounds (--trials \
+                 {FEWEST_BLOCKS})."
             );
             text += &wrapped("  ", "    ", &note);
         }
@@ -77,7 +78,7 @@ impl Effects {
             return wrapped("", "  ", &format!("No effects: {reason}."));
         }
         if of.effects.is_empty() {
-            let reason = "in every round, some configuration has no value above 0";
+            let reason = "in every round, at least one configuration has no value above 0";
             return wrapped("", "  ", &format!("No effects: {reason}."));
         }
         let heads = ["factor", "level", "vs mean", "95% CI", "variation", "p"].map(str::to_owned);
@@ -144,7 +145,8 @@ impl Effects {
     }
 }
 
-/// Returns the levels of an effect. For an interaction, returns only the levels that deviate most.
+/// Returns the levels of an effect. For an interaction, returns only the [`MOST_LEVELS`] levels whose ratios deviate
+/// most from 1.
 fn most_apart(effect: &Effect) -> Vec<&LevelEffect> {
     let mut levels: Vec<&LevelEffect> = effect.levels.iter().collect();
     if effect.factors.len() > 1 {

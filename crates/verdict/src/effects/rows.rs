@@ -1,4 +1,4 @@
-//! Effects and rankings as the rows of CSV files.
+//! Converts effects and rankings to the rows of CSV files.
 
 use measure::RankedVariant;
 use results::{Row, effects as e};
@@ -55,7 +55,7 @@ impl Effects {
         factors.iter().map(|factor| &*self.factors[*factor].path).collect::<Vec<_>>().join(" × ")
     }
 
-    /// Formats the values of an effect: `standard`, or `standard × lru` for an interaction.
+    /// Formats the factor values of a level of an effect: `standard`, or `standard × lru` for an interaction.
     pub(super) fn level_name(&self, factors: &[usize], levels: &[usize]) -> String {
         let names = factors.iter().zip(levels).map(|(factor, level)| &*self.factors[*factor].levels[*level]);
         names.collect::<Vec<_>>().join(" × ")

@@ -10,11 +10,12 @@ const WRITES: [&str; 4] = ["insert", "put", "delete", "batch"];
 /// The heading of one column: a phase with its swept workload settings.
 pub(super) struct Heading {
     pub(super) phase: String,
-    /// The swept paths of the workload and their values.
+    /// The swept paths of the workload, each with its value in this column.
     pub(super) within: Vec<(String, String)>,
     /// The number of threads of the phase.
     pub(super) threads: u64,
-    /// Whether the phase is a step on the store. A step has no threads with operations.
+    /// Whether the phase is a step on the store. A step, such as a compaction or a restart, has no threads that execute
+    /// operations.
     pub(super) is_step: bool,
     /// The state of the store at the start of the phase. `None` in results of an earlier version.
     pub(super) state: Option<String>,
@@ -46,8 +47,8 @@ impl Heading {
         format!("{phase}{}", within.collect::<String>())
     }
 
-    /// Returns the title of the column with the number of threads, such as `load, order sequential, 2 threads`. Texts
-    /// outside of a table use this title.
+    /// Returns the title of the column with the number of threads, such as `load, order sequential, 2 threads`. The
+    /// number of threads is omitted for one thread. Texts outside of a table use this title.
     pub(super) fn full_title(&self) -> String {
         match self.threads {
             1 => self.title(),
@@ -55,7 +56,8 @@ impl Heading {
         }
     }
 
-    /// Returns a path without the words that are equal for all columns, such as `order` for `phase.load.order`.
+    /// Shortens a swept path for the title of this column, such as `order` for `phase.load.order`. The number of
+    /// threads of another phase keeps the name of that phase, such as `load.threads`.
     fn short(&self, path: &str) -> String {
         let path = ConfigPath::new(path);
         match (path.phase(), path.below()) {

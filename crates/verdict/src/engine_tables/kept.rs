@@ -1,5 +1,5 @@
-//! Copies of results for git. The copies are small and contain no path of the machine. The copies have rows without
-//! empty columns, and the parts of the manifest that are needed to judge the rows.
+//! Copies results into a folder that can be committed to git. A copy is small and contains no paths of the machine. A
+//! copy consists of the rows without empty columns, and of the parts of the manifest that are needed to judge the rows.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -37,16 +37,21 @@ pub fn keep(from: &Path, below: &Path) -> Outcome<PathBuf> {
     Ok(to.root().to_owned())
 }
 
-/// Returns the name of an experiment, if the name can be the name of a folder.
+/// Returns the name of an experiment for use as the name of a folder. Returns an error if the name cannot be the name
+/// of a folder.
 fn folder_name<'a>(from: &Path, experiment: &'a str) -> Outcome<&'a str> {
     let mut parts = Path::new(experiment).components();
     match (parts.next(), parts.next()) {
         (Some(Component::Normal(part)), None) if part == experiment => Ok(experiment),
-        _ => Err(Problem::at(from, None, format!("\"{experiment}\" is not the name of an experiment"))),
+        _ => Err(Problem::at(
+            from,
+            None,
+            format!("experiment name \"{experiment}\" cannot be the name of a folder"),
+        )),
     }
 }
 
-/// Returns the parts of a manifest that a reader needs to judge the tables.
+/// Returns a copy of the manifest with only the parts that a reader needs to judge the tables.
 fn trimmed(manifest: &Manifest, names: &Names) -> Manifest {
     let left_out = manifest
         .left_out

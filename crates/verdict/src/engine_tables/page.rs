@@ -1,5 +1,5 @@
-//! The tables of an experiment as Markdown: throughput and speedups, missed targets, the cost of each engine, and the
-//! mismatched settings.
+//! Renders the tables of an experiment as Markdown: throughput and speedups, missed targets, the cost of each engine,
+//! and the mismatched settings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -12,9 +12,9 @@ use super::{EngineTables, Line, Targets, ratio};
 use crate::markdown::{self, plain};
 use crate::trial_rows::TrialRows;
 
-/// The title of the column with the largest memory of an engine over the run.
+/// The title of the column with the peak memory of an engine during the run.
 const MOST_MEMORY: &str = "most memory";
-/// The title of the column with the largest disk space of an engine over the run.
+/// The title of the column with the largest disk space that an engine used during the run.
 const MOST_DISK: &str = "most disk";
 /// The title of the column with the write amplification that the operating system reports.
 const WRITTEN: &str = "write amplification";
@@ -25,15 +25,16 @@ const BY_ENGINE: &str = "write amplification by the engine";
 const MISMATCHES: &str = "These settings of the engines do not match the settings of lsmbench:\n\n";
 
 impl EngineTables {
-    /// Renders the heading, the tables, the missed targets, and the origin of the measurements.
+    /// Renders the section of the experiment: heading, tables, missed targets, and a line about the engines, the
+    /// program and the machine.
     pub fn markdown(&self, targets: &Targets) -> String {
         let Manifest { experiment, question, trials, quick, ended, .. } = &self.manifest;
         let (base, question) = (plain(&self.baseline), plain(question));
         let interval = if *trials > 1 { ", with its 95 % confidence interval" } else { "" };
         let mut text = format!(
-            "### {}: {question}\n\nThe row of {base} has its throughput in operations per second; a batch counts as one. \
-             The other rows have the speedup of {base} over that engine{interval}. Medians over {trials} interleaved \
-             trials.",
+            "### {}: {question}\n\nThe row of {base} has the throughput of {base} in operations per second; a batch \
+             counts as one operation. Each other row has the speedup of {base} over the engine of this \
+             row{interval}. Medians over {trials} interleaved trials.",
             plain(experiment)
         );
         if *quick {
@@ -78,8 +79,8 @@ impl EngineTables {
         })
     }
 
-    /// Renders the states of the store at the start of phases with reads. Each state comes with the titles of the
-    /// columns to which the state applies.
+    /// Renders the state of the store at the start of each phase with reads. A state that applies to several columns is
+    /// printed once, with the titles of these columns.
     fn states(&self) -> String {
         let mut states: Vec<(&str, Vec<String>)> = Vec::new();
         for heading in self.columns.iter().filter(|heading| !heading.only_writes()) {
@@ -98,15 +99,17 @@ impl EngineTables {
         }
     }
 
-    /// Renders a table of the engines that have a value. The fields of the table are Markdown. Returns an empty text
-    /// if no engine has a value.
+    /// Renders a table with one row per line and one column per heading. `corner` is the title of the first column, and
+    /// `cell` returns the Markdown of a field. Omits lines without any value. Returns an empty text if no line has a
+    /// value.
     fn table(&self, corner: &str, columns: &[&Heading], cell: impl Fn(&Line, &Heading) -> String) -> String {
         let titles: Vec<String> = columns.iter().map(|heading| heading.title()).collect();
         let rows = |line: &Line| columns.iter().map(|heading| cell(line, heading)).collect();
         self.laid(corner, &titles, rows)
     }
 
-    /// Renders a table whose columns have the given titles.
+    /// Renders a table with one row per line and the column titles `titles`. `row` returns the Markdown fields of a
+    /// line. Omits lines without any value. Returns an empty text if no line has a value.
     fn laid(&self, corner: &str, titles: &[String], row: impl Fn(&Line) -> Vec<String>) -> String {
         let rows = self.lines.iter().map(|line| (line, row(line)));
         let rows: Vec<(&Line, Vec<String>)> =
@@ -122,7 +125,8 @@ impl EngineTables {
         text + "\n"
     }
 
-    /// Returns the throughput of the baseline, or the speedup of the baseline over another line.
+    /// Formats a field of the throughput table. The field of the baseline is its throughput. The field of another line
+    /// is the speedup of the baseline over this line, or the throughput of this line if there is no speedup.
     fn rate(&self, line: &Line, heading: &Heading) -> String {
         if self.is_wrong(line) {
             return "wrong answers".to_owned();
@@ -137,7 +141,8 @@ impl EngineTables {
         lead.unwrap_or_else(|| format!("{rate} a second"))
     }
 
-    /// Renders the costs of each engine over the run.
+    /// Renders a table with the costs of each engine over the run: peak memory, largest disk space and write
+    /// amplification. Omits costs that are unknown for all engines.
     fn costs(&self) -> String {
         let of_system = |row: &Row| row.get(&c::OS_WRITE_BYTES_SETTLED).number();
         let cost = |line: &Line, title: &str| match title {
@@ -152,7 +157,7 @@ impl EngineTables {
         self.laid("over the run", &titles, |line| titles.iter().map(|title| cost(line, title)).collect())
     }
 
-    /// Returns the largest value of a cost over all columns. The value of a column is the median over trials.
+    /// Formats the largest value of a cost over all phases and steps. The value of a phase is the median over trials.
     fn most(&self, line: &Line, metric: &Metric) -> String {
         let medians = self.columns.iter().chain(&self.steps).filter_map(|heading| {
             let sample = self.measured(line, heading, metric);
@@ -161,9 +166,10 @@ impl EngineTables {
         medians.reduce(f64::max).map_or_else(String::new, |value| plot::format_value(value, metric.unit))
     }
 
-    /// Returns the bytes written per byte of the user over all phases, because compaction debt moves between phases.
-    /// The result is the median over trials, and the largest value over swept values. Omits trials with an unknown
-    /// value.
+    /// Formats the write amplification of a line: bytes written per user byte, summed over all phases. The sum covers
+    /// all phases because later phases pay the compaction debt of earlier phases. Takes the median over trials, and
+    /// then the maximum over the configurations of the line. Omits a trial if the value of any phase is unknown.
+    /// `bytes` returns the written bytes of a row.
     fn written(&self, line: &Line, bytes: impl Fn(&Row) -> Option<f64>) -> String {
         let of_cell = |cell: &u64| {
             let mut trials: BTreeMap<u64, Option<(f64, f64)>> = BTreeMap::new();
@@ -182,7 +188,8 @@ impl EngineTables {
         most.map_or_else(String::new, |value| plot::format_value(value, Unit::Ratio))
     }
 
-    /// Renders the CPU time per operation.
+    /// Renders one table of the CPU time per operation for each number of threads. Returns an empty text if all CPU
+    /// times are unknown.
     fn cpu_time(&self) -> String {
         let per_operation = |row: &Row| per_operation(row, &[&c::CPU_SECONDS]).map(|seconds| seconds * 1e9);
         let tables = self.by_threads(|threads, columns| {
@@ -200,7 +207,8 @@ impl EngineTables {
         }
     }
 
-    /// Renders the cost of reads per operation: bytes read from the device, and blocks that the engine reports.
+    /// Renders the cost of reads per operation: bytes read from storage, and blocks read as reported by the engine. If
+    /// no engine read a byte per operation from storage, a sentence replaces the table of bytes.
     fn reads(&self) -> String {
         let read = |row: &Row| per_operation(row, &[&c::OS_READ_BYTES]);
         let medians = self.lines.iter().flat_map(|line| {
@@ -279,7 +287,8 @@ impl EngineTables {
         if text.is_empty() { text } else { text + "\n" }
     }
 
-    /// Renders the engines, the program, the machine and the date.
+    /// Renders the versions of the engines, the date, the version of lsmbench, the machine, and the number of warnings
+    /// in the manifest.
     fn provenance(&self) -> String {
         let Manifest { build, machine, started, warnings, .. } = &self.manifest;
         let engines = self.lines.iter().filter_map(|line| line.engine.as_ref()).map(identity);
@@ -293,23 +302,25 @@ impl EngineTables {
         text += &place(machine);
         match warnings.len() {
             0 => {}
-            1 => text += " The manifest has a warning.",
+            1 => text += " The manifest of the run contains a warning.",
             more => {
-                let _ = write!(text, " The manifest has {more} warnings.");
+                let _ = write!(text, " The manifest of the run contains {more} warnings.");
             }
         }
         text + "\n"
     }
 }
 
-/// Returns the bytes that an engine reports as written into SSTables, including its compaction debt.
+/// Returns the bytes that an engine reports as written by flushes and compactions, including the compaction debt after
+/// the phase. Returns `None` if the engine does not report these bytes.
 fn written_by_engine(row: &Row) -> Option<f64> {
     let [flushed, merged] = [&c::FLUSH_BYTES_SETTLED, &c::COMPACTION_BYTES_WRITTEN_SETTLED]
         .map(|metric| row.get(metric).number());
     Some(flushed? + merged?)
 }
 
-/// Returns the sum of some columns per operation. Returns `None` if all these columns are empty.
+/// Returns the sum of some columns divided by the number of operations. Empty columns count as 0. Returns `None` if all
+/// these columns are empty, or if the row has no operations.
 fn per_operation(row: &Row, metrics: &[&Metric]) -> Option<f64> {
     let operations = row.get(&c::OPS).number().filter(|operations| *operations > 0.0)?;
     let sum = metrics.iter().filter_map(|metric| row.get(metric).number()).reduce(|a, b| a + b)?;
@@ -342,12 +353,12 @@ fn program(build: &BuildInfo) -> String {
     format!("lsmbench {}{commit}", plain(&build.version))
 }
 
-/// Describes the CPU of the machine and its load.
+/// Describes the CPU of the machine, and the load average at the start and at the end of the run.
 fn place(machine: &MachineInfo) -> String {
     let cores = machine.cores.map_or_else(String::new, |cores| format!(", {cores} cores"));
     let mut text = machine.cpu.as_ref().map_or_else(String::new, |cpu| format!(" on {}{cores}", plain(cpu)));
     if let Some([begin, ..]) = machine.load_average {
-        let _ = write!(text, "; load {begin:.1} at the beginning");
+        let _ = write!(text, "; load average {begin:.1} at the start");
         if let Some([end, ..]) = machine.load_average_end {
             let _ = write!(text, " and {end:.1} at the end");
         }

@@ -1,5 +1,5 @@
-//! A Markdown page with places for the tables of experiments. A place begins with `<!-- engines NAME -->` and ends
-//! with `<!-- /engines -->`.
+//! Inserts the tables of experiments into a Markdown page. The tables of the experiment NAME are inserted between the
+//! comments `<!-- engines NAME -->` and `<!-- /engines -->`. This range of text is called a place.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub struct MarkdownPage {
 struct Place {
     /// The name of the experiment to which the tables belong.
     name: String,
-    /// The range of the tables in the text of the page.
+    /// The byte range of the tables in the text of the page, between the two comments.
     content: Range<usize>,
 }
 
@@ -31,7 +31,7 @@ impl MarkdownPage {
     /// Reads a page.
     ///
     /// # Errors
-    /// A file that cannot be read; tables without an end comment; two places for the tables of one experiment.
+    /// A file that cannot be read; a start comment without an end comment; two places for the tables of one experiment.
     pub fn read(path: &Path) -> Outcome<Self> {
         let text = std::fs::read_to_string(path)
             .map_err(|error| Problem::doing(format!("read {}", path.display()), error))?;
@@ -44,7 +44,8 @@ impl MarkdownPage {
         self.places.iter().map(|place| place.name.as_str())
     }
 
-    /// Returns the current text in the place for the tables of an experiment.
+    /// Returns the current text in the place for the tables of an experiment. Returns an error if the page has no such
+    /// place.
     pub fn content(&self, name: &str) -> Outcome<&str> {
         let place = self.places.iter().find(|place| place.name == name);
         let missing = || {
@@ -56,7 +57,7 @@ impl MarkdownPage {
         Ok(&self.text[place.ok_or_else(missing)?.content.clone()])
     }
 
-    /// Returns the text of the page with new tables of some experiments.
+    /// Returns the text of the page with new tables. Each pair in `tables` is the name of an experiment and its tables.
     pub fn with(&self, tables: &[(String, String)]) -> String {
         let (mut text, mut at) = (String::new(), 0);
         for place in &self.places {
@@ -84,7 +85,9 @@ fn places(text: &str) -> Result<Vec<Place>, (usize, String)> {
         let (content, _) =
             rest.split_once(END).filter(|(content, _)| !content.contains(BEGIN)).ok_or_else(unended)?;
         if places.iter().any(|place| place.name == name) {
-            return Err(wrong(format!("the page has a second place for {name}; remove one of them")));
+            return Err(wrong(format!(
+                "the page has a second place for the tables of {name}; remove one of the two places"
+            )));
         }
         let start = begin + BEGIN.len() + name.len() + NAMED.len();
         let content = start..start + content.len();
@@ -130,6 +133,7 @@ mod tests {
         assert_eq!(wrong("<!-- engines x\n-->\n<!-- /engines -->").0, 1);
         assert_eq!(wrong("<!-- engines x -->\n<!-- engines y -->\n<!-- /engines -->").0, 1);
         let twice = "<!-- engines x -->\n<!-- /engines -->\n".repeat(2);
-        assert_eq!(wrong(&twice), (3, "the page has a second place for x; remove one of them".to_owned()));
+        let message = "the page has a second place for the tables of x; remove one of the two places";
+        assert_eq!(wrong(&twice), (3, message.to_owned()));
     }
 }

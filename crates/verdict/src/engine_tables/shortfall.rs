@@ -1,9 +1,10 @@
-//! The missed targets: phases in which the speedup of lsmbench's own tree over an engine is too small.
+//! Finds the missed targets: the phases in which the speedup of lsmbench's own tree over an engine is below the target
+//! speedup.
 
 use super::{EngineTables, Line, heading::Heading, ratio};
 use crate::markdown::plain;
 
-/// The names of engines that are B-trees. WiredTiger with `type = "lsm"` is not a B-tree.
+/// The names of engines that store data in a B-tree. WiredTiger is not a B-tree if its `type` is `"lsm"`.
 const BTREES: [&str; 7] = ["lmdb", "redb", "canopydb", "sled", "wiredtiger", "sqlite", "bf-tree"];
 
 /// The target speedups of lsmbench's own tree over other engines.
@@ -24,7 +25,7 @@ impl Default for Targets {
 }
 
 impl Targets {
-    /// Returns the target speedup over an engine in a column.
+    /// Returns the target speedup over the engine of a line in a column.
     fn against(&self, line: &Line, heading: &Heading) -> f64 {
         match (is_btree(&line.label), heading.only_writes()) {
             (true, _) => self.btrees,
@@ -35,8 +36,8 @@ impl Targets {
 }
 
 impl EngineTables {
-    /// Returns the columns that miss a target, each with the engines concerned. Returns `None` if nothing is
-    /// compared.
+    /// Returns a sentence that lists the columns with a missed target, each with the engines and the measured speedups.
+    /// If no target is missed, the sentence states this. Returns `None` if no engine has a speedup.
     pub(super) fn shortfalls(&self, targets: &Targets) -> Option<String> {
         let others = || self.lines.iter().filter(|line| line.engine.is_some() && line.label != self.baseline);
         let is_compared = |line: &Line| {
@@ -62,7 +63,8 @@ impl EngineTables {
         }
         let Targets { writes, reads, btrees } = targets;
         let aim = format!(
-            "at least {writes}x every LSM-tree in writes, {reads}x in reads and mixes, and {btrees}x every B-tree"
+            "speedups of at least {writes}x over LSM-trees in phases with only writes, {reads}x over LSM-trees in \
+             all other phases, and {btrees}x over B-trees"
         );
         Some(match columns.is_empty() {
             true => format!("All targets met: {aim}.\n\n"),

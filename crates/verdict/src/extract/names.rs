@@ -1,12 +1,12 @@
-//! Replaces paths in texts by file names, so that results in git do not contain the folders of one machine.
+//! Replaces file paths in texts by file names, so that results in git do not contain folders of the machine.
 
 use results::Manifest;
 
-/// Prefixes of paths that are equal on all machines. Paths with these prefixes are not replaced.
+/// Prefixes of paths that mean the same file on every machine. Paths with these prefixes are not replaced.
 const EVERYWHERE: [&str; 3] = ["/proc/", "/sys/", "/dev/"];
 
-/// Replaces paths by file names. The value contains the paths of the libraries of a run, because these paths may
-/// contain spaces.
+/// Replaces paths by file names. The value stores the library paths of a run: they may contain spaces, so their ends
+/// cannot be found in a text.
 pub struct Names {
     libraries: Vec<String>,
 }

@@ -1,5 +1,5 @@
-//! Compares times with the times of another build. The two builds run alternately, round by round. A regression
-//! counts only if a second batch of rounds confirms the regression.
+//! Compares the times of this build with the times of another build. The two builds run alternately, round by round. A
+//! regression counts only if a second batch of rounds confirms the regression.
 
 use std::path::Path;
 
@@ -10,11 +10,11 @@ use types::Outcome;
 
 /// A comparison of this build of lsmbench with another build.
 pub struct Against<'a> {
-    /// The build of this program that is compared with this build.
+    /// The path of the other build of lsmbench, whose results are the base results.
     pub base: &'a Path,
     /// The experiments, each with its options.
     pub commands: Vec<Vec<String>>,
-    /// The number of rounds in a batch.
+    /// The number of rounds in each batch.
     pub blocks: u64,
     /// The columns that are judged. If the list is empty, the main metrics are judged.
     pub metrics: &'a [String],
@@ -26,10 +26,14 @@ pub struct Against<'a> {
     pub runner: &'a dyn Runner,
 }
 
-/// Runs both builds alternately. A second batch must confirm a regression, because one batch in twenty shows a false
-/// regression, and two batches rarely show the same false regression. If undecided metrics fail the gate, lsmbench
-/// judges the rounds of both batches together. In each of the two evaluations, a regression above the tolerance
-/// passes with a probability of at most 2.5 %. Together, the probability is at most 5 %.
+/// Runs both builds alternately, and returns the report of the comparison. If the first batch passes the gate, the
+/// first batch decides. Otherwise, lsmbench runs a second batch, and a regression counts only if both batches show the
+/// regression. The reason is that one batch in twenty shows a false regression, but two batches rarely show the same
+/// false regression.
+///
+/// If undecided comparisons also fail the gate, the final report judges the rounds of both batches together. The gate
+/// then evaluates a metric at most twice: after the first batch, and after both batches. In each evaluation, a
+/// regression above the tolerance passes with a probability of at most 2.5 %. Together, the probability is at most 5 %.
 ///
 /// # Errors
 /// A build that cannot be started, or that fails to run an experiment.
@@ -43,8 +47,8 @@ pub fn against(against: &Against<'_>) -> Outcome<ComparisonReport> {
         return Ok(first);
     }
     against.runner.tell(match first.has_failed() {
-        true => "a second batch has to confirm the regression",
-        false => "a second batch has to decide",
+        true => "the first batch shows a regression; a second batch of rounds must confirm it",
+        false => "the first batch does not pass the gate; a second batch of rounds decides",
     });
     let more = against.batch(1)?;
     let mut second = report(&more)?;
@@ -59,7 +63,8 @@ pub fn against(against: &Against<'_>) -> Outcome<ComparisonReport> {
 }
 
 impl Against<'_> {
-    /// Measures one batch of rounds. Returns the samples of the other build and the samples of this build.
+    /// Measures one batch of rounds. Returns two elements: the samples of the other build, and then the samples of this
+    /// build.
     fn batch(&self, number: u64) -> Outcome<[Samples; 2]> {
         let (mut base, mut new) = (Samples::default(), Samples::default());
         for block in 0..self.blocks {

@@ -1,4 +1,5 @@
-//! Compares counters with golden files. Counters are equal to the last digit on every machine.
+//! Compares counters with golden files. The counters of one experiment are equal to the last digit on every machine, so
+//! each difference is a change of the program.
 
 use std::path::{Path, PathBuf};
 
@@ -19,17 +20,18 @@ pub struct Goldens<'a> {
     pub commands: Vec<Vec<String>>,
     /// The folder for the data of runs.
     pub work: &'a Path,
-    /// Whether the golden files are rewritten.
+    /// Whether the golden files are replaced by the new counters.
     pub update: bool,
     /// The runner of the experiments.
     pub runner: &'a dyn Runner,
 }
 
 /// Measures every experiment in `counted` mode and compares it with its golden file. With `update`, rewrites the golden
-/// files and reports the changes. Returns `None` if all golden files are new.
+/// files and reports the changes. Returns `None` if there is nothing to compare, because all golden files are new.
 ///
 /// # Errors
-/// An experiment that has no golden file, or that cannot be run.
+/// An experiment that cannot be run. Without `update`: an experiment that has no golden file, or whose options differ
+/// from the options in its golden file. With `update`: an experiment with wrong answers.
 pub fn check_goldens(goldens: &Goldens<'_>) -> Outcome<Option<ComparisonReport>> {
     let (mut base, mut new) = (Samples::default(), Samples::default());
     let mut first_time = Vec::new();
@@ -106,8 +108,8 @@ impl Goldens<'_> {
         files.iter().map(|path| Ok(Golden::read(path)?.command)).collect()
     }
 
-    /// Returns an error if the options differ from the options in a golden file, because the counters in this file
-    /// belong to other operations.
+    /// Returns an error if the options of an experiment differ from the options in its golden file. The counters in the
+    /// golden file then belong to other operations.
     fn check_options(&self, command: &[String]) -> Outcome<()> {
         let Some((config, given)) = command.split_first() else { return Ok(()) };
         let stem = Path::new(config).file_stem().unwrap_or_default().to_string_lossy();

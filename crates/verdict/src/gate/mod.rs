@@ -1,5 +1,5 @@
-//! The gate of a CI run. The gate compares three things: counters with golden files in git (exactly), times with
-//! another build in the same session, and configurations of one run with the baseline.
+//! The gate of a CI run. A gate makes one of three comparisons: counters with the golden files in git, times with the
+//! times of another build in the same session, or the configurations of a run with their baseline.
 
 mod against;
 mod golden;

@@ -12,11 +12,11 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The largest relative regression that passes a gate, more than 0 and less than 1: `5%` is 0.05.
+/// The largest relative regression that passes a gate. The value is more than 0 and less than 1: `5%` is 0.05.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance(f64);
 
-/// The outcomes that fail a gate.
+/// The outcomes of a comparison that fail a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FailOn {
@@ -45,7 +45,7 @@ pub struct GateRule {
 pub(crate) enum GateOutcome {
     /// The metric regressed. If the gate has a tolerance, the metric regressed by more than the tolerance.
     Failed,
-    /// The trials are not sufficient to decide the comparison.
+    /// The trials are not sufficient to decide whether the comparison passes.
     Undecided,
     /// The metric did not regress. If the gate has a tolerance, the metric regressed by at most the tolerance.
     Passed,
@@ -194,7 +194,7 @@ impl GateRule {
         })
     }
 
-    /// Returns whether a gate with these counts of outcomes passes.
+    /// Returns whether a gate passes, if `tally` counts the outcomes of its comparisons.
     pub(crate) fn passes(&self, tally: Tally) -> bool {
         tally.failed == 0 && (tally.undecided == 0 || !self.is_strict())
     }

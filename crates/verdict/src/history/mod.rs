@@ -1,4 +1,4 @@
-//! The history of metrics: a file to which the results of runs are added, and the change points in this file.
+//! Records the metrics of runs in a history file, and finds change points in this history.
 
 mod series;
 mod store;

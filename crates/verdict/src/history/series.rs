@@ -12,15 +12,15 @@ const SEED: u64 = 42;
 
 /// The values of one metric of one configuration in successive runs.
 pub struct Series {
-    /// The experiment, label, phase and operation of the values.
+    /// The experiment, the label, the phase and the operation of the values, in this order.
     pub place: [String; 4],
     /// The column of `runs.csv` that contains the values.
     pub metric: &'static Metric,
-    /// The machine of the runs; empty for counters.
+    /// The machine of the runs; empty for counters, because counters are equal on all machines.
     pub machine: String,
     /// The runs, oldest first.
     pub runs: Vec<HistoryRun>,
-    /// Indexes of the runs at which the level of the metric changes.
+    /// Indexes in `runs` of the first run after each change of the metric's level.
     pub change_points: Vec<usize>,
 }
 
@@ -34,7 +34,7 @@ pub struct HistoryRun {
     pub value: f64,
 }
 
-/// A change from one level to the next.
+/// A change of a metric from one level to the next. A level is the median of the runs between two changes.
 pub struct Change<'a> {
     /// The first run after the change.
     pub run: &'a HistoryRun,
@@ -92,8 +92,8 @@ impl Series {
         name
     }
 
-    /// Returns the levels between changes. For each level, the result contains the range of its runs and their
-    /// median.
+    /// Returns the levels between changes, oldest level first. For each level, the result contains the index range of
+    /// its runs and the median of their values.
     pub fn levels(&self) -> Vec<(std::ops::Range<usize>, f64)> {
         let starts = [0].into_iter().chain(self.change_points.iter().copied());
         let ends = self.change_points.iter().copied().chain([self.runs.len()]);
@@ -117,7 +117,8 @@ impl Series {
 }
 
 impl Change<'_> {
-    /// Returns `improved` or `regressed`. Returns `changed` if neither direction is better.
+    /// Returns the verdict on this change: `improved` or `regressed`. Returns `changed` if neither direction of the
+    /// metric is better.
     pub fn verdict(&self, better: Better) -> &'static str {
         let is_worse = match better {
             Better::Higher => self.after < self.before,

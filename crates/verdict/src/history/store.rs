@@ -1,4 +1,4 @@
-//! The history file, and the addition of results to it.
+//! Reads the history file, and adds results to this file.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub fn entries(store: &Path) -> Outcome<Vec<Row>> {
 }
 
 /// Adds the medians of runs to a history. Skips a run that the history already contains. Quick runs count as separate
-/// configurations.
+/// configurations, because their sizes are reduced. `tell` prints a line for each skipped run.
 ///
 /// # Errors
 /// Results that cannot be read, or were changed after the run; a history file that cannot be written.
@@ -36,7 +36,8 @@ pub fn add(store: &Path, results: &[PathBuf], metrics: &[String], tell: fn(&str)
     for path in results {
         let samples = Samples::read(path, metrics)?;
         if samples.sessions.values().any(|sessions| sessions.len() > 1) {
-            let message = "two folders have results of this experiment; name only one of them";
+            let message =
+                "several folders in this path have results of one experiment; name only one of these folders";
             return Err(Problem::at(path, None, message));
         }
         for (experiment, manifest) in &samples.manifests {
@@ -80,12 +81,12 @@ pub fn add_command(store: &Path) -> String {
     format!("lsmbench history {} --add RESULTS", store.display())
 }
 
-/// Returns the run to which a row belongs.
+/// Returns the experiment and the start time of a row, which together identify the run.
 fn identity(row: &Row) -> (String, String) {
     (row.get(&h::STARTED).to_string(), row.get(&h::EXPERIMENT).to_string())
 }
 
-/// Creates a row with the description of its run.
+/// Creates a history row with only the description of its run, and without values.
 fn begin(manifest: &Manifest) -> Row {
     let mut begun = row();
     begun.set(&h::STARTED, manifest.started.as_str()).set(&h::EXPERIMENT, manifest.experiment.as_str());

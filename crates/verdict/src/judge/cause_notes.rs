@@ -1,5 +1,6 @@
-//! Notes about possible causes of a difference. The notes name the counters that differ most, waits for a CPU, and
-//! the CPU time if its verdict disagrees with the verdict on the metric.
+//! Notes about possible causes of a difference. The notes name three kinds of causes: the counters that differ most,
+//! the time in which threads waited for a CPU, and the CPU time if the verdict on it disagrees with the verdict on the
+//! metric.
 
 use measure::{Comparison, Criteria, Ranked, Verdict, compare};
 use results::{Better, Interleaving, Unit, columns as c};
@@ -8,22 +9,24 @@ use super::causes::in_words;
 use super::judged::{Entry, Judged};
 use crate::words::{percent, quoted};
 
-/// The smallest share of time in waits for a CPU for which a note mentions these waits.
+/// A note mentions waits for a CPU only if threads spent at least this share of their time in these waits.
 const LEAST_WAITS: f64 = 0.05;
 
 /// The largest number of counters that a note names.
 const MOST_NAMED: usize = 3;
 
 impl Judged<'_> {
-    /// Returns whether the metric is a time or a rate. Counters and CPU time may explain only times and rates.
+    /// Returns whether the metric is a time or a rate. Only for times and rates, notes name counters and CPU time as
+    /// possible causes.
     pub(super) fn is_of_time(&self) -> bool {
         let unit = self.column.unit();
         let is_time = matches!(unit, Unit::Nanoseconds | Unit::Seconds | Unit::OperationsPerSecond);
         is_time && !self.is_exact() && self.column.name() != c::CPU_SECONDS.name
     }
 
-    /// If the verdict found a difference, describes the counters that differ most. The counters are per operation of
-    /// the whole phase.
+    /// Describes the counters that differ most between the baseline and the best candidate whose verdict found a
+    /// difference. Each counter is divided by the number of operations of the phase. Returns `None` if no verdict found
+    /// a difference, or if no counter differs clearly.
     pub(super) fn counters_note(&self) -> Option<String> {
         let is_decided =
             |ranked: &&Ranked| matches!(ranked.comparison.verdict, Verdict::Improved | Verdict::Regressed);
@@ -38,23 +41,26 @@ impl Judged<'_> {
         })
     }
 
-    /// Describes the time for which threads waited for a CPU, if this time is a large share of their time.
+    /// Describes the largest share of time in which the threads of a configuration waited for a CPU. Returns `None` if
+    /// this share is below [`LEAST_WAITS`].
     pub(super) fn waits_note(&self) -> Option<String> {
         let shares = self.entries.iter().filter_map(|entry| entry.causes.waits.median());
         let most = shares.fold(0.0, f64::max);
         let is_told = self.is_of_time() && self.column.name() != c::BUSY_NS.name && most >= LEAST_WAITS;
         let is_apart =
             self.experiment.interleaving == Interleaving::Rounds && self.experiment.component.is_none();
-        let plan = if is_apart { " With less noise: --set trials.plan=slices." } else { "" };
+        let plan = if is_apart { " To reduce the noise: --set trials.plan=slices." } else { "" };
         is_told.then(|| {
             format!(
-                "Threads waited for a CPU up to {} of the time. Without waits: --set verdict.metric=busy_ns.{plan}",
+                "Threads waited for a CPU for up to {} of their time. To compare without these waits: --set \
+                 verdict.metric=busy_ns.{plan}",
                 percent(most)
             )
         })
     }
 
-    /// Returns notes on the candidates whose CPU time disagrees with the metric. Candidates with one reason share a note.
+    /// Returns notes on the candidates whose CPU time disagrees with the metric. Candidates with the same reason share
+    /// a note.
     pub(super) fn cpu_notes(&self) -> Vec<String> {
         let of = |ranked: &Ranked| {
             let (baseline, entry) = self.both(&ranked.name).filter(|_| self.is_of_time())?;
@@ -100,8 +106,8 @@ fn cpu_change(
     let change = |ratio: f64| format!("{:+.1}%", (ratio - 1.0) * 100.0);
     let reason = match wall.verdict {
         Verdict::Inconclusive => "hidden by waits and noise",
-        _ if cpu.verdict == Verdict::Equivalent => "so the times differ because of waits",
-        _ => "so one side also waits more, or uses more threads",
+        _ if cpu.verdict == Verdict::Equivalent => "so waits cause the difference of the measured times",
+        _ => "so one configuration also waits more, or uses more threads",
     };
     let own = format!("{} {}", quoted(&entry.sample.name), change(cpu.ratio?));
     let interval = format!("95% CI {} to {}", change(interval.low), change(interval.high));

@@ -1,4 +1,5 @@
-//! The values of a configuration that may explain a difference of times: CPU time, waits and counters.
+//! The values of a configuration that may explain why its times differ from the times of the baseline: CPU time, waits
+//! and counters.
 
 use std::collections::BTreeMap;
 
@@ -33,12 +34,12 @@ const COUNTERS: [&Metric; 18] = [
 /// A note names a counter only if the counters of the two configurations differ by at least this factor.
 const LEAST_FACTOR: f64 = 1.1;
 
-/// A note names a counter only if the median over trials is at least this number of events.
+/// A note names a counter only if both configurations have at least this number of events, as the median over trials.
 const FEWEST_EVENTS: f64 = 100.0;
 
 /// The values of a configuration that may explain its times.
 pub(super) struct Causes {
-    /// CPU time per operation, by trial.
+    /// CPU time per operation in seconds, by trial.
     pub(super) cpu: Sample,
     /// The values of each of [`COUNTERS`], by trial.
     counters: Vec<Sample>,
@@ -49,7 +50,7 @@ pub(super) struct Causes {
 }
 
 impl Causes {
-    /// Reads the values from the `all` rows of a configuration for a phase.
+    /// Reads the values from the rows of a configuration and a phase that cover all operations together.
     pub(super) fn of(rows: &TrialRows<'_>) -> Self {
         let cpu = rows.sample("", |row| {
             let operations = row.get(&c::OPS).number().filter(|operations| *operations > 0.0)?;
@@ -64,9 +65,9 @@ impl Causes {
         Self { cpu, counters, operations: rows.measured("", &c::OPS), waits }
     }
 
-    /// Returns the counters that clearly differ, each with its ratio candidate / baseline, largest ratio first. A
-    /// counter clearly differs if the ranges of its values over trials do not overlap and its medians differ by at
-    /// least [`LEAST_FACTOR`]. Rare events are omitted.
+    /// Returns the counters that clearly differ, each with its ratio candidate / baseline, largest change first. A
+    /// counter clearly differs if the ranges of its values over trials do not overlap and the medians differ by at
+    /// least [`LEAST_FACTOR`]. Omits counters below [`FEWEST_EVENTS`].
     pub(super) fn factors(&self, baseline: &Self) -> Vec<(&'static Metric, f64)> {
         let per_operation = |sample: &Sample, causes: &Self| -> Option<(f64, f64, f64)> {
             let median = sample.median().filter(|median| *median >= FEWEST_EVENTS)?;
@@ -93,7 +94,7 @@ impl Causes {
 
 /// The counters of all configurations in one phase.
 pub struct PhaseCounters {
-    /// The values by configuration.
+    /// The values of each configuration, by its number.
     causes: BTreeMap<u64, Causes>,
 }
 
@@ -104,9 +105,9 @@ impl PhaseCounters {
         Self { causes: rows.iter().map(|(key, rows)| (key.cell, Causes::of(rows))).collect() }
     }
 
-    /// Describes the counters that differ most between two configurations: `1.9x less CPU time`, `2.1x fewer blocks
-    /// fetched from storage`. The CPU time comes first, and then the counters with the largest ratios. Returns no texts
-    /// if nothing differs.
+    /// Describes the counters that differ most between the configurations `own` and `baseline`, such as
+    /// `1.9x less CPU time` and `2.1x fewer blocks fetched from storage`. The CPU time comes first, and then the
+    /// counters with the largest changes. Returns no texts if nothing differs clearly.
     pub fn differing(&self, own: u64, baseline: u64) -> Vec<String> {
         let Some((own, baseline)) = self.causes.get(&own).zip(self.causes.get(&baseline)) else {
             return Vec::new();

@@ -1,19 +1,19 @@
-//! The independent events that a counter with random draws counts: false positives of a filter, or blocks that were
-//! found in a cache.
+//! The number of independent random events that a counter counts, such as false positives of a filter or cache hits. This
+//! number shows how much of a difference chance alone can cause.
 
 use results::{Column, Metric, columns as c};
 
 use crate::trial_rows::TrialRows;
 
-/// Returns whether a column depends on random draws.
+/// Returns whether the values of a column depend on random draws, so that another seed gives another value.
 pub(super) fn is_drawn(column: &Column) -> bool {
     matches!(column, Column::Fixed(metric) if metric.is_drawn())
 }
 
-/// Returns the number of independent events in a value that depends on random draws. The number is computed from the
-/// `all` rows of a configuration. Returns `None` if the number of events is unknown. Several lookups of one key count
-/// as one event, because a filter always gives the same answer for a key. Repeated lookups of a popular key therefore
-/// count as one event per sorted run.
+/// Returns the number of independent events that a value counts. For a fraction, the number is the fraction times its
+/// denominator. `whole` contains the rows of a configuration for all operations together. Returns `None` if the number
+/// of events is unknown. A filter always gives the same answer for a key, so repeated lookups of a popular key count as
+/// only one event per sorted run.
 pub(super) fn events(column: &Column, value: f64, whole: &TrialRows<'_>) -> Option<f64> {
     let number = |metric: &Metric| whole.measured("", metric).median();
     let Column::Fixed(metric) = column else { return None };

@@ -1,8 +1,9 @@
-//! The counts from which judged columns are computed.
+//! Finds the count from which a judged column is computed.
 
 use results::{Column, Metric, Unit, columns as c};
 
-/// Returns the counter of a column: the column itself, or the false positives of a false-positive rate.
+/// Returns the counter from which a column is computed. For a false-positive rate, this is the number of false
+/// positives. For a counter, this is the column itself. Returns `None` for all other columns.
 pub(super) fn counter(column: &Column) -> Option<&'static Metric> {
     match column {
         Column::Fixed(metric) if metric.name == c::FPR.name => Some(&c::FILTER_FALSE_POSITIVES),

@@ -1,5 +1,6 @@
-//! Small counts, and fractions of small counts. A percentage of a small count is misleading, because a difference of
-//! one event is already many percent. Verdicts therefore print the counts themselves.
+//! Formats small counts, and fractions that are computed from small counts. A percentage of a small count is
+//! misleading, because a difference of one event is already 1 % or more. Verdicts therefore print the counts
+//! themselves.
 
 use results::Unit;
 
@@ -11,8 +12,8 @@ use crate::words::{quoted, shown};
 const MANY: f64 = 100.0;
 
 impl Judged<'_> {
-    /// Returns both counts of a comparison if the counts are small, such as `4 vs 3 blocks read`. If the counts are
-    /// not small, the text is empty.
+    /// Formats the counts of the candidate `name` and the baseline if both are below [`MANY`], such as
+    /// `4 vs 3 blocks read`. Returns an empty text for larger counts, and for metrics without a count.
     pub(super) fn few(&self, name: &str) -> String {
         let Some((baseline, entry)) = self.both(name) else { return String::new() };
         let counts = entry.count.zip(baseline.count);
@@ -24,7 +25,8 @@ impl Judged<'_> {
         format!("{own} vs {base} {title}")
     }
 
-    /// Returns a note with the counts of all configurations, if some counts are small.
+    /// Returns a note with the counts of the candidates whose counts are below [`MANY`], and of the baseline. Returns
+    /// `None` if no candidate has such counts.
     pub(super) fn few_note(&self) -> Option<String> {
         let few = self.ranked.iter().filter(|ranked| !self.few(&ranked.name).is_empty());
         let named: Vec<String> =

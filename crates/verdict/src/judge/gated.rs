@@ -1,4 +1,4 @@
-//! The verdicts of a run with a gate, also as Markdown for the summary page of a CI run.
+//! Applies a gate to the verdicts of a run, and formats verdicts as Markdown for the summary page of a CI run.
 
 use measure::Ranked;
 
@@ -11,18 +11,19 @@ use crate::words::{and_more, on_one_line, quoted, wrapped};
 /// The largest number of comparisons that the text of a gate lists.
 const MOST_LISTED: usize = 20;
 
-/// The outcome of a run with a gate.
+/// The outcome of the gate of a run.
 pub struct Gated {
     rule: GateRule,
     tally: Tally,
-    /// Configurations without a value, although the gate needs their value.
+    /// Configurations without a value, although the gate needs a value of every configuration.
     missing: Vec<String>,
     /// The comparisons that did not pass, each with its outcome and a sentence. The failed comparisons come first.
     listed: Vec<(GateOutcome, String)>,
 }
 
 impl Gated {
-    /// Returns whether all values exist and pass the gate.
+    /// Returns whether the gate passes: every configuration has a value, at least one comparison exists, and the rule
+    /// accepts the outcomes of all comparisons.
     pub fn passes(&self) -> bool {
         self.missing.is_empty() && self.tally != Tally::default() && self.rule.passes(self.tally)
     }
@@ -55,8 +56,8 @@ impl Gated {
 }
 
 impl Verdicts<'_> {
-    /// Applies the rule of a gate to the verdicts. Ideal bounds are not judged. A comparison with an implausible or
-    /// not comparable value is undecided.
+    /// Applies the rule of a gate to the verdicts. Ideal bounds are not judged. A comparison is undecided if one of its
+    /// values is implausible, or if the configurations are not comparable.
     pub fn gated(&self, rule: &GateRule) -> Gated {
         let gated = || self.judged.iter().flat_map(|judged| judged.gated(rule));
         let mut listed: Vec<(GateOutcome, String)> =
@@ -70,8 +71,8 @@ impl Verdicts<'_> {
         Gated { rule: *rule, tally, missing: missing.iter().map(|name| on_one_line(name)).collect(), listed }
     }
 
-    /// Returns all comparisons as a table, and the verdicts as sentences. If the experiment has a gate, the text
-    /// begins with its outcome.
+    /// Returns Markdown with a table of all comparisons, followed by the verdicts as sentences. If `rule` is set, the
+    /// heading contains the outcome of the gate.
     pub fn markdown(&self, rule: Option<&GateRule>) -> String {
         let name = &self.experiment.name;
         let mut text = match rule.map(|rule| self.gated(rule)) {
@@ -95,14 +96,15 @@ impl Judged<'_> {
         gated.filter_map(|ranked| Some((self.outcome_at(ranked, rule)?, self.statement(ranked)))).collect()
     }
 
-    /// Returns the outcome of a comparison. Returns `None` if neither direction is better.
+    /// Returns the outcome of a comparison. Returns `None` if neither direction of the metric is better.
     fn outcome_at(&self, ranked: &Ranked, rule: &GateRule) -> Option<GateOutcome> {
         let outcome = rule.outcome(&ranked.comparison, self.column.better())?;
         let is_doubtful = self.implausible(&ranked.name).is_some() || !self.is_comparable(&ranked.name);
         Some(if is_doubtful { GateOutcome::Undecided } else { outcome })
     }
 
-    /// Formats a comparison: `new has 12.3% more processor time than base (95% CI 10.2% to 14.0%) in phase get`.
+    /// Formats a comparison, and the reason if it is inconclusive:
+    /// `new has 12.3% more CPU time than base (95% CI 10.2% to 14.0%) in phase get`.
     fn statement(&self, ranked: &Ranked) -> String {
         let Some(baseline) = self.entries.first() else { return String::new() };
         let doubt = match (self.implausible(&ranked.name), ranked.comparison.doubt) {

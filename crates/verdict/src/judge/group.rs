@@ -1,4 +1,4 @@
-//! Groups of configurations that are compared with each other, and the baseline of each group.
+//! Groups the configurations that are compared with each other, and finds the baseline of each group.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::facts::{CellFacts, ExperimentFacts};
 
 /// A group of configurations that are compared with each other.
 pub(super) struct Group<'a> {
-    /// Titles of the swept paths on which the configurations of the group have equal values, with these values.
+    /// The title of each path of `within`, with the value that all configurations of the group share.
     pub(super) common: Vec<(String, String)>,
     pub(super) cells: Vec<&'a CellFacts>,
 }
@@ -31,13 +31,13 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Returns the positions of the configurations that run twice in every round to measure the noise. If time is
-/// measured and a group has more than one configuration, the baselines of its comparisons run twice.
+/// Returns the indexes of the configurations that run twice in every round to measure the noise. If the experiment
+/// measures the noise, these are the baselines. Returns no indexes if the experiment does not measure the noise.
 pub fn noisy_baselines(experiment: &ExperimentFacts<'_>) -> Vec<usize> {
     if experiment.measures_noise { baselines(experiment) } else { Vec::new() }
 }
 
-/// Returns the positions of the configurations with which other configurations are compared.
+/// Returns the indexes of the baselines: the configurations with which other configurations are compared.
 pub fn baselines(experiment: &ExperimentFacts<'_>) -> Vec<usize> {
     let compared = groups(experiment).into_iter().filter(|group| group.cells.len() > 1);
     let numbers: BTreeSet<u64> =
@@ -46,9 +46,9 @@ pub fn baselines(experiment: &ExperimentFacts<'_>) -> Vec<usize> {
     places.map(|(place, _)| place).collect()
 }
 
-/// Groups configurations with equal values on the fixed paths. For example, if variants are compared, each size is a
-/// group. A configuration that lacks a fixed parameter, such as `xor` in a sweep of bits per key, belongs to every
-/// group with otherwise equal values.
+/// Groups the configurations that have equal values in the paths of `within`. For example, in a sweep of variants and
+/// sizes that compares the variants, each size is a group. A configuration to which such a path does not apply belongs
+/// to every group whose other values are equal. An example is the filter `xor` in a sweep of bits per key.
 pub(super) fn groups<'a>(experiment: &'a ExperimentFacts<'_>) -> Vec<Group<'a>> {
     let cells = || experiment.cells.iter();
     let (paths, within) = (&experiment.swept, &experiment.within);

@@ -1,4 +1,4 @@
-//! The values of the configurations that are compared, and their comparisons.
+//! Compares the configurations of a group by one metric, and stores their values and comparisons.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,8 +17,8 @@ use super::steadiness::Steadiness;
 use crate::facts::{CellFacts, Contrast, ExperimentFacts};
 use crate::trial_rows::TrialRows;
 
-/// Returns the configurations of which a row exceeds a bound: the number of the configuration, and a description of the
-/// first exceeded bound.
+/// Returns the configurations that have an implausible row, which is a row with a value beyond a physical or
+/// theoretical bound. Each entry is the number of the configuration, with a description of the first exceeded bound.
 fn implausible_cells(rows: &[&TrialRows<'_>]) -> BTreeMap<u64, String> {
     let mut cells = BTreeMap::new();
     for (row, words) in rows.iter().flat_map(|rows| rows.implausible()) {
@@ -36,22 +36,23 @@ pub(super) struct Judged<'a> {
     pub(super) prices: Prices,
     pub(super) phase: String,
     pub(super) operation: String,
-    /// The swept values that all configurations of the group share.
+    /// The swept values that all configurations of the group share, as text. Empty if there is only one group.
     pub(super) within: String,
     /// The compared configurations with their samples. The first entry is the baseline.
     pub(super) entries: Vec<Entry<'a>>,
     /// All configurations except the baseline, compared with the baseline, best first.
     pub(super) ranked: Vec<Ranked>,
-    /// The comparison of the baseline with itself. `None` if the baseline did not run twice.
+    /// The noise, measured as the difference between two trials of the baseline in the same round. `None` if the
+    /// baseline did not run twice.
     pub(super) noise: Option<Noise>,
-    /// The number of seeds of the operations.
+    /// The number of different seeds of the operations.
     pub(super) seeds: usize,
-    /// Whether the values are exact, without a confidence interval. Values are exact if they are counters that are
-    /// equal for every seed.
+    /// Whether the values are exact, so that the comparisons have no confidence intervals. Values are exact if they are
+    /// counters that are equal with every seed.
     pub(super) is_exact: bool,
     /// The relative precision of a rate search; 0 for a value that no rate search found.
     pub(super) resolution: f64,
-    /// The number of comparisons for which the p-values are corrected together.
+    /// The number of comparisons whose p-values are corrected together.
     pub(super) family: usize,
     /// Configurations without a value, although all their answers were right.
     pub(super) unmeasured: Vec<&'a str>,
@@ -59,28 +60,29 @@ pub(super) struct Judged<'a> {
     pub(super) wrong: Vec<(&'a str, u64)>,
     /// Configurations that dropped data that a later operation requested.
     pub(super) dropping: Vec<&'a str>,
-    /// The implausible configurations: the number of the configuration, and the description of the exceeded bound.
+    /// The implausible configurations, by number, with a description of the exceeded bound.
     implausible: BTreeMap<u64, String>,
-    /// The evaluations of the verdicts during a run with a budget.
+    /// The looks of a run with a time budget. A look is an evaluation of the verdicts during the run.
     pub(super) looks: Vec<Look>,
 }
 
 /// A configuration of a group, with its values and its comparison with the baseline.
 pub(super) struct Entry<'a> {
     pub(super) cell: &'a CellFacts,
-    /// The difference from the baseline; empty for the baseline.
+    /// The settings that differ from the baseline; empty for the baseline.
     pub(super) contrast: Contrast,
     pub(super) sample: Sample,
     /// The costs of the configuration, as medians over trials.
     pub(super) prices: Vec<Option<f64>>,
-    /// The steadiness of the configuration in its trials.
+    /// How many trials of the configuration were steady.
     pub(super) steadiness: Steadiness,
-    /// The count from which the value is computed, as the median over trials. The value is either the count itself, or
-    /// the false-positive rate that is computed from the count of false positives.
+    /// The count from which the value is computed, as the median over trials. For a false-positive rate, this is the
+    /// number of false positives. For a counter, this is the value itself. `None` for all other metrics.
     pub(super) count: Option<f64>,
     /// The values that may explain a difference of times.
     pub(super) causes: Causes,
-    /// The number of independent events in a value that depends on random draws.
+    /// The number of independent random events that the value counts. `None` if the value does not depend on random
+    /// draws, or if the number is unknown.
     events: Option<f64>,
 }
 
@@ -217,21 +219,21 @@ impl<'a> Judged<'a> {
         self.ranked.iter_mut().map(|ranked| &mut ranked.comparison)
     }
 
-    /// Returns the baseline, and the entry with this name.
+    /// Returns the entry of the baseline, and the entry with this name.
     pub(super) fn both(&self, name: &str) -> Option<(&Entry<'a>, &Entry<'a>)> {
         self.entries.first().zip(self.entries.iter().find(|entry| entry.sample.name == name))
     }
 
-    /// Returns the reason why values of a configuration or of the baseline are implausible. Implausible values have
-    /// no verdict.
+    /// Returns the reason why values of a configuration or of the baseline are implausible. Returns `None` if all
+    /// values are plausible. Implausible values have no verdict.
     pub(super) fn implausible(&self, name: &str) -> Option<&str> {
         let (baseline, entry) = self.both(name)?;
         let of = |entry: &Entry<'_>| self.implausible.get(&entry.cell.number).map(String::as_str);
         of(entry).or_else(|| of(baseline))
     }
 
-    /// Returns whether a configuration is comparable with the baseline. For example, a filter with twice the bits is
-    /// not comparable.
+    /// Returns whether a configuration is comparable with the baseline. For example, a filter with other bits per key
+    /// and another false-positive rate than the baseline is not comparable.
     pub(super) fn is_comparable(&self, name: &str) -> bool {
         let both = self.both(name);
         both.is_some_and(|(baseline, entry)| self.prices.are_comparable(&entry.prices, &baseline.prices))
@@ -243,20 +245,20 @@ impl<'a> Judged<'a> {
         !self.is_bound(name) && self.is_comparable(name) && self.implausible(name).is_none()
     }
 
-    /// Returns whether all values come from one seed and depend on its random draws.
+    /// Returns whether the values are exact, come from only one seed, and depend on the random draws of this seed.
     pub(super) fn is_of_one_seed(&self) -> bool {
         self.is_exact && self.seeds < 2 && is_drawn(&self.column)
     }
 
-    /// Returns whether a configuration has an ideal variant on an axis on which the baseline has an ordinary variant.
-    /// The value of an ideal variant is then a bound for all other configurations.
+    /// Returns whether a configuration has an ideal variant of a component for which the baseline has an ordinary
+    /// variant. The value of this configuration is then only a bound for the other configurations.
     pub(super) fn is_bound(&self, label: &str) -> bool {
         self.both(label).is_some_and(|(_, entry)| entry.contrast.is_oracle)
     }
 }
 
-/// Returns the entries of a group. The first entry is the baseline. All other entries contain their differences from
-/// the baseline.
+/// Returns the entries of a group. The first entry is the baseline. All other entries contain the settings that differ
+/// from the baseline.
 fn baseline_first<'a>(
     experiment: &ExperimentFacts<'a>,
     group: &Group<'a>,
@@ -275,7 +277,8 @@ fn baseline_first<'a>(
     entries
 }
 
-/// Returns whether a row belongs to the first trial of its seed.
+/// Returns whether a row belongs to the first trial with its seed. Returns true if the row has no seed, or a seed that
+/// is not in `seeds`.
 fn is_first_of_seed(row: &Row, seeds: &BTreeMap<u64, u64>) -> bool {
     let first = row.get(&c::SEED).integer().and_then(|seed| seeds.get(&seed).copied());
     first.is_none() || row.get(&c::TRIAL).integer() == first
@@ -296,8 +299,8 @@ fn rank_timed(entries: &[Entry<'_>], column: &Column, criteria: &Criteria, looks
     })
 }
 
-/// Compares values that are equal in every trial. If values of one seed depend on random draws, only a difference
-/// larger than chance counts.
+/// Compares exact values, which are equal in every trial. If the values come from only one seed and depend on its
+/// random draws, only a difference larger than chance counts.
 fn rank_exact(entries: &[Entry<'_>], column: &Column, seeds: usize, delta: f64) -> Vec<Ranked> {
     let Some((baseline, others)) = entries.split_first() else { return Vec::new() };
     let (better, is_of_one_seed) = (column.better(), seeds < 2 && is_drawn(column));
@@ -318,7 +321,7 @@ fn rank_exact(entries: &[Entry<'_>], column: &Column, seeds: usize, delta: f64) 
 }
 
 /// Names the settings that differ from the baseline: `bloom`, or `2 settings`. If an engine cannot match settings of
-/// the design, the engine is never the only difference.
+/// the design, the text also contains their number: `engine and 3 mismatches`.
 pub(super) fn factors(contrast: &Contrast) -> String {
     let differences = &contrast.settings;
     let unequal = match contrast.unequal_terms {
@@ -333,7 +336,8 @@ pub(super) fn factors(contrast: &Contrast) -> String {
     }
 }
 
-/// Returns whether a configuration differs from the baseline in more than one setting.
+/// Returns whether a configuration differs from the baseline in more than one setting. A setting that an engine cannot
+/// match counts as a difference.
 pub(super) fn is_confounded(contrast: &Contrast) -> bool {
     contrast.settings.len() + contrast.unequal_terms > 1
 }
@@ -345,7 +349,7 @@ pub fn judged_phase(experiment: &ExperimentFacts<'_>) -> String {
     named.or_else(|| chart_phase(experiment)).unwrap_or_else(|| default_phase(experiment))
 }
 
-/// Returns the metrics that are judged. The metric that decides the verdict comes first.
+/// Returns the names of the metrics that are judged, each once. The metric that decides the verdict comes first.
 pub(super) fn metrics(experiment: &ExperimentFacts<'_>, runs: &Table) -> Vec<String> {
     let first = experiment.metric.clone().unwrap_or_else(|| default_metric(experiment, runs));
     let mut metrics = vec![first];
@@ -357,12 +361,14 @@ pub(super) fn metrics(experiment: &ExperimentFacts<'_>, runs: &Table) -> Vec<Str
     metrics
 }
 
-/// Returns the last phase of a workload. For a component, returns the phase by which components are judged.
+/// Returns the phase that is judged by default. For a whole store, this is the last phase. For a component, this is the
+/// phase that its facts name.
 fn default_phase(experiment: &ExperimentFacts<'_>) -> String {
     experiment.component.map_or_else(|| experiment.last_phase.clone(), |component| component.phase.to_owned())
 }
 
-/// Returns the phase that the first chart shows.
+/// Returns the phase that the filter of the first chart selects. Returns `None` if the filter does not select exactly
+/// one phase.
 fn chart_phase(experiment: &ExperimentFacts<'_>) -> Option<String> {
     let filter = experiment.charts.first()?.filter.get(c::PHASE.name)?;
     match &filter.texts()[..] {
@@ -371,10 +377,10 @@ fn chart_phase(experiment: &ExperimentFacts<'_>) -> Option<String> {
     }
 }
 
-/// Returns the default metric of the verdict. The metric is the `y` column of the first chart whose column has a better
-/// direction. Without such a chart, the metric is the throughput of a timed workload, the write amplification of a
-/// counted workload, or the metric of the component. If the judged phase has no value of this metric, the function
-/// returns the first metric of a list that has a value.
+/// Returns the default metric of the verdict. The default is the first `y` column of a chart of which higher or lower
+/// values are better. If no chart has such a column, the default depends on the experiment. It is the default metric of
+/// the component, the throughput of a timed workload, or the write amplification of a counted workload. If the judged
+/// phase has no value of the default metric, the function returns the first metric of a fallback list that has a value.
 fn default_metric(experiment: &ExperimentFacts<'_>, runs: &Table) -> String {
     let schema = runs.schema();
     let is_directed = |y: &&String| {

@@ -1,5 +1,5 @@
-//! Verdicts of rounds that ran on several machines. Each machine is a stratum: its rounds are compared only with each
-//! other.
+//! Verdicts on rounds that ran on several machines. Each machine is a stratum: a ratio always compares values from the
+//! same machine, and the ratios of all machines are then pooled.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,13 +29,13 @@ pub struct Machines {
     pub findings: BTreeMap<String, Vec<String>>,
 }
 
-/// For each machine, the logarithms of a value in the rounds of this machine.
+/// The logarithms of a value in each round, by machine.
 type Strata<'a> = BTreeMap<&'a str, Vec<f64>>;
 
 impl Verdicts<'_> {
-    /// Returns sentences about the machines of a timed run: pooled ratios, the variation between machines, whether
-    /// all machines have the same best configuration, and outlying machines. Returns no sentences if all rounds ran
-    /// on one machine.
+    /// Returns sentences about the machines of a run: the ratios pooled over all machines, the variation between
+    /// machines, whether all machines have the same best configuration, and outlying machines. Returns no sentences for
+    /// exact values, or if all rounds ran on one machine.
     pub fn of_machines(&self, machines: &Machines) -> Vec<String> {
         let names: BTreeSet<&String> = machines.of_rounds.values().collect();
         if names.len() < 2 {
@@ -47,7 +47,7 @@ impl Verdicts<'_> {
 }
 
 impl Machines {
-    /// Returns the logarithms of a sample by machine.
+    /// Returns the logarithms of the values of a sample, by machine.
     fn logs<'a>(&'a self, sample: &Sample) -> Strata<'a> {
         let mut logs = Strata::new();
         for (round, value) in &sample.blocks {
@@ -58,7 +58,8 @@ impl Machines {
         logs
     }
 
-    /// Formats the findings on a machine: `; doctor: cpu governor, powersave: …`.
+    /// Formats the findings of `lsmbench doctor` on a machine: `; doctor: cpu governor, powersave: …`. Returns an empty
+    /// text if there are no findings.
     fn known(&self, machine: &str) -> String {
         let findings = self.findings.get(machine).filter(|findings| !findings.is_empty());
         findings.map_or_else(String::new, |findings| format!("; doctor: {}", findings.join("; ")))
@@ -79,7 +80,7 @@ impl Judged<'_> {
             .collect();
         if strata.len() > MOST_SENTENCES {
             let others = counted(strata.len() - MOST_SENTENCES, "other configuration");
-            said.push(format!("{}: {others} not listed here.", self.what()));
+            said.push(format!("{}: {others} omitted here.", self.what()));
         }
         said.extend(self.best_of_each(baseline, &strata).map(|text| format!("{}: {text}", self.what())));
         said.extend(self.outlying(machines, baseline, &strata));
@@ -89,8 +90,10 @@ impl Judged<'_> {
         }
     }
 
-    /// Formats a pooled comparison: `tiered vs leveled: 20.1% higher, pooled over 3 machines (95% CI 18.0% to 22.0%;
-    /// a 19.0% higher, …)`. The sentence also contains the variation between the machines and its 95 % CI.
+    /// Formats a pooled comparison:
+    /// `tiered vs leveled: 20.1% higher, pooled over 3 machines (95% CI 18.0% to 22.0%; a 19.0% higher, …)`. The
+    /// sentence also contains the variation between the machines and its 95 % CI. Returns `None` if the ratios cannot
+    /// be pooled.
     fn pooled(baseline: &Entry<'_>, other: &Entry<'_>, strata: &Strata<'_>) -> Option<String> {
         let logs: Vec<Vec<f64>> = strata.values().cloned().collect();
         let Pooled { ratio, interval, spread } = pool(&logs, &Criteria::default())?;
@@ -110,13 +113,14 @@ impl Judged<'_> {
         );
         let between = match spread {
             Some(MachineSpread { relative, interval }) => format!(
-                "spread between machines {} (95% CI {} to {}).",
+                "standard deviation between machines {} (95% CI {} to {}).",
                 percent(relative),
                 percent(interval.low),
                 percent(interval.high)
             ),
             None => {
-                "the spread between machines is unknown, because each machine ran only one round.".to_owned()
+                "the standard deviation between machines is unknown, because each machine ran only one round."
+                    .to_owned()
             }
         };
         text += &between;
@@ -126,7 +130,8 @@ impl Judged<'_> {
         Some(text)
     }
 
-    /// Returns a sentence that says whether the best configuration is the same on each machine.
+    /// Returns a sentence that states whether the best configuration is the same on each machine. Returns `None` if
+    /// neither direction of the metric is better.
     fn best_of_each(&self, baseline: &Entry<'_>, strata: &[(&Entry<'_>, Strata<'_>)]) -> Option<String> {
         let sign = match self.column.better() {
             Better::Higher => 1.0,
@@ -153,8 +158,8 @@ impl Judged<'_> {
         ))
     }
 
-    /// Describes the machines that differ from the other machines in the value of the baseline, or in a ratio candidate
-    /// / baseline.
+    /// Describes the machines that are outliers: their value of the baseline, or a ratio candidate / baseline, differs
+    /// from the other machines by more than [`OUTLYING`].
     fn outlying(
         &self,
         machines: &Machines,
@@ -188,7 +193,8 @@ impl Judged<'_> {
     }
 }
 
-/// Returns the ratio of a machine to the other machines, if the machine is outlying.
+/// Returns the ratio of a machine's value to the value of the other machines. Returns `None` if the machine is not an
+/// outlier.
 fn against_others(logs: &Strata<'_>, machine: &str) -> Option<f64> {
     let criteria = Criteria { delta: OUTLYING, ..Criteria::default() };
     let sample = |is_kept: &dyn Fn(&str) -> bool| {
@@ -208,7 +214,8 @@ fn against_others(logs: &Strata<'_>, machine: &str) -> Option<f64> {
     (matches!(comparison.verdict, Verdict::Improved | Verdict::Regressed) || is_apart()).then_some(ratio)
 }
 
-/// Returns the logarithms of candidate / baseline in the rounds of each machine.
+/// Returns the logarithms of the ratio candidate / baseline in each round, by machine. `other` is the sample of the
+/// candidate.
 fn strata<'a>(machines: &'a Machines, baseline: &Sample, other: &Sample) -> Strata<'a> {
     let mut strata = Strata::new();
     for (round, base) in &baseline.blocks {

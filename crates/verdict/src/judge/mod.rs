@@ -38,15 +38,16 @@ pub use machines::Machines;
 pub(crate) use resolution::holds_found_rate;
 pub use stopping::LOOKS_ALPHA;
 
-/// The largest number of lines in all tables of a component experiment. With more lines, only the last table is
-/// shown.
+/// The largest total number of lines in the tables of a component experiment. If the tables have more lines, only the
+/// last table is printed.
 const MOST_LINES: usize = 80;
 
 /// The reason why a quick run has no verdict.
 pub const NO_QUICK_VERDICT: &str =
     "quick run (reduced size). Rerun without --quick before drawing conclusions.";
 
-/// Returns the verdicts on the results in a folder. Each group of configurations and each metric has a paragraph.
+/// Returns the verdicts on the results in a folder. Each pair of a group of configurations and a metric has a
+/// paragraph.
 pub fn sentences(experiment: &ExperimentFacts<'_>, folder: &Folder) -> Outcome<Vec<String>> {
     Ok(read(experiment, folder)?.sentences())
 }
@@ -58,7 +59,7 @@ pub fn first_table(experiment: &ExperimentFacts<'_>, folder: &Folder) -> Outcome
     Ok(verdicts.judged.first().map(|judged| block(judged, true, false)).unwrap_or_default())
 }
 
-/// Returns the rows of the verdicts on the first `rounds` rounds of the results in a folder.
+/// Returns the rows of the verdicts that are computed from only the first `rounds` rounds of the results in a folder.
 pub fn rows_of_rounds(experiment: &ExperimentFacts<'_>, folder: &Folder, rounds: u64) -> Outcome<Vec<Row>> {
     let first = |path: &Path| -> Outcome<Table> {
         let table = Table::read(path)?;
@@ -69,7 +70,7 @@ pub fn rows_of_rounds(experiment: &ExperimentFacts<'_>, folder: &Folder, rounds:
     Ok(Verdicts::of(experiment, &first(&folder.runs())?, &first(&folder.noise())?, &[])?.rows())
 }
 
-/// Judges the results in a folder.
+/// Reads the results in a folder, and judges them.
 fn read<'a>(experiment: &'a ExperimentFacts<'a>, folder: &Folder) -> Outcome<Verdicts<'a>> {
     let runs = Table::read(&folder.runs())?;
     let noise = match folder.noise().exists() {
@@ -80,7 +81,8 @@ fn read<'a>(experiment: &'a ExperimentFacts<'a>, folder: &Folder) -> Outcome<Ver
     Verdicts::of(experiment, &runs, &noise, &looks)
 }
 
-/// Returns the caption of a group of configurations and a metric, the table if `is_shown`, and the statements.
+/// Formats the result of a group of configurations for a metric: the caption, the table if `is_shown`, and the
+/// statements. For a quick run, the statements are only warnings.
 fn block(judged: &Judged<'_>, is_shown: bool, is_quick: bool) -> String {
     let mut text = wrapped("", "  ", &judged.caption());
     if is_shown && !judged.entries.is_empty() {
@@ -93,18 +95,18 @@ fn block(judged: &Judged<'_>, is_shown: bool, is_quick: bool) -> String {
     text
 }
 
-/// Returns the verdicts on the further metrics. `first` contains the judged groups for the first metric. For each
-/// further metric, `further` contains the same groups in the same order.
+/// Formats the verdicts on all metrics except the first. `first` contains each group of configurations, judged by the
+/// first metric. `further` contains these groups in the same order for each other metric.
 fn briefs(further: &[&Judged<'_>], first: &[&Judged<'_>], is_quick: bool) -> String {
     let mut noted: Vec<String> = first.iter().flat_map(|judged| judged.remarks()).collect();
     let pairs = further.iter().zip(first.iter().cycle());
     pairs.map(|(judged, first)| brief(judged, first, &mut noted, is_quick)).collect()
 }
 
-/// Returns a paragraph with the verdict on a further metric, and its cautions. `first` is the judged first metric of
-/// the same group. The paragraph omits the phase and the warnings that `first` also has. The paragraph also omits all
-/// cautions that `noted` contains, and the verdict of a quick run. The function adds the printed cautions to `noted`.
-/// If nothing remains, the text is empty.
+/// Formats a paragraph with the verdict on a further metric, and its cautions. `first` is the same group of
+/// configurations, judged by the first metric. The paragraph omits the phase, the sentences and the warnings that it
+/// shares with `first`. The paragraph also omits all cautions in `noted`, and the verdict of a quick run. The function
+/// adds the printed cautions to `noted`. Returns an empty text if nothing remains.
 fn brief(judged: &Judged<'_>, first: &Judged<'_>, noted: &mut Vec<String>, is_quick: bool) -> String {
     let warned = first.warnings();
     let (said, mut statements) = (first.statements(), judged.statements());
@@ -124,7 +126,8 @@ fn brief(judged: &Judged<'_>, first: &Judged<'_>, noted: &mut Vec<String>, is_qu
     wrapped("Also: ", "      ", &format!("{summary}{others} {}", cautions.join(" ")))
 }
 
-/// Returns the notes that `is_kept` selects: the facts in one paragraph, and each remark on its own line.
+/// Formats the notes for which `is_kept` returns true: the facts in one paragraph, and each remark on a separate line.
+/// The second argument of `is_kept` is true for a fact and false for a remark.
 fn noted(facts: &[String], remarks: &[String], is_kept: impl Fn(&String, bool) -> bool) -> String {
     let facts: Vec<&str> = facts.iter().filter(|note| is_kept(note, true)).map(String::as_str).collect();
     let remarks = remarks.iter().filter(|note| is_kept(note, false));
@@ -140,10 +143,10 @@ pub struct Verdicts<'a> {
 }
 
 impl<'a> Verdicts<'a> {
-    /// Judges an experiment. The inputs are the rows of the experiment, the rows of the second runs of baselines, and
-    /// the looks of a run with a time budget. Components are compared only at equal values of the other swept paths,
-    /// so each combination of these values has a verdict. The p-values are corrected for the number of all
-    /// comparisons.
+    /// Judges an experiment. `runs` contains its rows, and `noise` contains the rows of the second trials of baselines.
+    /// `looks` contains the evaluations of the verdicts during a run with a time budget. Components are compared only
+    /// at equal values of the other swept paths, so each combination of these values has a verdict. The p-values are
+    /// corrected for the number of comparisons in all verdicts.
     pub fn of(
         experiment: &'a ExperimentFacts<'a>,
         runs: &Table,
@@ -164,7 +167,8 @@ impl<'a> Verdicts<'a> {
         Ok(Self { experiment, judged })
     }
 
-    /// Returns whether the relative half-widths of all confidence intervals are at most `precision`.
+    /// Returns whether the relative half-width of every confidence interval is at most `precision`. Returns false if
+    /// there are no comparisons, or if a comparison has no interval.
     pub fn reach_no_further_than(&self, precision: f64) -> bool {
         let is_narrow = |ranked: &Ranked| {
             let interval = ranked.comparison.interval;
@@ -175,7 +179,8 @@ impl<'a> Verdicts<'a> {
     }
 
     /// Returns the pairs of configurations for which a verdict on a time or a rate found a difference. A pair consists
-    /// of the number of the candidate and the number of the baseline. The pairs have the order of the verdicts.
+    /// of the number of the candidate and the number of the baseline. The pairs are in the order of the verdicts,
+    /// without duplicates.
     pub fn decided_on_time(&self) -> Vec<(u64, u64)> {
         let mut pairs = Vec::new();
         for judged in self.judged.iter().filter(|judged| judged.is_of_time()) {
@@ -191,9 +196,9 @@ impl<'a> Verdicts<'a> {
         pairs
     }
 
-    /// Returns the outcome as a short text. Each group of configurations has a table, a verdict and notes for the
-    /// first metric. A further metric takes only one paragraph, so that a terminal of 24 lines shows all verdicts of
-    /// a small experiment. A quick run has no verdict, because its sizes are reduced.
+    /// Returns the outcome as a short text. Each group of configurations has a table, a verdict and notes for the first
+    /// metric. Each other metric has only one paragraph, so that the verdicts of a small experiment fit into a terminal
+    /// of 24 lines. A quick run has no verdict, because its sizes are reduced.
     pub fn text(&self, is_quick: bool) -> String {
         let is_first_metric = |judged: &Judged<'_>| judged.column == self.judged[0].column;
         let (first, further): (Vec<_>, Vec<_>) =
@@ -229,15 +234,15 @@ impl<'a> Verdicts<'a> {
         parts.extend(is_quick.then(|| wrapped("No verdict: ", "            ", NO_QUICK_VERDICT)));
         parts.extend((!is_whole).then(|| {
             let others = counted(first.len() - shown.len(), "other table");
-            wrapped("  ", "    ", &format!("See verdicts.csv for {others}."))
+            wrapped("  ", "    ", &format!("This text omits {others}; see verdicts.csv."))
         }));
         let parts: Vec<&str> =
             parts.iter().map(|part| part.trim_end()).filter(|part| !part.is_empty()).collect();
         parts.join("\n\n") + "\n"
     }
 
-    /// Returns a paragraph on each group of configurations and each metric. If there is only one paragraph, and the
-    /// paragraph names few configurations, the values of all configurations follow.
+    /// Returns a paragraph for each pair of a group of configurations and a metric. If there is only one such pair, and
+    /// the group has more than two configurations, a sentence with the values of all configurations follows.
     pub fn sentences(&self) -> Vec<String> {
         let sentences = self.judged.iter().map(Judged::paragraph);
         let values = match &self.judged[..] {

@@ -1,16 +1,17 @@
 //! The notes below a verdict. A note that applies to several configurations is printed once.
 
-use measure::{Doubt, Ranked, Verdict};
+use measure::{Comparison, Doubt, Ranked, Verdict};
 
 use super::judged::{Entry, Judged, is_confounded};
+use super::price::ALIKE;
 use crate::words::{and_more, counted, listed, percent, quoted};
 
 /// The memory of two designs counts as equal if its relative difference is at most this fraction.
 const MOST_UNEQUAL: f64 = 0.05;
 
 impl Judged<'_> {
-    /// Returns the notes about the comparison as a whole: its factor, its noise and its test. Each note consists of one
-    /// or more sentences.
+    /// Returns the notes about the comparison as a whole: the setting that differs, the noise, and the statistical
+    /// test. Each note consists of one or more sentences.
     pub(super) fn facts(&self) -> Vec<String> {
         let mut notes = Vec::new();
         notes.extend(self.difference_note());
@@ -45,16 +46,17 @@ impl Judged<'_> {
             let costs = self.prices.names();
             let differ = if costs.len() == 1 { "differs" } else { "differ" };
             notes.push(format!(
-                "Configurations that are not comparable with {}, because {} {differ} too much: {}.",
+                "Configurations that are not comparable with {}, because {} {differ} by more than {:.0}%: {}.",
                 quoted(&self.entries[0].sample.name),
                 costs.join(" and "),
+                ALIKE * 100.0,
                 listed(&others)
             ));
         }
         notes
     }
 
-    /// Returns the notes on values that a reader should check before trusting them.
+    /// Returns the notes on values that readers should check before they trust the verdict.
     pub(super) fn cautions(&self) -> Vec<String> {
         let steadiness =
             self.entries.iter().filter_map(|entry| entry.steadiness.note(&quoted(&entry.sample.name)));
@@ -67,14 +69,15 @@ impl Judged<'_> {
         causes.chain(trials).chain(steadiness).chain(implausible).chain(self.unequal_memory()).collect()
     }
 
-    /// Names the candidates that the verdict does not describe, such as ` Worse: l0-tiered. Inconclusive: xor.`
+    /// Names the candidates that the verdict does not describe, each with the reason, such as
+    /// ` Worse: l0-tiered. Inconclusive: xor.` Returns an empty text if there are none.
     pub(super) fn others(&self) -> String {
         let best = self.ranked.iter().find(|ranked| self.has_verdict(&ranked.name));
         let is_improved = best.is_some_and(|best| best.comparison.verdict == Verdict::Improved);
         let is_worse = |ranked: &Ranked| {
             is_improved && self.has_verdict(&ranked.name) && ranked.comparison.verdict == Verdict::Regressed
         };
-        let has_reason = |ranked: &&Ranked| ranked.comparison.doubt.and_then(reason).is_some();
+        let has_reason = |ranked: &&Ranked| self.reason(&ranked.comparison).is_some();
         let undecided = self.doubtful().filter(has_reason).map(|ranked| &*ranked.name).collect();
         let apart = self.names(|ranked| !self.is_comparable(&ranked.name));
         let parts: [(&str, Vec<&str>); 3] =
@@ -102,12 +105,12 @@ impl Judged<'_> {
         })
     }
 
-    /// Returns the reasons for the inconclusive comparisons. The best comparison is not included, because the verdict
-    /// itself gives its reason.
+    /// Returns the reasons for the inconclusive comparisons. Candidates with the same reason share a sentence. Omits
+    /// the best candidate, because the verdict itself contains its reason.
     fn doubts(&self) -> Vec<String> {
         let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
         for ranked in self.doubtful() {
-            let Some(reason) = ranked.comparison.doubt.and_then(reason) else { continue };
+            let Some(reason) = self.reason(&ranked.comparison) else { continue };
             match reasons.iter_mut().find(|(known, _)| *known == reason) {
                 Some((_, names)) => names.push(&ranked.name),
                 None => reasons.push((reason, vec![&ranked.name])),
@@ -119,7 +122,7 @@ impl Judged<'_> {
             .collect()
     }
 
-    /// Returns the inconclusive comparisons. Omits the best comparison, which the verdict describes.
+    /// Returns the inconclusive comparisons. Omits the comparison of the best candidate, which the verdict describes.
     fn doubtful(&self) -> impl Iterator<Item = &Ranked> {
         let is_undecided = |ranked: &&Ranked| ranked.comparison.verdict == Verdict::Inconclusive;
         let with_verdict = || self.ranked.iter().filter(|ranked| self.has_verdict(&ranked.name));
@@ -127,8 +130,8 @@ impl Judged<'_> {
         with_verdict().skip(skipped).filter(is_undecided)
     }
 
-    /// Names the configurations whose median ratio over paired trials and whose ratio of medians have opposite
-    /// directions, if one of the two ratios exceeds the threshold.
+    /// Returns a note that names the configurations for which the median of the paired ratios and the ratio of the
+    /// medians have opposite directions. At least one of the two changes must exceed the threshold.
     fn turned(&self) -> Option<String> {
         let base = self.entries.first()?.sample.median()?;
         let is_turned = |ranked: &Ranked| {
@@ -142,15 +145,15 @@ impl Judged<'_> {
         let turned = self.names(is_turned);
         (!turned.is_empty()).then(|| {
             format!(
-                "For {}, the ratio of the medians points in the opposite direction; the verdict uses the \
-                 median of the paired ratios.",
+                "For {}, the ratio of the medians and the median of the paired ratios have opposite directions; the \
+                 verdict uses the median of the paired ratios.",
                 listed(&turned)
             )
         })
     }
 
-    /// Names the configurations whose memory differs from the memory of the baseline, although equal memory was
-    /// requested.
+    /// Returns a note that names the configurations whose memory differs by more than 5 % from the memory of the
+    /// baseline, although the experiment requests equal memory.
     fn unequal_memory(&self) -> Option<String> {
         let unequal = self.entries.iter().skip(1).filter_map(|entry| match self.has_equal_memory(entry)? {
             true => None,
@@ -168,8 +171,8 @@ impl Judged<'_> {
         })
     }
 
-    /// Returns whether a configuration had as much memory as the baseline. Returns `None` if equal memory was not
-    /// requested, or if the memory is unknown.
+    /// Returns whether the memory of a configuration differed by at most 5 % from the memory of the baseline. Returns
+    /// `None` if equal memory was not requested, or if the memory is unknown.
     pub(super) fn has_equal_memory(&self, entry: &Entry<'_>) -> Option<bool> {
         if !self.experiment.has_equal_memory || !self.prices.are_memory() {
             return None;
@@ -179,7 +182,8 @@ impl Judged<'_> {
         Some((own - base).abs() <= MOST_UNEQUAL * base)
     }
 
-    /// Describes trials that are far from the other trials of their configuration. The values include these outliers.
+    /// Returns a note that names the first trial that is an outlier among the trials of its configuration, and the
+    /// number of further outliers. The verdicts include the values of outliers.
     fn outliers(&self) -> Option<String> {
         let outliers = self.entries.iter().flat_map(|entry| {
             let name = quoted(&entry.sample.name);
@@ -190,26 +194,31 @@ impl Judged<'_> {
         let (first, others) = outliers.split_first()?;
         Some(format!("Outliers (included): {first}{}.", and_more(others.len())))
     }
-}
 
-/// Returns the reason why a comparison is inconclusive. Returns `None` if the statement about all comparisons
-/// contains the reason.
-fn reason(doubt: Doubt) -> Option<String> {
-    Some(match doubt {
-        Doubt::TooFewBlocks { blocks: 0 } => "no trial has a value for both sides".to_owned(),
-        Doubt::TooFewBlocks { .. } => return None,
-        Doubt::TooNoisy => "the 95% CI includes the ratio 1".to_owned(),
-        Doubt::Chance => "p exceeds 0.05".to_owned(),
-        Doubt::TooSmall => "the difference is below the threshold".to_owned(),
-        Doubt::OneOfMany { comparisons } => {
-            format!("p exceeds 0.05 after correction for {}", counted(comparisons, "comparison"))
-        }
-        Doubt::SometimesZero => "one side is 0 in some trials".to_owned(),
-        Doubt::NoDirection => "neither direction is better".to_owned(),
-        Doubt::NoRatio => "a value is negative, so the ratio is undefined".to_owned(),
-        Doubt::Implausible => "a value of one side is implausible".to_owned(),
-        Doubt::FewSessions => "there are too few sessions to show by how much sessions differ".to_owned(),
-        Doubt::OneSeed => "one seed cannot distinguish the difference from chance".to_owned(),
-        Doubt::OnlyOnce => "the first batch of trials did not show this change".to_owned(),
-    })
+    /// Returns the reason why a comparison is inconclusive. Returns `None` if the statement about all comparisons
+    /// contains the reason.
+    fn reason(&self, comparison: &Comparison) -> Option<String> {
+        Some(match comparison.doubt? {
+            Doubt::TooFewBlocks { blocks: 0 } => "no trial has a value of both configurations".to_owned(),
+            Doubt::TooFewBlocks { .. } => return None,
+            Doubt::TooNoisy => "the 95% CI includes a change of 0%".to_owned(),
+            Doubt::Chance => "p exceeds 0.05".to_owned(),
+            Doubt::TooSmall => {
+                let (limit, name) = (percent(comparison.delta), self.threshold_name(comparison));
+                format!("the difference is below the {limit} {name}")
+            }
+            Doubt::OneOfMany { comparisons } => {
+                format!("p exceeds 0.05 after correction for {}", counted(comparisons, "comparison"))
+            }
+            Doubt::SometimesZero => "one of the two values is 0 in some trials".to_owned(),
+            Doubt::NoDirection => "neither direction of the metric is better".to_owned(),
+            Doubt::NoRatio => "a value is negative, so the ratio is undefined".to_owned(),
+            Doubt::Implausible => "one of the two values is implausible".to_owned(),
+            Doubt::FewSessions => {
+                "there are too few sessions to estimate the variation between sessions".to_owned()
+            }
+            Doubt::OneSeed => "one seed cannot distinguish the difference from chance".to_owned(),
+            Doubt::OnlyOnce => "the first batch of trials did not show this change".to_owned(),
+        })
+    }
 }

@@ -1,5 +1,6 @@
-//! The cost of a configuration, which the table shows next to the deciding metric. The cost is the memory of a tree,
-//! or the column that the component defines as its cost. The costs also decide which configurations are comparable.
+//! The costs of a configuration, which the table shows next to the deciding metric. For a tree, the cost is its memory.
+//! For a component, the costs are the columns that the component defines as its cost and its quality. The costs of a
+//! component that defines a quality also determine which configurations are comparable.
 
 use results::{Metric, Row, Unit, columns as c};
 
@@ -7,19 +8,20 @@ use crate::facts::{ComponentFacts, ExperimentFacts};
 use crate::words::shown;
 
 /// Costs that differ by less than this fraction count as about equal.
-const ALIKE: f64 = 0.1;
+pub(super) const ALIKE: f64 = 0.1;
 
 /// The columns that contain the costs. If the list is empty, the cost is the memory of a tree.
 pub(super) struct Prices {
     columns: Vec<&'static Metric>,
-    /// Whether configurations are comparable only if at least one of their costs is about equal.
+    /// Whether two configurations are comparable only if at least one of their costs is about equal. If false, all
+    /// configurations are comparable.
     divide: bool,
 }
 
 impl Prices {
-    /// Returns the costs of an experiment in which the column `judged` decides. Other engines do not report the
-    /// memory of their parts separately. In a comparison with other engines, the cost is therefore the memory of the
-    /// process.
+    /// Returns the costs of an experiment whose verdict is on the column `judged`. For a component, the column `judged`
+    /// itself is not a cost. Other engines do not report the memory of their parts separately. In a comparison with
+    /// other engines, the cost is therefore the memory of the process.
     pub(super) fn of(experiment: &ExperimentFacts<'_>, judged: &str) -> Self {
         match experiment.reports_memory {
             true => Self::of_component(experiment.component, judged),
@@ -42,12 +44,12 @@ impl Prices {
         }
     }
 
-    /// Returns whether the cost is the memory of a tree.
+    /// Returns whether the cost is the memory of the parts of a tree.
     pub(super) fn are_memory(&self) -> bool {
         self.columns.is_empty()
     }
 
-    /// Returns the cost with the index `at` in a row.
+    /// Returns the cost with the index `at` in the list of names. Returns `None` if `row` has no value of this cost.
     pub(super) fn value(&self, at: usize, row: &Row) -> Option<f64> {
         self.columns.get(at).map_or_else(|| memory_bytes(row), |metric| row.get(metric).number())
     }
@@ -63,7 +65,9 @@ impl Prices {
         !self.divide || own.iter().zip(others).any(|(own, other)| is_alike(*own, *other) == Some(true))
     }
 
-    /// Describes the costs in which a component differs from another component, such as `; fpr 1.26% against 0.9%`.
+    /// Lists the costs that are not about equal for two configurations of a component, such as
+    /// `; fpr 1.26% against 0.9%`. Returns an empty text if all costs are about equal, or if the costs do not limit
+    /// which configurations are comparable.
     pub(super) fn differences(&self, own: &[Option<f64>], others: &[Option<f64>]) -> String {
         if !self.divide {
             return String::new();

@@ -1,4 +1,4 @@
-//! A verdict as rows of `verdicts.csv`, which other programs read.
+//! Converts verdicts to the rows of `verdicts.csv`, which other programs can read.
 
 use measure::{Ranked, Verdict};
 use results::{Row, verdicts as v};

@@ -1,5 +1,5 @@
-//! The precision of rates that a rate search found. A rate search stops within a fraction of the rate. A verdict on a
-//! found rate must therefore ignore smaller differences.
+//! The precision of rates that a rate search found. A rate search stops when it knows the rate to a given relative
+//! precision. A verdict on such a rate must therefore ignore differences below this precision.
 
 use results::{Column, columns as c};
 
@@ -10,8 +10,9 @@ pub(crate) fn holds_found_rate(column: &str) -> bool {
     [c::SUSTAINED_OPS_PER_SECOND, c::OPS_PER_SECOND].iter().any(|found| found.name == column)
 }
 
-/// Returns the relative precision of the rate search of a phase. The search cannot distinguish two configurations whose
-/// rates differ by less. Returns 0 for a column that contains no result of a rate search.
+/// Returns the relative precision of the rate search of a phase: the largest value over `cells`. The search cannot
+/// distinguish two configurations whose rates differ by less than this precision. Returns 0 for a column that contains
+/// no result of a rate search.
 pub(super) fn resolution(column: &Column, phase: &str, cells: &[&CellFacts]) -> f64 {
     let searching = cells.iter().filter(|_| holds_found_rate(column.name()));
     searching.filter_map(|cell| cell.searches.get(phase).copied()).fold(0.0, f64::max)

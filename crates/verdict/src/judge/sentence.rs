@@ -7,10 +7,11 @@ use results::columns::ALL;
 use results::{Better, RunMode, Unit};
 
 use super::judged::{Entry, Judged, is_confounded};
+use super::price::ALIKE;
 use crate::change::{Change, comparative, direction, is_speed};
 use crate::words::{and_more, counted, listed, percent, quoted, shown, wrapped};
 
-/// A sentence calls the memory of two designs equal if its relative difference is at most this fraction.
+/// A verdict mentions the memory of two designs only if their memory differs by more than this fraction.
 const EQUAL_MEMORY: f64 = 0.02;
 
 /// The largest number of configurations that a sentence names.
@@ -19,14 +20,15 @@ const MOST_NAMED: usize = 6;
 /// The largest number of settings that a warning names.
 const MOST_SETTINGS: usize = 4;
 
-/// The largest limit of a difference that the sentence "no difference" can name, as a fraction.
+/// The sentence "no difference" names the limit within which the differences lie. This is the largest limit that the
+/// sentence can name, as a fraction.
 const WIDEST_EQUIVALENCE: f64 = 0.1;
 
-/// A statement of a verdict: its first word and the sentences about one outcome.
+/// A statement about one outcome: its first word, followed by sentences.
 pub(super) struct Statement {
     /// The first word: `Verdict`, `No verdict`, `WARNING` or `INVALID`.
     word: &'static str,
-    /// The sentences. Each sentence starts on a new line.
+    /// The sentences. On a terminal, each sentence starts on a new line.
     sentences: Vec<String>,
 }
 
@@ -49,7 +51,7 @@ impl Statement {
         self
     }
 
-    /// Removes every sentence that a statement in `said` contains too. The first sentence always remains.
+    /// Removes the sentences that are already contained in a statement of `said`. The first sentence always remains.
     pub(super) fn omit(&mut self, said: &[Statement]) {
         let is_said = |sentence: &String| said.iter().any(|of| of.sentences.contains(sentence));
         let rest = self.sentences.split_off(1);
@@ -81,7 +83,8 @@ impl Statement {
 }
 
 impl Judged<'_> {
-    /// Returns all statements about the comparisons, worst statement first.
+    /// Returns all statements about the comparisons: wrong answers and other warnings about values first, then the
+    /// verdict, and then the warning about several differing settings.
     pub(super) fn statements(&self) -> Vec<Statement> {
         let mut all: Vec<Statement> = Vec::new();
         all.extend(self.wrong.iter().map(|(cell, count)| {
@@ -106,13 +109,13 @@ impl Judged<'_> {
         };
         let name = quoted(&baseline.sample.name);
         if let Some(words) = self.implausible(&baseline.sample.name) {
-            all.push(Statement::none(format!("the numbers of {name} are implausible ({words}).")));
+            all.push(Statement::none(format!("the values of {name} are implausible ({words}).")));
             return all;
         }
         let marked: Vec<&str> = self.names(|ranked| self.implausible(&ranked.name).is_some());
         if !marked.is_empty() {
             let text = format!(
-                "implausible numbers of {} have no verdict; see runs.csv, column implausible.",
+                "implausible values of {} have no verdict; see runs.csv, column implausible.",
                 listed(&marked)
             );
             all.push(Statement::new("WARNING", text));
@@ -147,8 +150,9 @@ impl Judged<'_> {
             _ if self.ranked.is_empty() => "no other configuration was measured".to_owned(),
             true => "all other configurations are ideal bounds".to_owned(),
             false => format!(
-                "no other configuration is comparable, because {} differ",
-                self.prices.names().join(" and ")
+                "no other configuration is comparable, because {} differ by more than {:.0}%",
+                self.prices.names().join(" and "),
+                ALIKE * 100.0
             ),
         };
         Statement::none(format!("{why}. {name} has {value} {}.", self.title()))
@@ -205,15 +209,15 @@ impl Judged<'_> {
         Statement::verdict(format!("no difference. {who} within {within} of {baseline}{how}."))
     }
 
-    /// Returns the statement for the case that no candidate is better than the baseline, and some candidates are
-    /// undecided.
+    /// Returns the statement for all remaining outcomes: no candidate is better than the baseline, and the verdicts of
+    /// the candidates differ or are inconclusive.
     fn undecided(&self, baseline: &str, best: &Ranked, others: &[&Ranked]) -> Statement {
         let comparison = &best.comparison;
         let name = quoted(&best.name);
         let more = 2 * self.trials().max(FEWEST_BLOCKS);
         let trials = match self.experiment.mode {
-            RunMode::Timed => format!("More trials may resolve it: --trials {more}."),
-            RunMode::Counted => format!("More seeds may resolve it: --set trials.seeds={more}."),
+            RunMode::Timed => format!("More trials may decide: --trials {more}."),
+            RunMode::Counted => format!("More seeds may decide: --set trials.seeds={more}."),
         };
         let size = self.size_of(best);
         let p = comparison.p_value.map_or_else(String::new, |p| format!("p = {}", p_value(p)));
@@ -227,7 +231,7 @@ impl Judged<'_> {
                 self.change(best, Some(baseline)),
                 self.evidence(best)
             ))
-            .and(["More seeds may resolve it: --set trials.seeds=8.".to_owned()]),
+            .and(["More seeds may decide: --set trials.seeds=8.".to_owned()]),
             (_, Some(Doubt::TooFewBlocks { blocks })) if self.experiment.mode == RunMode::Counted => {
                 Statement::none(format!(
                     "{}; a verdict over seeds needs at least {FEWEST_BLOCKS} (--set trials.seeds={FEWEST_BLOCKS}).",
@@ -257,7 +261,8 @@ impl Judged<'_> {
             ))
             .and([trials]),
             (_, Some(Doubt::SometimesZero)) => Statement::verdict(format!(
-                "inconclusive. {} is 0 in some trials, so the ratio is undefined. Longer phases may resolve it.",
+                "inconclusive. {} is 0 in some trials, so the ratio is undefined. Longer phases may avoid the value \
+                 0.",
                 self.title()
             )),
             (_, Some(Doubt::NoDirection)) => Statement::verdict(format!(
@@ -283,17 +288,21 @@ impl Judged<'_> {
     /// step is less noise. Otherwise the next step is more trials.
     fn against_noise(&self, comparison: &Comparison, trials: String) -> String {
         match self.noise.is_some_and(|noise| noise.floor >= comparison.delta) {
-            true => "Less noise may resolve it: `lsmbench doctor` lists its sources.".to_owned(),
+            true => {
+                "Less noise may decide the comparison: `lsmbench doctor` lists sources of noise.".to_owned()
+            }
             false => trials,
         }
     }
 
-    /// Returns the smallest relative difference that counts, and its origin, such as `3.1% noise floor`.
+    /// Formats the smallest relative difference that a verdict reports, with the name of this limit, such as
+    /// `3.1% noise floor`.
     fn threshold(&self, comparison: &Comparison) -> String {
         format!("{} {}", percent(comparison.delta), self.threshold_name(comparison))
     }
 
-    /// Returns the origin of the smallest relative difference that counts.
+    /// Returns the name of the limit that sets the smallest reported difference: the noise floor, the precision of the
+    /// rate search, or the threshold δ.
     pub(super) fn threshold_name(&self, comparison: &Comparison) -> &'static str {
         match self.noise {
             Some(noise) if noise.floor >= comparison.delta => "noise floor",
@@ -304,7 +313,7 @@ impl Judged<'_> {
         }
     }
 
-    /// Describes the change of the closest candidate, if no candidate is better:
+    /// Describes the change of a candidate that is not better than the baseline, with the metric and the interval:
     /// `get latency +6.3% (95% CI -3.6% to +22.2%)`.
     fn closeness(&self, best: &Ranked) -> String {
         let title = self.title();
@@ -335,7 +344,7 @@ impl Judged<'_> {
     }
 
     /// Returns the evidence for a change, such as ` (95% CI 2.18x to 2.65x)`. For exact values, counts below 100, and
-    /// fractions, returns both values.
+    /// fractions, the evidence also contains both values. Returns an empty text if there is no evidence.
     pub(super) fn evidence(&self, of: &Ranked) -> String {
         let sides = || {
             let [own, base] = self.sides(of)?;
@@ -348,8 +357,8 @@ impl Judged<'_> {
         let interval = self.interval(of).map(|ci| format!("95% CI {ci}"));
         let is_same = of.comparison.interval.is_some() && of.comparison.blocks > 1 && interval.is_none();
         let constant = is_same.then(|| match self.experiment.mode {
-            RunMode::Timed => "the same in every trial".to_owned(),
-            RunMode::Counted => "the same for every seed".to_owned(),
+            RunMode::Timed => "the same ratio in every trial".to_owned(),
+            RunMode::Counted => "the same ratio with every seed".to_owned(),
         });
         let parts: Vec<String> =
             [interval, constant, numbers, self.other_prices_of(&of.name)].into_iter().flatten().collect();
@@ -362,7 +371,7 @@ impl Judged<'_> {
         self.change_of(of).filter(|_| !self.is_exact()).and_then(|change| change.interval())
     }
 
-    /// Formats the size of a change. Returns an empty text if the change has no size.
+    /// Formats the size of a change. Returns an empty text if the comparison has no ratio.
     fn size_of(&self, of: &Ranked) -> String {
         self.change_of(of).map_or_else(String::new, |change| change.size())
     }
@@ -373,7 +382,8 @@ impl Judged<'_> {
         Some(prices.trim_start_matches("; ").replace(" against ", " vs ")).filter(|text| !text.is_empty())
     }
 
-    /// Returns a sentence such as `It uses 52.0% more memory (15.2 MiB vs 10.0 MiB).`
+    /// Returns a sentence such as `tiered uses 52.0% more memory (15.2 MiB vs 10.0 MiB).` Returns `None` if the memory
+    /// is about equal or unknown, or if the costs are not the memory.
     fn other_memory(&self, of: &Ranked) -> Option<String> {
         if !self.prices.are_memory() {
             return None;
@@ -393,7 +403,8 @@ impl Judged<'_> {
         Some(format!("{} uses {size} memory ({own} vs {base}).", quoted(&of.name)))
     }
 
-    /// Returns a warning if configurations differ from the baseline in more than one setting.
+    /// Returns a warning that names the configurations that differ from the baseline in more than one setting. Returns
+    /// `None` if there are none.
     fn confounded(&self, baseline: &str) -> Option<Statement> {
         let others: Vec<&Entry<'_>> =
             self.entries.iter().skip(1).filter(|entry| is_confounded(&entry.contrast)).collect();
@@ -417,7 +428,7 @@ impl Judged<'_> {
             "WARNING",
             format!(
                 "{who} {verb} from {baseline} in more than one setting ({}{more}{mismatches}); see verdicts.csv, \
-                 differs_in.",
+                 column differs_in.",
                 named.join(", ")
             ),
         ))
@@ -442,7 +453,7 @@ impl Judged<'_> {
         Some([own.sample.median()?, base.sample.median()?].map(|side| self.value(side)))
     }
 
-    /// Returns the word for a change of the metric, such as `faster` or `fewer`.
+    /// Returns the word for an increase (`is_up`) or a decrease of the metric, such as `faster` or `fewer`.
     pub(super) fn direction(&self, is_up: bool) -> &'static str {
         direction(self.column.title(), (self.column.unit(), self.column.better()), is_up)
     }
@@ -467,14 +478,16 @@ impl Judged<'_> {
         self.is_exact
     }
 
-    /// Returns the scope in which a difference of exact values holds. Returns an empty text if the values have a
-    /// confidence interval.
+    /// Returns a sentence that states how far a difference of exact values can be generalized. Returns an empty text if
+    /// the values have a confidence interval.
     fn exactness(&self) -> String {
         match (self.is_exact(), self.seeds) {
             (false, _) => String::new(),
-            (true, 0 | 1) if self.is_of_one_seed() => " Exact for its seed, and beyond chance.".to_owned(),
+            (true, 0 | 1) if self.is_of_one_seed() => {
+                " Exact for its seed, and larger than chance.".to_owned()
+            }
             (true, 0 | 1) => " Exact (counted mode).".to_owned(),
-            (true, seeds) => format!(" Exact (counted mode), the same for all {seeds} seeds."),
+            (true, seeds) => format!(" Exact (counted mode), the same with all {seeds} seeds."),
         }
     }
 

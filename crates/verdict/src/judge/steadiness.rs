@@ -1,4 +1,5 @@
-//! The steadiness of a store in the trials of a configuration.
+//! The steadiness of a store in the trials of a configuration. The SNIA rule decides whether a trial is steady: during
+//! the measurement, values such as the throughput must stay near their mean.
 
 use std::collections::BTreeSet;
 
@@ -10,11 +11,11 @@ use crate::words::counted;
 /// The steadiness of a configuration: how many of its trials were steady.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Steadiness {
-    /// The number of trials for which steadiness is known.
+    /// The number of trials for which it is known whether they were steady.
     pub(super) judged: u64,
     /// The number of trials that were not steady.
     pub(super) unsteady: u64,
-    /// The values that were not steady, such as the throughput.
+    /// The names of the values that were not steady in at least one trial, such as the throughput.
     unsteady_in: BTreeSet<String>,
     /// The number of trials whose warm-up ended before the store was steady.
     never: u64,
@@ -37,13 +38,14 @@ impl Steadiness {
         steadiness
     }
 
-    /// Returns the number of trials in which the configuration was not steady. Returns `None` if no trial has this
-    /// information.
+    /// Returns the number of trials in which the configuration was not steady. Returns `None` if this is unknown for
+    /// all trials.
     pub(super) fn unsteady_trials(&self) -> Option<u64> {
         (self.judged > 0).then_some(self.unsteady)
     }
 
-    /// Returns a note on a configuration with this name. Returns `None` if the configuration was steady.
+    /// Returns a note on the trials that were not steady. `name` is the name of the configuration in the note. Returns
+    /// `None` if all trials were steady.
     pub(super) fn note(&self, name: &str) -> Option<String> {
         if self.unsteady > 0 {
             let in_what = self.unsteady_in.iter().map(String::as_str).collect::<Vec<_>>().join(", ");

@@ -1,5 +1,5 @@
-//! The prospects of a run with a budget: which verdicts are decided, and which further verdicts the rest of the budget
-//! may decide. A look is an evaluation of the verdicts during the run.
+//! The prospects of a run with a time budget: which verdicts are already decided, and which other verdicts the rest of
+//! the budget may decide. A look is an evaluation of the verdicts during the run.
 
 use std::collections::BTreeMap;
 
@@ -12,15 +12,16 @@ use crate::words::{and_more, counted, quoted};
 /// The error rate of all looks together: the probability of at least one false difference.
 pub const LOOKS_ALPHA: f64 = 0.05;
 
-/// The share of the error rate that normally remains for the last look of a run.
+/// The assumed share of the error rate that remains for the last look of a run.
 const LAST_SHARE: f64 = 0.4;
 
 /// The largest number of configurations that the note about looks names.
 const MOST_NAMED: usize = 6;
 
 impl Verdicts<'_> {
-    /// Returns the prospect of each candidate, by the number of its configuration, if `more_rounds` more rounds fit
-    /// into the budget. A candidate with several comparisons is decided when all its comparisons are decided.
+    /// Returns the prospect of each candidate, by the number of its configuration. `more_rounds` is the number of
+    /// further rounds that fit into the budget. A candidate with several comparisons is decided only when all its
+    /// comparisons are decided.
     pub fn outlooks(&self, more_rounds: usize) -> BTreeMap<u64, Outlook> {
         let mut outlooks: BTreeMap<u64, Outlook> = BTreeMap::new();
         for (cell, new) in self.judged.iter().flat_map(|judged| judged.outlooks(more_rounds)) {
@@ -55,7 +56,8 @@ impl Judged<'_> {
         self.ranked.iter().filter_map(of).collect()
     }
 
-    /// Returns a note about the looks of the run, and about configurations that stopped early.
+    /// Returns a note about the looks of the run, and about the configurations that stopped early because their
+    /// verdicts were decided. Returns `None` if the run had no looks.
     pub(super) fn looks_note(&self) -> Option<String> {
         let looks: Vec<String> = self.looks.iter().map(|look| look.rounds.to_string()).collect();
         if looks.is_empty() {
@@ -76,6 +78,9 @@ impl Judged<'_> {
             format!(" Decided and stopped early: {}{more}.", early[..early.len().min(MOST_NAMED)].join(", "))
         };
         let rounds = looks.join(", ");
-        Some(format!("The evaluations after {rounds} rounds share one error rate of 5%.{stopped}"))
+        Some(format!(
+            "Verdicts were evaluated after {rounds} rounds; all evaluations together have an error rate of \
+             5%.{stopped}"
+        ))
     }
 }

@@ -50,7 +50,8 @@ impl Judged<'_> {
         format!("{within}phase {}, {} ({how}), {trials}", self.phase, self.title())
     }
 
-    /// Renders a table of all configurations, each with its median, its memory, and its comparison with the baseline.
+    /// Renders a table of all configurations, each with its median, its costs such as the memory, and its comparison
+    /// with the baseline.
     pub(super) fn table(&self) -> String {
         let Some(baseline) = self.entries.first() else { return String::new() };
         let mut entries: Vec<&Entry<'_>> = self.entries.iter().collect();
@@ -96,8 +97,8 @@ impl Judged<'_> {
         heads
     }
 
-    /// Returns the title of the swept path in which the configurations differ. Returns `configuration` if they differ
-    /// in several paths.
+    /// Returns the title of the column with the names of the configurations: the title of the swept path in which they
+    /// differ. Returns `configuration` if they differ in several paths.
     fn compared(&self) -> String {
         let swept = self.experiment.swept.iter().enumerate();
         let mut compared = swept.filter(|(at, _)| !self.experiment.within.contains(at)).map(|(_, path)| path);
@@ -161,8 +162,8 @@ impl Judged<'_> {
         }
     }
 
-    /// Returns the settings in which all configurations differ from the baseline. Returns `None` if these settings
-    /// are not equal for all configurations. Ignores parameters that only one variant has.
+    /// Returns the settings in which all configurations differ from the baseline. Returns `None` if these settings are
+    /// not equal for all configurations. Ignores parameters of a variant that no other variant has.
     pub(super) fn common_factors(&self) -> Option<String> {
         let (_, others) = self.entries.split_first()?;
         let mut all = others.iter().map(|other| factors(&other.contrast));

@@ -1,4 +1,4 @@
-//! A verdict as text: the table, then a sentence on each outcome, then the notes.
+//! Formats a verdict as a paragraph, warnings and values.
 
 use results::{Column, RunMode, Unit};
 
@@ -12,7 +12,8 @@ impl Judged<'_> {
         on_one_line(&self.summary(&self.what(), &self.statements()))
     }
 
-    /// Returns the statements in one paragraph that begins with `what`. Quoted names keep their non-breaking spaces.
+    /// Returns the statements in one paragraph that begins with `what`, the name of the metric. Quoted names keep their
+    /// non-breaking spaces.
     pub(super) fn summary(&self, what: &str, statements: &[Statement]) -> String {
         let within = if self.within.is_empty() { String::new() } else { format!("{}: ", self.within) };
         let statements: Vec<String> = statements.iter().map(Statement::paragraph).collect();
@@ -24,7 +25,7 @@ impl Judged<'_> {
         self.statements().iter().filter(|of| !of.is_verdict()).map(Statement::lines).collect()
     }
 
-    /// Returns the medians of all configurations, if the configurations differ in one path, such as
+    /// Returns the medians of all configurations if the experiment sweeps exactly one path, such as
     /// `Data blocks read per get in phase absent by bloom.bits_per_key: 1: 2.41; 2: 1.60.`
     pub(super) fn values(&self) -> Option<String> {
         let swept = &self.experiment.swept;
@@ -50,7 +51,7 @@ impl Judged<'_> {
         })
     }
 
-    /// Formats a value of the metric. Counts of one run are printed to the last digit.
+    /// Formats a value of the metric. In `counted` mode, whole counts are printed to the last digit.
     pub(super) fn value(&self, value: f64) -> String {
         let is_count = self.column.unit() == Unit::Count && value.fract() == 0.0;
         if is_count && self.experiment.mode == RunMode::Counted {

@@ -16,7 +16,7 @@ pub enum Better {
 }
 
 impl Better {
-    /// Returns the note next to an axis, such as `higher is better`. Returns `None` if neither direction is better.
+    /// Returns the note for a chart axis, such as `higher is better`. Returns `None` if neither direction is better.
     pub fn phrase(self) -> Option<&'static str> {
         match self {
             Self::Higher => Some("higher is better"),
@@ -136,7 +136,8 @@ impl Metric {
         self.repeats != Repeats::Varies
     }
 
-    /// Returns whether the values of an exact column depend on the seed, because the seed determines random draws.
+    /// Returns whether the values of the column are exact only for runs with an equal seed, because they depend on
+    /// random draws.
     pub fn is_drawn(&self) -> bool {
         self.repeats == Repeats::ForSeed
     }
@@ -159,7 +160,7 @@ impl Metric {
         }
     }
 
-    /// Converts a value to the type of this column.
+    /// Converts a value to the type of this column, as [`accept`](Self::accept) does.
     ///
     /// # Panics
     /// The value has another type than the column.
@@ -170,7 +171,7 @@ impl Metric {
     }
 }
 
-/// Declares a list of columns once: a constant for each column, and the list in order.
+/// Declares a list of columns: a constant for each column, and a static list of all columns in order.
 macro_rules! columns {
     ($(#[$list_doc:meta])* $list:ident
      $($(#[doc = $definition:literal])+ $constant:ident = $name:literal, $title:literal,

@@ -1,4 +1,4 @@
-//! The reference page of the command line, which is generated from the definition of the command line.
+//! Generates the reference page of the command line from the definition of the command line.
 
 use std::fmt::Write as _;
 

@@ -197,8 +197,7 @@ fn inserts(memtable: &Arc<dyn Memtable>, before: &[&[u8]], names: [&'static [u8]
     before.iter().for_each(|name| {
         assert!(
             value_of(&**memtable, name).is_some(),
-            "a get during the inserts missed a key \
-             that was inserted before"
+            "a get during the inserts missed a key that was inserted before"
         )
     });
     writers.into_iter().for_each(|writer| writer.join().expect("a thread of the model failed"));

@@ -81,10 +81,7 @@ impl SharedArena {
 
     pub(crate) fn record(&self, version: Ref<Version>) -> VersionRecord<'_> {
         let ArenaCell::Version(written, _) = self.at(version) else {
-            panic!(
-                "the reference leads to an index \
-                 node, not to a version"
-            )
+            panic!("the reference leads to an index node, not to a version")
         };
         let (key, sequence, value) = written.get().as_ref().expect("an appended version was written");
         VersionRecord { version, key, sequence: *sequence, value: value.as_deref() }
@@ -92,10 +89,7 @@ impl SharedArena {
 
     pub(crate) fn link(&self, version: Ref<Version>, level: usize) -> &Link {
         let ArenaCell::Version(_, links) = self.at(version) else {
-            panic!(
-                "the reference leads to an index node, \
-                 which has no tower"
-            )
+            panic!("the reference leads to an index node, which has no tower")
         };
         &links[level]
     }
@@ -108,10 +102,7 @@ impl SharedArena {
 
     pub(crate) fn node<T: Send + Sync + 'static>(&self, at: Ref<T>) -> &T {
         let ArenaCell::Node(node, is_placed) = self.at(at) else {
-            panic!(
-                "the reference leads to a version, not \
-                 to an index node"
-            )
+            panic!("the reference leads to a version, not to an index node")
         };
         assert!(*is_placed.get());
         node.downcast_ref().expect("a reference has the type of its node")

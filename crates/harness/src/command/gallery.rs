@@ -29,8 +29,7 @@ pub(crate) fn gallery(arguments: &GalleryArguments) -> Outcome<bool> {
     let files = files(&arguments.paths)?;
     if files.is_empty() {
         return Err(Problem::new(
-            "no experiment was found; name experiment files, or folders that contain \
-             experiment files",
+            "no experiment was found; name experiment files, or folders that contain experiment files",
         ));
     }
     let load = |path: &PathBuf| Experiment::load(path, &Overrides::default());

@@ -85,8 +85,7 @@ fn run<P: FromStr<Err = String> + Copy + Sync, T>(
     }
     if place.is_some() && jobs.len() != 1 {
         return Err(Problem::new(
-            "--replay replays one case; name exactly one design with --design, and one WAL \
-             mode with --wal",
+            "--replay replays one case; name exactly one design with --design, and one WAL mode with --wal",
         ));
     }
     let threads = subjects.threads as usize;

@@ -27,8 +27,7 @@ pub(super) fn named(name: &Path) -> Outcome<(String, Design)> {
         None if shown == "default" => Design::default(),
         None => {
             let message = format!(
-                "there is no design {shown}: it is neither a file nor the name of a design in \
-                 {DESIGNS}"
+                "there is no design {shown}: it is neither a file nor the name of a design in {DESIGNS}"
             );
             return Err(Problem::new(message));
         }
@@ -47,8 +46,7 @@ pub(super) fn named(name: &Path) -> Outcome<(String, Design)> {
 pub(super) fn shipped() -> Outcome<Vec<(String, Design)>> {
     let Some(folder) = folder() else {
         let message = format!(
-            "the current folder and its parent folders have no folder {DESIGNS}; name a design with \
-             --design"
+            "the current folder and its parent folders have no folder {DESIGNS}; name a design with --design"
         );
         return Err(Problem::new(message));
     };

@@ -71,10 +71,9 @@ pub(super) fn check(orders: &EngineOrders, printed: &str) -> std::result::Result
     let (engine, opening) = opening(orders)?;
     let (ledger, _) = read_reports(orders.from, printed)?;
     let life = Life::within(orders.seed, commit_limits(&*engine, &opening));
-    let survival = engine.survival(opening.options.log).ok_or(
-        "the engine keeps its stores in another process, \
-         which was not killed",
-    )?;
+    let survival = engine
+        .survival(opening.options.log)
+        .ok_or("the engine keeps its stores in another process, which was not killed")?;
     let directory = opening.directory.clone();
     let subject = StoreKind {
         name: orders.engine.clone(),
@@ -181,8 +180,7 @@ impl StoreUnderTest for EngineStore {
             (Bound::Included(low), Bound::Excluded(high)) => self.entries(low, Some(high)),
             (Bound::Unbounded, Bound::Unbounded) => self.entries(b"", None),
             other => Err(Error::Misuse(format!(
-                "the adapter of the engine supports no scan with the bounds \
-                 {other:?}"
+                "the adapter of the engine supports no scan with the bounds {other:?}"
             ))),
         }
     }

@@ -40,14 +40,14 @@ use crate::{size_ratio, whole};
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<LeveledPartial>(
     "leveled-partial",
-    "one run per level, compacted table by table; shorter compactions than \"leveled\", and equal reads",
+    "one run per level, compacted one SSTable at a time; shorter compactions than \"leveled\", and equal reads",
     "# Size ratio between a level and the level above, 1.1 to 1000000. A larger ratio gives fewer levels,\n\
      # but more writes per level.\n\
      size_ratio = 10\n\
      # Number of level-0 runs that triggers their compaction into level 1, at least 1. With more level-0\n\
      # runs, the tree writes less, but lookups read more runs.\n\
      level0_runs = 4\n\
-     # Rule that selects the SSTable of a full level that is compacted first. Valid values: round-robin,\n\
+     # Rule that selects which SSTable of a full level is compacted first. Valid values: round-robin,\n\
      # least-overlap, least-overlap-grandparent, oldest, coldest, largest, most-tombstones,\n\
      # tombstone-ttl.\n\
      picker = \"least-overlap\"\n\

@@ -48,7 +48,10 @@ type Check = fn(&Subject, &History) -> Result<(), String>;
 pub(crate) const INVARIANTS: &[(&str, Check)] = &[
     ("jobs are valid and change no lookup result", jobs_change_no_answer),
     ("a drop removes only the oldest runs", only_the_oldest_goes),
-    ("reaches_bottom is true if and only if no older data overlaps the output", the_bottom_is_where_nothing_older_is),
+    (
+        "reaches_bottom is true if and only if no older data overlaps the output",
+        the_bottom_is_where_nothing_older_is,
+    ),
     ("equal shapes give equal jobs", the_same_shape_gives_the_same_job),
     ("the policy stops after a finite number of jobs", the_policy_comes_to_rest),
 ];

@@ -67,11 +67,11 @@ const REFERENCE: &str = "\
      command = []\n\
      # Maximum time in which the process must answer a request.\n\
      timeout = \"10s\"\n\
-                         # Built-in policy that is used if command is []. Its shapes and jobs are encoded as for a process, so\n\
-                         # a run measures only the cost of the encoding.\n\
+     # Built-in policy that is used if command is []. Its shapes and jobs are encoded as for a process, so\n\
+     # a run measures only the cost of the encoding.\n\
      identity = \"tiered\"\n\
      # Number of latest flushes whose operations the process receives as `operations`, 0 to 1000. 0 sends no\n\
-                         # operations. If command is [], the policy that identity names determines this number.\n\
+     # operations. If command is [], the policy that identity names determines this number.\n\
      observed_flushes = 0\n";
 
 /// Returns the variant `external`. The parameter `identity` may name any policy of the catalog `C`.

@@ -95,7 +95,7 @@ impl Leveled {
         Self { seek_price, ..self }
     }
 
-    /// Sets whether SSTables that overlap no SSTable of the next level are moved unchanged.
+    /// Sets whether a compaction moves SSTables that need no merge, instead of rewriting them.
     pub(crate) fn with_trivial_moves(self, trivial_moves: bool) -> Self {
         Self { trivial_moves, ..self }
     }

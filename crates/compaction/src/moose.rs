@@ -117,11 +117,11 @@ impl Step {
     }
 }
 
-/// A cheapest sequence of levels that reaches a given size: its total cost, and its last level.
+/// The cheapest sequence of levels for a tree of a given size: its total cost, and its last level.
 #[derive(Clone, Copy)]
 struct Way {
     cost: f64,
-    /// The size that the levels above the last level reach. 0 if the sequence has no level.
+    /// The size of the tree without the last level. 0 if the sequence has no level.
     from: usize,
     ratio: u64,
 }

@@ -117,7 +117,7 @@ fn only_the_oldest_goes(subject: &Subject, history: &History) -> Result<(), Stri
         let runs: Vec<&Run<TableShape>> = shape.levels.runs().map(|(_, run)| run).collect();
         let goes = |run: &Run<TableShape>| run.tables.iter().all(|table| job.inputs.contains(&table.id));
         let stays = runs.iter().take_while(|run| !goes(run)).count();
-        ensure(stays > 0, || format!("{job:?} drops all runs; the newest run must remain"))?;
+        ensure(stays > 0, || format!("{job:?} drops the newest run, which must remain"))?;
         let tables: usize = runs[stays..].iter().map(|run| run.tables.len()).sum();
         ensure(runs[stays..].iter().all(|run| goes(run)) && tables == job.inputs.len(), || {
             format!("{job:?} drops SSTables that are not exactly the oldest runs")

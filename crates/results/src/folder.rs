@@ -44,7 +44,7 @@ impl Folder {
     }
 
     /// Returns the path of `noise.csv`. The file has the columns of `runs.csv` and contains the rows of a second
-    /// trial of each baseline. The difference between the two trials of a baseline in a round is noise.
+    /// trial of each baseline. The two trials of a baseline in a round differ only by noise.
     pub fn noise(&self) -> PathBuf {
         self.root.join("noise.csv")
     }

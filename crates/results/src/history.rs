@@ -30,7 +30,7 @@ columns! {
     OPERATION = "operation", "operation", Plain, Text, Neither, Exact;
     /// Name of the column of `runs.csv` that contains the metric.
     METRIC = "metric", "metric", Plain, Text, Neither, Exact;
-    /// Median over the trials, in the metric's unit.
+    /// Median of the metric over the trials of the run, in the unit of the metric.
     MEDIAN = "median", "median", Plain, Number, Neither, Varies;
     /// Number of trials from which the median is computed.
     TRIALS = "trials", "trials", Count, Integer, Neither, Varies;

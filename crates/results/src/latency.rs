@@ -118,8 +118,8 @@ impl LatencyLog {
     }
 }
 
-/// Checks the checksum of a log, and returns the bytes before the checksum. The checksum proves that this module
-/// wrote the bytes. A corrupt length in these bytes therefore cannot cause a large allocation.
+/// Checks the checksum of a log, and returns the bytes before the checksum. Only bytes with a correct checksum are
+/// decoded, so a corrupt length in a log cannot cause a large allocation.
 fn unseal<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a [u8], &'static str> {
     let of = |seal: &'static str, sum: &dyn Fn(&[u8]) -> u64| {
         let (body, end) = bytes.split_at_checked(bytes.len().checked_sub(seal.len() + 16 + "]\n".len())?)?;

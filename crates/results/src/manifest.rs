@@ -22,7 +22,7 @@ pub const MANIFEST_VERSION: u64 = 1;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// The version of the manifest format: [`MANIFEST_VERSION`].
+    /// The version of the manifest format, which is 1 for this version of lsmbench.
     pub version: u64,
     /// The name of the experiment: the name of its file without `.toml`.
     pub experiment: String,

@@ -39,7 +39,7 @@ impl fmt::Display for Better {
 /// The unit of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// The column has no unit. The column contains names, or counts of objects that the title of the column names.
+    /// The column has no unit. It contains names, or numbers without a unit, such as the number of a trial.
     Plain,
     /// A number of objects or events.
     Count,
@@ -60,7 +60,8 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Returns the unit for documentation. Returns an empty text for plain numbers.
+    /// Returns the name of the unit for documentation, such as `ns`. Returns an empty text for a column without a
+    /// unit.
     pub fn symbol(self) -> &'static str {
         match self {
             Self::Plain => "",
@@ -88,7 +89,7 @@ pub enum ValueType {
 }
 
 impl ValueType {
-    /// Returns the description for error messages, such as `a whole number`.
+    /// Returns the name of the type for error messages, such as `a whole number`.
     pub fn expected(self) -> &'static str {
         match self {
             Self::Text => "text",

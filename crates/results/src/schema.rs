@@ -239,7 +239,7 @@ impl Schema {
     }
 }
 
-/// Checks that a header begins with the expected columns, in order.
+/// Returns an error if a header does not begin with the expected columns, in order.
 fn begins_with(path: &Path, header: &[&str], expected: &[Metric]) -> Result<(), ResultsError> {
     for (at, metric) in expected.iter().enumerate() {
         let found = match header.get(at) {

@@ -189,7 +189,7 @@ fn encode_row(path: &Path, schema: &Schema, row: &Row) -> Result<Vec<u8>, Result
     Ok(encode(row.cells().iter().map(Value::to_string)))
 }
 
-/// Returns one line of CSV with its line break.
+/// Returns a line of CSV with these cells, including its line break.
 pub(crate) fn encode(cells: impl Iterator<Item = String>) -> Vec<u8> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(cells).expect("writing to memory does not fail");

@@ -83,13 +83,13 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
     Ok(text)
 }
 
-/// Returns comment lines about the published figures that the experiment reproduces, each with the number of its
-/// claims.
+/// Returns a comment line for each published figure that the experiment reproduces, and a line with the number of
+/// their claims.
 fn answers(sheet: &Sheet) -> String {
     let mut text = String::new();
     for source in &sheet.sources {
         let FigureSource { document, figure, title, .. } = source;
-        let _ = writeln!(text, "# answers {figure} of {document}: {title}");
+        let _ = writeln!(text, "# reproduces {figure} of {document}: {title}");
     }
     let ways = [(Way::Run, "measured"), (Way::Computed, "computed"), (Way::Untestable, "untestable")];
     let counts = ways.map(|(way, name)| (sheet.count(way), name));

@@ -64,8 +64,10 @@ fn check_names(folders: &[PathBuf], all: &[EngineTables]) -> Outcome<()> {
     for (at, (folder, tables)) in folders.iter().zip(all).enumerate() {
         if let Some(first) = all[..at].iter().position(|first| first.name() == tables.name()) {
             let first = folders[first].display();
-            let message =
-                format!("{first} also has results of {}; name only one of the two folders", tables.name());
+            let message = format!(
+                "{first} also contains results of the experiment {}; name only one of the two folders",
+                tables.name()
+            );
             return Err(Problem::at(folder, None, message));
         }
     }

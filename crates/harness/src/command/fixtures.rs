@@ -42,7 +42,7 @@ pub(crate) fn fixtures(arguments: &FixturesArguments) -> Outcome<()> {
 /// The argument of `--remove` that removes all fixtures.
 const ALL: &str = "all";
 
-/// The argument of `--remove` that removes the fixtures that this program cannot use.
+/// The argument of `--remove` that removes stale fixtures, which this build of lsmbench cannot use.
 const STALE: &str = "stale";
 
 /// Returns whether the argument of `--remove` selects a fixture.

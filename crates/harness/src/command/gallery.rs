@@ -16,9 +16,9 @@ use crate::charts::charts;
 use crate::cli::GalleryArguments;
 use crate::output::print;
 
-/// The marker before the gallery in its page.
+/// The line of a page after which the gallery begins.
 const BEGIN: &str = "<!-- gallery -->\n";
-/// The marker after the gallery in its page.
+/// The text of a page before which the gallery ends.
 const END: &str = "<!-- end of the gallery -->";
 
 /// Runs the missing experiments, draws the charts, and writes the gallery into its page.

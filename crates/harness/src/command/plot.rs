@@ -146,7 +146,11 @@ fn shown_by_run(manifest: &Manifest, resolved: &Table) -> Option<Table> {
     if SHOWN.iter().all(|key| shown.get(*key) == resolved.get(*key)) {
         return None;
     }
-    line(&format!("{}: the charts have the current settings of {}", manifest.experiment, config.display()));
+    line(&format!(
+        "{}: the charts use the current chart settings of {}, which differ from those of the run",
+        manifest.experiment,
+        config.display()
+    ));
     Some(shown)
 }
 

@@ -18,7 +18,7 @@ use crate::cli::{
 };
 use crate::{output, overrides};
 
-/// Executes a subcommand of `trace`.
+/// Executes a subcommand of `lsmbench trace`.
 pub(crate) fn trace(command: &TraceCommand) -> Outcome<()> {
     match command {
         TraceCommand::Stat(arguments) => stat(arguments),

@@ -24,9 +24,9 @@ struct Residence {
     flushes: u64,
     /// Number of sorted runs after all compactions have finished. `None` if the number was not simulated.
     runs: Option<u64>,
-    /// Bytes of keys and values in the memtable.
+    /// Size of the keys and values in the memtable, in bytes.
     memtable_bytes: f64,
-    /// Bytes of keys and values of the load.
+    /// Size of all keys and values that the load writes, in bytes.
     loaded_bytes: f64,
 }
 

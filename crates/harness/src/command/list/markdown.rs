@@ -46,7 +46,7 @@ impl From<&KeyTable> for Section {
 }
 
 impl Section {
-    /// Writes the section. `level` is the level of the heading, and `title` is the text of the heading.
+    /// Writes the section to `page`, with a heading of the level `level` and the text `title`.
     pub(super) fn write(&self, page: &mut String, level: usize, title: &str) {
         let _ = writeln!(page, "\n{} {title}\n\n{}\n", "#".repeat(level), self.about);
         table(page, &["Key", "Values", "Default", "Meaning"], self.entries.iter().map(Entry::cells));

@@ -207,8 +207,8 @@ impl From<i64> for Value {
     }
 }
 
-/// Converts a number to a value. A number that is infinite or not a number (NaN) becomes an empty value: the quotient
-/// behind it is undefined, such as a hit rate without accesses.
+/// Converts a number to a value. An infinite number or NaN becomes an empty value, because it is the result of an
+/// undefined quotient, such as a hit rate without accesses.
 impl From<f64> for Value {
     fn from(number: f64) -> Self {
         if number.is_finite() { Self::Number(number) } else { Self::Empty }

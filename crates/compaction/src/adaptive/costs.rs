@@ -1,4 +1,4 @@
-//! A cost model for the policy `adaptive`. The model predicts what the operations of a window cost with a setting,
+//! A cost model for the policy `adaptive`. The model predicts the cost of the operations of a window with a setting,
 //! which is a combination of values for T, K and Z. One byte that a compaction writes costs 1.
 //!
 //! Sizes are in buffers, where a buffer is one full memtable. Level i receives runs of T^i buffers, called arrivals.

@@ -1,5 +1,5 @@
-//! Reads the files about published documents in `experiments/`: contradictions in the documents, features of the
-//! systems, and questions for the first page of the report.
+//! Reads the files about published documents in `experiments/`: their contradictions, the features of their systems,
+//! and the questions for the first page of the report.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -91,8 +91,8 @@ impl Process {
         Ok((String::from_utf8_lossy(&printed).into_owned(), failure))
     }
 
-    /// Returns the output of a process that ends by itself. The inner error is the exit status of a process that
-    /// printed no complete result, or a message about the time limit.
+    /// Waits until a process ends without a kill, and returns its output. The inner error is the exit status of a
+    /// process that printed no complete result, or a message about the time limit.
     pub(super) fn output(mut self) -> io::Result<Result<String, String>> {
         let (mut printed, deadline) = (Vec::new(), Instant::now() + CHECK_PATIENCE);
         loop {

@@ -78,8 +78,9 @@ impl Incremental {
     }
 
     /// Returns the SSTables at the start of `tables` that the next job compacts into the run `below`. The result has
-    /// at least one SSTable. Further SSTables are added while the inputs stay within the size limit. If the first
-    /// SSTable overlaps no SSTable of `below`, further SSTables are added while they overlap none either.
+    /// at least one SSTable. Further SSTables are added while the inputs stay within the size limit, and beyond this
+    /// limit if they overlap no further SSTable of `below`. If the first SSTable overlaps no SSTable of `below`,
+    /// further SSTables are added while they overlap none either.
     fn tables_of_job<'a>(self, tables: &'a [TableShape], below: &Run<TableShape>) -> &'a [TableShape] {
         let bytes = |tables: &[TableShape]| tables.iter().map(|table| table.bytes).sum::<u64>();
         let is_free = overlapped_by(&tables[..1], below).is_empty();

@@ -103,10 +103,11 @@ impl CatalogHandle<dyn CompactionPolicy> for Policies {
     }
 }
 
-/// Prepares the measurement of the interface cost of a policy in another process. The cost is the time to send a
-/// shape with 100 SSTables and to receive the answer. If `choice` has a command, the function runs the command
-/// `without_jobs` instead, so that the result excludes the time of the policy. The command `without_jobs` must call
-/// [`answer_without_jobs`]. Returns `None` for a policy that is not in another process.
+/// Prepares the measurement of the interface cost of the variant `external`. If `choice` has a command, the cost is
+/// the time to send a shape with 100 SSTables to another process and to receive the answer. For this measurement, the
+/// function starts the command `without_jobs` instead, so that the cost excludes the time of the policy. The command
+/// `without_jobs` must call [`answer_without_jobs`]. If `choice` has no command, the cost is the time to encode and
+/// decode the shape and the job. Returns `None` for all other variants, and if the process cannot be started.
 pub fn seam(choice: &Choice, without_jobs: &[String]) -> Option<Seam> {
     external::seam(&CATALOG, choice, without_jobs)
 }

@@ -4,11 +4,10 @@
 //! The policy equals the textbook policy [`leveled`](crate::leveled), except that level 0 has more than one run. A
 //! compaction into level 1 merges several flushed memtables at once, so level 1 is rewritten less often. However,
 //! lookups must search more runs in level 0. With R = `level0_runs` and size ratio T, an entry is written in level 1
-//! about (T/R+1)/2 times instead of (T+1)/2 times. The module `leveled` has the exact formula for keys in random
-//! order. With `trivial_moves`, an SSTable is moved to the next level unchanged if its key range overlaps no older
-//! SSTable of its level and no SSTable of the next level. Only overlapping SSTables are merged. Data in key order
-//! then passes all levels without a rewrite. With `max_compaction`, several jobs compact a full level (see
-//! [`incremental`](crate::incremental)).
+//! about (T/R+1)/2 times instead of (T+1)/2 times. The module `leveled` has the exact formula for keys in random order.
+//! With `trivial_moves`, an SSTable whose key range overlaps no older SSTable is moved to the next level unchanged, and
+//! only the other SSTables are merged. Data in key order then passes all levels without a rewrite. With
+//! `max_compaction`, several jobs compact a full level (see [`incremental`](crate::incremental)).
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
@@ -33,9 +32,8 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<L0Tiere
      # source after the first. When the counter reaches the size of a compaction of these sources, the\n\
      # tree starts this compaction. 0 B disables read-triggered compaction.\n\
      read_triggered = \"0 B\"\n\
-     # Whether a compaction moves an SSTable to the next level instead of rewriting it, if its key range\n\
-     # overlaps no older SSTable of its level and no SSTable of the next level. With these moves, data in\n\
-     # key order is written only once.\n\
+     # Whether an SSTable whose key range overlaps no older SSTable is moved to the next level instead of\n\
+     # being rewritten. With these moves, data in key order is written only once.\n\
      trivial_moves = false\n\
      # Maximum bytes of a compaction from level 1 on. A full level is then compacted by several jobs. A job\n\
      # takes a few neighboring SSTables, at least one, and the SSTables that they overlap in the next\n\

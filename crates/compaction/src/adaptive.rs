@@ -11,12 +11,12 @@
 //! A second kind of change is a read-triggered compaction, which keeps the setting and merges the newest runs into
 //! one run. The cost model assumes that the observed operations repeat for `horizon` windows. The bytes of a change
 //! are exact, because the policy simulates the jobs of the change on the sizes of the runs. The policy changes its
-//! setting only when the tree needs no other job. A setting with more runs and an equal size ratio requires no
-//! compaction, so a change to such a setting costs nothing. A setting with fewer runs needs merges. In a phase
-//! without writes, the window becomes longer. The predicted saving for reads then grows until the saving exceeds the
-//! cost of the merges, as in the ski-rental problem. The total bytes of all changes are therefore at most the total
-//! predicted saving. Because of the margin of 5 %, the policy does not switch between settings with almost equal
-//! costs.
+//! setting only when the tree needs no other job. If the new setting allows more runs at an equal size ratio, no
+//! compaction is necessary, so the change costs nothing. If the new setting allows fewer runs, runs must be merged.
+//! In a phase without writes, the window becomes longer. The predicted saving for reads then grows until the saving
+//! exceeds the cost of the merges, as in the ski-rental problem. The total bytes of all changes are therefore at most
+//! the total predicted saving. Because of the margin of 5 %, the policy does not switch between settings with almost
+//! equal costs.
 //!
 //! Gets and scans can also trigger compactions. The tree calls the policy again after some thousand gets and after
 //! some dozens of scans.
@@ -70,7 +70,8 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Adaptiv
      fpr = 0.01\n",
 );
 
-/// The fraction of the current cost by which a predicted saving must exceed the cost of a change.
+/// The margin of a change, as a fraction of the current cost. The saving of a change must exceed the cost of the
+/// change by at least this margin.
 const MARGIN: f64 = 0.05;
 
 /// The size ratios from which the policy chooses.
@@ -110,7 +111,8 @@ impl Build<dyn CompactionPolicy> for Adaptive {
         let window = operations::window_flushes("window", window)?;
         if window == 0 {
             return Err(
-                "window is 0; it must be at least 1, because the policy observes the last flushes".to_owned()
+                "window is 0; it must be from 1 to 1000 flushes, because the policy observes the operations between \
+                 flushes".to_owned()
             );
         }
         if !(0.01..=1000.0).contains(&horizon) {
@@ -137,7 +139,8 @@ enum Change {
 }
 
 impl Adaptive {
-    /// Returns the change with the lowest predicted cost. Returns `None` if every change costs more than it saves.
+    /// Returns the change after which the predicted cost, including the cost of the change, is lowest. Returns `None`
+    /// if no change lowers the cost by the [`MARGIN`], or if no operation was observed.
     fn better(&self, outline: &Outline, operations: Operations, current: usize) -> Option<Change> {
         if operations.is_empty() {
             return None;

@@ -1,5 +1,5 @@
-//! Checks a compaction policy against the invariants of the compaction axis. The tests of any crate can call this
-//! check.
+//! Checks whether a compaction policy keeps the invariants that all policies must keep. Tests of other crates can
+//! call this check for their own policies.
 //!
 //! ```
 //! let tiered = lsmbench_compaction::CATALOG.variant("tiered")?;
@@ -17,7 +17,7 @@ use types::SplitMix64;
 
 use crate::{CATALOG, CompactionPolicy};
 
-/// The number of random store histories for the check of each invariant.
+/// The number of random store histories with which each invariant is checked.
 const HISTORIES: u64 = 40;
 
 /// Checks every invariant of the axis for a policy with its default parameters, over random histories of a small store.
@@ -27,7 +27,8 @@ const HISTORIES: u64 = 40;
 /// A policy that drops data on purpose declares [`Limit::DropsData`](catalog::Limit::DropsData).
 ///
 /// # Errors
-/// One line per broken invariant, in the form `kind: "invariant": failure`.
+/// One line per broken invariant. The line contains the name of the policy, the name of the invariant, the seed of
+/// the random history and the violation.
 pub fn check(variant: &'static Variant<dyn CompactionPolicy>) -> Result<(), String> {
     let mut broken: Vec<String> = laws::check_variant(CATALOG.axis, variant).err().into_iter().collect();
     for (name, check) in invariants::INVARIANTS {
@@ -37,7 +38,10 @@ pub fn check(variant: &'static Variant<dyn CompactionPolicy>) -> Result<(), Stri
         let found = (0..HISTORIES).find_map(|seed| {
             let history = invariants::History::random(&mut SplitMix64::new(seed));
             let what = check(&subject, &history).err()?;
-            Some(format!("{}: \"{name}\": history {seed}: {what}", variant.kind))
+            Some(format!(
+                "{}: invariant \"{name}\" is broken by the random history with seed {seed}: {what}",
+                variant.kind
+            ))
         });
         broken.extend(found);
     }

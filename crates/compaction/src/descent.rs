@@ -29,25 +29,25 @@ pub(crate) fn hand_down(shape: &Shape, level: usize) -> Job {
     Job { inputs, level: level + 1, run: below.map(|run| run.id), action: Action::Move }
 }
 
-/// Returns whether an SSTable of run number `at` can be moved, because it overlaps neither an older run of its level
-/// nor the run `below`. If the next deeper level is empty, the SSTable must also overlap no newer SSTable. If this
-/// condition were missing, the oldest of several overlapping runs would be moved first, and a later job would merge
-/// this run with the next run.
+/// Returns whether `table`, which is in the run with the index `at`, can be moved to the next level. The SSTable must
+/// overlap no SSTable of an older run of its level and of the run `below`. If the next level is empty, the SSTable
+/// must also overlap no SSTable of a newer run. Otherwise, the oldest of several overlapping runs would be moved
+/// first, and a later job would have to merge the moved run with the next run.
 fn is_free(table: &TableShape, runs: &[Run<TableShape>], at: usize, below: Option<&Run<TableShape>>) -> bool {
     let newer = if below.is_none() { &runs[..at] } else { &[] };
     let mut others = newer.iter().chain(&runs[at + 1..]).chain(below);
     others.all(|run| overlapping(run, &table.smallest, &table.largest).is_empty())
 }
 
-/// Returns whether `level` or a deeper level may contain keys in the key range of `table`. A compaction must then keep
-/// the tombstones of the SSTable.
+/// Returns whether `level` or a deeper level may contain keys in the key range of `table`. If so, a compaction must
+/// keep the tombstones of the SSTable.
 pub(crate) fn hides_something(shape: &Shape, level: usize, table: &TableShape) -> bool {
     let mut runs = shape.levels.runs().filter(|(at, _)| *at >= level).map(|(_, run)| run);
     runs.any(|run| !overlapping(run, &table.smallest, &table.largest).is_empty())
 }
 
-/// Returns the oldest SSTable of the oldest run. The result also includes all SSTables of both levels that overlap
-/// this SSTable, directly or through other SSTables.
+/// Returns the SSTables of the level that belong to the next merge: the oldest SSTable of the oldest run, and all
+/// SSTables that overlap it directly or through other SSTables of this level or of `below`.
 fn those_that_meet_the_oldest(runs: &[Run<TableShape>], below: Option<&Run<TableShape>>) -> Vec<TableShape> {
     let above = || runs.iter().flat_map(|run| &run.tables);
     let mut tables: Vec<&TableShape> = above().chain(below.iter().flat_map(|run| &run.tables)).collect();

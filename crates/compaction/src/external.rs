@@ -14,11 +14,10 @@
 //! job   {"inputs": [table id, …], "level": N, "run": run id or null, "action": "merge" or "move"}
 //! ```
 //!
-//! If `observed_flushes` is not 0, a shape also has the field `operations`. This field counts the operations in a
-//! window over the latest `observed_flushes` flushes, which begins after the flush before them:
-//! `{"flushes": N, "gets_found": N, "gets_missing": N, "scans": N}`. The field is missing if all four numbers are 0.
-//! lsmbench then also sends a shape after every 4,096 gets and every 64 scans of a thread, so that the process can
-//! request jobs in a phase without writes.
+//! If `observed_flushes` is not 0, a shape also has the field `operations`. This field counts the operations since
+//! the flush that precedes the latest `observed_flushes` flushes: `{"flushes": N, "gets_found": N, "gets_missing": N,
+//! "scans": N}`. The field is missing if all four numbers are 0. lsmbench then also sends a shape after every 4,096
+//! gets and every 64 scans of a thread, so that the process can request jobs in a phase without writes.
 //!
 //! The first line to the process is the greeting, and all other lines are shapes. [`Shape`] explains the parts of a
 //! shape. Level 0 comes first, the runs of a level are ordered from newest to oldest, and the SSTables of a run are
@@ -68,11 +67,11 @@ const REFERENCE: &str = "\
      command = []\n\
      # Maximum time in which the process must answer a request.\n\
      timeout = \"10s\"\n\
-     # Built-in policy that answers if command is []. The built-in policy uses the same encoding as a\n\
-     # process.\n\
+     # Built-in policy that is used if command is []. Its shapes and jobs are encoded as for a process, so\n\
+     # a run measures only the cost of the encoding.\n\
      identity = \"tiered\"\n\
      # Number of latest flushes whose operations the process receives as `operations`, 0 to 1000. 0 sends no\n\
-     # operations. Without a process, the policy in identity observes its own number of flushes.\n\
+     # operations. If command is [], the policy that identity names determines this number.\n\
      observed_flushes = 0\n";
 
 /// Returns the variant `external`. The parameter `identity` may name any policy of the catalog `C`.
@@ -84,8 +83,8 @@ pub(crate) const fn variant<C: CatalogHandle<dyn CompactionPolicy>>() -> Variant
     )
 }
 
-/// The largest number of consecutive jobs without a flush. If a process requests more jobs, the policy fails, because
-/// the process would probably never stop.
+/// The maximum number of consecutive jobs without a flush. A process that requests more jobs would probably never
+/// stop, so the policy fails.
 const MAX_JOBS_IN_A_ROW: u32 = 10_000;
 
 #[derive(Serialize, Deserialize)]
@@ -107,9 +106,10 @@ impl Default for Params {
 /// The constructor of policies of the variant `external`. `C` is the catalog of the built-in policies.
 struct Builder<C>(PhantomData<C>);
 
-/// A policy for which lsmbench encodes shapes and decodes jobs.
+/// A policy that lsmbench calls through the JSON encoding of the protocol.
 enum External {
-    /// A built-in policy in this process, which is called through the JSON encoding.
+    /// A built-in policy in this process. lsmbench encodes and decodes its shapes and jobs, so that the cost of the
+    /// encoding can be measured.
     Identity(Box<dyn CompactionPolicy>),
     /// A policy in another process.
     Process { caller: Mutex<Caller>, observed_flushes: usize },
@@ -132,7 +132,10 @@ impl<C: CatalogHandle<dyn CompactionPolicy>> Build<dyn CompactionPolicy> for Bui
     }
 }
 
-/// Builds the built-in policy with this label.
+/// Builds the built-in policy that `label` names, such as `tiered(size_ratio=4)`.
+///
+/// # Errors
+/// The label is invalid, is a policy in another process, or is a policy that drops data.
 fn identity(
     catalog: &Catalog<dyn CompactionPolicy>,
     label: &str,
@@ -145,7 +148,7 @@ fn identity(
     let variant = catalog.variant(choice.kind()).map_err(|error| wrong(error.to_string()))?;
     if variant.limits.contains(&Limit::DropsData) {
         return Err(wrong(
-            "it drops data, which the protocol does not allow; choose another policy".to_owned(),
+            "this policy drops data, which the protocol does not allow; choose another policy".to_owned(),
         ));
     }
     catalog.build(&choice).map_err(|error| wrong(error.to_string()))
@@ -174,7 +177,7 @@ impl CompactionPolicy for External {
     }
 }
 
-/// A process, the number of its consecutive jobs, and its failure, if there is one.
+/// A process, the number of its consecutive jobs, and the reason of its failure.
 struct Caller {
     process: PolicyProcess,
     /// The number of consecutive jobs since the last flush. A flush is recognized by a larger number of entries in

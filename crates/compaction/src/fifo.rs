@@ -7,14 +7,14 @@
 //! tombstone is dropped only together with all older data. The newest run always remains, even if it is larger than
 //! `capacity`.
 //!
-//! `RocksDB` can also drop data that is older than a given time. Policies of this crate have no clock. This policy
-//! therefore defines the age of data as the number of bytes that were written later. A manual compaction merges all
-//! data into one run. The policy later drops this run as a whole, when the run no longer fits into `capacity`.
+//! `RocksDB` can also drop data that is older than a given time. A policy of this crate has no clock, so this policy
+//! measures the age of data in bytes that were written later. A manual compaction merges all data into one run. The
+//! policy later drops this run as a whole, when the run no longer fits into `capacity`.
 //!
 //! # Costs
 //! Write amplification is exactly 1 if all keys are different, because only the flush writes each byte. A lookup
-//! searches up to C + 1 runs, where C is `capacity` in full memtables. An overwritten entry remains in the tree until
-//! its run is dropped. The tree takes at most `capacity` plus the size of one flush.
+//! searches up to C + 1 runs, where C is `capacity` divided by the size of a memtable. An overwritten entry remains
+//! in the tree until its run is dropped. The tree takes at most `capacity` plus the size of one flush.
 
 use catalog::{Build, ByteSize, Limit, Variant};
 use serde::{Deserialize, Serialize};

@@ -2,10 +2,10 @@
 //! the limits.
 //!
 //! Each level receives runs of one size, called arrivals. The arrivals of level 0 are flushes, and the arrivals of
-//! any other level come from the level above. An arrival is merged with the newest run of its level if the result
-//! fits into one run. A level that has its full number of arrivals, or more runs than its limit, is compacted into
-//! one run of the next level. If a tree was built with other limits, its levels may have too many runs or several
-//! small runs. In such a tree, one job merges these runs within their level.
+//! any other level come from the level above. An arrival is merged with the newest run of its level if the merged run
+//! is not larger than the limit for runs of the level. A level that has its full number of arrivals, or more runs
+//! than its limit, is compacted into one run of the next level. If a tree was built with other limits, its levels may
+//! have too many runs or several small runs. In such a tree, one job merges these runs within their level.
 
 use crate::job::{Action, Job};
 use crate::outline::{Outline, RunJob};
@@ -21,8 +21,8 @@ pub(crate) trait Limits: Send + Sync {
     fn most_runs(&self, outline: &Outline, level: usize) -> u64;
 }
 
-/// Returns the largest level. If the largest level has too many runs, these runs are merged within this level. Level
-/// 0 never counts as the largest level.
+/// Returns the index of the largest level, which is the last level with data, but at least 1. Level 0 is never the
+/// largest level. If the largest level has too many runs, they are merged within the level, not into the next level.
 pub(crate) fn largest_level(outline: &Outline) -> usize {
     outline.last_level().max(1)
 }
@@ -37,7 +37,7 @@ impl<L: Limits> Gathered<L> {
         (0..=outline.last_level()).rev().find_map(|level| self.job(outline, level))
     }
 
-    /// Returns the largest size of a run of the level, in bytes.
+    /// Returns the maximum size of a run of the level, in bytes.
     fn bytes_of_run(&self, outline: &Outline, level: usize) -> f64 {
         let arrivals = (self.0.size_ratio(level) - 1).div_ceil(self.0.most_runs(outline, level));
         arrivals as f64 * self.bytes_of_arrival(outline, level)
@@ -78,7 +78,7 @@ impl<L: Limits> Gathered<L> {
         })
     }
 
-    /// Returns the largest number of newest runs of a level that fit into one run together.
+    /// Returns how many of the newest runs of a level fit into one run together.
     fn fitting_runs(&self, outline: &Outline, level: usize) -> usize {
         let most = self.bytes_of_run(outline, level);
         let sums = outline.runs_of(level).iter().scan(0, |sum, run| {
@@ -88,8 +88,9 @@ impl<L: Limits> Gathered<L> {
         sums.take_while(|bytes| *bytes as f64 <= most).count()
     }
 
-    /// Returns the job that compacts all runs of a level into one run of the next level. The job includes the newest
-    /// run of the next level if this run has space. A single run that is merged with no other run is moved.
+    /// Returns the job that compacts all runs of a level into one run of the next level. The job also includes the
+    /// newest run of the next level, if the output still fits into one run of that level. If the job has only one
+    /// input run, the run is moved instead of merged.
     fn hand_down(&self, outline: &Outline, level: usize) -> RunJob {
         let mut runs = outline.positions(level);
         let bytes = outline.bytes(runs.clone());

@@ -1,5 +1,5 @@
-//! Groups of overlapping SSTables in a level, and the job that adds the runs of level 0 to the groups of level 1
-//! without a rewrite of level 1.
+//! Groups of overlapping SSTables in a level. Also picks the job that adds the data of level 0 to level 1 without
+//! rewriting the SSTables of level 1.
 
 use std::sync::Arc;
 
@@ -17,7 +17,8 @@ pub(crate) struct Group<'a> {
 }
 
 impl Group<'_> {
-    /// Returns the indexes of the runs that have an SSTable in the group, from the newest run to the oldest run.
+    /// Returns the indexes of the runs that have an SSTable in the group, each index once, from the newest run (0) to
+    /// the oldest.
     pub(crate) fn fragments(&self) -> Vec<usize> {
         let mut runs = self.runs.clone();
         runs.sort_unstable();
@@ -55,8 +56,9 @@ pub(crate) fn groups(shape: &Shape, level: usize) -> Vec<Group<'_>> {
     groups
 }
 
-/// Returns the oldest run of a level that has no data in this key range, so that the output of a merge can join this
-/// run. Returns `None` if the output needs a new run.
+/// Returns the oldest run of a level that the output of a merge with this key range can join. Neither this run nor a
+/// newer run of the level has an SSTable that overlaps the range from `smallest` to `largest` (both inclusive).
+/// Returns `None` if the output needs a new run.
 pub(crate) fn oldest_with_room(
     shape: &Shape,
     level: usize,
@@ -67,8 +69,8 @@ pub(crate) fn oldest_with_room(
     shape.runs_of(level).iter().take_while(has_room).last().map(|run| run.id)
 }
 
-/// Returns the job that compacts all runs of level 0 into level 1, without the SSTables of level 1. The SSTables are
-/// moved if they overlap neither each other nor SSTables of level 1.
+/// Returns the job that compacts all runs of level 0 into level 1. SSTables of level 1 are not inputs of the job. The
+/// inputs are moved if they overlap neither each other nor an SSTable of level 1. Otherwise, they are merged.
 pub(crate) fn push_level_0(shape: &Shape) -> Job {
     let tables = || shape.runs_of(0).iter().flat_map(|run| &run.tables);
     let (smallest, largest) = (tables().map(|table| &*table.smallest), tables().map(|table| &*table.largest));

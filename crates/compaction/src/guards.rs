@@ -9,9 +9,9 @@
 //!
 //! `PebblesDB` selects guards among the inserted keys by a hash. A policy of this crate receives only the key ranges
 //! of SSTables, so the first keys of groups are the guards. The first key of each group is a guard of its level, so
-//! two groups never become one group. Each guard of a level is also a guard of the level above with a probability of
-//! one in T, which a hash of the key decides. Each level therefore has about T times as many guards as the level
-//! above. A guard of a level is a guard of all deeper levels.
+//! two groups never become one group. A hash of the key selects one in T guards of a level. The selected keys are
+//! also guards of the level above. Each level therefore has about T times as many guards as the level above. A guard
+//! of a level is a guard of all deeper levels.
 //!
 //! Level 0 is merged as a whole when it has T runs. Let level i be the last level. While the last level and the level
 //! above together have less than T^(i+1) full memtables of data, a group of the last level is merged within this
@@ -58,7 +58,9 @@ impl Build<dyn CompactionPolicy> for Guards {
 }
 
 impl Guards {
-    /// Returns the job that merges a group with fragments from T or more runs.
+    /// Returns the job that merges `group`, a group with fragments from T or more runs. The output stays in the level
+    /// if this level is the last level and is not full together with the level above. Otherwise, the output goes to
+    /// the next level.
     fn merge(&self, shape: &Shape, level: usize, group: &Group<'_>) -> Job {
         let capacity = size_ratio::grown_bytes(shape.buffer_bytes, self.size_ratio as f64, level + 1);
         let inputs = group.inputs();
@@ -72,7 +74,7 @@ impl Guards {
         Job { inputs, level: level + 1, run, action: Action::Merge }
     }
 
-    /// Returns whether `key`, the first key of a group in a deeper level, is a guard of `level`.
+    /// Returns whether `key` is a guard of `level`. `key` is the first key of a group in a deeper level.
     fn is_guard(&self, shape: &Shape, level: usize, key: &[u8]) -> bool {
         let chosen = (level..shape.last_level()).fold(u64::MAX, |share, _| share / self.size_ratio as u64);
         key.iter().fold(0, |hash, byte| SplitMix64::new(hash ^ u64::from(*byte)).next_u64()) <= chosen

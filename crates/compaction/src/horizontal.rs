@@ -90,8 +90,9 @@ impl Build<dyn CompactionPolicy> for Horizontal {
 const MOST_FLUSHES: u64 = 1_000_000;
 
 impl Horizontal {
-    /// Returns how many of the newest runs are merged next, according to the schedule for a known number of flushes.
-    /// Returns `None` if more flushes have happened than the parameter `flushes` states.
+    /// Returns the number of newest runs to merge next, according to the schedule for a known number of flushes. A
+    /// result of 1 means that no merge is due. Returns `None` if the tree has no data, or has more data than the
+    /// parameter `flushes` states.
     fn scheduled(&self, sizes: &[f64]) -> Option<usize> {
         let flushed = sizes.iter().sum::<f64>().round() as u64;
         if flushed == 0 || flushed > self.flushes {
@@ -108,8 +109,8 @@ impl Horizontal {
         Some(runs.count())
     }
 
-    /// Returns how many of the newest runs are merged next, according to the weights of the runs. Returns `None` if
-    /// there are at most K runs.
+    /// Returns the number of newest runs to merge next, according to the weights of the runs. Returns `None` if the
+    /// tree has at most K runs.
     fn surplus(&self, sizes: &[f64]) -> Option<usize> {
         let extra = sizes.len().checked_sub(self.runs).filter(|extra| *extra > 0)?;
         // Among the K oldest runs, the newest run has rank 1.
@@ -131,8 +132,8 @@ impl CompactionPolicy for Horizontal {
     }
 }
 
-/// Returns the weight of a run that has `size` buffers and this rank. The result is the weight w for which
-/// C(w−1+rank, rank) is nearest to `size`.
+/// Returns the weight of a run with a size of `size` buffers and the rank `rank`: the weight w for which C(w−1+rank,
+/// rank) is nearest to `size`.
 fn weight(size: f64, rank: u64) -> u64 {
     if rank == 1 {
         return size.round().max(1.0) as u64;
@@ -147,8 +148,8 @@ fn weight(size: f64, rank: u64) -> u64 {
     }
 }
 
-/// Returns the size of the newest run after `flushed` of `total` flushes, in the optimal schedule with at most `runs`
-/// runs. `flushed` is from 1 to `total`.
+/// Returns the size of the newest run, in buffers, in the optimal schedule for `total` flushes and at most `runs`
+/// runs. The result is the size after the first `flushed` flushes. `flushed` is from 1 to `total`.
 fn newest_run(mut flushed: u64, mut total: u64, mut runs: u64) -> u64 {
     loop {
         if runs == 1 {
@@ -163,14 +164,14 @@ fn newest_run(mut flushed: u64, mut total: u64, mut runs: u64) -> u64 {
     }
 }
 
-/// Returns the size of the oldest run after `flushes` flushes, in the optimal schedule with `runs` runs. `flushes` is
-/// at least one.
+/// Returns the size of the oldest run, in buffers, after `flushes` flushes in the optimal schedule with `runs` runs.
+/// `flushes` is at least 1.
 ///
 /// The schedule is a binary tree of buffers. The root is the buffer whose flush wrote the oldest run. The buffers
-/// before the root form the left subtree. The buffers after the root form the right subtree, and have one run less. Let
-/// w be the largest weight. All possible nodes with a weight below w exist. The possible nodes with weight w form
-/// chains of one left step and several right steps. A chain is longer if fewer right steps lead to it, and the longest
-/// chains are filled first.
+/// before the root form the left subtree. The buffers after the root form the right subtree, and have one run less.
+/// Let w be the largest weight. All possible nodes with a weight below w exist. The possible nodes with weight w form
+/// chains of one left step and several right steps. A chain is longer if fewer right steps lead to it, and the
+/// longest chains are filled first.
 fn oldest_run(flushes: u64, runs: u64) -> u64 {
     let last = (1..=flushes).find(|weight| binomial(weight + runs, runs) > flushes).unwrap_or(1);
     if last == 1 {

@@ -21,9 +21,9 @@
 //!   its compaction. Without this priority, level 1 would be full at every compaction of level 0.
 //!
 //! # Costs
-//! Reads cost as much as with `leveled`, because each level has one run. The policy writes about as much as `leveled`.
-//! If an SSTable of the next level overlaps the inputs of two jobs, both jobs write a part of its keys. The keys from
-//! the first key of the second job on are then written twice.
+//! Reads cost as much as with `leveled`, because each level has one run. Compactions write about as many bytes as
+//! with `leveled`. If an SSTable of the next level overlaps the inputs of two jobs, both jobs write a part of its
+//! keys. The keys from the first key of the second job on are then written twice.
 
 use std::sync::Arc;
 
@@ -32,12 +32,12 @@ use crate::job::{Action, Job};
 use crate::shape::{Run, Shape, TableShape};
 use crate::tables::overlapping;
 
-/// The fill ratio that the policy assumes for a level that is being drained. Level 0 is compacted first if its number
-/// of runs is more than this factor times the number that triggers its compaction.
+/// The fill ratio that the policy assumes for a level with a drain in progress. The drain therefore has priority over
+/// level 0, unless level 0 has more than this many times the number of runs that triggers its compaction.
 pub(crate) const DRAIN_FULLNESS: f64 = 2.0;
 
-/// The limit for the overlap of an output SSTable with the next level is the size limit of a job divided by this
-/// number.
+/// The divisor for the overlap limit. An output SSTable may overlap data of the level after the output level up to
+/// the size limit of a job, divided by this number.
 const OVERLAP_SHARE: u64 = 2;
 
 /// Incremental compaction with jobs of limited size.
@@ -48,8 +48,8 @@ pub(crate) struct Incremental {
 }
 
 impl Incremental {
-    /// Returns whether a drain of the level is in progress. While a drain is in progress, the level has SSTables
-    /// after the last output of the drain.
+    /// Returns whether a drain of `level` into the next level is in progress. If so, the level still has SSTables
+    /// with keys after the last output of the drain.
     pub(crate) fn is_draining(shape: &Shape, level: usize) -> bool {
         let Some((above, below)) = pair(shape, level) else { return false };
         last_output(below).is_some_and(|output| {
@@ -58,8 +58,9 @@ impl Incremental {
         })
     }
 
-    /// Returns the next job for a level that is full, or whose drain is in progress. Returns `None` if the level or
-    /// the next level does not have exactly one run.
+    /// Returns the next job that drains `level` into the next level. The caller has found that the level is full or
+    /// that its drain is in progress. Returns `None` if the level is level 0, or if the level or the next level does
+    /// not have exactly one run.
     pub(crate) fn next(self, shape: &Shape, level: usize) -> Option<Job> {
         let (above, below) = pair(shape, level)?;
         let first = match last_output(below) {
@@ -76,7 +77,10 @@ impl Incremental {
         Some(Job { inputs, level: level + 1, run: Some(below.id), action })
     }
 
-    /// Returns the first SSTables of `tables`, as many as one job can compact into the run `below`.
+    /// Returns the SSTables at the start of `tables` that the next job compacts into the run `below`. The result has
+    /// at least one SSTable. Further SSTables are added while the inputs stay within the size limit, and beyond this
+    /// limit if they overlap no further SSTable of `below`. If the first SSTable overlaps no SSTable of `below`,
+    /// further SSTables are added while they overlap none either.
     fn tables_of_job<'a>(self, tables: &'a [TableShape], below: &Run<TableShape>) -> &'a [TableShape] {
         let bytes = |tables: &[TableShape]| tables.iter().map(|table| table.bytes).sum::<u64>();
         let is_free = overlapped_by(&tables[..1], below).is_empty();
@@ -96,7 +100,8 @@ impl Incremental {
         &tables[..taken]
     }
 
-    /// Returns the keys at which the output of a job is divided.
+    /// Returns the keys at which the output of `job` is divided, in ascending order. A new output SSTable begins at
+    /// each key.
     pub(crate) fn cuts(self, shape: &Shape, job: &Job) -> Vec<Arc<[u8]>> {
         if job.level == 0 || job.action != Action::Merge {
             return Vec::new();
@@ -125,8 +130,8 @@ impl Incremental {
     }
 }
 
-/// Returns the run of a level and the run of the next level. Returns `None` if the level is level 0, or if a level
-/// does not have exactly one run.
+/// Returns the run of `level` and the run of the next level. Returns `None` if the level is level 0, or if one of the
+/// two levels does not have exactly one run.
 fn pair(shape: &Shape, level: usize) -> Option<(&Run<TableShape>, &Run<TableShape>)> {
     match (shape.runs_of(level), shape.runs_of(level + 1)) {
         ([above], [below]) if level > 0 => Some((above, below)),
@@ -134,17 +139,18 @@ fn pair(shape: &Shape, level: usize) -> Option<(&Run<TableShape>, &Run<TableShap
     }
 }
 
-/// Returns the newest SSTable of a run.
+/// Returns the newest SSTable of a run, which is the last output of a drain into the run.
 fn last_output(run: &Run<TableShape>) -> Option<&TableShape> {
     run.tables.iter().max_by_key(|table| table.id)
 }
 
-/// Returns the index of the first SSTable that has keys after the last output of a drain.
+/// Returns the index of the first SSTable of `above` that has keys after the largest key of `output`. Returns the
+/// number of SSTables if no SSTable has such keys.
 fn next_table(above: &Run<TableShape>, output: &TableShape) -> usize {
     above.tables.partition_point(|table| table.largest <= output.largest)
 }
 
-/// Returns the SSTables of `below` that have keys between the smallest and the largest key of `tables`.
+/// Returns the SSTables of `below` that overlap the range from the smallest to the largest key of `tables`.
 fn overlapped_by<'a>(tables: &[TableShape], below: &'a Run<TableShape>) -> &'a [TableShape] {
     match (tables.first(), tables.last()) {
         (Some(first), Some(last)) => overlapping(below, &first.smallest, &last.largest),

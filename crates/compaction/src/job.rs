@@ -1,4 +1,4 @@
-//! A compaction job with its input SSTables, its action, and the position of its output.
+//! Compaction jobs. A job names its input SSTables, its action, and the level and run of its output.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,8 +6,8 @@ use thiserror::Error;
 
 use crate::shape::{Levels, OutputRun, Placed, Run, RunId, TableId, overlap};
 
-/// The deepest level to which a job may write. With the smallest size ratio of 1.1, this level already has a capacity
-/// of 10^10 memtables.
+/// The deepest level to which a job may write. Even with the smallest size ratio of 1.1, this level has a capacity of
+/// 10^10 memtables.
 pub const MAX_LEVEL: usize = 255;
 
 /// A compaction job that a policy requests.
@@ -58,11 +58,16 @@ pub enum InvalidJob {
     /// A moved SSTable overlaps another SSTable, so the job needs a merge.
     #[error("tables {0} and {1} overlap and cannot be moved without a merge")]
     MoveOfOverlapping(TableId, TableId),
-    /// Older data than the dropped SSTables would remain in the tree and become visible.
-    #[error("table {0} may not be dropped, because other data of this age or older would stay")]
+    /// A dropped SSTable is not in one of the oldest runs, or its run is not dropped completely. Older data would
+    /// remain in the tree and become visible.
+    #[error("table {0} cannot be dropped, because an older run or another table of its run would remain")]
     DropsBeforeOlder(TableId),
-    /// The job would change the order of age, so that lookups find older data before newer data of an equal key.
-    #[error("table {input} overlaps table {passed} and cannot move past it")]
+    /// The job would move newer data past older data of an equal key, or older data past newer data. Lookups would
+    /// then return an old version.
+    #[error(
+        "table {input} overlaps table {passed}, which is between the input and the output in age; include table \
+         {passed}"
+    )]
     OutOfOrder {
         /// The input that would move past another SSTable.
         input: TableId,
@@ -70,16 +75,16 @@ pub enum InvalidJob {
         passed: TableId,
     },
     /// The output would overlap a remaining SSTable of the output run.
-    #[error("the output overlaps table {0}, which stays in the output run")]
+    #[error("the output overlaps table {0}, which remains in the output run; include table {0}")]
     OverlapsOutputRun(TableId),
 }
 
 impl Job {
-    /// Checks that this job changes no lookup result in `levels`. If the job drops SSTables, checks that no lookup
-    /// returns an older version.
+    /// Checks that this job changes no lookup result in `levels`. A job that drops SSTables may remove the result of
+    /// a lookup, but no lookup may return an older version.
     ///
     /// # Errors
-    /// The first rule that the job violates.
+    /// The first rule that the job violates, as an [`InvalidJob`].
     pub fn validate<T: Placed>(&self, levels: &Levels<T>) -> Result<(), InvalidJob> {
         let inputs = self.input_set()?;
         if self.level > MAX_LEVEL {
@@ -113,8 +118,9 @@ impl Job {
         self.fits_output_run(&runs, &inputs)
     }
 
-    /// Returns whether the output is older than all remaining SSTables that overlap the inputs. In this case, the job
-    /// drops tombstones, because tombstones of the output hide no data.
+    /// Returns whether no SSTable outside of the job overlaps the key range of the inputs and is older than the
+    /// output. If so, the job drops tombstones, because they hide no data. Returns false if the job has no inputs or
+    /// names an unknown output run.
     pub fn reaches_bottom<T: Placed>(&self, levels: &Levels<T>) -> bool {
         let inputs: HashSet<TableId> = self.inputs.iter().copied().collect();
         let runs: Vec<(usize, &Run<T>)> = levels.runs().collect();
@@ -129,8 +135,8 @@ impl Job {
         !stays.any(|table| table.smallest() <= largest && table.largest() >= smallest)
     }
 
-    /// Returns the level and the run of the output. If the job needs a new run, the new run gets the number
-    /// `new_run`.
+    /// Returns the level and the run of the output. If the job has no output run, the output becomes a new run with
+    /// the number `new_run`.
     pub fn place(&self, new_run: RunId) -> OutputRun {
         OutputRun { level: self.level, run: self.run.unwrap_or(new_run) }
     }
@@ -146,9 +152,9 @@ impl Job {
         }
     }
 
-    /// Returns the rank of the output among all runs from newest to oldest. If the output joins an existing run, the
-    /// result is the rank of this run. If the output is a new run, the result is the rank of the next older run minus
-    /// 0.5.
+    /// Returns the rank of the output among all runs, where rank 0 is the newest run. If the output joins an existing
+    /// run, the result is the rank of this run. If the output is a new run, the result is the rank of the next older
+    /// run minus 0.5.
     fn output_rank<T: Placed>(
         &self,
         levels: &Levels<T>,
@@ -193,7 +199,7 @@ impl Job {
     }
 }
 
-/// Checks that the dropped SSTables are the oldest runs, and that each of these runs is complete.
+/// Checks that every dropped SSTable is in one of the oldest runs, and that these runs are dropped completely.
 fn drops_the_oldest<T: Placed>(
     inputs: &HashSet<TableId>,
     runs: &[(usize, &Run<T>)],
@@ -216,7 +222,7 @@ fn do_not_overlap<T: Placed>(inputs: &HashSet<TableId>, runs: &[(usize, &Run<T>)
     }
 }
 
-/// Checks for each input that it overlaps no remaining SSTable whose age is between the input and the output.
+/// Checks that `input` overlaps no SSTable outside of the job whose run is between the input and the output in age.
 fn passes_nothing<T: Placed>(
     input: &T,
     rank: usize,
@@ -239,7 +245,7 @@ fn passes_nothing<T: Placed>(
     }
 }
 
-/// Returns the smallest and the largest key of all inputs together. Returns `None` without inputs.
+/// Returns the smallest and the largest key of all inputs together. Returns `None` if there are no inputs.
 fn hull<'a, T: Placed>(
     runs: &[(usize, &'a Run<T>)],
     inputs: &HashSet<TableId>,

@@ -5,10 +5,10 @@
 //! this level improves point lookups and space most. A single run in each upper level would cost many more writes and
 //! improve little. (In cs265, the name lazy-leveled means another policy, which lsmbench calls `l0-tiered`.)
 //!
-//! Flushes go to level 0, which never counts as the largest level. The first T runs are merged into the run of
-//! level 1. When the level above the largest level L has T runs, these runs are merged with the run of level L. When
-//! the run of level L has T^(L+1) buffers (full memtables) of data, the run is moved to a new largest level. Level L
-//! then collects runs.
+//! Flushes go to level 0, which never counts as the largest level. The first T runs are merged into the run of level
+//! 1. When the level above the largest level L has T runs, these runs are merged with the run of level L. When the
+//! run of level L has T^(L+1) buffers (full memtables) of data, the run is moved to level L + 1, which becomes the
+//! largest level. Level L then collects runs.
 //!
 //! # Write amplification
 //! Sizes are in buffers, where a buffer is one full memtable. Let N buffers with distinct keys be flushed. Level i
@@ -53,12 +53,12 @@ impl Build<dyn CompactionPolicy> for LazyLeveled {
 }
 
 impl LazyLeveled {
-    /// Returns the index of the largest level, which has one run.
+    /// Returns the index of the largest level, which has one run. The index is at least 1.
     fn largest_level(shape: &Shape) -> usize {
         shape.last_level().max(1)
     }
 
-    /// Returns the fill ratio of a level. A level with a fill ratio of at least 1 needs a job.
+    /// Returns how full a level is, as a fraction of its limit. A level with a fraction of at least 1 needs a job.
     fn fullness(&self, shape: &Shape, level: usize) -> f64 {
         let runs = shape.runs_of(level).len();
         if level < Self::largest_level(shape) {

@@ -54,7 +54,7 @@ pub(crate) struct Leveled {
     level0_runs: usize,
     seek_price: ByteSize,
     trivial_moves: bool,
-    /// The size limit of the jobs that compact a full level in several steps. With `None`, one job compacts the
+    /// The size limit for the jobs that compact a full level in several steps. With `None`, one job compacts the
     /// complete level.
     incremental: Option<Incremental>,
 }
@@ -68,7 +68,10 @@ impl Build<dyn CompactionPolicy> for Leveled {
 }
 
 impl Leveled {
-    /// Creates the policy with size ratio `size_ratio` that compacts level 0 at `level0_runs` runs.
+    /// Creates the policy with the size ratio `size_ratio`. Level 0 is compacted when it has `level0_runs` runs.
+    ///
+    /// # Errors
+    /// A parameter is out of range.
     pub(crate) fn new(size_ratio: f64, level0_runs: u64) -> Result<Self, String> {
         Ok(Self {
             size_ratio: size_ratio::factor("size_ratio", size_ratio)?,
@@ -80,25 +83,25 @@ impl Leveled {
         })
     }
 
-    /// Sets the capacity of level 1 to `buffers` full memtables. 0 sets the capacity to T full memtables.
+    /// Sets the capacity of level 1 to `buffers` full memtables. 0 means T full memtables.
     pub(crate) fn with_level1_buffers(self, buffers: u64) -> Self {
         let level1_buffers = if buffers == 0 { self.size_ratio } else { buffers as f64 };
         Self { level1_buffers, ..self }
     }
 
-    /// Sets the cost of scans for read-triggered compaction. `seek_price` is the number of bytes that a scan adds to
-    /// the counter for each additional source. 0 disables read-triggered compaction.
+    /// Sets the price of a scan for read-triggered compaction. `seek_price` is the number of bytes that a scan adds
+    /// to the counter for each source after the first. 0 disables read-triggered compaction.
     pub(crate) fn with_seek_price(self, seek_price: ByteSize) -> Self {
         Self { seek_price, ..self }
     }
 
-    /// Sets whether SSTables that need no merge are moved unchanged.
+    /// Sets whether a compaction moves SSTables that need no merge, instead of rewriting them.
     pub(crate) fn with_trivial_moves(self, trivial_moves: bool) -> Self {
         Self { trivial_moves, ..self }
     }
 
-    /// Sets the largest number of bytes of a job that compacts a full level. With 0, one job compacts the complete
-    /// level.
+    /// Sets the maximum input size of a job from level 1 on, in bytes. A full level is then compacted by several
+    /// jobs. With 0, one job compacts the complete level.
     pub(crate) fn with_max_compaction(self, bytes: ByteSize) -> Self {
         Self { incremental: (bytes.0 > 0).then_some(Incremental { bytes: bytes.0 }), ..self }
     }
@@ -108,7 +111,7 @@ impl Leveled {
         whole::fullest(shape, |level| self.fullness(shape, level))
     }
 
-    /// Returns the fill ratio of a level. A level with a fill ratio of at least 1 needs a job.
+    /// Returns how full a level is, as a fraction of its limit. A level with a fraction of at least 1 needs a job.
     fn fullness(&self, shape: &Shape, level: usize) -> f64 {
         let runs = shape.runs_of(level).len();
         match level {

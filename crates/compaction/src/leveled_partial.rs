@@ -40,14 +40,14 @@ use crate::{size_ratio, whole};
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<LeveledPartial>(
     "leveled-partial",
-    "one run per level, compacted table by table; shorter compactions than \"leveled\", and equal reads",
+    "one run per level, compacted one SSTable at a time; shorter compactions than \"leveled\", and equal reads",
     "# Size ratio between a level and the level above, 1.1 to 1000000. A larger ratio gives fewer levels,\n\
      # but more writes per level.\n\
      size_ratio = 10\n\
      # Number of level-0 runs that triggers their compaction into level 1, at least 1. With more level-0\n\
      # runs, the tree writes less, but lookups read more runs.\n\
      level0_runs = 4\n\
-     # Rule that selects the SSTable of a full level that is compacted first. Valid values: round-robin,\n\
+     # Rule that selects which SSTable of a full level is compacted first. Valid values: round-robin,\n\
      # least-overlap, least-overlap-grandparent, oldest, coldest, largest, most-tombstones,\n\
      # tombstone-ttl.\n\
      picker = \"least-overlap\"\n\
@@ -72,16 +72,16 @@ pub(crate) struct LeveledPartial {
     pub(crate) tables_per_job: usize,
     /// The rule that selects the SSTables of a job.
     pub(crate) picker: Picker,
-    /// The rule that compacts SSTables because of their tombstones. With `None`, only full levels are compacted.
+    /// The trigger that compacts SSTables because of their tombstones. With `None`, only full levels are compacted.
     pub(crate) deletes: Option<DeleteTrigger>,
 }
 
-/// A trigger for compactions of SSTables because of their tombstones.
+/// The rule that decides when an SSTable is compacted because of its tombstones.
 pub(crate) enum DeleteTrigger {
-    /// SSTables with at least this fraction of tombstones are compacted.
+    /// An SSTable is compacted if tombstones are at least this fraction of its entries.
     Share(f64),
-    /// SSTables whose tombstones are too old are compacted. The age limit is a number of SSTables that the tree has
-    /// created, and is divided among the levels.
+    /// An SSTable is compacted if its oldest tombstone is too old. The age is the number of SSTables that the tree
+    /// has created since then. Each level has a part of this maximum age.
     Age(u64),
 }
 
@@ -132,7 +132,7 @@ impl Build<dyn CompactionPolicy> for LeveledPartial {
 }
 
 impl LeveledPartial {
-    /// Returns the fill ratio of a level. A level with a fill ratio of at least 1 needs a job.
+    /// Returns how full a level is, as a fraction of its limit. A level with a fraction of at least 1 needs a job.
     fn fullness(&self, shape: &Shape, level: usize) -> f64 {
         let runs = shape.runs_of(level).len();
         match level {
@@ -146,8 +146,8 @@ impl LeveledPartial {
         }
     }
 
-    /// Returns up to `tables_per_job` neighboring SSTables: the SSTable that the picker selects, and the next SSTables
-    /// in key order.
+    /// Returns the SSTables that the next job compacts: the SSTable that the picker selects, and the SSTables after
+    /// it in key order. The result has up to `tables_per_job` SSTables.
     fn picked<'a>(&self, shape: &Shape, level: usize, run: &'a Run<TableShape>) -> &'a [TableShape] {
         let first = self.picker.pick(shape, level, run);
         &run.tables[first..(first + self.tables_per_job).min(run.tables.len())]
@@ -175,9 +175,10 @@ impl LeveledPartial {
         })
     }
 
-    /// Returns the part of `ttl` that a tombstone may spend in `level`. The parts are proportional to the capacities
-    /// of the levels. The parts of all levels above the last level have the sum `ttl`. For the last level, the result
-    /// is `ttl`. Only a move can bring a tombstone to the last level.
+    /// Returns the time that a tombstone may spend in `level`, as a part of the maximum age `ttl`. The part of level
+    /// i is proportional to T^i, and the parts of all levels above the last level have the sum `ttl`. For the last
+    /// level (`bottom`), the result is `ttl`. A tombstone reaches the last level only by a move, because a merge into
+    /// the last level drops it.
     fn ttl_of_level(&self, ttl: u64, level: usize, bottom: usize) -> f64 {
         if level == bottom {
             return ttl as f64;

@@ -1,5 +1,5 @@
-//! The compaction axis of the workbench. A policy receives the shape of the tree and returns the next compaction job,
-//! both as plain data. A policy uses no files or threads, so the simulator and the tree can run the same policy.
+//! Compaction policies. A policy receives the shape of the tree and returns the next compaction job, both as plain
+//! data. A policy uses no files or threads, so the simulator and the tree can run the same policy.
 //!
 //! A job changes no lookup result, with one exception. A policy that declares [`catalog::Limit::DropsData`] may drop
 //! complete runs, beginning with the oldest run.
@@ -60,7 +60,8 @@ pub use simulate::{
     SimulatedWrites, SimulationError, Simulator, Spread, Written, simulate,
 };
 
-/// All compaction policies. The first policy is the baseline, and has the lowest possible write amplification.
+/// The catalog of all compaction policies. The first policy is the baseline, and has the lowest possible write
+/// amplification.
 pub static CATALOG: Catalog<dyn CompactionPolicy> = Catalog::new(
     catalog::origin!(),
     "compaction",
@@ -102,10 +103,11 @@ impl CatalogHandle<dyn CompactionPolicy> for Policies {
     }
 }
 
-/// Measures the interface cost of a policy in another process. The cost is the time to send a shape of 100 SSTables
-/// and to receive the answer. If `choice` has a command, the function runs the command `without_jobs` instead, so
-/// that the result excludes the time of the policy. The command `without_jobs` must call [`answer_without_jobs`].
-/// Returns `None` for a policy that is not in another process.
+/// Prepares the measurement of the interface cost of the variant `external`. If `choice` has a command, the cost is
+/// the time to send a shape with 100 SSTables to another process and to receive the answer. For this measurement, the
+/// function starts the command `without_jobs` instead, so that the cost excludes the time of the policy. The command
+/// `without_jobs` must call [`answer_without_jobs`]. If `choice` has no command, the cost is the time to encode and
+/// decode the shape and the job. Returns `None` for all other variants, and if the process cannot be started.
 pub fn seam(choice: &Choice, without_jobs: &[String]) -> Option<Seam> {
     external::seam(&CATALOG, choice, without_jobs)
 }

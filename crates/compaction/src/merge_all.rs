@@ -31,7 +31,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<MergeAl
      runs = 4\n",
 );
 
-/// The policy `merge-all` with n, the number of runs that triggers a merge.
+/// The policy `merge-all` with its parameter n, the number of runs that triggers a merge.
 struct MergeAll {
     runs: usize,
 }

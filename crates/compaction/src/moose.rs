@@ -41,11 +41,12 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Moose>(
 /// The largest valid value of `flushes` and of `last_ratio`.
 const MOST_FLUSHES: u64 = 1_000_000;
 
-/// The fixed cost of a level, which does not depend on the ratio or the number of runs. The unit is the cost of an
-/// entry that a scan reads.
+/// The part of the cost of a level that depends on neither the ratio nor the number of runs. The unit is the cost of
+/// one entry that a scan reads.
 const LEVEL_ENTRIES: f64 = 16.0;
 
-/// The levels of the tree structure. The list is not empty.
+/// The policy `moose` with its levels, from level 0 on. The list is not empty. Deeper levels are like the last level
+/// of the list.
 struct Moose {
     levels: Vec<Step>,
 }
@@ -116,11 +117,11 @@ impl Step {
     }
 }
 
-/// The lowest cost of levels that end with a level of a given size, and the last of these levels.
+/// The cheapest sequence of levels for a tree of a given size: its total cost, and its last level.
 #[derive(Clone, Copy)]
 struct Way {
     cost: f64,
-    /// The size of the level above, or 0 if there is no level above.
+    /// The size of the tree without the last level. 0 if the sequence has no level.
     from: usize,
     ratio: u64,
 }

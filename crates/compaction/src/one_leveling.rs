@@ -21,13 +21,13 @@ use crate::size_ratio::RunRatioParams;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<OneLeveling>(
     "one-leveling",
-    "the first level collects size_ratio runs; other levels have one run, compacted table by table",
+    "the first level collects size_ratio runs; other levels have one run, compacted one SSTable at a time",
     "# Number of runs in level 0, and size ratio between levels, 2 to 1000000. With more runs in level 0,\n\
      # the tree has fewer levels, but lookups read more runs.\n\
      size_ratio = 10\n",
 );
 
-/// Builds [`LeveledPartial`] policies whose first level has T runs.
+/// Builds [`LeveledPartial`] policies whose level 0 collects T runs.
 struct OneLeveling;
 
 impl Build<dyn CompactionPolicy> for OneLeveling {

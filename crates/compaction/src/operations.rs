@@ -1,21 +1,21 @@
-//! The recent operations of a tree. A policy can observe these operations in the [`Shape`](crate::Shape).
+//! The recent operations of a tree, which a policy can read in [`Shape`](crate::Shape).
 //!
-//! A window begins at an earlier flush and ends at the current operation. The counts of a window depend only on the
-//! sequence of operations, because the length of a window is a number of flushes and not a time. In a phase without
-//! writes, the window becomes longer, and the fraction of reads in the window rises.
+//! A window covers the operations from an earlier flush to the current operation. The length of a window is a number
+//! of flushes and not a time, so its counts depend only on the sequence of operations. In a phase without writes, the
+//! window grows, and the fraction of reads in the window rises.
 
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-/// The number of gets between two picks of a policy that observes operations.
+/// The number of gets after which the tree calls a policy that observes operations again.
 const GETS_BETWEEN_PICKS: u64 = 4096;
 
-/// The number of scans between two picks of a policy that observes operations. The number is smaller than for gets,
-/// because a scan costs more than a get.
+/// The number of scans after which the tree calls a policy that observes operations again. The number is smaller than
+/// for gets, because a scan costs more than a get.
 const SCANS_BETWEEN_PICKS: u64 = 64;
 
-/// The largest number of flushes in a window of observed operations.
+/// The maximum number of flushes in a window of observed operations.
 const MOST_FLUSHES: u64 = 1000;
 
 /// Counts of flushes, lookups and scans.
@@ -43,7 +43,7 @@ impl Operations {
         }
     }
 
-    /// Returns whether lookups or scans were counted.
+    /// Returns whether at least one lookup or scan was counted.
     pub fn has_reads(&self) -> bool {
         self.gets_found + self.gets_missing + self.scans > 0
     }
@@ -54,29 +54,30 @@ impl Operations {
     }
 }
 
-/// The operations of a tree during its latest flushes, up to the current operation.
+/// A window over the operations of a tree, from one of its latest flushes to the current operation.
 #[derive(Clone, Debug)]
 pub struct OperationWindow {
     flushes: usize,
-    /// The counts at the beginning of the window, and at each flush of the window.
+    /// The counts at the start of the window, and after each flush in the window, oldest first.
     marks: VecDeque<Operations>,
 }
 
 impl OperationWindow {
     /// Creates a window over the latest `flushes` flushes. The window begins directly after the flush that precedes
-    /// these flushes, or with the first operation of the tree. A window of 0 flushes contains no operations.
+    /// these flushes. As long as there is no such flush, it begins with the first operation of the tree. A window of
+    /// 0 flushes contains no operations.
     pub fn new(flushes: usize) -> Self {
         Self { flushes, marks: VecDeque::from([Operations::default()]) }
     }
 
-    /// Returns whether the window counts operations, which is false for a window of 0 flushes.
+    /// Returns whether the window counts operations. A window of 0 flushes counts none.
     #[inline]
     pub fn is_observed(&self) -> bool {
         self.flushes > 0
     }
 
-    /// Records a flush, so that the window begins at a later flush. `now` contains the counts since the tree was
-    /// opened, including this flush.
+    /// Records a flush. The window drops its oldest flush if it would otherwise contain too many. `now` contains the
+    /// counts since the tree was opened, including this flush.
     pub fn note_flush(&mut self, now: Operations) {
         if self.is_observed() {
             self.marks.push_back(now);
@@ -95,7 +96,10 @@ impl OperationWindow {
     }
 }
 
-/// Checks the parameter `name`, which is the number of flushes in a window. Returns this number.
+/// Checks the value of the parameter `name`, which is a number of flushes in a window, and returns it.
+///
+/// # Errors
+/// The number is above [`MOST_FLUSHES`].
 pub(crate) fn window_flushes(name: &str, flushes: u64) -> Result<usize, String> {
     match flushes {
         0..=MOST_FLUSHES => Ok(flushes as usize),
@@ -103,15 +107,15 @@ pub(crate) fn window_flushes(name: &str, flushes: u64) -> Result<usize, String> 
     }
 }
 
-/// Returns whether a policy that observes operations must pick again after these gets. `gets` is the number of all gets
-/// so far, of which the last `added` gets have happened since the previous call.
+/// Returns whether the tree must call a policy that observes operations after a thread has counted `added` gets.
+/// `gets` is the number of all gets so far, including these gets.
 #[inline]
 pub fn picks_after_gets(gets: u64, added: u64) -> bool {
     gets / GETS_BETWEEN_PICKS != (gets - added) / GETS_BETWEEN_PICKS
 }
 
-/// Returns whether a policy that observes operations must pick again after a scan. `scans` is the number of scans so
-/// far.
+/// Returns whether the tree must call a policy that observes operations after a scan. `scans` is the number of all
+/// scans so far, including this scan.
 #[inline]
 pub fn picks_after_scan(scans: u64) -> bool {
     scans.is_multiple_of(SCANS_BETWEEN_PICKS)

@@ -1,5 +1,6 @@
-//! The outline of a tree: the level and the size of each run. A policy that takes only complete runs decides with the
-//! outline. A policy can also simulate its jobs on an outline, which costs far less than on the shape of the tree.
+//! The outline of a tree: the level and the size of each run, without the SSTables. An outline is sufficient for a
+//! policy that compacts only complete runs. Simulating jobs on an outline costs far less than on the shape of the
+//! tree.
 
 use std::ops::Range;
 
@@ -10,7 +11,7 @@ use crate::shape::Shape;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RunSize {
     pub(crate) level: usize,
-    /// The size, as the sum of [`TableShape::bytes`](crate::TableShape::bytes).
+    /// The size in bytes: the sum of [`TableShape::bytes`](crate::TableShape::bytes) over the SSTables of the run.
     pub(crate) bytes: u64,
 }
 
@@ -19,11 +20,11 @@ pub(crate) struct RunSize {
 pub(crate) struct Outline {
     /// The capacity of a memtable in bytes.
     pub(crate) buffer_bytes: u64,
-    /// The runs from the newest to the oldest, so their levels ascend.
+    /// The runs from the newest to the oldest, so their levels are in ascending order.
     runs: Vec<RunSize>,
 }
 
-/// A job that takes complete runs of consecutive age. The output is one run.
+/// A job whose inputs are complete runs that are adjacent in age, and whose output is one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RunJob {
     /// The positions of the input runs in the outline.
@@ -46,7 +47,7 @@ impl Outline {
         &self.runs
     }
 
-    /// Returns the positions of the runs of a level.
+    /// Returns the positions of the runs of a level in the list of all runs.
     pub(crate) fn positions(&self, level: usize) -> Range<usize> {
         let start = self.runs.partition_point(|run| run.level < level);
         start..start + self.runs[start..].partition_point(|run| run.level == level)
@@ -57,7 +58,7 @@ impl Outline {
         &self.runs[self.positions(level)]
     }
 
-    /// Returns the size of consecutive runs in bytes.
+    /// Returns the total size, in bytes, of the runs at these positions.
     pub(crate) fn bytes(&self, runs: Range<usize>) -> u64 {
         self.runs[runs].iter().map(|run| run.bytes).sum()
     }
@@ -67,12 +68,14 @@ impl Outline {
         self.runs.last().map_or(0, |run| run.level)
     }
 
-    /// Returns the bytes that a job writes, if the keys of its runs are distinct.
+    /// Returns the number of bytes that a job writes. The result is exact if the runs have no common keys. A move
+    /// writes 0 bytes.
     pub(crate) fn bytes_written(&self, job: &RunJob) -> u64 {
         if job.action == Action::Merge { self.bytes(job.runs.clone()) } else { 0 }
     }
 
-    /// Executes a job on runs with distinct keys.
+    /// Replaces the input runs of a job with its output. The size of the output is exact if the runs have no common
+    /// keys.
     pub(crate) fn apply(&mut self, job: &RunJob) {
         let output = RunSize { level: job.level, bytes: self.bytes(job.runs.clone()) };
         self.runs.splice(job.runs.clone(), [output]);
@@ -80,7 +83,7 @@ impl Outline {
 }
 
 impl RunJob {
-    /// Returns the job for the tree that has the outline.
+    /// Converts this job to a job for `shape`, the tree from which the outline was made.
     pub(crate) fn on(&self, shape: &Shape) -> Job {
         let runs = shape.levels.runs().skip(self.runs.start).take(self.runs.len());
         let inputs = runs.flat_map(|(_, run)| &run.tables).map(|table| table.id).collect();

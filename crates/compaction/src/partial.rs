@@ -48,11 +48,11 @@ struct Partial {
     selection: Selection,
 }
 
-/// The rule that selects the runs of a compaction.
+/// The rule that selects a group of runs for a compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Selection {
-    /// Selects the oldest runs.
+    /// Selects the group of the oldest runs.
     Oldest,
     /// Selects the group of runs with the fewest bytes.
     Smallest,
@@ -94,8 +94,8 @@ impl Build<dyn CompactionPolicy> for Partial {
 }
 
 impl Partial {
-    /// Returns the runs to compact: the candidate group that the selection rule prefers. If several groups are
-    /// equally good, returns the oldest group.
+    /// Returns the runs to compact: the candidate group that the selection rule prefers. Among equally good groups,
+    /// the group with the oldest runs wins.
     fn select<'a>(&self, runs: &'a [Run<TableShape>]) -> &'a [Run<TableShape>] {
         let groups = runs.windows(self.max_runs).enumerate().rev();
         let mut groups = groups

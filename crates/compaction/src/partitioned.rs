@@ -42,7 +42,7 @@ use crate::tables::overlapping;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Partitioned>(
     "partitioned",
-    "each key range is tiered or rewritten by its own data (RemixDB); few writes where writes concentrate",
+    "each key range is tiered or leveled, depending on its data (RemixDB); few writes if writes are concentrated",
     "# Number of runs of a partition that triggers a compaction of the partition, 2 to 1000000. With more\n\
      # runs, the tree writes less, but lookups and scans read more runs.\n\
      partition_runs = 10\n\
@@ -85,7 +85,7 @@ impl Build<dyn CompactionPolicy> for Partitioned {
 }
 
 impl Partitioned {
-    /// Returns the major compaction or the split of a partition.
+    /// Returns the next job of a full partition: a major compaction, or a split.
     fn compact(&self, shape: &Shape, partition: &Group<'_>) -> Job {
         let runs = partition.fragments();
         let ratio = |newest: usize| input_ratio(shape, partition, runs[newest - 1]);
@@ -105,7 +105,7 @@ impl Partitioned {
     }
 }
 
-/// Returns the SSTables of a partition in the run with the index `oldest` and in newer runs.
+/// Returns the SSTables of a partition that are in the run with the index `oldest` or in a newer run.
 fn newest_tables<'a>(partition: &Group<'a>, oldest: usize) -> impl Iterator<Item = &'a TableShape> {
     let with_runs = partition.tables.iter().zip(&partition.runs);
     with_runs.filter(move |(_, run)| **run <= oldest).map(|(table, _)| *table)
@@ -120,8 +120,9 @@ fn input_ratio(shape: &Shape, partition: &Group<'_>, oldest: usize) -> f64 {
     count as f64 / bytes.div_ceil(largest).max(1) as f64
 }
 
-/// Returns the job that moves SSTables of level 1 into the oldest run that they can reach. A move passes no
-/// overlapping SSTable. Returns `None` if no SSTable can move.
+/// Returns the job that moves SSTables of level 1 into older runs of level 1. Each SSTable moves to the oldest run
+/// that it reaches without passing an overlapping SSTable. The job takes SSTables of one run that have the same
+/// target. Returns `None` if no SSTable can move.
 fn sink(shape: &Shape) -> Option<Job> {
     let runs = shape.runs_of(1);
     let reached = |at: usize, table: &TableShape| {
@@ -141,7 +142,7 @@ fn sink(shape: &Shape) -> Option<Job> {
     })
 }
 
-/// Returns the job that merges all data below level 0 into level 1.
+/// Returns the job that merges all data from level 1 down into one run of level 1.
 fn gather(shape: &Shape) -> Job {
     let tables = shape.levels.tables().filter(|(place, _)| place.level > 0);
     Job { inputs: tables.map(|(_, table)| table.id).collect(), level: 1, run: None, action: Action::Merge }

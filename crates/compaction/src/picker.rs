@@ -44,7 +44,7 @@ pub(crate) enum Picker {
     TombstoneTtl,
 }
 
-/// A ratio of two numbers of bytes. Ratios are compared without rounding.
+/// A ratio of two numbers of bytes. Ratios are compared as integers, without rounding.
 #[derive(Clone, Copy)]
 struct Ratio {
     bytes: u64,
@@ -58,13 +58,13 @@ impl Ratio {
     }
 }
 
-/// Returns a number of bytes as a ratio to 1.
+/// Returns the ratio of `bytes` to 1.
 fn plain(bytes: u64) -> Ratio {
     Ratio { bytes, per_bytes: 1 }
 }
 
 impl Picker {
-    /// Returns the index of the SSTable to compact. `run` is the only run of `level`.
+    /// Returns the index of the SSTable in `run` to compact. `run` is the only run of `level`.
     pub(crate) fn pick(self, shape: &Shape, level: usize, run: &Run<TableShape>) -> usize {
         let next_in_turn = after_last_merge(shape, level, run);
         let mut made = 0;
@@ -101,10 +101,10 @@ pub(crate) fn now(shape: &Shape) -> u64 {
     shape.levels.tables().map(|(_, table)| table.id).max().unwrap_or(0)
 }
 
-/// Returns the approximate time at which the oldest tombstone of an SSTable arrived at its level. Times are SSTable
-/// numbers. The result is the last time at which the key range of the SSTable was compacted into the next level. If the
-/// SSTable was created earlier, is in level 0, or overlaps no SSTable of the next level, the result is the creation of
-/// the SSTable. Returns `None` for an SSTable without tombstones.
+/// Returns the approximate time since which the oldest tombstone of an SSTable has been in `level`. Times are SSTable
+/// numbers. The result is the time at which the key range of the SSTable was last compacted into the next level, or
+/// the creation of the SSTable if this is earlier. In level 0, or if no SSTable of the next level overlaps the
+/// SSTable, the result is the creation of the SSTable. Returns `None` for an SSTable without tombstones.
 pub(crate) fn tombstones_since(shape: &Shape, level: usize, table: &TableShape) -> Option<u64> {
     if table.tombstones == 0 {
         return None;
@@ -113,8 +113,9 @@ pub(crate) fn tombstones_since(shape: &Shape, level: usize, table: &TableShape) 
     Some(merged_down.unwrap_or(table.id).min(table.id))
 }
 
-/// Returns the time at which the whole key range of the SSTable was last compacted into the next level. Returns
-/// `None` if the next level has no data in this key range.
+/// Returns the time at which the key range of `table` was last compacted completely into the next level: the lowest
+/// number of an overlapping SSTable in the next level. Returns `None` if the next level has no data in this key
+/// range.
 fn last_merge_down(shape: &Shape, level: usize, table: &TableShape) -> Option<u64> {
     overlapped_by(shape, level + 1, table).iter().map(|table| table.id).min()
 }
@@ -124,7 +125,8 @@ fn overlap(shape: &Shape, level: usize, table: &TableShape) -> Ratio {
     Ratio { bytes, per_bytes: table.bytes }
 }
 
-/// Returns the index of the first SSTable after the largest key of the newest SSTable in the next level.
+/// Returns the index of the first SSTable of `run` that begins after the largest key of the newest SSTable in the
+/// next level. Returns 0 if there is no such SSTable, or if the next level is empty.
 fn after_last_merge(shape: &Shape, level: usize, run: &Run<TableShape>) -> usize {
     let below = shape.runs_of(level + 1).iter().flat_map(|run| &run.tables);
     let Some(last_made) = below.max_by_key(|table| table.id) else { return 0 };

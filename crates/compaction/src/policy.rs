@@ -1,4 +1,4 @@
-//! The trait of compaction policies. A policy receives the shape of the tree and returns the next compaction job.
+//! The trait of all compaction policies.
 
 use std::sync::Arc;
 
@@ -21,8 +21,8 @@ pub trait CompactionPolicy: Send + Sync {
     fn pick(&self, shape: &Shape) -> Option<Job>;
 
     /// Returns the keys at which the output of a merge is divided, in ascending order. A new output SSTable begins at
-    /// the first key that is not below a returned key. The tree also begins a new SSTable when an SSTable is full.
-    /// The result is empty for a policy in another process.
+    /// the first key that is not below a returned key. The tree also begins a new SSTable when an SSTable is full. An
+    /// empty result, the default, divides the output only by size. Policies in another process always return it.
     fn cuts(&self, _shape: &Shape, _job: &Job) -> Vec<Arc<[u8]>> {
         Vec::new()
     }
@@ -34,15 +34,16 @@ pub trait CompactionPolicy: Send + Sync {
         None
     }
 
-    /// Returns the cost that each additional source adds to a scan. The unit is a byte that a compaction writes (see
-    /// [`worth_merging`](crate::worth_merging)). Returns 0 if scans trigger no compactions.
+    /// Returns the price of each source after the first that a scan opens. The unit is a byte that a compaction
+    /// writes (see [`worth_merging`](crate::worth_merging)). Returns 0 if scans trigger no compactions.
     fn seek_price(&self) -> u64 {
         0
     }
 
     /// Returns the number of latest flushes whose operations the policy observes in [`Shape::operations`]. If the
-    /// result is not 0, the tree also calls the policy after some thousand gets and after some dozens of scans (see
-    /// [`picks_after_gets`](crate::picks_after_gets)). Returns 0 if the policy observes no operations.
+    /// result is not 0, the tree also calls the policy regularly between flushes (see
+    /// [`picks_after_gets`](crate::picks_after_gets) and [`picks_after_scan`](crate::picks_after_scan)). Returns 0 if
+    /// the policy observes no operations.
     fn observed_flushes(&self) -> usize {
         0
     }

@@ -12,13 +12,13 @@
 use crate::job::{Action, Job};
 use crate::shape::Shape;
 
-/// The work of scans in addition to the first source of each scan, since the runs last changed.
+/// The work that scans had with all sources after their first, since the runs of the tree last changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RangeWork {
-    /// The sum of additional sources over all scans. A scan that opens s memtables and runs has s − 1 additional
-    /// sources.
+    /// The number of sources after the first that scans opened, summed over all scans. A scan that opens s memtables
+    /// and runs adds s − 1.
     pub extra_sources: u64,
-    /// The sum over all scans of the number of returned entries times the number of additional sources.
+    /// The number of entries that a scan returned times its number of sources after the first, summed over all scans.
     pub extra_entries: u64,
 }
 
@@ -28,7 +28,7 @@ pub struct RangeWork {
 const ENTRY_BYTES: u64 = 16;
 
 impl RangeWork {
-    /// Returns the difference between this work and the work at an earlier time.
+    /// Returns the work since an earlier state of this counter.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -37,17 +37,18 @@ impl RangeWork {
         }
     }
 
-    /// Returns the cost of all additional sources of scans. The unit is a byte that a compaction writes. Opening an
-    /// additional source costs `seek_price` bytes.
+    /// Returns the cost of this work. The unit is a byte that a compaction writes. Opening a source after the first
+    /// costs `seek_price` bytes.
     fn rent(&self, seek_price: u64) -> u64 {
         let entries = self.extra_entries.saturating_mul(ENTRY_BYTES);
         self.extra_sources.saturating_mul(seek_price).saturating_add(entries)
     }
 }
 
-/// Returns the number of newest sources to merge, or 0 if no merge is worth its cost. A merge is worth its cost if
-/// past scans over the merged sources have cost at least as much as the merge. The result is the largest such number,
-/// and is never 1. `sources` is the size of each source in bytes, newest first.
+/// Returns the number of newest sources that are worth merging, or 0 if no merge is worth its cost. A merge is worth
+/// its cost if past scans over the merged sources have cost at least as much as the merge. The function returns the
+/// largest such number, which is at least 2. `sources` contains the size of each source in bytes, newest first.
+/// `seek_price` is the cost of opening a source after the first, in bytes that a compaction writes.
 pub fn worth_merging(sources: &[u64], work: &RangeWork, seek_price: u64) -> usize {
     let rent = u128::from(work.rent(seek_price));
     let (mut price, mut worth) = (0, 0);
@@ -61,9 +62,8 @@ pub fn worth_merging(sources: &[u64], work: &RangeWork, seek_price: u64) -> usiz
     worth
 }
 
-/// Returns the job that merges the run with the SSTable `oldest` and all newer runs. The output becomes the run at
-/// the position of the run that contains this SSTable. Returns `None` if the SSTable does not exist or its run is the
-/// newest run.
+/// Returns the job that merges the run that contains the SSTable `oldest` with all newer runs. The output takes the
+/// position of that run. Returns `None` if the SSTable does not exist, or if its run is the newest run.
 pub fn merge_down_to(shape: &Shape, oldest: u64) -> Option<Job> {
     let runs: Vec<_> = shape.levels.runs().collect();
     let last = runs.iter().position(|(_, run)| run.tables.iter().any(|table| table.id == oldest))?;

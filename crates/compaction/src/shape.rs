@@ -8,13 +8,13 @@ use thiserror::Error;
 
 use crate::operations::Operations;
 
-/// The number of an SSTable, which is unique in its tree. The number is also the number of the file.
+/// The number of an SSTable, which is unique in its tree. The file of the SSTable has the same number.
 pub type TableId = u64;
 
 /// The number of a sorted run, which is unique in its tree.
 pub type RunId = u64;
 
-/// An SSTable with a number and a key range, which is all that levels need to know about an SSTable.
+/// The properties of an SSTable that determine its position in a tree: its number and its key range.
 pub trait Placed {
     /// Returns the number of the SSTable.
     fn id(&self) -> TableId;
@@ -24,13 +24,13 @@ pub trait Placed {
     fn largest(&self) -> &[u8];
 }
 
-/// The data of one SSTable that a policy can read.
+/// The properties of one SSTable that a policy can read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableShape {
     /// The number of the SSTable.
     pub id: TableId,
-    /// The size of all keys and values before encoding, plus [`types::ENTRY_CHARGE_BYTES`] for each entry. Policies
-    /// use this size, so that another codec or block format does not change the shape of the tree.
+    /// The size of all keys and values before encoding, plus [`types::ENTRY_CHARGE_BYTES`] for each entry. The size
+    /// does not depend on the codec or block format, so neither of them changes the decisions of a policy.
     pub bytes: u64,
     /// The number of entries, including tombstones.
     pub entries: u64,
@@ -63,7 +63,7 @@ pub struct Run<T> {
     pub tables: Vec<T>,
 }
 
-/// Returns two SSTables of `tables` whose key ranges overlap. Returns `None` if no key ranges overlap.
+/// Returns two SSTables of `tables` whose key ranges overlap. Returns `None` if all key ranges are disjoint.
 pub(crate) fn overlap<'a, T: Placed>(tables: impl Iterator<Item = &'a T>) -> Option<(&'a T, &'a T)> {
     let mut tables: Vec<&T> = tables.collect();
     tables.sort_by(|a, b| a.smallest().cmp(b.smallest()));
@@ -82,7 +82,7 @@ pub struct Level<T> {
 /// level is newer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Levels<T> {
-    /// The levels from level 0 on. The last level is never empty.
+    /// The levels from level 0 on. The last element has at least one run.
     pub levels: Vec<Level<T>>,
 }
 
@@ -134,7 +134,7 @@ impl<T> Default for Levels<T> {
 }
 
 impl<T> Run<T> {
-    /// Returns the sum of `measure` over all SSTables of the run.
+    /// Returns the sum of the results of `measure` for all SSTables of the run.
     pub fn sum(&self, measure: impl Fn(&T) -> u64) -> u64 {
         self.tables.iter().map(measure).sum()
     }
@@ -201,7 +201,8 @@ impl<T> Levels<T> {
 }
 
 impl<T: Placed> Levels<T> {
-    /// Returns the index that a new run gets in `level`, if the new run replaces the SSTables `removed`.
+    /// Returns the index of a new run in `level`, if the new run replaces the SSTables `removed`: the index of the
+    /// newest run that contains one of them, or 0 if the level has none of them.
     pub(crate) fn new_run_index(&self, removed: &HashSet<TableId>, level: usize) -> usize {
         let gives = |run: &Run<T>| run.tables.iter().any(|table| removed.contains(&table.id()));
         self.runs_of(level).iter().position(gives).unwrap_or(0)
@@ -209,8 +210,8 @@ impl<T: Placed> Levels<T> {
 }
 
 impl<T: Placed + Clone> Levels<T> {
-    /// Returns a copy of the levels without the SSTables `removed` and with the SSTables `added` at `place`. Each of
-    /// the two lists may be empty.
+    /// Returns a copy of the levels without the SSTables `removed` and with the SSTables `added` in the run `place`.
+    /// Either list may be empty.
     ///
     /// # Errors
     /// An SSTable of `removed` does not exist, or an SSTable of `added` overlaps another SSTable of its run.
@@ -220,7 +221,7 @@ impl<T: Placed + Clone> Levels<T> {
         Ok(next)
     }
 
-    /// Changes these levels as [`edit`](Self::edit) describes. After an error, the levels must not be used.
+    /// Edits these levels in place, as [`edit`](Self::edit) describes. After an error, the levels must not be used.
     pub(crate) fn apply(
         &mut self,
         removed: &[TableId],

@@ -1,5 +1,5 @@
-//! The simulator, which runs a policy without files. The simulated tree is empty at the start, and receives flushes
-//! one after another.
+//! The simulator. It runs a policy without files, on a simulated tree that is empty at first and then receives one
+//! flush after another.
 
 mod contents;
 mod exact;
@@ -18,18 +18,18 @@ use crate::operations::{OperationWindow, Operations};
 use crate::policy::CompactionPolicy;
 use crate::shape::{InvalidEdit, Levels, OutputRun, RunId, Shape, TableId, TableShape};
 
-/// The largest number of jobs between two flushes. If a policy picks more jobs, the simulation fails, because the
-/// policy seems to pick jobs without end.
+/// The maximum number of jobs between two flushes. If a policy picks more jobs, the simulation fails, because the
+/// policy would probably never stop.
 const MAX_JOBS_PER_FLUSH: u64 = 10_000;
 
-/// The writes that the simulated tree receives. All numbers are at least 1.
+/// The writes of a simulation with equal flushes. All numbers are at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimulatedLoad {
     /// The number of writes in one flush.
     pub writes_per_flush: u64,
     /// The number of key and value bytes of each write.
     pub entry_bytes: u64,
-    /// The largest number of entries in an SSTable. Longer runs are divided into several SSTables. With `u64::MAX`,
+    /// The maximum number of entries in an SSTable. Longer runs are divided into several SSTables. With `u64::MAX`,
     /// each run is one SSTable.
     pub entries_per_table: u64,
     /// The number of keys that are written with equal probability. With `None`, no key is written twice.
@@ -43,7 +43,7 @@ pub struct SimulatedWrites {
     pub flushes: u64,
     /// The number of bytes that the user wrote.
     pub user_bytes_written: u64,
-    /// The bytes written by flushes, without entries that are overwritten in the same flush.
+    /// The bytes that flushes wrote. If a key is written several times in one flush, only the newest write counts.
     pub flush_bytes: u64,
     /// The SSTables and entries that flushes wrote.
     pub flushed: Written,
@@ -63,15 +63,15 @@ pub struct SimulatedWrites {
     pub drops: u64,
     /// The total bytes of the dropped SSTables.
     pub dropped_bytes: u64,
-    /// The largest number of bytes that one merge job read.
+    /// The input size of the largest merge, in bytes.
     pub largest_merge_bytes: u64,
-    /// The largest number of runs that the tree ever had, including the time right after a flush.
+    /// The largest number of runs that the tree had at one time, including the times directly after a flush.
     pub worst_runs: usize,
     /// The current sizes of the levels.
     pub levels: Vec<LevelReport>,
 }
 
-/// Counters of SSTables and of their entries.
+/// A number of SSTables, with their entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
     /// The number of SSTables.
@@ -112,13 +112,15 @@ pub enum SimulationError {
     /// The output of a job does not fit its position.
     #[error("the output of a job does not fit into the tree: {0}")]
     InvalidEdit(#[from] InvalidEdit),
-    /// The policy picks more jobs than the limit without a flush.
-    #[error("the policy does not stop: {MAX_JOBS_PER_FLUSH} jobs after flush {0}")]
+    /// The policy picked more than 10,000 jobs after one flush. Contains the number of this flush,
+    /// from 1.
+    #[error("the policy does not stop: it picked more than {MAX_JOBS_PER_FLUSH} jobs after flush {0}")]
     NeverRests(u64),
 }
 
 impl SimulatedWrites {
-    /// Returns the write amplification: the bytes that flushes and compactions wrote, per byte that the user wrote.
+    /// Returns the write amplification: the bytes that flushes and compactions wrote, divided by the bytes that the
+    /// user wrote.
     pub fn write_amp(&self) -> f64 {
         (self.flush_bytes + self.compaction_bytes_written) as f64 / self.user_bytes_written as f64
     }
@@ -129,7 +131,7 @@ impl SimulatedWrites {
     }
 }
 
-/// A simulated tree with its policy and the entries of its SSTables.
+/// A simulated tree with its policy and the contents of its SSTables.
 pub struct Simulator<'a, C = Spread> {
     policy: &'a dyn CompactionPolicy,
     contents: C,
@@ -215,8 +217,9 @@ impl<'a, C: Contents> Simulator<'a, C> {
         }
     }
 
-    /// Flushes the SSTables that `make` returns, and runs all jobs of the policy. `make` receives the number of the
-    /// first SSTable of the flush, and returns the SSTables. `user_bytes` is the number of bytes that the user wrote.
+    /// Flushes SSTables, and runs all jobs that the policy then picks. `make` receives the contents of the tree and
+    /// the number of the first SSTable, and returns the flushed SSTables. `user_bytes` is the number of bytes that
+    /// the user wrote for this flush.
     ///
     /// # Errors
     /// The policy violates an invariant of the compaction axis.
@@ -238,8 +241,8 @@ impl<'a, C: Contents> Simulator<'a, C> {
         self.rest()
     }
 
-    /// Sets the numbers of lookups and scans since the tree was created. The policy sees the added lookups and scans
-    /// at its next pick. The function ignores the number of flushes in `reads`.
+    /// Sets the numbers of lookups and scans since the tree was created. The policy sees the new numbers at its next
+    /// pick. The function ignores the number of flushes in `reads`.
     pub fn note_reads(&mut self, reads: Operations) {
         self.reads = reads;
     }
@@ -257,7 +260,7 @@ impl<'a, C: Contents> Simulator<'a, C> {
         Operations { flushes: self.report.flushes, ..self.reads }
     }
 
-    /// Runs the jobs of the policy until the policy picks no job.
+    /// Runs the jobs that the policy picks, until it picks no further job.
     fn rest(&mut self) -> Result<(), SimulationError> {
         self.shape.operations = self.window.operations(&self.operations());
         for _ in 0..MAX_JOBS_PER_FLUSH {

@@ -1,5 +1,6 @@
-//! Checks the parameter `size_ratio` (T) of policies. T is a factor between the sizes of levels, or a number of runs.
-//! This module also checks the number of runs in level 0.
+//! Checks the parameter `size_ratio` (T) of policies. Depending on the policy, T is the factor between the sizes of
+//! two levels, or the number of runs that triggers a merge. The module also checks the number of runs that triggers
+//! the compaction of level 0.
 
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +40,10 @@ impl Default for LeveledParams {
 }
 
 impl RunRatioParams {
-    /// Checks `size_ratio`, and returns it as the number of runs that are merged into one run.
+    /// Checks `size_ratio`, and returns the number of runs that are merged into one run.
+    ///
+    /// # Errors
+    /// The number is not from 2 to 1,000,000.
     pub(crate) fn runs(&self) -> Result<usize, String> {
         runs("size_ratio", self.size_ratio)
     }
@@ -53,7 +57,7 @@ pub(crate) fn factor(name: &str, ratio: f64) -> Result<f64, String> {
     if (1.1..=1e6).contains(&ratio) {
         return Ok(ratio);
     }
-    Err(format!("{name} is {ratio}; it must be from 1.1 to 1000000, the ratio of level sizes"))
+    Err(format!("{name} is {ratio}; the size ratio between two levels must be from 1.1 to 1000000"))
 }
 
 /// Checks the parameter `name`, whose value `runs` is the number of runs that triggers a compaction.
@@ -61,7 +65,7 @@ pub(crate) fn runs(name: &str, runs: u64) -> Result<usize, String> {
     if (2..=1_000_000).contains(&runs) {
         return Ok(runs as usize);
     }
-    Err(format!("{name} is {runs}; it must be from 2 to 1000000, the number of runs merged into one"))
+    Err(format!("{name} is {runs}; the number of runs that are merged into one must be from 2 to 1000000"))
 }
 
 /// Checks the number of runs that triggers the compaction of level 0.

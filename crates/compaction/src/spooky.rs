@@ -81,8 +81,7 @@ impl CompactionPolicy for Spooky {
     }
 }
 
-/// Returns the index of the level above the largest level, if a drain of this level is in progress. Otherwise returns
-/// `None`.
+/// Returns the index of the level above the largest level if a drain of this level is in progress.
 fn level_being_drained(shape: &Shape) -> Option<usize> {
     let level = shape.last_level().checked_sub(1).filter(|level| *level > 0)?;
     let ([above], [largest]) = (shape.runs_of(level), shape.runs_of(level + 1)) else { return None };

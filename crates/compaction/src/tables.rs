@@ -1,10 +1,10 @@
-//! Jobs that compact some SSTables of a level together with the overlapping SSTables of the next level.
+//! Jobs that compact some SSTables of a level together with the SSTables of the next level that they overlap.
 
 use crate::job::{Action, Job};
 use crate::shape::{Run, Shape, TableShape};
 
-/// Returns the SSTables of `run` that overlap the key range from `smallest` to `largest`. The time is logarithmic in
-/// the number of SSTables.
+/// Returns the SSTables of `run` that overlap the key range from `smallest` to `largest`, both inclusive. The time is
+/// logarithmic in the number of SSTables.
 pub(crate) fn overlapping<'a>(run: &'a Run<TableShape>, smallest: &[u8], largest: &[u8]) -> &'a [TableShape] {
     let from = run.tables.partition_point(|table| *table.largest < *smallest);
     let to = run.tables.partition_point(|table| *table.smallest <= *largest);

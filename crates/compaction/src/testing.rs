@@ -67,7 +67,8 @@ impl CompactionPolicy for Noting {
     }
 }
 
-/// Returns the write amplification of a policy, and the size of the largest merge as a share of the flushed data.
+/// Simulates a policy for `flushes` flushes. Returns its write amplification, and the input size of its largest merge
+/// as a fraction of the flushed data.
 pub(crate) fn largest_merge(label: &str, load: SimulatedLoad, flushes: u64) -> (f64, f64) {
     let policy = crate::CATALOG.build(&crate::CATALOG.choose(&label.into()).unwrap()).unwrap();
     let policy = Noting(policy, Mutex::new(0));

@@ -38,7 +38,8 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<TimeWin
      min_runs = 4\n",
 );
 
-/// Runs are similar in size if the largest run is smaller than this number times the smallest run.
+/// The factor that decides whether runs are similar in size: the largest run must be smaller than this number times
+/// the smallest run.
 const LIKE: u64 = 2;
 
 /// The policy `time-window` with its parameters.
@@ -87,8 +88,8 @@ impl TimeWindow {
         Job { inputs, level: 1, run: None, action }
     }
 
-    /// Returns the job that merges neighboring runs of similar size in the open window. If there are several such
-    /// groups, the group with the fewest bytes is merged. Returns `None` if there is no such group.
+    /// Returns the job that merges `min_runs` neighboring runs of similar size in the open window. If several such
+    /// groups exist, the group with the fewest bytes is merged. Returns `None` if no such group exists.
     fn merge_inside(&self, shape: &Shape) -> Option<Job> {
         let runs: Vec<_> = shape.runs_of(0).iter().map(|run| (0, run)).collect();
         let bytes = |group: &[(usize, &Run<_>)]| group.iter().map(|(_, run)| run.bytes()).sum::<u64>();

@@ -67,10 +67,13 @@ impl Build<dyn CompactionPolicy> for Unified {
     }
 }
 
-/// The largest fan factor.
+/// The largest valid fan factor F.
 const MOST_FAN: i64 = 1_000_000;
 
-/// Parses the text of a scaling parameter, such as `T4`, and returns W.
+/// Parses a scaling parameter, such as `T4`, and returns W.
+///
+/// # Errors
+/// The text is not a scaling parameter, or is out of range.
 fn parse(text: &str) -> Result<i64, String> {
     let number = |digits: &str| digits.parse::<i64>().ok();
     let scaling = match text.split_at_checked(1) {
@@ -81,8 +84,8 @@ fn parse(text: &str) -> Result<i64, String> {
     };
     scaling.filter(|scaling| (2 - MOST_FAN..=MOST_FAN - 2).contains(scaling)).ok_or_else(|| {
         format!(
-            "scaling_parameters has \"{text}\"; each must be T2 to T{MOST_FAN}, L2 to L{MOST_FAN}, N, or a number \
-             from {} to {}",
+            "scaling_parameters has \"{text}\"; each must be T2 to T{MOST_FAN}, L2 to L{MOST_FAN}, N, or a value of \
+             W from {} to {}",
             2 - MOST_FAN,
             MOST_FAN - 2
         )

@@ -76,7 +76,7 @@ impl Build<dyn CompactionPolicy> for Universal {
             false => Err(format!("{name} is {value}; it must be at least {least}, because {why}")),
         };
         let percent = params.max_size_amplification_percent;
-        at_least("max_size_amplification_percent", percent, 1, "at 0 every flush would rewrite all data")?;
+        at_least("max_size_amplification_percent", percent, 1, "with 0, every flush would rewrite all data")?;
         Ok(Box::new(Self {
             num_runs: at_least("num_runs", params.num_runs, 2, "a single run needs no compaction")?,
             size_ratio_percent: params.size_ratio_percent,
@@ -97,15 +97,15 @@ fn percent_of(bytes: u64, percent: u64) -> u128 {
 }
 
 impl Universal {
-    /// Returns whether the size of all runs except the oldest run, relative to the oldest run, reaches the limit for
-    /// merging all runs.
+    /// Returns whether the space rule applies: the total size of all runs except the oldest, in percent of the size
+    /// of the oldest run, is at least `max_size_amplification_percent`.
     fn is_amplified(&self, runs: &[(usize, &Run<TableShape>)]) -> bool {
         let Some(((_, oldest), newer)) = runs.split_last() else { return false };
         let newer: u64 = newer.iter().map(|(_, run)| run.bytes()).sum();
         percent_of(newer, 100) >= percent_of(oldest.bytes(), self.max_size_amplification_percent)
     }
 
-    /// Returns the end of the group that begins at `start`. The result is the index after the last run of the group.
+    /// Returns the end of the group of runs that begins at `start`, by the size-ratio rule. The end is exclusive.
     fn group_end(&self, runs: &[(usize, &Run<TableShape>)], start: usize) -> usize {
         let mut together = runs[start].1.bytes();
         for (index, (_, run)) in runs.iter().enumerate().skip(start + 1) {

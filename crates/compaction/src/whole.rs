@@ -1,11 +1,11 @@
-//! Jobs that take complete levels or complete runs, and the selection of the level with the highest fill ratio.
+//! Jobs that compact complete levels or complete runs. The module also finds the level with the highest fill ratio.
 
 use crate::job::{Action, Job};
 use crate::shape::{Run, Shape, TableShape};
 
-/// Returns the level with the highest fill ratio `fullness`. Returns `None` if all fill ratios are below 1. Among
-/// equally full levels, the function returns the deepest level, so that later jobs merge upper levels into a level
-/// with space.
+/// Returns the level with the highest result of `fullness`, which returns the fill ratio of a level. Returns `None`
+/// if all fill ratios are below 1. Among equally full levels, the function returns the deepest level, so that later
+/// jobs find space in the next level.
 pub(crate) fn fullest(shape: &Shape, fullness: impl Fn(usize) -> f64) -> Option<usize> {
     (0..shape.levels.levels.len())
         .map(|level| (level, fullness(level)))
@@ -31,8 +31,8 @@ pub(crate) fn merge_within(shape: &Shape, level: usize) -> Job {
     job(shape, &[level], level, Action::Merge)
 }
 
-/// Returns the job that merges runs of consecutive age into one run at the position of the oldest run. `runs` has the
-/// runs with their levels, from newest to oldest.
+/// Returns the job that merges runs that are adjacent in age into one run. The output takes the position of the
+/// oldest of them. `runs` contains the runs with their levels, from newest to oldest.
 pub(crate) fn merge_runs(runs: &[(usize, &Run<TableShape>)]) -> Job {
     let level = runs.last().map_or(0, |(level, _)| *level);
     let inputs = runs.iter().flat_map(|(_, run)| &run.tables).map(|table| table.id).collect();

@@ -1,4 +1,4 @@
-//! Describes this program for the manifests of results.
+//! The description of this program in the manifests of results.
 
 use results::BuildInfo;
 

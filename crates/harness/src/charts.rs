@@ -1,5 +1,5 @@
-//! Creates the renderer of charts. The order of the series is the order of the catalogs. Notes about omitted data go
-//! to standard error.
+//! Creates the renderer of charts. The series of a chart have the order of the variants in the catalogs. Notes about
+//! omitted data go to standard error.
 
 use experiment::catalog_order;
 use plot::FigureStyle;
@@ -12,7 +12,7 @@ pub(crate) fn charts() -> Charts {
     styled(FigureStyle::default())
 }
 
-/// Returns the renderer of charts with a style. The given style overrides the style of the experiment.
+/// Returns the renderer of charts with the style `style`, which overrides the style of an experiment.
 pub(crate) fn styled(style: FigureStyle) -> Charts {
     Charts { order: catalog_order(), style, tell: line }
 }

@@ -34,7 +34,7 @@ pub(crate) use tune::TuneArguments;
 /// The default folder of golden files.
 pub(crate) const DEFAULT_BASELINE: &str = "results/baseline";
 
-/// The name of the hidden subcommand for a writer process. `torture kill` starts and kills such processes.
+/// The name of the hidden subcommand that runs a writer process. `torture kill` starts and kills such processes.
 pub(crate) const WRITER_COMMAND: &str = "writer-process";
 
 /// Build LSM-trees from interchangeable components and benchmark them.
@@ -54,8 +54,8 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// The help of the program. The help lists all subcommands in groups. For each subcommand, the help shows the first
-/// line of the subcommand's help.
+/// The help of `lsmbench` without a subcommand. It lists all subcommands in groups, each with the first line of its
+/// help.
 const OVERVIEW: &str = "\
 lsmbench - build LSM-trees from interchangeable components and benchmark them
 
@@ -180,7 +180,7 @@ pub(crate) enum Command {
     Site(SiteArguments),
     /// Print a completion script for a shell
     Completions {
-        /// Shell
+        /// The shell for which to print the script
         shell: Shell,
     },
     /// Print the manual page
@@ -339,7 +339,7 @@ pub(crate) struct FixturesArguments {
     /// Folder of results that contains the stores
     #[arg(value_name = "RESULTS", default_value = "results")]
     pub(crate) results: PathBuf,
-    /// Remove a store by name, all stores, or stores of other versions
+    /// Remove one fixture by its name, all fixtures, or stale fixtures
     #[arg(long, value_name = "NAME|all|stale")]
     pub(crate) remove: Option<String>,
 }
@@ -396,7 +396,7 @@ pub(crate) struct RunArguments {
     /// Finish an interrupted run; keep its completed trials
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Run one part (K/N, auto or auto/N) in a folder with its number
+    /// Run only one part (K/N, auto or auto/N), in the subfolder K of --out
     ///
     /// A part of a timed experiment contains every N-th round. A part of a counted experiment contains every N-th
     /// configuration. If N is a multiple of the number of rounds, a part contains one round of all baselines and of

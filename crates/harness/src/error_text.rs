@@ -1,5 +1,5 @@
-//! Formats errors for the terminal. The line begins with the problem. The suggestion and the valid values follow the
-//! problem on separate lines.
+//! Formats errors for the terminal. The first line is the problem. The suggestion and the valid values follow on
+//! separate lines.
 
 use types::Problem;
 

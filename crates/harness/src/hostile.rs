@@ -1,5 +1,5 @@
-//! The parsers of untrusted input, for fuzz tests. This module has one function for each parser. The parsers run no
-//! experiments and print nothing.
+//! The parsers of untrusted input, for fuzz tests. Each parser has a function that runs no experiments and prints
+//! nothing.
 
 use std::path::Path;
 
@@ -25,8 +25,8 @@ pub fn design(file: &Path) -> Result<String, String> {
     read_design(file).map(|design| design.to_toml().to_string()).map_err(|problem| problem.to_string())
 }
 
-/// Parses a text as a message to a trial process, and as a message from a trial process. Returns the results of both
-/// parsers as JSON.
+/// Parses a text as a message to a trial process, and also as a message from a trial process. Returns both results as
+/// JSON; `None` if the text is not such a message.
 pub fn message(text: &str) -> (Option<String>, Option<String>) {
     read_messages(text)
 }

@@ -36,13 +36,13 @@ use run::{Ending, RunOptions, interrupt};
 use types::Outcome;
 pub use workbench::Workbench;
 
-/// The exit code if the command found a regression, wrong answers or corruption.
+/// The exit code of a command that found a regression, wrong answers or corruption.
 const BAD_ANSWER: u8 = 1;
 
-/// The exit code of an invalid request.
+/// The exit code of an invalid request, and of a command that failed.
 const BAD_REQUEST: u8 = 2;
 
-/// The exit code after the user interrupted the program. Shells use the same exit code for an interrupted program.
+/// The exit code of a command that the user interrupted: 128 plus the number of SIGINT, as in shells.
 const INTERRUPTED: u8 = 130;
 
 /// Parses the command line, executes its command, and returns the exit code. Prints errors to standard error.
@@ -192,7 +192,8 @@ fn code_of(ending: Ending) -> u8 {
     }
 }
 
-/// Returns the exit code of a command that the user may have interrupted. `is_good` is the result of the command.
+/// Returns the exit code of a command that the user may have interrupted. `is_good` is whether the checks of the
+/// command passed.
 fn ended(is_good: bool) -> u8 {
     match is_good {
         true if interrupt::is_requested() => INTERRUPTED,

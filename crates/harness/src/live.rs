@@ -1,4 +1,4 @@
-//! Serves a page of results on a loopback address. The page updates while a run adds results.
+//! Serves a page of results on a loopback address. The page reloads itself when a run adds results.
 
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -12,22 +12,22 @@ use types::{Outcome, Problem};
 
 use crate::output::line;
 
-/// The maximum time that the server waits for the request of a browser.
+/// The maximum time that the server waits to receive a request or to send its answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The time that the server keeps running after a run, so that open pages can load the final results.
 pub(crate) const LAST_LOOK: Duration = Duration::from_secs(2);
 
-/// The maximum number of bytes that the server reads of a request.
+/// The maximum number of bytes of a request that the server reads.
 const MOST_BYTES: u64 = 16 << 10;
 
-/// A script that reloads the page when there are new results. The hash of the address contains the selections of the
-/// user on the page, so a reload keeps these selections.
+/// A script that reloads the page when the results have changed. The fragment of the URL stores the selections of the
+/// user on the page, so a reload keeps them.
 const RELOAD: &str = "<script>(() => { let known = null; setInterval(async () => { try { \
     const now = await (await fetch('state')).text(); if (known !== null && now !== known) location.reload(); known = now; \
     } catch {} }, 1000); })();</script>\n</body>";
 
-/// The page that the server shows while there are no results.
+/// The page that the server sends while there are no results.
 const EMPTY: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
     <link rel=\"icon\" href=\"data:,\">\n<title>lsmbench</title>\n</head>\n<body>\n<p>No trial has finished yet.</p>\n</body>\n</html>\n";
 
@@ -44,8 +44,9 @@ impl Live {
     /// The port is in use.
     pub(crate) fn bind(folders: Vec<PathBuf>, port: u16) -> Outcome<Self> {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        let listener = TcpListener::bind(address)
-            .map_err(|error| Problem::doing(format!("listen on {address}; choose another port"), error))?;
+        let listener = TcpListener::bind(address).map_err(|error| {
+            Problem::doing(format!("listen on {address}; choose another port with --live"), error)
+        })?;
         let shown = listener.local_addr().map_err(|error| Problem::doing("read the address", error))?;
         line(&format!("live page: http://{shown}/"));
         Ok(Self { folders, listener })
@@ -60,12 +61,12 @@ impl Live {
         }
     }
 
-    /// Serves the page from a separate thread until the program ends.
+    /// Serves the page in a new thread until the program ends.
     pub(crate) fn serve_behind(self) {
         thread::spawn(move || self.serve());
     }
 
-    /// Answers one HTTP request. `last` is the last complete page.
+    /// Answers one HTTP request. `last` is the last page that was generated successfully.
     fn answer(&self, mut stream: &TcpStream, last: &mut Option<String>) -> std::io::Result<()> {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
@@ -102,8 +103,8 @@ impl Live {
         stream.write_all(body.as_bytes())
     }
 
-    /// Returns the current page. While the run writes its files, the files may be inconsistent. While the files are
-    /// inconsistent, the function returns the last complete page.
+    /// Generates the current page. While a run writes its files, they may be inconsistent, and the function returns
+    /// the last page that was generated successfully.
     fn page(&self, last: &mut Option<String>) -> String {
         let begun: Vec<PathBuf> = self.folders.iter().filter(|folder| has_rows(folder)).cloned().collect();
         if !begun.is_empty()
@@ -115,13 +116,14 @@ impl Live {
     }
 }
 
-/// Returns whether a results folder has rows.
+/// Returns whether `runs.csv` in a results folder has at least one row.
 fn has_rows(folder: &Path) -> bool {
     let runs = std::fs::read(Folder::new(folder).runs()).unwrap_or_default();
     runs.iter().filter(|byte| **byte == b'\n').nth(1).is_some()
 }
 
-/// Returns a text with the sizes and times of the files from which the page is generated.
+/// Returns a text that changes whenever a file of the page changes: the sizes and the modification times of these
+/// files.
 fn state(folders: &[PathBuf]) -> String {
     let file = |path: PathBuf| {
         let data = std::fs::metadata(path).ok();

@@ -1,4 +1,5 @@
-//! The program `lsmbench`: the library of this package, together with the variants of the source documents.
+//! The program `lsmbench`: the library of this package, extended with the variants from published documents (crate
+//! `study`).
 
 #[global_allocator]
 static ALLOCATOR: lsmbench::allocation::Counting = lsmbench::allocation::Counting;

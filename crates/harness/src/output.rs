@@ -1,5 +1,4 @@
-//! Functions that write to the two output streams. Results go to standard output, and all other messages go to
-//! standard error.
+//! Writes to the two output streams. Results go to standard output, and all other messages go to standard error.
 
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Write};
@@ -7,7 +6,7 @@ use std::io::{ErrorKind, Write};
 use run::Console;
 use types::{Outcome, Problem};
 
-/// The console of a run, which consists of standard output and standard error.
+/// The console of a run: messages go to standard error, and results to standard output.
 pub(crate) const CONSOLE: Console = Console { line, print };
 
 /// Writes a result to standard output. A closed pipe is not an error.
@@ -32,7 +31,7 @@ pub(crate) fn line(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Aligns the cells of all lines in columns. All lines have the same number of cells.
+/// Aligns the cells of all lines in columns. All lines must have the same number of cells.
 pub(crate) fn aligned(lines: &[Vec<String>]) -> String {
     let columns = lines.first().map_or(0, Vec::len);
     let width = |at: usize| lines.iter().map(|cells| cells[at].chars().count()).max().unwrap_or(0);

@@ -1,4 +1,5 @@
-//! The program with components of other crates. The components are registered first, and then the command runs.
+//! The program `lsmbench` with components of other crates. The program registers these components before it executes
+//! its command.
 
 use std::process::ExitCode;
 
@@ -27,16 +28,15 @@ use crate::output;
 #[derive(Debug, Default)]
 #[must_use = "nothing happens until `main` is called"]
 pub struct Workbench {
-    /// Errors about variants that could not be added.
+    /// The reasons why variants could not be added.
     rejected: Vec<AdditionError>,
 }
 
-/// Declares the list of axes. For each axis, the macro also declares a method that adds a variant to the catalog of
-/// the axis.
+/// Declares the list of axes, and for each axis a method that adds a variant to the catalog of the axis.
 macro_rules! axes {
     ($($(#[$doc:meta])+ $name:ident: $component:ty => $catalog:path;)+) => {
-        /// The axes to which other crates can add variants. Each entry is the name of the axis, which is also its
-        /// method in [`Workbench`], and the catalog of the axis.
+        /// The axes to which other crates can add variants, each as its name and its catalog. The name is also the
+        /// method of [`Workbench`] that adds a variant.
         pub(crate) static AXES: &[(&str, &dyn Axis)] = &[$((stringify!($name), &$catalog)),+];
 
         impl Workbench {
@@ -57,7 +57,7 @@ axes! {
     allocation: dyn bloom::Allocation => bloom::ALLOCATIONS;
     /// Adds a variant of fence pointers, which map a key to the block of the key.
     fence: dyn fence::FencePolicy => fence::CATALOG;
-    /// Adds a search for the SSTables of a sorted run that can contain a key.
+    /// Adds a culling method, which finds the SSTables of a sorted run that can contain a key.
     culling: dyn fence::culling::Culling => fence::culling::CATALOG;
     /// Adds a compaction policy.
     compaction: dyn compaction::CompactionPolicy => compaction::CATALOG;
@@ -87,18 +87,18 @@ axes! {
     range: dyn workload::LengthDistribution => workload::LENGTHS;
     /// Adds a key format.
     key: dyn workload::KeyFormatPolicy => workload::FORMATS;
-    /// Adds a reader of traces.
+    /// Adds a trace format.
     trace: dyn workload::TraceReader => workload::TRACES;
     /// Adds an engine.
     engine: dyn engines::Engine => engines::CATALOG;
-    /// Adds a subject of component experiments.
+    /// Adds a subject of component experiments, which measures one kind of component.
     subject: dyn subject::Subject => subject::SUBJECTS;
     /// Adds a kind of chart.
     chart: dyn plot::ChartKind => plot::KINDS;
 }
 
 impl Workbench {
-    /// Creates the program with its built-in components.
+    /// Creates the program with only its built-in components.
     pub fn new() -> Self {
         Self::default()
     }
@@ -108,8 +108,8 @@ impl Workbench {
         self
     }
 
-    /// Runs the command of the command line and returns the exit code. If a variant could not be added, prints an
-    /// error and returns the exit code 2.
+    /// Executes the command line, and returns the exit code. If a variant could not be added, prints the reasons,
+    /// executes nothing, and returns the exit code 2.
     pub fn main(mut self) -> ExitCode {
         if self.rejected.is_empty() {
             self.rejected.extend(compression::CATALOG.check_codes(compression::Compression::tag).err());

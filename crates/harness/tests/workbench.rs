@@ -237,7 +237,9 @@ fn an_engine_that_declares_too_much_durability_is_caught() {
     let out = text(&killed.stdout);
     assert_eq!(killed.status.code(), Some(1), "{out}{}", text(&killed.stderr));
     assert!(
-        out.contains("violation (declared to survive: acknowledged commits; the store stays in "),
+        out.contains(
+            "violation (the engine declares that acknowledged commits survive; the store is kept in "
+        ),
         "{out}"
     );
     assert!(out.contains("after the kill: a write is lost although the store promised to keep it"), "{out}");

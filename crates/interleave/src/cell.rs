@@ -1,4 +1,5 @@
-//! Plain memory whose accesses loom checks: each read must be ordered after the write, and each write after all reads.
+//! Plain memory in a model. `loom` checks that each read happens after the previous write, and that each write
+//! happens after all previous reads.
 
 #![allow(unsafe_code)]
 

@@ -1,16 +1,17 @@
-//! The lock-free structures of this repository, compiled a second time with the atomics of `loom`. `loom` executes a
-//! model with a few threads in all interleavings, and with all values that the memory model permits for each read.
+//! Model checking of the lock-free structures in this repository. This crate compiles their source files a second
+//! time, with the atomics of `loom`. `loom` executes a model with a few threads in all interleavings, and with all
+//! values that the memory model permits for each read.
 //!
-//! The source files are those of the original crates. Their imports from `crate::sync` resolve to the instrumented
-//! types in this crate. `tests/models.rs` runs the [models](LoomModel). For every site with a memory ordering, the
-//! tests also run each model with this site relaxed.
+//! The source files import their atomics from `crate::sync`, which is a module with instrumented types in this crate.
+//! `tests/models.rs` runs the [models](LoomModel). For every site with a memory ordering, the tests also run each
+//! model with this site relaxed.
 
 mod cell;
 mod models;
 mod sync;
 
 // The modeled files, and small files on which they depend.
-#[expect(dead_code, reason = "a model uses a part of the tree")]
+#[expect(dead_code, reason = "the models use only some functions of this file")]
 #[path = "../../tree/src/visible.rs"]
 mod visible;
 

@@ -1,4 +1,4 @@
-//! The models. Each model has a few threads, and conditions that must hold in every interleaving.
+//! The models. Each model runs a few threads, and asserts conditions that must hold in every interleaving.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -18,11 +18,12 @@ use crate::sync::{AtomicUsize, Ordering, Site, passed, weaken, yield_now};
 use crate::visible::Visible;
 use crate::{arena_skiplist, bplus};
 
-/// A model: its threads, and the conditions that must hold.
+/// A model: a program with a few threads that asserts conditions on a lock-free structure.
 pub struct LoomModel {
     /// The name of the modeled structure.
     pub name: &'static str,
-    /// The maximum number of unforced preemptions; `None` for no limit.
+    /// The maximum number of preemptions in one interleaving; `None` for no limit. A preemption is a switch from a
+    /// thread that could continue.
     pub preemptions: Option<usize>,
     body: fn(),
 }
@@ -32,13 +33,13 @@ pub struct LoomModel {
 pub struct LoomVerdict {
     /// The number of interleavings that loom tried.
     pub interleavings: usize,
-    /// The violated condition; `None` if all conditions hold.
+    /// The message of the violated condition; `None` if all conditions hold in all interleavings.
     pub failure: Option<String>,
-    /// The executed sites with a memory ordering in the modeled crates.
+    /// The atomic operations with an ordering stronger than `Relaxed` that the model executed.
     pub sites: BTreeSet<Site>,
 }
 
-/// The maximum number of steps in one interleaving. If a thread needs more steps, the model assumes that its threads
+/// The maximum number of steps in one interleaving. A model that needs more steps fails, because its threads probably
 /// wait for each other forever.
 const MOST_STEPS: usize = 4000;
 
@@ -60,7 +61,8 @@ pub const MODELS: &[LoomModel] = &[
 ];
 
 impl LoomModel {
-    /// Runs all interleavings of the model. If `weak` names a site, its memory ordering is relaxed.
+    /// Runs the model in all interleavings. If `weak` names an atomic operation, this operation has the ordering
+    /// `Relaxed`.
     pub fn run(&self, weak: Option<&Site>) -> LoomVerdict {
         // The sites are global to the process, so one model runs at a time.
         static RUNNING: Mutex<()> = Mutex::new(());
@@ -88,8 +90,8 @@ impl LoomModel {
     }
 }
 
-/// Model: two commits end in any order. One thread makes two writes, and the other thread makes one write. A thread
-/// that sees a sequence number must see all writes up to this number.
+/// Model: two threads commit, one thread with two writes and the other thread with one write. The commits may end in
+/// any order. A thread that sees a sequence number must see all writes up to this number.
 fn visible() {
     let visible = Arc::new(Visible::new(0));
     let written: Arc<[Watched<bool>; 3]> = Arc::new(std::array::from_fn(|_| Watched::new(false)));
@@ -103,17 +105,17 @@ fn visible() {
                 yield_now();
             }
             let seen = visible.last();
-            assert!([0, 2, 3].contains(&seen), "a reader sees a part of a commit");
+            assert!([0, 2, 3].contains(&seen), "a reader saw only some writes of a commit");
             assert!((0..seen).all(|number| *written[number as usize].get()));
         }
     };
     let writers = [thread::spawn(commit(1, 2)), thread::spawn(commit(3, 3))];
     writers.into_iter().for_each(|writer| writer.join().expect("a thread of the model failed"));
-    assert_eq!(visible.last(), 3, "an acknowledged write is not visible");
+    assert_eq!(visible.last(), 3, "an acknowledged write is not visible at the end");
 }
 
-/// Model: readers access a slot without a lock. A writer replaces the content of the slot and retires the old content,
-/// which must be freed only after its last reader.
+/// Model: readers access a slot without a lock, while a writer replaces the content of the slot and retires the old
+/// content. The old content must not be freed before its last reader has finished.
 fn epochs() {
     struct Shared {
         epochs: Epochs,
@@ -138,7 +140,7 @@ fn epochs() {
             for _ in 0..2 {
                 let reading = shared.epochs.read();
                 let piece = shared.slot.load(Ordering::Acquire);
-                assert!(*shared.pieces[piece].get(), "a reader sees freed memory");
+                assert!(*shared.pieces[piece].get(), "a reader accessed memory after it was freed");
                 drop(reading);
             }
         })
@@ -153,7 +155,7 @@ fn epochs() {
     drop(garbage);
 }
 
-/// The memtables that the models use.
+/// The catalog of the memtables in the models.
 static MEMTABLES: Catalog<dyn MemtablePolicy> = Catalog::new(
     catalog::origin!(),
     "memtable",
@@ -176,8 +178,9 @@ fn value_of(memtable: &dyn Memtable, name: &[u8]) -> Option<Vec<u8>> {
     (memtable.get(key(name), u64::MAX - 1, &mut value) == Lookup::Found).then_some(value)
 }
 
-/// Model: two threads insert concurrently while a third thread reads. Every entry that the reader finds must be
-/// complete, and all entries must be present at the end.
+/// Model: two threads insert concurrently while a third thread reads. `before` are the keys that are inserted first,
+/// and `names` are the keys of the two threads. A get must find a complete entry or no entry, and all entries must be
+/// present at the end.
 fn inserts(memtable: &Arc<dyn Memtable>, before: &[&[u8]], names: [&'static [u8]; 2]) {
     for (name, sequence) in before.iter().zip(1..) {
         memtable.insert(key(name), sequence, Some(name));
@@ -189,14 +192,21 @@ fn inserts(memtable: &Arc<dyn Memtable>, before: &[&[u8]], names: [&'static [u8]
     let writers = [insert(names[0], 20), insert(names[1], 21)];
     for name in names {
         let found = value_of(&**memtable, name);
-        assert!(found.is_none_or(|found| found == name), "a key has the value of another key");
+        assert!(found.is_none_or(|found| found == name), "a get returned the value of another key");
     }
-    before
-        .iter()
-        .for_each(|name| assert!(value_of(&**memtable, name).is_some(), "a key is temporarily missing"));
+    before.iter().for_each(|name| {
+        assert!(
+            value_of(&**memtable, name).is_some(),
+            "a get during the inserts missed a key that was inserted before"
+        )
+    });
     writers.into_iter().for_each(|writer| writer.join().expect("a thread of the model failed"));
     for name in before.iter().chain(&names) {
-        assert_eq!(value_of(&**memtable, name).as_deref(), Some(*name), "an insert is lost");
+        assert_eq!(
+            value_of(&**memtable, name).as_deref(),
+            Some(*name),
+            "a get at the end misses an inserted key"
+        );
     }
 }
 
@@ -229,13 +239,13 @@ fn bplus_walk(direction: Direction) {
     if direction == Direction::Backward {
         seen.reverse();
     }
-    assert!(seen.is_sorted(), "a scan does not advance");
+    assert!(seen.is_sorted(), "a scan returned keys out of order");
     seen.retain(|key| key != b"e");
-    assert_eq!(seen, before, "a scan omits entries that existed before it, or repeats them");
+    assert_eq!(seen, before, "a scan must return each key that existed before it exactly once");
 }
 
-/// Model: a scan reads several versions of a key and another key, while the insert of another version splits their
-/// leaf.
+/// Model: a leaf contains several versions of one key and another key. A scan reads the leaf while the insert of one
+/// more version splits it.
 fn bplus_versions() {
     let memtable = memtable("bplus");
     for (name, sequence) in [b"b", b"b", b"d"].into_iter().zip(1..) {
@@ -247,10 +257,10 @@ fn bplus_versions() {
     };
     memtable.insert(key(b"b"), 20, Some(b"b"));
     let seen = walker.join().expect("a thread of the model failed");
-    assert_eq!(seen, [b"b", b"d"], "a scan returns each key once");
+    assert_eq!(seen, [b"b", b"d"], "a scan must return each key exactly once");
 }
 
-/// Returns the keys of a scan that reads one entry at a time.
+/// Returns the keys of a scan that fetches one entry at a time.
 fn walk(memtable: &dyn Memtable, direction: Direction) -> Vec<Vec<u8>> {
     let mut entries = memtable.entries(Bound::Unbounded, direction, u64::MAX - 1, 1);
     let mut seen = Vec::new();
@@ -261,7 +271,8 @@ fn walk(memtable: &dyn Memtable, direction: Direction) -> Vec<Vec<u8>> {
     seen
 }
 
-/// Model: one thread inserts several keys in order with one call, while another thread inserts a key between them.
+/// Model: one thread inserts several keys in order with one call, while another thread inserts a key between these
+/// keys.
 fn bplus_several() {
     let memtable = memtable("bplus");
     memtable.insert(key(b"a"), 1, Some(b"a"));
@@ -274,10 +285,14 @@ fn bplus_several() {
     });
     for name in [b"b", b"c", b"d"] {
         let found = value_of(&*memtable, name);
-        assert!(found.is_none_or(|found| found == name), "a key has the value of another key");
+        assert!(found.is_none_or(|found| found == name), "a get returned the value of another key");
     }
     writers.into_iter().for_each(|writer| writer.join().expect("a thread of the model failed"));
     for name in [b"a", b"b", b"c", b"d"] {
-        assert_eq!(value_of(&*memtable, name).as_deref(), Some(&name[..]), "an insert is lost");
+        assert_eq!(
+            value_of(&*memtable, name).as_deref(),
+            Some(&name[..]),
+            "a get at the end misses an inserted key"
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! A replacement for the arena of memtables, in which every version and node is in a separate cell whose accesses loom
-//! checks.
+//! A replacement for the arena of memtables in models. Every version and every node is in a separate cell, and `loom`
+//! checks all accesses to the cell.
 //!
 //! References and links come from the file of the real arena ([`reference`]). The memory of the real arena cannot be
 //! used here, because it consists of raw bytes of a memory map. loom cannot check accesses to such bytes, and an atomic
@@ -20,13 +20,13 @@ pub(crate) use self::reference::{AtomicRef, Link, LinkWord, MAX_HEIGHT, Ref, Ver
 use crate::cell::Watched;
 use crate::sync::AtomicU64;
 
-/// The number of bytes of a version in addition to its key and value.
+/// The number of bytes that a version takes in addition to its key and value. The replacement counts none.
 pub(crate) const HEADER_BYTES: usize = 0;
 
-/// The maximum number of versions and nodes in an arena.
+/// The maximum number of versions and nodes in an arena of a model.
 const CELLS: usize = 32;
 
-/// An empty replacement for the pool of memory maps.
+/// The replacement for the pool of memory maps, which has no content.
 #[derive(Debug, Default)]
 pub(crate) struct MapPool {}
 
@@ -36,11 +36,12 @@ type Written = (Vec<u8>, SequenceNumber, Option<Vec<u8>>);
 /// A version with its tower, or an index node.
 enum ArenaCell {
     Version(Watched<Option<Written>>, Vec<Link>),
-    /// A node, and a flag that is written when the node is placed.
+    /// An index node, and a flag that is written before the node is published. A read of the flag must be ordered
+    /// after this write.
     Node(Box<dyn Any + Send + Sync>, Watched<bool>),
 }
 
-/// The replacement for the shared arena.
+/// The replacement for the arena that all threads of a memtable share.
 pub(crate) struct SharedArena {
     // Cells of the standard library, because handing out cells must not order the threads of a model.
     cells: [OnceLock<ArenaCell>; CELLS],
@@ -54,7 +55,7 @@ impl SharedArena {
 
     fn put<T>(&self, cell: ArenaCell) -> Ref<T> {
         let at = self.next.fetch_add(1, Relaxed);
-        assert!(self.cells[at as usize].set(cell).is_ok(), "a cell is given once");
+        assert!(self.cells[at as usize].set(cell).is_ok(), "each cell is given to only one version or node");
         Ref(NonZeroU32::new(at).expect("cells count from 1"), PhantomData)
     }
 
@@ -79,13 +80,17 @@ impl SharedArena {
     }
 
     pub(crate) fn record(&self, version: Ref<Version>) -> VersionRecord<'_> {
-        let ArenaCell::Version(written, _) = self.at(version) else { panic!("a node is no version") };
+        let ArenaCell::Version(written, _) = self.at(version) else {
+            panic!("the reference leads to an index node, not to a version")
+        };
         let (key, sequence, value) = written.get().as_ref().expect("an appended version was written");
         VersionRecord { version, key, sequence: *sequence, value: value.as_deref() }
     }
 
     pub(crate) fn link(&self, version: Ref<Version>, level: usize) -> &Link {
-        let ArenaCell::Version(_, links) = self.at(version) else { panic!("a node has no tower") };
+        let ArenaCell::Version(_, links) = self.at(version) else {
+            panic!("the reference leads to an index node, which has no tower")
+        };
         &links[level]
     }
 
@@ -96,12 +101,14 @@ impl SharedArena {
     }
 
     pub(crate) fn node<T: Send + Sync + 'static>(&self, at: Ref<T>) -> &T {
-        let ArenaCell::Node(node, is_placed) = self.at(at) else { panic!("a version is no node") };
+        let ArenaCell::Node(node, is_placed) = self.at(at) else {
+            panic!("the reference leads to a version, not to an index node")
+        };
         assert!(*is_placed.get());
-        node.downcast_ref().expect("a reference knows the type")
+        node.downcast_ref().expect("a reference has the type of its node")
     }
 
-    #[expect(clippy::unused_self, reason = "the real arena looks where the reference leads")]
+    #[expect(clippy::unused_self, reason = "the real arena reads the memory at the reference")]
     pub(crate) fn prefetch<T>(&self, _: Ref<T>, _: usize) {}
 
     pub(crate) fn versions(&self) -> usize {
@@ -114,7 +121,7 @@ impl SharedArena {
     }
 }
 
-/// A thread's access to the arena, with which the thread appends versions.
+/// The access of one thread to the arena, for appending versions.
 pub(crate) struct Appender<'a>(&'a SharedArena);
 
 impl Appender<'_> {
@@ -127,6 +134,9 @@ impl Appender<'_> {
         self.0.append(key, sequence, value, 0)
     }
 
-    #[expect(clippy::unused_self, reason = "the real one took places in advance")]
+    #[expect(
+        clippy::unused_self,
+        reason = "the real appender reserves memory in advance and returns it here"
+    )]
     pub(crate) fn give_back(&mut self) {}
 }

@@ -1,9 +1,9 @@
-//! The module `crate::sync` of the modeled crates. For its atomics, fences and locks, `loom` tries every interleaving,
-//! and every value that the memory model permits.
+//! The replacement for the module `crate::sync` of the modeled crates. For its atomics, fences and locks, `loom`
+//! tries every interleaving, and every value that the memory model permits.
 //!
-//! Each operation in the source with a stronger ordering than `Relaxed` is a [`Site`]. A test can [weaken](weaken) one
-//! site at a time. If no model fails with a weakened site, the models either do not need its ordering or do not check
-//! it.
+//! Each atomic operation or fence in the source with an ordering stronger than `Relaxed` is a [`Site`]. A test can
+//! [weaken](weaken) one site at a time to `Relaxed`. If no model then fails, the models do not need the original
+//! ordering, or do not check it.
 
 use std::collections::BTreeSet;
 use std::panic::Location;
@@ -13,23 +13,23 @@ pub(crate) use loom::hint::spin_loop;
 pub(crate) use loom::sync::atomic::Ordering;
 pub(crate) use loom::thread::yield_now;
 
-/// Returns the size for a model, which replaces the real size.
+/// Returns the size that a structure has in a model, instead of its real size.
 pub(crate) const fn sized(_real: usize, model: usize) -> usize {
     model
 }
 
-/// A place in the source code with a memory ordering.
+/// A position in the source code of an atomic operation or fence with an ordering stronger than `Relaxed`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Site {
     /// The path of the file, relative to the root of the repository.
     pub file: String,
-    /// The line and the column in the source file.
+    /// The line and the column in the source file, both from 1.
     pub place: (u32, u32),
-    /// The operation at this site.
+    /// The name of the operation, such as `load` or `fence`.
     pub operation: &'static str,
 }
 
-/// The executed sites, and the weakened site.
+/// The sites that were executed, and the site that is weakened.
 struct Sites {
     passed: BTreeSet<Site>,
     weak: Option<Site>,
@@ -38,7 +38,7 @@ struct Sites {
 // A lock of the standard library is used, because the bookkeeping of tests must not order the threads of a model.
 static SITES: StdMutex<Sites> = StdMutex::new(Sites { passed: BTreeSet::new(), weak: None });
 
-/// Sets the site whose memory ordering is relaxed. `None` relaxes no site.
+/// Weakens the memory ordering of a site to `Relaxed`. `None` weakens no site.
 pub(crate) fn weaken(site: Option<Site>) {
     SITES.lock().unwrap_or_else(PoisonError::into_inner).weak = site;
 }
@@ -48,7 +48,8 @@ pub(crate) fn passed() -> BTreeSet<Site> {
     std::mem::take(&mut SITES.lock().unwrap_or_else(PoisonError::into_inner).passed)
 }
 
-/// Returns the requested ordering, or `Relaxed` if the site is weakened. Records the site as executed.
+/// Returns the memory ordering of an operation in the model: `Relaxed` if its site is weakened, and otherwise
+/// `order`. Records the site as executed, unless `order` is `Relaxed`.
 fn ordered(order: Ordering, operation: &'static str, at: &Location<'_>) -> Ordering {
     if order == Ordering::Relaxed {
         return order;
@@ -61,7 +62,7 @@ fn ordered(order: Ordering, operation: &'static str, at: &Location<'_>) -> Order
     if is_weak { Ordering::Relaxed } else { order }
 }
 
-/// A memory fence. If its site is weakened, the fence has no effect.
+/// A memory fence. A fence whose site is weakened does nothing.
 #[track_caller]
 pub(crate) fn fence(order: Ordering) {
     match ordered(order, "fence", Location::caller()) {
@@ -70,7 +71,7 @@ pub(crate) fn fence(order: Ordering) {
     }
 }
 
-/// Declares an atomic integer type.
+/// Declares an atomic integer type that records its sites.
 macro_rules! atomic {
     ($name:ident, $number:ty) => {
         /// An atomic integer.
@@ -126,7 +127,7 @@ impl AtomicUsize {
     }
 }
 
-/// A value per thread of a model.
+/// A separate value for each thread of a model.
 pub(crate) struct PerThread<T> {
     cells: [T; MOST_THREADS],
     owners: StdMutex<Vec<loom::thread::ThreadId>>,
@@ -140,7 +141,7 @@ impl<T: Default + Send> PerThread<T> {
         Self { cells: Default::default(), owners: StdMutex::default() }
     }
 
-    /// Returns the value of this thread.
+    /// Returns the value of the calling thread.
     pub(crate) fn get_or_default(&self) -> &T {
         let own = loom::thread::current().id();
         let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
@@ -151,18 +152,19 @@ impl<T: Default + Send> PerThread<T> {
         &self.cells[at]
     }
 
-    /// Iterates over the values of all threads.
+    /// Iterates over the values for all threads, including threads that do not exist.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.cells.iter()
     }
 }
 
-/// Returns `false`, because a model has no kernel barrier. Readers therefore execute a fence.
+/// Returns `false`, because a model has no process-wide memory barrier of the kernel. Readers therefore execute a
+/// fence.
 pub(crate) fn register_process_barrier() -> bool {
     false
 }
 
-/// Panics if called. Registration always fails, so this function is never called.
+/// Panics. No caller exists, because [`register_process_barrier`] always returns false.
 pub(crate) fn process_barrier() {
     unreachable!("no process barrier was registered")
 }

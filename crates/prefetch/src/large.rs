@@ -1,15 +1,16 @@
-//! Vectors in huge pages for large filters and fence pointers, if the kernel provides huge pages.
+//! Vectors whose memory consists of huge pages, for large filters and fence pointers. Without huge pages in the
+//! kernel, the vectors have ordinary pages.
 //!
 //! A structure of tens of megabytes has more 4 KiB pages than the TLB has entries. Nearly every probe then causes a TLB
 //! miss and a page walk, in addition to the miss in the CPU cache. With huge pages, a search in 4 M key prefixes is
 //! about 10 % faster.
 #![allow(unsafe_code)]
 
-/// Minimum size in bytes of a vector that gets huge pages. This is the size of one huge page, 2 MiB.
+/// Minimum size of a vector that gets huge pages, in bytes: the size of one huge page, 2 MiB.
 const LARGE_BYTES: usize = 2 << 20;
 
-/// Creates an empty vector with capacity for `len` elements. If the vector is large and huge pages are available, its
-/// memory consists of huge pages.
+/// Creates an empty vector with capacity for `len` elements. A vector of at least 2 MiB gets huge pages, if the
+/// kernel provides them.
 pub fn with_room<T>(len: usize) -> Vec<T> {
     let mut vec = Vec::with_capacity(len);
     if len.saturating_mul(size_of::<T>()) >= LARGE_BYTES {
@@ -18,26 +19,29 @@ pub fn with_room<T>(len: usize) -> Vec<T> {
     vec
 }
 
-/// Creates a vector with `len` copies of `item`, in memory like that of [`with_room`].
+/// Creates a vector with `len` copies of `item`. Like [`with_room`], the function uses huge pages for a large vector.
 pub fn filled<T: Clone>(len: usize, item: T) -> Vec<T> {
     let mut vec = with_room(len);
     vec.resize(len, item);
     vec
 }
 
-/// Creates a vector with `len` zeros, in memory like that of [`with_room`].
+/// Creates a vector with `len` default values, such as zeros. Like [`with_room`], the function uses huge pages for a
+/// large vector.
 pub fn zeros<T: Clone + Default>(len: usize) -> Vec<T> {
     filled(len, T::default())
 }
 
-/// Collects the elements of `source` in a vector, in memory like that of [`with_room`].
+/// Collects the elements of `source` in a vector. Like [`with_room`], the function uses huge pages for a large
+/// vector.
 pub fn collected<T>(source: impl ExactSizeIterator<Item = T>) -> Vec<T> {
     let mut vec = with_room(source.len());
     vec.extend(source);
     vec
 }
 
-/// Asks the kernel for huge pages for the memory of the vector. The program must not have accessed this memory yet.
+/// Asks the kernel to use huge pages for the memory of an empty vector. The program must not have accessed this
+/// memory yet. If the kernel rejects the request, the vector keeps ordinary pages.
 #[cfg(target_os = "linux")]
 fn ask_for_huge_pages<T>(vec: &mut Vec<T>) {
     use rustix::mm::{Advice, madvise};

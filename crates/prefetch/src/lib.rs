@@ -1,5 +1,5 @@
-//! Memory hints for structures with random accesses: huge pages for large arrays, and prefetching of cache lines. These
-//! hints change only the time of an access, and never its result.
+//! Memory hints for data structures with random accesses: huge pages for large arrays, and prefetching of cache
+//! lines. The hints change only the time of an access, never its result.
 
 pub mod large;
 mod prefetch;

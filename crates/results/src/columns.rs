@@ -9,7 +9,7 @@ use crate::metric::{Better, Metric, Repeats, Unit, ValueType, columns};
 /// Value of the column `operation` in a row about all operations of a phase together.
 pub const ALL: &str = "all";
 
-/// Path of the engine in a sweep. The column with the swept engines has this path as its name.
+/// Path of the engine in a sweep, and name of the column that contains the engine of each row.
 pub const ENGINE: &str = "engine";
 
 /// First word of the swept paths of a component experiment. The name of a component experiment also begins with this
@@ -72,9 +72,9 @@ columns! {
     P999_NS = "p999_ns", "p99.9 service time", Nanoseconds, Integer, Lower, Varies;
     /// Longest service time.
     MAX_NS = "max_ns", "longest service time", Nanoseconds, Integer, Lower, Varies;
-    /// Gets that found a value.
+    /// Number of gets that found a value.
     FOUND = "found", "gets that found a value", Count, Integer, Neither, ForSeed;
-    /// Gets that found no value.
+    /// Number of gets that found no value.
     MISSING = "missing", "gets that found no value", Count, Integer, Neither, ForSeed;
     /// Key and value bytes of puts, and key bytes of deletes.
     USER_BYTES_WRITTEN = "user_bytes_written", "bytes written by the user", Bytes, Integer, Neither, Exact;
@@ -89,10 +89,10 @@ columns! {
     /// (`flush_bytes` + `compaction_bytes_written`) / `user_bytes_written` at the end of the phase's last operation
     /// (burst value). The bytes of pending compactions are not included.
     WRITE_AMP = "write_amp", "write amplification", Ratio, Number, Lower, Exact;
-    /// Blocks read from storage, both data blocks and index pages. For RocksDB, the column counts only data blocks.
-    /// For redb, the column counts the misses of redb's cache.
+    /// Number of blocks read from storage, both data blocks and index pages. For RocksDB, the column counts only data
+    /// blocks. For redb, the column counts the misses of redb's cache.
     BLOCKS_READ = "blocks_read", "blocks fetched from storage", Count, Integer, Lower, ForSeed;
-    /// Blocks found in the block cache.
+    /// Number of blocks that were found in the block cache.
     BLOCKS_FROM_CACHE = "blocks_from_cache", "blocks found in the cache", Count, Integer, Neither, ForSeed;
     /// Number of data blocks that a get searches, on average. The blocks may come from storage or from the block
     /// cache. In phases of gets, each value that a get fetched from a blob file counts as one more block. Engines
@@ -120,8 +120,8 @@ columns! {
     RUNS = "runs", "sorted runs", Count, Integer, Neither, Exact;
     /// Bytes of all live SSTables and blob files at the end of the phase's last operation.
     TABLE_BYTES = "table_bytes", "bytes of all tables", Bytes, Integer, Lower, Exact;
-    /// Key and value bytes of the newest live version of every key. lsmbench computes the exact value from the
-    /// operations.
+    /// Key and value bytes of all keys that exist, each with its newest value only. lsmbench computes the exact
+    /// number from the operations.
     LIVE_BYTES = "live_bytes", "bytes of live data", Bytes, Integer, Neither, Exact;
     /// `table_bytes` / `live_bytes` at the end of the phase's last operation (burst value).
     SPACE_AMP = "space_amp", "space amplification", Ratio, Number, Lower, Exact;
@@ -142,8 +142,8 @@ columns! {
     RSS_PEAK_BYTES = "rss_peak_bytes", "peak resident memory", Bytes, Integer, Lower, Varies;
     /// Bytes that the operating system wrote to storage for the process.
     OS_WRITE_BYTES = "os_write_bytes", "bytes written by the operating system", Bytes, Integer, Lower, Varies;
-    /// Range tombstones in live SSTables at the end of the phase's last operation. Empty if there are no range
-    /// tombstones.
+    /// Number of range tombstones in live SSTables at the end of the phase's last operation. Empty if there are no
+    /// range tombstones.
     RANGE_TOMBSTONES = "range_tombstones", "range tombstones", Count, Integer, Neither, Exact;
     /// Bytes of blob files written by flushes and compactions. `flush_bytes` and `compaction_bytes_written` include
     /// the bytes in blob files. This column and the next four columns are empty if the design keeps values in
@@ -154,9 +154,9 @@ columns! {
     /// Fraction of `blob_bytes` that belongs to live values. A value is live if an SSTable has a pointer to the
     /// value.
     BLOB_LIVE_SHARE = "blob_live_share", "live share of blob files", Share, Number, Higher, Exact;
-    /// Values that gets and scans fetched from blob files on storage.
+    /// Number of values that gets and scans fetched from blob files on storage.
     BLOB_VALUES_READ = "blob_values_read", "values fetched from blob files", Count, Integer, Lower, ForSeed;
-    /// Values of blob files that gets and scans found in the block cache.
+    /// Number of values of blob files that gets and scans found in the block cache.
     BLOB_VALUES_FROM_CACHE = "blob_values_from_cache", "values of blob files found in the cache", Count, Integer, Neither, ForSeed;
     /// (`wal_bytes` + `flush_bytes` + `compaction_bytes_written`) / `user_bytes_written`.
     WRITE_AMP_WAL = "write_amp_wal", "write amplification with the WAL", Ratio, Number, Lower, Exact;
@@ -286,8 +286,8 @@ columns! {
     /// data are not wrong answers. For these designs, lsmbench does not check scans and multi-gets with missing
     /// entries. The column is empty for all other designs.
     DROPPED_ANSWERS = "dropped_answers", "gets of dropped data", Count, Integer, Neither, Exact;
-    /// Theoretical or physical bounds that values of the row exceed. Verdicts ignore implausible rows. Empty if all
-    /// values are within their bounds.
+    /// The theoretical or physical bounds that values of the row exceed, as text. Verdicts ignore implausible rows.
+    /// Empty if all values are within their bounds.
     IMPLAUSIBLE = "implausible", "beyond a bound", Plain, Text, Neither, Varies;
     /// Number of threads that issued operations. Empty for steps on the store.
     THREADS = "threads", "threads", Count, Integer, Neither, Exact;
@@ -350,11 +350,11 @@ columns! {
     /// Time per operation of the loop around the component. lsmbench runs the same loop without the component to
     /// measure this time. `mean_ns` and `p50_slice_ns` include the time of the loop. Component runs only.
     LOOP_NS = "loop_ns", "time of the empty loop", Nanoseconds, Number, Neither, Varies;
-    /// Build time of the component per entry, as the median of several builds. For a filter, `component.insertion`
-    /// selects the measured work. With `whole`, one thread builds a usable filter from the hashes of the keys,
-    /// including allocation, serialization and opening. With `single` and `batch`, threads insert into shared bits
-    /// until the last thread is done, without allocation and serialization. Do not compare `whole` with `single` or
-    /// `batch`. Component runs only.
+    /// Time to build the component, per entry. The value is the median of several builds. For a filter,
+    /// `component.insertion` selects the measured work. With `whole`, one thread builds a usable filter from the
+    /// hashes of the keys, including allocation, serialization and opening. With `single` and `batch`, threads insert
+    /// into shared bits until the last thread is done, without allocation and serialization. Do not compare `whole`
+    /// with `single` or `batch`. Component runs only.
     BUILD_NS_PER_ENTRY = "build_ns_per_entry", "time to build, per entry", Nanoseconds, Number, Lower, Varies;
     /// Memory of the component in bytes per entry. For fence pointers, an entry is a data block. For other
     /// components, an entry is a key. Component runs only.
@@ -427,13 +427,13 @@ columns! {
     /// limit. Empty in `counted` mode and without hardware counters, as in most virtual machines. Empty for
     /// components, because their phases include untimed work. The same rules apply to the next seven columns.
     CPU_CYCLES = "cpu_cycles", "CPU cycles", Count, Integer, Lower, Varies;
-    /// Instructions that the CPU retired, for the same threads as `cpu_cycles`.
+    /// Number of instructions that the CPU retired, for the threads that `cpu_cycles` covers.
     INSTRUCTIONS = "instructions", "instructions", Count, Integer, Lower, Varies;
     /// CPU cache references (`cache-references` of `perf`). On most CPUs these are accesses to the last-level cache.
     CPU_CACHE_REFERENCES = "cpu_cache_references", "CPU cache references", Count, Integer, Lower, Varies;
     /// CPU cache misses (`cache-misses` of `perf`).
     CPU_CACHE_MISSES = "cpu_cache_misses", "CPU cache misses", Count, Integer, Lower, Varies;
-    /// Branches that the CPU mispredicted.
+    /// Number of branches that the CPU mispredicted.
     BRANCH_MISSES = "branch_misses", "mispredicted branches", Count, Integer, Lower, Varies;
     /// `instructions` / `cpu_cycles`.
     INSTRUCTIONS_PER_CYCLE = "instructions_per_cycle", "instructions per cycle", Ratio, Number, Higher, Varies;
@@ -462,9 +462,9 @@ columns! {
     /// Number of involuntary context switches. In an involuntary context switch, a thread could continue to run, but
     /// the kernel gives its CPU to another thread.
     PREEMPTIONS = "preemptions", "preemptions", Count, Integer, Lower, Varies;
-    /// Page faults without I/O.
+    /// Number of page faults without I/O.
     PAGE_FAULTS = "page_faults", "page faults", Count, Integer, Lower, Varies;
-    /// Page faults that read from storage.
+    /// Number of page faults that read from storage.
     MAJOR_PAGE_FAULTS = "major_page_faults", "major page faults", Count, Integer, Lower, Varies;
     /// Time in which threads of the process were ready to run but had no CPU, summed over the threads that still
     /// exist at the end. Wall time includes this time, but CPU time does not. The cause is a busy machine, or a
@@ -518,7 +518,7 @@ columns! {
     CACHE_CAPACITY_BYTES = "cache_capacity_bytes", "capacity of the cache", Bytes, Integer, Neither, Exact;
     /// Bits per key of filters for new SSTables, at the end of the phase.
     NEW_FILTER_BITS_PER_KEY = "new_filter_bits_per_key", "bits per key of new filters", Ratio, Number, Neither, Exact;
-    /// Decisions of the arbiter that moved memory between memtables, filters and cache.
+    /// Number of decisions of the memory arbiter that moved memory between memtables, filters and cache.
     MEMORY_MOVES = "memory_moves", "moves of memory", Count, Integer, Neither, Exact;
     /// Instructions of user code per operation, as counted by callgrind of valgrind in one additional trial in
     /// `counted` mode. The count covers the first `trials.instructions` operations of the phase of the verdict, with
@@ -564,9 +564,9 @@ pub const SECOND: Metric = Metric {
     definition: "Start of the interval of the row, in seconds since the start of the phase.",
 };
 
-/// Measured columns of `timeline.csv`, in order. Each column is defined as in `runs.csv`, but its value covers one
-/// interval instead of one phase. `seconds` is the length of the interval. Levels, runs and memory are sampled at the
-/// end of the interval.
+/// Measured columns of `timeline.csv`, in order. A column has the definition of the column in `runs.csv` with this
+/// name, but its value covers one interval instead of one phase. `seconds` is the length of the interval. Levels,
+/// runs and memory are sampled at the end of the interval.
 pub static TIMELINE_METRICS: &[Metric] = &[
     SECOND,
     OPS,

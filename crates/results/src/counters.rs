@@ -1,5 +1,5 @@
-//! Counters of a store or of the harness that are not columns of a result file. The [`formulas`] of derived columns
-//! and theoretical models use these counters.
+//! Counters of a store or of the harness that are no columns of a result file, but inputs of [`formulas`] and
+//! theoretical models.
 //!
 //! No column of a result file has the name of one of these counters.
 //!
@@ -16,10 +16,10 @@ columns! {
     GETS_FOUND = "gets_found", "gets that found a value", Count, Integer, Neither, Exact;
     /// Number of gets that a memtable answered.
     GETS_FROM_MEMTABLE = "gets_from_memtable", "gets that a memtable answered", Count, Integer, Neither, Exact;
-    /// Number of gets in a phase that contains only gets. The counter is empty in every other phase.
+    /// Number of gets in the phase, if the phase contains only gets. Empty for every other phase.
     GETS_ALONE = "gets_alone", "gets of a phase with only gets", Count, Integer, Neither, Exact;
-    /// Number of gets and scans in a phase that contains only reads. A multi-get counts once for each of its keys.
-    /// The counter is empty in every other phase.
+    /// Number of gets and scans in the phase, if the phase contains only reads. A multi-get counts once for each of
+    /// its keys. Empty for every other phase.
     READS_ALONE = "reads_alone", "reads of a phase with only reads", Count, Integer, Neither, Exact;
     /// Number of puts, both single puts and puts in batches.
     PUTS = "puts", "puts", Count, Integer, Neither, Exact;
@@ -62,11 +62,11 @@ columns! {
     DEVICE_WRITE_NS = "device_write_ns", "time the device wrote", Nanoseconds, Integer, Lower, Exact;
     /// Number of memory allocations by the threads that issue operations.
     ALLOCATIONS = "allocations", "allocations", Count, Integer, Lower, Varies;
-    /// Entries in the SSTables of a level, including tombstones.
+    /// Number of entries in the SSTables of a level, including tombstones.
     ENTRIES = "entries", "entries", Count, Integer, Neither, Exact;
-    /// Tombstones in the SSTables of a level.
+    /// Number of tombstones in the SSTables of a level.
     TOMBSTONES = "tombstones", "tombstones", Count, Integer, Neither, Exact;
-    /// Data blocks in the SSTables of a level.
+    /// Number of data blocks in the SSTables of a level.
     BLOCKS = "blocks", "data blocks", Count, Integer, Neither, Exact;
     /// Bytes of the data blocks of a level as stored, after compression.
     BLOCK_BYTES = "block_bytes", "bytes of data blocks", Bytes, Integer, Neither, Exact;

@@ -1,4 +1,5 @@
-//! The files of `lsmbench effects`: the effects of swept factors, and the ranking of configurations.
+//! The files that `lsmbench effects` writes: `effects.csv` with the effects of swept factors, and `ranking.csv` with
+//! the ranking of configurations.
 
 use std::path::Path;
 

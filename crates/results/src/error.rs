@@ -1,11 +1,11 @@
-//! Errors in result files. The messages explain how to fix the errors.
+//! The errors of this crate. The messages explain how to fix the problem.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// An error in reading, writing or continuing results.
+/// An error that occurs when results are read, written or continued.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ResultsError {
@@ -31,7 +31,7 @@ pub enum ResultsError {
         /// The path of the file.
         path: PathBuf,
     },
-    /// The columns of the file differ from the columns of the appended rows.
+    /// The columns of the file differ from the columns of the rows to append.
     #[error(
         "{}: the file has results of another experiment: {difference}; choose another folder with --out DIR, or remove the file",
         path.display()
@@ -39,7 +39,8 @@ pub enum ResultsError {
     OtherShape {
         /// The path of the file.
         path: PathBuf,
-        /// The first column name in which the header of the file and the header of the appended rows differ.
+        /// The first column in which the two headers differ, with its name in the file and its name in the rows to
+        /// append.
         difference: String,
     },
     /// The file has a header that no version of this schema has written.
@@ -49,28 +50,30 @@ pub enum ResultsError {
         path: PathBuf,
         /// The number of the column in the line, from 1.
         column: usize,
-        /// The error in the name of the column.
+        /// A description of the invalid name, such as `unknown column "p5_ns"`.
         message: String,
     },
-    /// A row of a file is not valid.
+    /// A line of a file is not valid.
     #[error("{}:{line}: {message}", path.display())]
     Row {
         /// The path of the file.
         path: PathBuf,
         /// The number of the line, from 1.
         line: u64,
-        /// The name of the column, its content, and the expected content.
+        /// The problem of the line, such as `five fields expected`, without the path and the line number. If a field
+        /// has a wrong value, the message names the column, the value and the expected type.
         message: String,
     },
     /// A file has changed since its rows were written.
     #[error(
-        "{}: {message}, because something changed the file after the run; restore a copy of the file, or run the experiment again",
+        "{}: {message}; something changed the file after the run; restore a copy of the file, or run the \
+         experiment again",
         path.display()
     )]
     Changed {
         /// The path of the file.
         path: PathBuf,
-        /// Description of the change.
+        /// The difference between the file and its seal, such as missing bytes.
         message: String,
     },
     /// A requested column does not exist in the table.
@@ -78,7 +81,7 @@ pub enum ResultsError {
     UnknownColumn {
         /// The name of the requested column.
         name: String,
-        /// The most similar column, and the swept columns of the table.
+        /// The remedy: the most similar column if one exists, and the swept columns of the table.
         hint: String,
     },
     /// A swept path cannot be the name of a column.
@@ -89,7 +92,7 @@ pub enum ResultsError {
         /// The reason why the path cannot be the name of a column.
         message: String,
     },
-    /// A value cannot be written to a cell of a table.
+    /// A text cannot be written into a field of a table.
     #[error("column \"{column}\" cannot contain {text:?}: {message}")]
     Cell {
         /// The name of the column.
@@ -104,17 +107,17 @@ pub enum ResultsError {
     Manifest {
         /// The path of the file.
         path: PathBuf,
-        /// The error in the manifest, with line and column if known.
+        /// The problem of the manifest, with line and column if known.
         message: String,
     },
-    /// A latency log cannot be read.
-    #[error("{}:{line}: {message}; charts of latencies need a new run of this configuration", path.display())]
+    /// A latency log cannot be read or written.
+    #[error("{}:{line}: {message}; to draw charts of latencies, run this configuration again", path.display())]
     Latency {
         /// The path of the file.
         path: PathBuf,
         /// The number of the line, from 1.
         line: usize,
-        /// The error in the log.
+        /// The problem of the log.
         message: String,
     },
 }
@@ -125,7 +128,7 @@ impl ResultsError {
     }
 }
 
-/// Returns the name among `names` that is most similar to `wrong`. Returns `None` if no name is similar.
+/// Returns the name that is most similar to `wrong`. Returns `None` if no name is similar enough for a suggestion.
 pub(crate) fn closest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     names
         .map(|name| (strsim::damerau_levenshtein(wrong, name), name))

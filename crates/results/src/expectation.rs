@@ -1,4 +1,4 @@
-//! Expectations of columns. An expectation links a measured column to the column with its theoretical value or bound.
+//! Links each measured column to the column with its theoretical value or bound.
 
 use crate::columns as c;
 use crate::{Metric, Row};
@@ -13,7 +13,7 @@ pub struct Expectation {
     /// The column with the residual (the relative difference between the measured and the expected value), if such a
     /// column exists.
     pub residual: Option<&'static Metric>,
-    /// Whether the second column contains a bound. If not, the second column contains an expected value.
+    /// Whether `by` contains a bound instead of an expected value.
     pub is_bound: bool,
     /// The name of the expectation in the legend of a chart.
     pub name: &'static str,
@@ -51,7 +51,8 @@ impl Expectation {
         EXPECTATIONS.iter().filter(move |expectation| expectation.of.name == column)
     }
 
-    /// Computes the residuals of a row from its measured and expected values.
+    /// Sets each residual of a row that is empty, and whose measured and expected values are known. A residual is
+    /// measured value / expected value − 1. The expected value must be above 0.
     pub fn complete(row: &mut Row) {
         for expectation in EXPECTATIONS {
             let Some(residual) = expectation.residual.filter(|residual| row.get(residual).is_empty()) else {

@@ -49,7 +49,8 @@ impl FoldedStacks {
         self.stacks.values().sum()
     }
 
-    /// Returns the CPU time of each function without the functions that it calls, in nanoseconds.
+    /// Returns the CPU time of each function itself, in nanoseconds. The time of the functions that it calls is not
+    /// included.
     pub fn self_ns(&self) -> BTreeMap<&str, u64> {
         let mut functions = BTreeMap::new();
         for (stack, ns) in &self.stacks {
@@ -61,7 +62,7 @@ impl FoldedStacks {
     /// Reads a file of folded stacks.
     ///
     /// # Errors
-    /// The file cannot be read, or a line has no weight.
+    /// The file cannot be read, or a line does not consist of a stack, a space and a whole number.
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
         let text = std::fs::read_to_string(path).map_err(ResultsError::io(path, "read"))?;
         let mut stacks = Self::default();

@@ -1,4 +1,4 @@
-//! The layout of the results folder of one experiment.
+//! The paths of all files in the results folder of an experiment.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ impl Folder {
     }
 
     /// Returns the path of `noise.csv`. The file has the columns of `runs.csv` and contains the rows of a second
-    /// trial of each baseline. The difference between the two trials of a baseline in a round is noise.
+    /// trial of each baseline. The two trials of a baseline in a round differ only by noise.
     pub fn noise(&self) -> PathBuf {
         self.root.join("noise.csv")
     }
@@ -82,8 +82,8 @@ impl Folder {
     }
 
     /// Returns the path of a latency log, such as `histograms/cell-3-trial-0-lookup.hlog`. A latency log covers one
-    /// phase in one trial of a configuration. Letters, digits, `-` and `_` in the name of the phase remain in the
-    /// path. Any other byte of the name is written as `%` and two hexadecimal digits.
+    /// phase in one trial of a configuration. In the name of the phase, letters, digits, `-` and `_` remain
+    /// unchanged. Any other byte is written as `%` and two hexadecimal digits.
     pub fn histogram(&self, group: Group, phase: &str) -> PathBuf {
         let mut name = format!("cell-{}-trial-{}-", group.cell, group.trial);
         for byte in phase.bytes() {

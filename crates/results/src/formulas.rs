@@ -1,4 +1,4 @@
-//! Derived columns. Most derived columns are a sum of counters divided by another sum of counters.
+//! Formulas of derived columns. Most formulas divide a sum of counters by another sum of counters.
 //!
 //! The formulas apply to the rows of `runs.csv`, `timeline.csv` and `levels.csv` of every engine. The value of a
 //! derived column is computed in each row that has all terms of its formula. A term is a column of the file, or one
@@ -23,30 +23,30 @@ pub struct Formula {
     numerator: &'static [&'static Metric],
     /// The denominator of the quotient.
     denominator: Denominator,
-    /// The meaning of a numerator of 0.
+    /// The value of the column if the numerator is 0.
     zero: Zero,
 }
 
-/// The denominator of a formula.
+/// The second part of a formula. Most formulas have a denominator.
 #[derive(Debug)]
 enum Denominator {
-    /// The denominator is the sum of these metrics.
+    /// The formula divides by the sum of these metrics.
     Sum(&'static [&'static Metric]),
-    /// A factor that converts a unit, such as nanoseconds per second.
+    /// The formula divides by this constant, which converts a unit, such as nanoseconds per second.
     Units(f64),
-    /// The formula is a difference instead of a quotient. The value of the column is the numerator minus the sum of
-    /// these counters, and at least 0.
+    /// The formula subtracts the sum of these metrics from the numerator. A negative difference becomes 0.
     Less(&'static [&'static Metric]),
-    /// The formula has no denominator. If this counter is not 0, the value of the column is the numerator.
+    /// The formula divides by nothing. The column has the value of the numerator if this counter is above 0, and is
+    /// empty otherwise.
     OneWhere(&'static Metric),
 }
 
-/// The meaning of a numerator of 0.
+/// The value of a column whose formula has a numerator of 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Zero {
     /// The value of the column is 0.
     IsZero,
-    /// The column is empty, because a counter of 0 means that the engine does not report the counter.
+    /// The column is empty. Some engines do not report the counter, and a counter that is not reported is 0.
     IsEmpty,
 }
 
@@ -159,8 +159,8 @@ pub static FORMULAS: &[Formula] = &[
     ratio(&c::INSTRUCTIONS_PER_OP, &[&c::INSTRUCTIONS], &[&c::OPS]),
 ];
 
-/// Pairs of a settled column and its metric. The settled column contains the value of the metric after all
-/// compactions have finished.
+/// Pairs of columns: a settled column, and the column whose value it contains after pending flushes and compactions
+/// have finished.
 pub static SETTLED: &[(&Metric, &Metric)] = &[
     (&n::WAL_BYTES_SETTLED, &c::WAL_BYTES),
     (&c::FLUSH_BYTES_SETTLED, &c::FLUSH_BYTES),
@@ -208,7 +208,8 @@ pub fn derive(row: &mut Measurements) {
     }
 }
 
-/// Computes the settled columns of a row. `settled` contains the measurements after all compactions have finished.
+/// Sets the settled columns of a row. `settled` contains the measurements after pending flushes and compactions have
+/// finished.
 pub fn settle(row: &mut Measurements, settled: &Measurements) {
     for (column, of) in SETTLED {
         row.set(column, settled.get(of).clone());

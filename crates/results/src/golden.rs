@@ -1,5 +1,5 @@
-//! Golden files. A golden file is a text file that contains the exact counters of one experiment, with one counter
-//! per line. Golden files are kept in git and are easy to review.
+//! Golden files. A golden file contains the exact values of the counters of one experiment, one value per line.
+//! Golden files are text files that are kept in git and are easy to review.
 
 use std::path::Path;
 
@@ -33,15 +33,15 @@ pub struct GoldenNumber {
     pub operation: String,
     /// The name of the column.
     pub metric: String,
-    /// The value with all its digits.
+    /// The value as text, with all its digits.
     pub value: String,
 }
 
-/// The CSV header of the values.
+/// The CSV header above the values.
 const HEADER: [&str; 5] = ["label", "phase", "operation", "metric", "value"];
 
 impl Golden {
-    /// Writes the file atomically.
+    /// Writes the golden file atomically.
     ///
     /// # Errors
     /// The file system returns an error.
@@ -61,7 +61,8 @@ impl Golden {
     /// Reads a golden file.
     ///
     /// # Errors
-    /// The file cannot be read or is not a golden file.
+    /// The file cannot be read, its first lines or its header are not those of a golden file, or a line does not have
+    /// five fields with a number at the end. The error names the line.
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
         let text = std::fs::read_to_string(path).map_err(ResultsError::io(path, "read"))?;
         let wrong = |line: usize, message: &str| ResultsError::Row {
@@ -76,8 +77,8 @@ impl Golden {
         };
         let mut golden = Self { experiment: told(1, "experiment")?, ..Self::default() };
         let command = told(2, "command")?;
-        golden.command =
-            serde_json::from_str(&command).map_err(|_| wrong(2, "expected a list of texts, as JSON"))?;
+        golden.command = serde_json::from_str(&command)
+            .map_err(|_| wrong(2, "expected the command as a JSON list of texts"))?;
         golden.config_hash = told(3, "config")?;
         let table: Vec<&str> = text.lines().skip(3).collect();
         let mut reader =

@@ -1,4 +1,5 @@
-//! The history file: the medians of every added run, one value per line, oldest run first.
+//! Reads and writes the history file `history.csv`. The file contains medians of metrics for every added run, one
+//! value per line, oldest run first.
 
 use std::path::Path;
 
@@ -29,7 +30,7 @@ columns! {
     OPERATION = "operation", "operation", Plain, Text, Neither, Exact;
     /// Name of the column of `runs.csv` that contains the metric.
     METRIC = "metric", "metric", Plain, Text, Neither, Exact;
-    /// Median over the trials, in the metric's unit.
+    /// Median of the metric over the trials of the run, in the unit of the metric.
     MEDIAN = "median", "median", Plain, Number, Neither, Varies;
     /// Number of trials from which the median is computed.
     TRIALS = "trials", "trials", Count, Integer, Neither, Varies;
@@ -51,7 +52,10 @@ pub fn read(path: &Path) -> Result<Vec<Row>, ResultsError> {
     }
     let (_, rows, torn) = read_rows(path, |header| Schema::read_fixed(path, header, HISTORY))?;
     if let Some(torn) = torn {
-        let message = "the line is truncated; remove this line, and add the run again".to_owned();
+        let message =
+            "the last line is truncated; remove this line, and add its run again with `lsmbench history \
+             --add`"
+                .to_owned();
         return Err(ResultsError::Row { path: path.to_owned(), line: torn.line, message });
     }
     Ok(rows.into_iter().map(|(_, row)| row).collect())

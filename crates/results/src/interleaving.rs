@@ -1,4 +1,4 @@
-//! How the trials of a round share the machine.
+//! The plan of a round: how its trials share the machine.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -20,11 +20,12 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use crate::ResultsError;
 use crate::whole::write_whole;
 
-/// The text before the checksum on the last line. The checksum includes the name of the file, so that two logs with
-/// swapped names are detected.
+/// The text before the checksum on the last line of a log. The checksum includes the name of the file, so that a log
+/// under the name of another log is detected.
 const SEAL: &str = "#[XXH3-64 of the file's name and the bytes above: ";
 
-/// The text before the checksum in files of earlier versions, whose checksum covered only the bytes.
+/// The text before the checksum in logs of earlier versions of lsmbench. Their checksum did not include the name of
+/// the file.
 const EARLIER_SEAL: &str = "#[XXH3-64 of the bytes above: ";
 
 /// The histograms of a log, by tag.
@@ -45,11 +46,10 @@ impl LatencyLog {
         self.histograms.push((tag.into(), histogram));
     }
 
-    /// Writes the log of a phase atomically. `duration` is the duration of the phase.
+    /// Writes the log of a phase atomically, and creates missing folders. `duration` is the duration of the phase.
     ///
     /// # Errors
-    /// A tag contains a comma, a space or a line break, or the file system returns an error. Missing folders are
-    /// created.
+    /// A tag contains a comma, a space or a line break, or the file system returns an error.
     pub fn write(&self, path: &Path, duration: Duration) -> Result<(), ResultsError> {
         let mut bytes = self.encode(path, duration)?;
         let seal = format!("{SEAL}{:016x}]\n", sealed(path, &bytes));
@@ -85,7 +85,8 @@ impl LatencyLog {
     /// Reads a log.
     ///
     /// # Errors
-    /// The file cannot be read, or its bytes do not match its checksum.
+    /// The file cannot be read, its checksum is missing or does not match, or a line is not a valid interval with a
+    /// tag.
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
         Self::decode(path, &std::fs::read(path).map_err(ResultsError::io(path, "read"))?)
     }
@@ -117,8 +118,8 @@ impl LatencyLog {
     }
 }
 
-/// Checks the checksum of a log, and returns the bytes before the checksum. The checksum proves that this module
-/// wrote the bytes. A corrupt length in these bytes therefore cannot cause a large allocation.
+/// Checks the checksum of a log, and returns the bytes before the checksum. Only bytes with a correct checksum are
+/// decoded, so a corrupt length in a log cannot cause a large allocation.
 fn unseal<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a [u8], &'static str> {
     let of = |seal: &'static str, sum: &dyn Fn(&[u8]) -> u64| {
         let (body, end) = bytes.split_at_checked(bytes.len().checked_sub(seal.len() + 16 + "]\n".len())?)?;
@@ -129,13 +130,14 @@ fn unseal<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a [u8], &'static str> {
     match of(SEAL, &|body| sealed(path, body)).or_else(|| of(EARLIER_SEAL, &xxh3_64)) {
         Some((body, true)) => Ok(body),
         Some((_, false)) => {
-            Err("the checksum does not match, so the log is corrupt, or is the log of another measurement")
+            Err("the checksum does not match, so the log is corrupt, or was renamed from the log of another \
+                 measurement")
         }
         None => Err("the log has no checksum, so it is truncated"),
     }
 }
 
-/// Returns the checksum of a log. The checksum covers the bytes of the log and the name of its file.
+/// Computes the checksum of a log from the bytes of the log and the name of its file.
 fn sealed(path: &Path, bytes: &[u8]) -> u64 {
     let name = path.file_name().unwrap_or_default();
     xxh3_64_with_seed(bytes, xxh3_64(name.as_encoded_bytes()))

@@ -1,8 +1,9 @@
-//! The schema of results. This crate defines the meaning of every column, and reads and writes rows, timelines,
+//! The schema of results. This crate defines all columns of result files, and reads and writes rows, timelines,
 //! latency logs and manifests.
 //!
 //! All code that writes, reads, checks, compares or draws results uses the list in [`columns`]. The list defines the
-//! CSV header, the titles and units of chart axes, the better direction of a verdict, and `docs/reference/columns.md`.
+//! CSV header, the titles and units of chart axes, the better direction of a verdict, and
+//! `docs/reference/columns.md`.
 
 pub mod columns;
 pub mod counters;

@@ -1,4 +1,4 @@
-//! The machine of a run, and its sources of timing noise.
+//! The machine on which a run measured, and the sources of timing noise that were found on it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,7 @@
 //! The manifest of a run. The manifest contains all information that is necessary to judge and to repeat the run,
 //! except the measured values.
 //!
-//! The manifest is plain data. The code that runs the experiment fills in the fields of the manifest. Unknown values
-//! are `null`.
+//! The manifest is plain data, which the code that runs the experiment fills in. A value that is unknown is `null`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,14 +15,14 @@ use crate::machine::MachineInfo;
 use crate::whole::write_whole;
 use crate::{Folder, NodeInfo, PartInfo, ResultsError, Seal};
 
-/// The version of the manifest's layout that this crate writes.
+/// The version of the manifest format that this crate reads and writes.
 pub const MANIFEST_VERSION: u64 = 1;
 
 /// `manifest.json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// The version of the manifest format: [`MANIFEST_VERSION`].
+    /// The version of the manifest format, which is 1 for this version of lsmbench.
     pub version: u64,
     /// The name of the experiment: the name of its file without `.toml`.
     pub experiment: String,
@@ -227,7 +226,8 @@ pub struct CellInfo {
     pub streams: Vec<StreamRecord>,
 }
 
-/// First words of each line of [`EngineInfo::mapping`] that names a mismatch.
+/// The prefix of the lines in [`EngineInfo::mapping`] that name a mismatch: a setting that the engine does not
+/// support.
 pub const UNEQUAL: &str = "not equal: ";
 
 /// A storage engine other than lsmbench's own tree.
@@ -367,7 +367,7 @@ pub struct SeamCost {
     pub call_ns: f64,
 }
 
-/// The only field that every version of the manifest has.
+/// The version field, which a manifest of any version has.
 #[derive(Deserialize)]
 struct Version {
     version: u64,
@@ -387,7 +387,8 @@ impl Manifest {
     /// Reads a manifest.
     ///
     /// # Errors
-    /// The file cannot be read, is not a manifest, has a newer version, or does not match its checksum.
+    /// The file cannot be read, is not a manifest, has another version than [`MANIFEST_VERSION`], or does not match
+    /// its checksum.
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
         Self::decode(path, &std::fs::read(path).map_err(ResultsError::io(path, "read"))?)
     }
@@ -395,11 +396,11 @@ impl Manifest {
     fn decode(path: &Path, bytes: &[u8]) -> Result<Self, ResultsError> {
         let wrong = |message: String| ResultsError::Manifest { path: path.to_owned(), message };
         let text =
-            str::from_utf8(bytes).map_err(|error| wrong(format!("this is not a manifest: {error}")))?;
+            str::from_utf8(bytes).map_err(|error| wrong(format!("the file is not a manifest: {error}")))?;
         let text = unseal(text).map_err(|message| wrong(message.to_owned()))?;
         // The version is read first, because a newer layout would only give confusing errors about its fields.
-        let Version { version } =
-            serde_json::from_str(&text).map_err(|error| wrong(format!("this is not a manifest: {error}")))?;
+        let Version { version } = serde_json::from_str(&text)
+            .map_err(|error| wrong(format!("the file is not a manifest: {error}")))?;
         if version != MANIFEST_VERSION {
             return Err(wrong(format!(
                 "the manifest has version {version}, but this lsmbench reads version {MANIFEST_VERSION}; \
@@ -409,10 +410,10 @@ impl Manifest {
         serde_json::from_str(&text).map_err(|error| wrong(format!("the manifest is corrupt: {error}")))
     }
 
-    /// Checks the rows of a folder against their seals.
+    /// Checks the CSV files of a results folder against the seals in the manifest.
     ///
     /// # Errors
-    /// Rows are missing, or rows have changed since the seal was written.
+    /// A file cannot be read, has fewer bytes than its seal, or has changed since the seal was written.
     pub fn check_rows(&self, folder: &Folder) -> Result<(), ResultsError> {
         for (seal, path) in [
             (&self.runs, folder.runs()),
@@ -427,12 +428,13 @@ impl Manifest {
     }
 }
 
-/// Returns the last lines of a manifest, which contain the checksum of the text before these lines.
+/// Returns the last lines of a manifest: its checksum and the end of the JSON object. The checksum covers the text
+/// `body`, which precedes these lines.
 fn ending(body: &str) -> String {
     format!("{SEAL}{:016x}\"\n}}\n", xxh3_64(body.as_bytes()))
 }
 
-/// The text before the checksum.
+/// The text before the checksum in a manifest.
 const SEAL: &str = ",\n  \"checksum\": \"";
 
 /// Appends a checksum of all preceding bytes to a JSON object, as its last field.
@@ -441,7 +443,11 @@ fn seal(text: &str) -> String {
     format!("{body}{}", ending(body))
 }
 
-/// Returns the JSON object without its checksum. Earlier versions wrote no checksum.
+/// Returns the JSON object without its checksum. A text without a checksum, as earlier versions wrote it, is returned
+/// unchanged.
+///
+/// # Errors
+/// The checksum does not match the text.
 fn unseal(text: &str) -> Result<Cow<'_, str>, &'static str> {
     let Some((body, end)) = text.rsplit_once(SEAL) else { return Ok(text.into()) };
     let expected = ending(body);
@@ -513,7 +519,7 @@ mod tests {
             std::fs::write(&path, text).unwrap();
             Manifest::read(&path).unwrap_err().to_string()
         };
-        assert!(message("{}").contains("this is not a manifest: missing field `version`"));
+        assert!(message("{}").contains("the file is not a manifest: missing field `version`"));
         assert!(message(&text.replace("\"version\": 1,", "\"version\": 2,")).contains("has version 2"));
         assert!(message(&text.replace("\"seed\"", "\"sead\"")).contains("unknown field `sead`"));
         for length in 0..text.len() - 1 {

@@ -11,8 +11,8 @@ use crate::{Metric, Value};
 
 /// The measured values of one row, keyed by metric. Values that were not measured are absent.
 ///
-/// The values are serialized as a map from column names to values. Reading rejects a name that is not a column of any
-/// file.
+/// The values are serialized as a map from column names to values. Deserialization rejects a name that is not a
+/// column of any result file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measurements(Vec<(&'static Metric, Value)>);
 
@@ -47,24 +47,25 @@ impl Measurements {
         self.0.iter().find(|(other, _)| other.name == metric.name).map_or(&Value::Empty, |(_, value)| value)
     }
 
-    /// Returns the measured value of a metric as a number.
+    /// Returns the value of a metric as a number. Returns `None` if the metric was not measured or is a text.
     pub fn number(&self, metric: &Metric) -> Option<f64> {
         self.get(metric).number()
     }
 
-    /// Returns the measured value of a metric as an integer.
+    /// Returns the value of a metric as an integer. Returns `None` if the metric was not measured or is not an
+    /// unsigned integer.
     pub fn integer(&self, metric: &Metric) -> Option<u64> {
         self.get(metric).integer()
     }
 
-    /// Adds all values of `other`. The added values replace existing values of equal metrics.
+    /// Adds all values of `other`. A value of `other` replaces the value of the metric, if one exists.
     pub fn extend(&mut self, other: Self) {
         for (metric, value) in other.0 {
             self.set(metric, value);
         }
     }
 
-    /// Removes all values except the values of the metrics in `columns`.
+    /// Removes all values whose metrics are not in one of the lists `columns`.
     pub fn retain(&mut self, columns: &[&[Metric]]) {
         self.0.retain(|(metric, _)| {
             columns.iter().any(|list| list.iter().any(|column| column.name == metric.name))
@@ -91,7 +92,7 @@ impl<'de> Deserialize<'de> for Measurements {
             type Value = Measurements;
 
             fn expecting(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
-                text.write_str("a map from columns to values")
+                text.write_str("a map from column names to values")
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Measurements, A::Error> {
@@ -100,7 +101,10 @@ impl<'de> Deserialize<'de> for Measurements {
                     let unknown = || A::Error::custom(format!("unknown column \"{name}\""));
                     let metric = known(&name).ok_or_else(unknown)?;
                     let value = metric.accept(value).ok_or_else(|| {
-                        A::Error::custom(format!("column \"{name}\" holds {}", metric.kind.expected()))
+                        A::Error::custom(format!(
+                            "the value of column \"{name}\" must be {}",
+                            metric.kind.expected()
+                        ))
                     })?;
                     measurements.set(metric, value);
                 }
@@ -141,7 +145,7 @@ mod tests {
         for (text, expected) in [
             (r#"{"gets": 1}"#, "unknown column \"gets\""),
             (r#"{"opps": 1}"#, "unknown column \"opps\""),
-            (r#"{"ops": 1.5}"#, "column \"ops\" holds a whole number"),
+            (r#"{"ops": 1.5}"#, "the value of column \"ops\" must be a whole number"),
         ] {
             let error = serde_json::from_str::<Measurements>(text).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");

@@ -16,7 +16,7 @@ pub enum Better {
 }
 
 impl Better {
-    /// Returns the note next to an axis, such as `higher is better`. Returns `None` if neither direction is better.
+    /// Returns the note for a chart axis, such as `higher is better`. Returns `None` if neither direction is better.
     pub fn phrase(self) -> Option<&'static str> {
         match self {
             Self::Higher => Some("higher is better"),
@@ -39,7 +39,7 @@ impl fmt::Display for Better {
 /// The unit of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// The column has no unit. The column contains names, or counts of objects that the title of the column names.
+    /// The column has no unit. It contains names, or numbers without a unit, such as the number of a trial.
     Plain,
     /// A number of objects or events.
     Count,
@@ -60,7 +60,8 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Returns the unit for documentation. Returns an empty text for plain numbers.
+    /// Returns the name of the unit for documentation, such as `ns`. Returns an empty text for a column without a
+    /// unit.
     pub fn symbol(self) -> &'static str {
         match self {
             Self::Plain => "",
@@ -88,7 +89,7 @@ pub enum ValueType {
 }
 
 impl ValueType {
-    /// Returns the description for error messages, such as `a whole number`.
+    /// Returns the name of the type for error messages, such as `a whole number`.
     pub fn expected(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -136,7 +137,8 @@ impl Metric {
         self.repeats != Repeats::Varies
     }
 
-    /// Returns whether the values of an exact column depend on the seed, because the seed determines random draws.
+    /// Returns whether the values of the column are exact only for runs with an equal seed, because they depend on
+    /// random draws.
     pub fn is_drawn(&self) -> bool {
         self.repeats == Repeats::ForSeed
     }
@@ -159,7 +161,7 @@ impl Metric {
         }
     }
 
-    /// Converts a value to the type of this column.
+    /// Converts a value to the type of this column, as [`accept`](Self::accept) does.
     ///
     /// # Panics
     /// The value has another type than the column.
@@ -170,7 +172,7 @@ impl Metric {
     }
 }
 
-/// Declares a list of columns once: a constant for each column, and the list in order.
+/// Declares a list of columns: a constant for each column, and a static list of all columns in order.
 macro_rules! columns {
     ($(#[$list_doc:meta])* $list:ident
      $($(#[doc = $definition:literal])+ $constant:ident = $name:literal, $title:literal,

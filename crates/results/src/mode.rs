@@ -1,4 +1,4 @@
-//! The mode of a run: timed, or counters only.
+//! The mode of a run: `timed`, or `counted`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub enum RunMode {
 }
 
 impl RunMode {
-    /// Returns the name of the mode in TOML and results.
+    /// Returns the name of the mode in TOML files and in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Timed => "timed",

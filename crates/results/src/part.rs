@@ -38,14 +38,14 @@ pub struct NodeInfo {
 }
 
 impl PartInfo {
-    /// Returns whether another run measures the same part with the same program.
+    /// Returns whether `other` is the same part of an experiment, measured with the same program.
     pub fn is_same(&self, other: &Self) -> bool {
         let key = |part: &Self| (part.number, part.count, part.program.clone(), part.image.clone());
         key(self) == key(other)
     }
 
-    /// Moves the machine with this name to the end of the list, because the machine continues the part. If the
-    /// machine is not in the list, adds the description that `machine` returns.
+    /// Makes the machine with this name the current machine of the part, which is the last machine in the list. If
+    /// the machine is new, `machine` returns its description.
     pub fn enter(&mut self, name: &str, machine: impl FnOnce() -> MachineInfo) {
         let known = self.nodes.iter().position(|node| node.name == name);
         let node = match known {
@@ -55,7 +55,8 @@ impl PartInfo {
         self.nodes.push(node);
     }
 
-    /// Returns the machines of several parts, sorted by name. The result contains each machine only once.
+    /// Returns the machines of several parts, sorted by name. A machine that ran several parts occurs once, with the
+    /// rounds of all its parts.
     pub fn nodes_of<'a>(parts: impl IntoIterator<Item = &'a Self>) -> Vec<NodeInfo> {
         let mut nodes: BTreeMap<&str, NodeInfo> = BTreeMap::new();
         for node in parts.into_iter().flat_map(|part| &part.nodes) {
@@ -71,7 +72,8 @@ impl PartInfo {
         sorted.collect()
     }
 
-    /// Returns whether no machine other than the current machine ran trials of a round.
+    /// Returns whether no other machine than the current one ran trials of a round. The current machine is the last
+    /// one in the list.
     pub fn is_own(&self, round: u64) -> bool {
         let earlier = self.nodes.split_last().map_or(&[][..], |(_, earlier)| earlier);
         !earlier.iter().any(|node| node.rounds.contains(&round))

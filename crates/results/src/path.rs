@@ -1,4 +1,5 @@
-//! Dotted paths into a configuration: `engine.library`, `design.bloom.bits_per_key`, `phase.load.threads`.
+//! Dotted paths to the settings of a configuration, such as `design.bloom.bits_per_key`, `phase.load.threads` and
+//! `engine.library`.
 
 use crate::columns::ENGINE;
 
@@ -18,7 +19,7 @@ pub struct ConfigPath<'a> {
     parts: Vec<&'a str>,
 }
 
-/// The part of a configuration that a path refers to.
+/// The part of a configuration to which a path leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Root {
     /// The engine.
@@ -29,7 +30,7 @@ pub enum Root {
     Phase,
     /// The parameters of a component under test.
     Component,
-    /// Any other first part of a path, such as the keys of the workload.
+    /// Any other part of a configuration, such as the keys of the workload.
     Other,
 }
 
@@ -39,7 +40,8 @@ impl<'a> ConfigPath<'a> {
         Self { text: path, parts: path.split('.').collect() }
     }
 
-    /// Returns the path of the selected variant on an axis of the design.
+    /// Returns the path of an axis of the design, such as `design.bloom`. The value at this path is the selected
+    /// variant.
     pub fn of_axis(axis: &str) -> String {
         format!("{DESIGN}.{axis}")
     }
@@ -60,22 +62,23 @@ impl<'a> ConfigPath<'a> {
         &self.parts
     }
 
-    /// Returns all parts except the first part.
+    /// Returns all parts after the first part.
     pub fn below(&self) -> &[&'a str] {
         &self.parts[1..]
     }
 
-    /// Returns the axis or group of options of the design. Returns `None` for a path outside of the design.
+    /// Returns the axis, or the group of options, of a path into the design. Returns `None` for any other path.
     pub fn axis(&self) -> Option<&'a str> {
         self.below().first().copied().filter(|_| self.root() == Root::Design)
     }
 
-    /// Returns the name of the phase. Returns `None` for a path outside of the phases.
+    /// Returns the name of the phase in a path into a phase. Returns `None` for any other path.
     pub fn phase(&self) -> Option<&'a str> {
         self.below().first().copied().filter(|_| self.root() == Root::Phase)
     }
 
-    /// Returns the path without a leading `design` or `component`. A path into a phase keeps the name of the phase.
+    /// Returns the path without its first word, if this word is `design` or `component`. Returns any other path
+    /// unchanged.
     pub fn short(&self) -> &'a str {
         let below = self.text.split_once('.').map(|(_, below)| below);
         below.filter(|_| matches!(self.root(), Root::Design | Root::Component)).unwrap_or(self.text)

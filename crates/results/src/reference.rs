@@ -1,4 +1,4 @@
-//! Finds the columns of all result files by name, and renders the reference of the columns as Markdown.
+//! Finds columns of all result files by name, and renders the reference page of the columns.
 
 use std::fmt::Write as _;
 

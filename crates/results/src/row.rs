@@ -3,8 +3,8 @@
 use crate::columns::{CELL, TRIAL};
 use crate::{Measurements, Metric, ResultsError, Schema, Value};
 
-/// A group: the rows of one configuration in one trial. One trial process measures all rows of a group. The rows are
-/// appended to a file in one write.
+/// A group of rows: one trial of one configuration. One trial process measures all rows of the group, and they are
+/// appended to the file in one write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Group {
     /// The number of the configuration.
@@ -30,11 +30,11 @@ impl Row {
         Self { schema: schema.clone(), cells }
     }
 
-    /// Sets a column of the list in [`columns`](crate::columns).
+    /// Sets the value of a column that is in the list in [`columns`](crate::columns).
     ///
     /// # Panics
-    /// The file of the row does not contain the column, or the column has another type. Both errors indicate mistakes
-    /// in the code that measures, not in the results.
+    /// The file of the row does not contain the column, or the value has another type than the column. Both are
+    /// mistakes in the code that measures, not in the results.
     pub fn set(&mut self, metric: &Metric, value: impl Into<Value>) -> &mut Self {
         let at = self.schema.position(metric.name);
         let at = at.unwrap_or_else(|| panic!("the file has no column \"{}\"", metric.name));
@@ -42,7 +42,7 @@ impl Row {
         self
     }
 
-    /// Sets the measured columns of the row.
+    /// Sets the columns of all measured values.
     ///
     /// # Panics
     /// The cases in which [`set`](Self::set) panics.
@@ -51,7 +51,7 @@ impl Row {
         self
     }
 
-    /// Sets the value of a swept path. [`Value::infer`] determines the type from the text.
+    /// Sets the column of a swept path. [`Value::infer`] determines the type of the value from its text.
     ///
     /// # Errors
     /// The path is not swept.

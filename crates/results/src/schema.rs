@@ -1,4 +1,4 @@
-//! The columns of one file: identifying columns, swept paths and metrics.
+//! The columns of one result file: the columns that identify a row, the swept paths, and the metrics.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -61,7 +61,10 @@ impl Column {
         }
     }
 
-    /// Parses the text of one field in this column.
+    /// Parses the text of a field in this column.
+    ///
+    /// # Errors
+    /// The text does not have the type of the column.
     pub(crate) fn parse(&self, text: &str) -> Result<Value, String> {
         match self {
             Self::Swept(_) => Ok(Value::infer(text)),
@@ -118,6 +121,9 @@ impl Schema {
     }
 
     /// Reads the header of a file that must have exactly the columns `metrics`.
+    ///
+    /// # Errors
+    /// A column differs, is missing, or is too much.
     pub(crate) fn read_fixed(path: &Path, header: &[&str], metrics: &[Metric]) -> Result<Self, ResultsError> {
         begins_with(path, header, metrics)?;
         match header.get(metrics.len()) {
@@ -136,7 +142,7 @@ impl Schema {
                 return wrong("a path must not be empty and must not contain control characters");
             }
             if metrics.iter().any(|metric| metric.name == path) {
-                return wrong("this is the name of a measured column");
+                return wrong("a measured column has this name");
             }
             if columns.iter().any(|column| column.name() == path) {
                 return wrong("another column has this name");
@@ -147,8 +153,11 @@ impl Schema {
         Ok(Self { columns: columns.into(), swept: swept.len() })
     }
 
-    /// Reads a header. Measured columns that a newer version added may be missing in the header. All other columns
-    /// must be in the order of the schema.
+    /// Reads a header. Measured columns may be missing, because older versions of lsmbench did not write them. All
+    /// other columns must be present, and all columns must be in the order of the schema.
+    ///
+    /// # Errors
+    /// A column is unknown, missing, duplicate or out of order.
     pub(crate) fn read(path: &Path, header: &[&str]) -> Result<Self, ResultsError> {
         let wrong = |column: usize, message: String| Err(header_error(path, column, message));
         begins_with(path, header, IDENTITY)?;
@@ -164,7 +173,7 @@ impl Schema {
         for (at, name) in rest.iter().enumerate().skip(swept) {
             let Some(place) = metrics[next..].iter().position(|metric| metric.name == *name) else {
                 let message = match closest(name, metrics[next..].iter().map(|metric| metric.name)) {
-                    _ if is_metric(name) => format!("\"{name}\" is out of order or a duplicate"),
+                    _ if is_metric(name) => format!("column \"{name}\" is out of order or a duplicate"),
                     Some(close) => format!("unknown column \"{name}\"; did you mean \"{close}\"?"),
                     None => format!("unknown column \"{name}\"; a newer lsmbench may have written it"),
                 };
@@ -215,12 +224,13 @@ impl Schema {
         })
     }
 
-    /// Returns the names of the columns, which are the header line.
+    /// Returns the names of the columns, in the order of the header line.
     pub(crate) fn header(&self) -> Vec<&str> {
         self.columns.iter().map(Column::name).collect()
     }
 
-    /// Returns a message about the first difference from another schema. Returns `None` if the schemas are equal.
+    /// Returns a text about the first difference between these columns and the columns `theirs` of a file. Returns
+    /// `None` if there is no difference.
     pub(crate) fn difference(&self, theirs: &Self) -> Option<String> {
         let (ours, theirs) = (self.header(), theirs.header());
         let at = (0..ours.len().max(theirs.len())).find(|at| ours.get(*at) != theirs.get(*at))?;
@@ -229,7 +239,7 @@ impl Schema {
     }
 }
 
-/// Checks that a header begins with the expected columns, in order.
+/// Returns an error if a header does not begin with the expected columns, in order.
 fn begins_with(path: &Path, header: &[&str], expected: &[Metric]) -> Result<(), ResultsError> {
     for (at, metric) in expected.iter().enumerate() {
         let found = match header.get(at) {

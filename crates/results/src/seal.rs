@@ -1,6 +1,6 @@
-//! Seals of result files. A seal contains the size and the checksum of a file's rows. The manifest contains the
-//! seals. Only a seal detects a changed digit, a missing line or a duplicate line, because the changed file is
-//! otherwise valid.
+//! Seals of result files. A seal contains the number of lines, the size and the checksum of a file, and is stored in
+//! the manifest. A file with a changed digit, a missing line or a duplicate line can still be valid CSV, so only a
+//! seal detects such a change.
 
 use std::fs;
 use std::path::Path;
@@ -25,10 +25,10 @@ pub struct Seal {
 }
 
 impl Seal {
-    /// Checks a file against its seal.
+    /// Checks the beginning of a file against this seal. The file may have more bytes than the seal.
     ///
     /// # Errors
-    /// The file cannot be read, has fewer bytes than the seal, or has other bytes.
+    /// The file cannot be read, is shorter than the seal, or has other bytes.
     pub fn check(&self, path: &Path) -> Result<(), ResultsError> {
         let bytes = fs::read(path).map_err(ResultsError::io(path, "read"))?;
         let changed = |message: String| ResultsError::Changed { path: path.to_owned(), message };
@@ -39,14 +39,14 @@ impl Seal {
         match format!("{:016x}", xxh3_64(sealed)) == self.xxh3 {
             true => Ok(()),
             false => Err(changed(format!(
-                "the {} lines of the file differ from the lines that the run wrote",
+                "the first {} lines of the file differ from the lines that the run wrote",
                 self.lines
             ))),
         }
     }
 }
 
-/// Computes the seal of a file while the file is written.
+/// Computes the seal of a file incrementally while the file is written.
 #[derive(Clone, Default)]
 pub(crate) struct Sealing {
     hash: Xxh3,

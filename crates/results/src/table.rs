@@ -1,5 +1,5 @@
-//! A table of results. The reader of a table checks every cell. The reader removes an incomplete last line, and
-//! reports the line. A table can filter and group its rows.
+//! Reads the rows of a result file. Every cell is checked, and an incomplete last line is left out. A table can
+//! filter and group its rows.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
@@ -19,8 +19,8 @@ pub struct Table {
     torn: Option<Torn>,
 }
 
-/// The incomplete last line of a file, from a run that was killed while it wrote the line. The rows do not include this
-/// line.
+/// The incomplete last line of a file. A run that was killed while it wrote the line leaves such a line. The rows of
+/// the table do not include it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Torn {
     /// The number of the incomplete line, from 1.
@@ -29,10 +29,10 @@ pub struct Torn {
     pub bytes: usize,
 }
 
-/// Rows with equal values in some columns.
+/// A group of rows that have equal values in the requested columns.
 #[derive(Clone, Debug)]
 pub struct RowGroup<'a> {
-    /// The common values of the rows, in the order of the requested columns.
+    /// The values that the rows have in common, in the order of the requested columns.
     pub key: Vec<Value>,
     /// The rows, in the order of the table.
     pub rows: Vec<&'a Row>,
@@ -42,14 +42,15 @@ impl Table {
     /// Reads `runs.csv`, `timeline.csv`, `levels.csv` or `slices.csv`.
     ///
     /// # Errors
-    /// The file cannot be read or has no complete header. A row has too many or too few fields, or a field of the
-    /// wrong type. The error names the file, the line, the column and the expected content.
+    /// The file cannot be read or has no complete header. A row has too many or too few fields, has a field of the
+    /// wrong type, or occurs twice. The error names the file and the line.
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
         let (schema, numbered, torn) = read_rows(path, |header| Schema::read(path, header))?;
         let (mut rows, mut seen) = (Vec::new(), HashSet::new());
         for (line, row) in numbered {
             if !seen.insert(identity(&row)) {
-                let message = "duplicate row: an earlier row has the same cell, trial, phase and operation";
+                let message = "duplicate row: an earlier row has equal values in all columns that identify a row, \
+                               such as cell, trial, phase and operation";
                 return Err(ResultsError::Row { path: path.to_owned(), line, message: message.to_owned() });
             }
             rows.push(row);
@@ -90,15 +91,14 @@ impl Table {
         Ok(&self.schema.columns()[self.schema.find(name)?])
     }
 
-    /// Returns a table that contains the rows for which `keep` returns true.
+    /// Returns a table with only the rows for which `keep` returns true.
     #[must_use]
     pub fn filter(&self, keep: impl Fn(&Row) -> bool) -> Self {
         let rows = self.rows.iter().filter(|row| keep(row)).cloned().collect();
         Self { path: self.path.clone(), schema: self.schema.clone(), rows, torn: self.torn }
     }
 
-    /// Returns a table that contains the rows with this value in a column. The value has the notation of the CSV
-    /// file.
+    /// Returns a table with only the rows that have this value in a column. `value` is written as in the CSV file.
     ///
     /// # Errors
     /// The column does not exist.
@@ -115,10 +115,10 @@ impl Table {
         Ok(self.group_by(&[column])?.into_iter().map(|mut group| group.key.remove(0)).collect())
     }
 
-    /// Groups the rows by the values of some columns. The groups are in the order of their first rows.
+    /// Groups the rows by their values in `columns`. The groups are in the order of their first rows.
     ///
     /// # Errors
-    /// The column does not exist.
+    /// One of the columns does not exist.
     pub fn group_by(&self, columns: &[&str]) -> Result<Vec<RowGroup<'_>>, ResultsError> {
         let at = columns.iter().map(|name| self.schema.find(name)).collect::<Result<Vec<_>, _>>()?;
         let mut groups: Vec<RowGroup<'_>> = Vec::new();
@@ -136,8 +136,9 @@ impl Table {
         Ok(groups)
     }
 
-    /// Returns the complete groups. A group is complete if the group contains the row `all` of the experiment's last
-    /// phase. Every complete group ends with this row. A resumed run measures all incomplete groups again.
+    /// Returns the complete groups. A group is complete if it has the row of the phase `last_phase` with the
+    /// operation `all`, which is the last row of every complete group. A resumed run measures all incomplete groups
+    /// again.
     pub fn finished(&self, last_phase: &str) -> BTreeSet<Group> {
         self.rows
             .iter()
@@ -151,8 +152,11 @@ impl Table {
 /// The contents of a file: its columns, its rows with their line numbers, and its incomplete last line, if any.
 pub(crate) type RowsOfFile = (Schema, Vec<(u64, Row)>, Option<Torn>);
 
-/// Reads a file. Returns the columns of its header, its rows with their line numbers, and its incomplete last line,
-/// if any.
+/// Reads a CSV file. Returns its columns, its rows with their line numbers, and its incomplete last line, if any.
+/// `read_header` checks the header and returns the columns.
+///
+/// # Errors
+/// The file cannot be read, or a line is not valid.
 pub(crate) fn read_rows(
     path: &Path,
     read_header: impl FnOnce(&[&str]) -> Result<Schema, ResultsError>,
@@ -180,7 +184,10 @@ pub(crate) fn read_rows(
     Ok((schema, rows, torn))
 }
 
-/// Splits a file into its complete lines and its incomplete last line.
+/// Splits the bytes of a file into the text of its complete lines, and its incomplete last line, if any.
+///
+/// # Errors
+/// A complete line is not UTF-8.
 fn split_torn<'a>(path: &Path, bytes: &'a [u8]) -> Result<(&'a str, Option<Torn>), ResultsError> {
     let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     let lines_before = |at: usize| bytes[..at].split(|byte| *byte == b'\n').count() as u64 - 1;
@@ -193,7 +200,7 @@ fn split_torn<'a>(path: &Path, bytes: &'a [u8]) -> Result<(&'a str, Option<Torn>
     Ok((text, torn))
 }
 
-/// Returns the cells that identify a row in its file.
+/// Returns the cells that identify a row in its file, such as cell, trial, phase and operation.
 fn identity(row: &Row) -> Vec<String> {
     let columns = [CELL, TRIAL, PHASE, OPERATION, SECOND, LEVEL, SLICE, SLICE_AGAIN];
     let positions = columns.iter().filter_map(|column| row.schema().position(column.name));
@@ -210,7 +217,11 @@ fn read_cells(schema: &Schema, record: &csv::StringRecord) -> Result<Vec<Value>,
         return Err(format!("{text:?} has a control character, but no field of the file can have one"));
     }
     if record.len() != columns.len() {
-        return Err(format!("{} cells, expected {}", record.len(), columns.len()));
+        return Err(format!(
+            "{} cells, expected {}, the number of columns in the header",
+            record.len(),
+            columns.len()
+        ));
     }
     columns.iter().zip(record).map(|(column, text)| column.parse(text)).collect()
 }

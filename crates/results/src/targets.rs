@@ -1,5 +1,4 @@
-//! Checks of output paths. lsmbench checks the paths before it starts the work whose results it writes to these
-//! paths.
+//! Checks output paths before a long run starts, so that a wrong path fails at once and not after the run.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -11,14 +10,14 @@ use types::{Outcome, Problem};
 pub fn refuse_link(path: &Path) -> Outcome<()> {
     match path.symlink_metadata() {
         Ok(found) if found.is_symlink() => Err(Problem::new(format!(
-            "{} is a symbolic link to another place; remove the link",
+            "{} is a symbolic link, and lsmbench does not write through links; remove the link",
             path.display()
         ))),
         _ => Ok(()),
     }
 }
 
-/// Returns an error if a folder cannot be created or written. The check itself writes nothing, so it does not find
+/// Returns an error if a folder cannot be created or written. The check changes nothing on disk, so it does not find
 /// every problem.
 pub fn check_folder(folder: &Path) -> Outcome<()> {
     let exists = |above: &&Path| above.symlink_metadata().is_ok() || above.as_os_str().is_empty();
@@ -44,7 +43,8 @@ pub fn check_file(path: &Path) -> Outcome<()> {
     check_folder(path.parent().unwrap_or(Path::new("")))
 }
 
-/// Returns an error if the name of an experiment cannot be the name of a folder in the output folder.
+/// Returns an error if the name of an experiment cannot be the name of its results folder: if it is empty, `.` or
+/// `..`, or contains a slash or a control character.
 pub fn check_name(experiment: &str) -> Outcome<()> {
     let is_folder = !matches!(experiment, "" | "." | "..") && !experiment.contains('/');
     if is_folder && !experiment.chars().any(char::is_control) {

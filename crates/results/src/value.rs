@@ -41,7 +41,8 @@ impl Value {
         Self::Text(text.to_owned())
     }
 
-    /// Parses a field of a column with this type. Returns `None` if the text does not have this type.
+    /// Parses a field of a column whose values have the type `kind`. Returns `None` if the text does not have this
+    /// type. An empty text is [`Value::Empty`].
     pub(crate) fn parse(text: &str, kind: ValueType) -> Option<Self> {
         if text.is_empty() {
             return Some(Self::Empty);
@@ -53,7 +54,7 @@ impl Value {
         }
     }
 
-    /// Returns the value as a number, if the value is an integer or a number.
+    /// Returns the value as a number. Returns `None` for a text or an empty value.
     pub fn number(&self) -> Option<f64> {
         match self {
             Self::Integer(number) => Some(*number as f64),
@@ -62,7 +63,7 @@ impl Value {
         }
     }
 
-    /// Returns the value as an integer, if the value is an integer that is not negative and fits.
+    /// Returns the value as an unsigned integer. Returns `None` for a negative integer, and for any other type.
     pub fn integer(&self) -> Option<u64> {
         match self {
             Self::Integer(number) => u64::try_from(*number).ok(),
@@ -70,7 +71,7 @@ impl Value {
         }
     }
 
-    /// Returns the value as text, if the value is text.
+    /// Returns the text. Returns `None` for any other type.
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -139,7 +140,7 @@ impl<'de> Deserialize<'de> for Value {
             type Value = Value;
 
             fn expecting(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
-                text.write_str("a number, a text or nothing")
+                text.write_str("a finite number, a text or null")
             }
 
             fn visit_unit<E>(self) -> Result<Value, E> {
@@ -206,8 +207,8 @@ impl From<i64> for Value {
     }
 }
 
-/// A quotient that is not finite becomes an empty value, because the value was not measured. An example is a hit rate
-/// without accesses.
+/// Converts a number to a value. An infinite number or NaN becomes an empty value, because it is the result of an
+/// undefined quotient, such as a hit rate without accesses.
 impl From<f64> for Value {
     fn from(number: f64) -> Self {
         if number.is_finite() { Self::Number(number) } else { Self::Empty }

@@ -1,5 +1,4 @@
-//! The columns of `verdicts.csv`, and its reader and writer. Other programs can read the verdicts of a run from
-//! `verdicts.csv`.
+//! Columns, reader and writer of `verdicts.csv`, the verdicts of a run for other programs.
 
 use std::path::Path;
 
@@ -76,8 +75,9 @@ columns! {
     CANDIDATE_UNSTEADY_TRIALS = "candidate_unsteady_trials", "candidate's unsteady trials", Count, Integer, Neither, Varies;
 }
 
-/// The first words of the column `doubt` for a candidate that is not comparable with the baseline. For example, a
-/// filter with twice the bits of the baseline is not comparable.
+/// The first words of the column `doubt` if no cost of the candidate, such as memory or false-positive rate, is about
+/// equal to the cost of the baseline. The two are then not comparable. For example, a filter with more bits than the
+/// baseline and fewer false positives is not comparable with it.
 pub const NO_RIVAL: &str = "no rival";
 
 /// Returns an empty row of `verdicts.csv`.

@@ -1,5 +1,5 @@
-//! Writer of result files. The writer appends rows as soon as they are measured, so a killed run loses at most the
-//! current measurement.
+//! The writer of result files. It appends the rows of a trial as soon as they are measured, so a killed run loses at
+//! most the current trial.
 
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -10,7 +10,7 @@ use crate::seal::Sealing;
 use crate::whole::write_whole;
 use crate::{Group, ResultsError, Row, Schema, Seal, Table, Torn, Value};
 
-/// The writer of one CSV file. The writer locks the file against other processes.
+/// The writer of one CSV file. It locks the file, so that no other process of lsmbench writes to it.
 #[derive(Debug)]
 pub struct RowWriter {
     path: PathBuf,
@@ -25,7 +25,7 @@ pub struct RowWriter {
 pub struct Resumed {
     /// The rows that the file keeps.
     pub table: Table,
-    /// The number of rows of unfinished measurements that were removed.
+    /// The number of rows that were removed because their trial did not finish.
     pub dropped_rows: usize,
     /// The incomplete last line that was removed; `None` if the last line was complete.
     pub torn: Option<Torn>,
@@ -114,8 +114,8 @@ impl RowWriter {
         self.write(&bytes)
     }
 
-    /// Returns the seal of the file: its size and its checksum. The function first syncs the rows. If rows are
-    /// missing later, the cause is therefore corruption and not a power failure.
+    /// Syncs the file, and returns its seal: the number of lines, the size and the checksum. After the sync, a power
+    /// failure cannot remove rows that the seal covers.
     ///
     /// # Errors
     /// The file system returns an error.
@@ -137,8 +137,11 @@ impl RowWriter {
     }
 }
 
-/// Returns whether the file must be written from the beginning, because the file does not exist or has an incomplete
-/// header. Removes an incomplete header.
+/// Returns whether the file must be written from the beginning, because it does not exist or has an incomplete
+/// header. A file with an incomplete header is removed.
+///
+/// # Errors
+/// The file cannot be read or removed.
 fn starts_anew(path: &Path, header: &[u8]) -> Result<bool, ResultsError> {
     match std::fs::read(path) {
         Ok(bytes) if bytes.len() < header.len() && header.starts_with(&bytes) => {
@@ -159,7 +162,7 @@ fn length_of_lines(path: &Path, lines: usize) -> Result<u64, ResultsError> {
     Ok(ends.take(lines).last().unwrap_or(0))
 }
 
-/// Writes a new file next to the old file, and replaces the old file with the new file.
+/// Replaces a file atomically with a file that has the header of `schema` and the rows `rows`.
 pub(crate) fn replace(path: &Path, schema: &Schema, rows: &[Row]) -> Result<(), ResultsError> {
     let mut bytes = encode(schema.header().into_iter().map(str::to_owned));
     for row in rows {
@@ -186,7 +189,7 @@ fn encode_row(path: &Path, schema: &Schema, row: &Row) -> Result<Vec<u8>, Result
     Ok(encode(row.cells().iter().map(Value::to_string)))
 }
 
-/// Returns one line of CSV with its line break.
+/// Returns a line of CSV with these cells, including its line break.
 pub(crate) fn encode(cells: impl Iterator<Item = String>) -> Vec<u8> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(cells).expect("writing to memory does not fail");

@@ -1,12 +1,13 @@
-//! The cost of a setting (values of T, K and Z) for the operations of a window. The unit of costs is a byte that
-//! compactions write.
+//! A cost model for the policy `adaptive`. The model predicts the cost of the operations of a window with a setting,
+//! which is a combination of values for T, K and Z. One byte that a compaction writes costs 1.
 //!
 //! Sizes are in buffers, where a buffer is one full memtable. Level i receives runs of T^i buffers, called arrivals.
-//! A run collects up to s = ⌈(T−1)/K⌉ arrivals, and each arrival is merged with the newest run that has fewer
-//! arrivals. In a cycle of T arrivals, the j-th arrival is the p(j)-th arrival of its run, with
-//! p(j) = ((j−1) mod s) + 1. In every level except the last level, an entry is therefore written Σ p(j) / T times, and
-//! the level has Σ ⌈j/s⌉ / T runs on average. Both sums are exact for [`fluid`](crate::fluid) and distinct keys. In
-//! the last level, the cost of an arrival depends on the actual size of the newest run.
+//! A run collects up to s = ⌈(T−1)/K⌉ arrivals. An arrival is merged with the newest run of its level if this run has
+//! fewer than s arrivals. Otherwise, the arrival becomes a new run. In a cycle of T arrivals, the j-th arrival is the
+//! p(j)-th arrival of its run, with p(j) = ((j−1) mod s) + 1. In every level except the last level, an entry is
+//! therefore written Σ p(j) / T times, and the level has Σ ⌈j/s⌉ / T runs on average. Both sums are exact for
+//! [`fluid`](crate::fluid) and distinct keys. In the last level, the cost of an arrival depends on the actual size of
+//! the newest run.
 //!
 //! A get of a missing key reads a block of each run whose filter has a false positive. A get of a present key also
 //! reads a block for each false positive in a newer run. The block with the key is not counted, because every setting
@@ -21,13 +22,14 @@ use crate::gathered::largest_level;
 use crate::operations::Operations;
 use crate::outline::Outline;
 
-/// The mean writes and runs of a level in a full cycle of T arrivals.
+/// Means for one level over a full cycle of T arrivals: how often compactions write an entry, and how many sorted
+/// runs the level has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct LevelForm {
     /// The number of times that compactions write an entry in one level (not level 0) before the entry moves to the
     /// next level.
     writes: f64,
-    /// The number of times that compactions within level 0 write an entry. Writes by flushes are not included.
+    /// The number of times that compactions within level 0 write an entry. The write by the flush is not included.
     first_writes: f64,
     /// The mean number of sorted runs of the level over the time between two arrivals.
     runs: f64,
@@ -51,7 +53,7 @@ impl LevelForm {
     }
 }
 
-/// A setting: values of T, K and Z, with the mean costs of a level.
+/// A setting (values of T, K and Z), with the mean costs of an upper level and of the largest level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Setting {
     pub(super) fluid: Fluid,
@@ -70,7 +72,7 @@ impl Setting {
 /// summed only once.
 #[derive(Clone, Debug)]
 pub(super) struct Sizes {
-    /// The bytes and the number of runs of each level.
+    /// For each level, its size in bytes and its number of runs.
     levels: Vec<(u64, usize)>,
     /// The total size of all levels, in bytes.
     bytes: f64,
@@ -96,7 +98,7 @@ impl Sizes {
         }
     }
 
-    /// Returns the bytes and the number of runs of a level.
+    /// Returns the size of a level in bytes, and its number of runs. Both are 0 for a level without data.
     fn level(&self, level: usize) -> (u64, usize) {
         self.levels.get(level).copied().unwrap_or_default()
     }
@@ -105,11 +107,11 @@ impl Sizes {
 /// The parameters of the cost model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct CostModel {
-    /// The number of windows for which the model assumes the same operations.
+    /// The number of future windows for which the model expects the operations of the observed window again.
     pub(super) horizon: f64,
-    /// The cost of reading a block, expressed as a number of bytes that compactions write.
+    /// The cost of a block that a get or a scan reads, as a number of bytes that compactions write.
     pub(super) read_price: f64,
-    /// The false-positive rate of filters.
+    /// The false-positive rate that the model assumes for all filters, from 0 to 1.
     pub(super) fpr: f64,
 }
 
@@ -123,15 +125,16 @@ struct ExpectedRuns {
 }
 
 impl CostModel {
-    /// Returns the predicted cost of all operations of the horizon in a tree with the sizes `sizes` and the setting
-    /// `setting`. The cost of a change to this setting is not included.
+    /// Returns the predicted cost of all operations during the horizon, for a tree with the sizes `sizes` that has
+    /// the setting `setting`. The cost of changing to this setting is not included.
     pub(super) fn cost(&self, sizes: &Sizes, setting: &Setting) -> f64 {
         let flushed = sizes.operations.flushes as f64 * sizes.buffer_bytes * self.horizon;
         let (writes, runs) = writes_and_runs(sizes, setting, flushed);
         flushed * writes + self.horizon * self.read_price * self.blocks(&sizes.operations, runs)
     }
 
-    /// Returns the number of blocks that gets and scans read. Blocks that every setting reads are not counted.
+    /// Returns the number of blocks that the gets and scans of one window read. The block that contains the key of a
+    /// get is not counted, because every setting reads it.
     fn blocks(&self, operations: &Operations, runs: ExpectedRuns) -> f64 {
         let all = runs.upper + runs.largest;
         let newer = runs.upper + (runs.largest - 1.0).max(0.0) / 2.0;
@@ -140,8 +143,8 @@ impl CostModel {
     }
 }
 
-/// Returns two predictions for a window in which `flushed` bytes are flushed: the number of times that an entry is
-/// written, and the expected runs.
+/// Predicts two values for a time in which `flushed` bytes are flushed: how often an entry is written until it is in
+/// the largest level (its flush included), and how many runs the tree has.
 fn writes_and_runs(sizes: &Sizes, setting: &Setting, flushed: f64) -> (f64, ExpectedRuns) {
     let ratio = setting.fluid.size_ratio as f64;
     let Sizes { bytes, largest_level: deepest, .. } = *sizes;
@@ -177,8 +180,9 @@ fn writes_and_runs(sizes: &Sizes, setting: &Setting, flushed: f64) -> (f64, Expe
     }
 }
 
-/// Returns the number of times that an entry is written in the largest level. The level receives `arrivals` arrivals
-/// and keeps them in `runs` runs.
+/// Returns the number of times that a merge into the largest level writes an entry that arrives there. The data of
+/// the level is equal to `arrivals` arrivals, in `runs` runs. The result is 1 if the newest run is full, because the
+/// arrival then becomes a new run.
 fn last_writes(form: &LevelForm, arrivals: f64, runs: f64) -> f64 {
     let newest = arrivals / runs.max(1.0);
     if newest + 1.0 <= form.run_arrivals { newest + 1.0 } else { 1.0 }

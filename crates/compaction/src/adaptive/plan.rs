@@ -1,5 +1,5 @@
-//! Computes the cost of a change of the setting. To do so, simulates the merges of the change with only the sizes of
-//! the runs.
+//! Predicts how many bytes a change of the setting writes. The module simulates the jobs of the policy on the sizes
+//! of the runs, without keys.
 
 use std::borrow::Cow;
 
@@ -9,9 +9,9 @@ use crate::job::{Action, MAX_LEVEL};
 use crate::outline::{Outline, RunJob};
 use crate::size_ratio;
 
-/// Returns the bytes that merges write after a change to the setting `fluid`, until the tree needs no further job. The
-/// function assumes distinct keys. Returns `None` as soon as `is_too_much` is true for the bytes so far, because the
-/// cost of the remaining merges is then of no interest.
+/// Returns the number of bytes that compactions write after a change to the setting `fluid`, until the tree needs no
+/// further job. The function assumes distinct keys. `is_too_much` receives the bytes written so far. When it returns
+/// true, the function stops and returns `None`.
 pub(super) fn transition_bytes(
     outline: &Outline,
     fluid: Fluid,
@@ -43,7 +43,8 @@ pub(super) fn merge_newest(outline: &Outline, runs: usize, size_ratio: u64) -> R
     RunJob { runs: 0..runs, level, action: Action::Merge }
 }
 
-/// Returns the outline after the job [`merge_newest`], and the bytes that the job writes.
+/// Executes the job that [`merge_newest`] returns. Returns the new outline, and the number of bytes that the job
+/// writes.
 pub(super) fn after_merge(outline: &Outline, runs: usize, size_ratio: u64) -> (Outline, u64) {
     let job = merge_newest(outline, runs, size_ratio);
     let (mut after, bytes) = (outline.clone(), outline.bytes_written(&job));

@@ -1,5 +1,5 @@
-//! The invariants of the compaction axis. Each invariant is a function that checks one policy with one history of a
-//! store.
+//! The invariants of compaction policies. Each invariant is a function that replays one history of a store with a
+//! policy, and returns an error if the policy breaks the invariant.
 
 use catalog::Limit;
 use catalog::laws::ensure;
@@ -8,13 +8,14 @@ use types::SplitMix64;
 use super::store::{KEYS, RunPlan, Store};
 use crate::{Action, CompactionPolicy, Job, Run, Shape, TableShape};
 
-/// The largest allowed number of jobs between two flushes, for a store of this size.
+/// The maximum number of jobs between two flushes. A policy that picks more jobs for such a small store is assumed to
+/// never stop.
 const MAX_JOBS: usize = 1000;
 
 /// The compaction policy under test, with the limits of its variant.
 pub(crate) struct Subject {
     pub(crate) policy: Box<dyn CompactionPolicy>,
-    /// The limits that the variant of the policy declares.
+    /// The limits that the catalog declares for the policy, such as [`Limit::DropsData`].
     pub(crate) limits: &'static [Limit],
 }
 
@@ -45,16 +46,23 @@ type Check = fn(&Subject, &History) -> Result<(), String>;
 
 /// All invariants of the compaction axis, each with its name.
 pub(crate) const INVARIANTS: &[(&str, Check)] = &[
-    ("jobs are valid and change no answer", jobs_change_no_answer),
-    ("only the oldest data is dropped", only_the_oldest_goes),
-    ("a job reaches the bottom exactly if no older data remains", the_bottom_is_where_nothing_older_is),
-    ("the same shape gives the same job", the_same_shape_gives_the_same_job),
+    ("jobs are valid and change no lookup result", jobs_change_no_answer),
+    ("a drop removes only the oldest runs", only_the_oldest_goes),
+    (
+        "reaches_bottom is true if and only if no older data overlaps the output",
+        the_bottom_is_where_nothing_older_is,
+    ),
+    ("equal shapes give equal jobs", the_same_shape_gives_the_same_job),
     ("the policy stops after a finite number of jobs", the_policy_comes_to_rest),
 ];
 
-/// Replays a history of flushes on the policy, and checks the tree after each job. Calls `each` with every job,
-/// before the job is applied. Calls `at_rest` with the shape whenever the policy has no further job. The replay ends
-/// at a job that cannot be applied.
+/// Replays a history of flushes, and applies the jobs that the policy picks. Calls `each` with the store and every
+/// job, before the job is applied. Calls `at_rest` with the shape of the store whenever the policy picks no further
+/// job. The replay ends without an error if a job cannot be applied, or after more than [`MAX_JOBS`] jobs without a
+/// flush.
+///
+/// # Errors
+/// The first error that `each` or `at_rest` returns.
 pub(crate) fn play(
     subject: &Subject,
     history: &History,
@@ -92,13 +100,13 @@ fn jobs_change_no_answer(subject: &Subject, history: &History) -> Result<(), Str
             _ => after == before,
         };
         ensure(store.answers().into_iter().zip(after.answers()).all(kept), || {
-            format!("{job:?} changes an answer")
+            format!("{job:?} changes the result of a lookup")
         })
     };
     play(subject, history, check, |_| Ok(()))
 }
 
-/// Checks that a drop job removes complete runs, that these runs are the oldest runs, and that the newest run
+/// Checks that a drop job removes exactly the oldest runs, each with all its SSTables, and that the newest run
 /// remains.
 fn only_the_oldest_goes(subject: &Subject, history: &History) -> Result<(), String> {
     let check = |store: &Store, job: &Job| {
@@ -109,10 +117,10 @@ fn only_the_oldest_goes(subject: &Subject, history: &History) -> Result<(), Stri
         let runs: Vec<&Run<TableShape>> = shape.levels.runs().map(|(_, run)| run).collect();
         let goes = |run: &Run<TableShape>| run.tables.iter().all(|table| job.inputs.contains(&table.id));
         let stays = runs.iter().take_while(|run| !goes(run)).count();
-        ensure(stays > 0, || format!("{job:?} drops the newest run"))?;
+        ensure(stays > 0, || format!("{job:?} drops the newest run, which must remain"))?;
         let tables: usize = runs[stays..].iter().map(|run| run.tables.len()).sum();
         ensure(runs[stays..].iter().all(|run| goes(run)) && tables == job.inputs.len(), || {
-            format!("{job:?} drops data, but older data remains")
+            format!("{job:?} drops SSTables that are not exactly the oldest runs")
         })
     };
     play(subject, history, check, |_| Ok(()))
@@ -127,7 +135,10 @@ fn the_bottom_is_where_nothing_older_is(subject: &Subject, history: &History) ->
         }
         let bottom = job.reaches_bottom(&levels);
         ensure(bottom != store.has_older_than(job), || {
-            format!("for {job:?}, reaches_bottom is {bottom}, which is wrong")
+            let older = if bottom { "an" } else { "no" };
+            format!(
+                "for {job:?}, reaches_bottom returned {bottom}, but {older} older SSTable overlaps the output"
+            )
         })
     };
     play(subject, history, check, |_| Ok(()))
@@ -136,7 +147,9 @@ fn the_bottom_is_where_nothing_older_is(subject: &Subject, history: &History) ->
 fn the_same_shape_gives_the_same_job(subject: &Subject, history: &History) -> Result<(), String> {
     let same = |shape: &Shape| {
         let (once, again) = (subject.policy.pick(shape), subject.policy.pick(&shape.clone()));
-        ensure(once == again, || format!("{once:?}, then {again:?}"))
+        ensure(once == again, || {
+            format!("two picks for one shape gave {once:?} and {again:?}; they must be equal")
+        })
     };
     play(subject, history, |store, _| same(&store.shape()), same)
 }
@@ -154,7 +167,8 @@ fn the_policy_comes_to_rest(subject: &Subject, history: &History) -> Result<(), 
     )?;
     ensure(rests == history.flushes.len() + 1, || {
         format!(
-            "the policy stopped picking jobs {rests} times; it must stop once at the start and once per flush"
+            "the policy did not stop after every flush: it stopped {rests} times, but must stop once at the start \
+             and once per flush"
         )
     })
 }

@@ -1,4 +1,4 @@
-//! A simulated store that is small enough for a check of every key. The SSTables of the store contain entries, and
+//! A simulated store that is small enough to check every key after each job. Its SSTables contain their entries, and
 //! compactions merge these entries.
 
 use std::collections::BTreeMap;
@@ -10,10 +10,10 @@ use crate::{Action, Job, Levels, Operations, OutputRun, Placed, Shape, TableId, 
 const ENTRY_BYTES: u64 = 10;
 const BUFFER_BYTES: u64 = 10 * ENTRY_BYTES;
 
-/// The exclusive upper bound of the keys that may be written.
+/// The exclusive upper bound of the keys of a history. Keys start at 0.
 pub(crate) const KEYS: u16 = 64;
 
-/// The content of a sorted run. For each key, the value `true` is a write, and `false` is a tombstone.
+/// The content of a sorted run, by key. The value is `true` for a tombstone, and `false` for a put.
 pub(crate) type RunPlan = BTreeMap<u16, bool>;
 
 /// The newest version of a key in an SSTable.
@@ -36,11 +36,11 @@ impl Placed for Table {
     }
 
     fn smallest(&self) -> &[u8] {
-        self.entries.first_key_value().expect("tables are not empty").0
+        self.entries.first_key_value().expect("an SSTable has at least one entry").0
     }
 
     fn largest(&self) -> &[u8] {
-        self.entries.last_key_value().expect("tables are not empty").0
+        self.entries.last_key_value().expect("an SSTable has at least one entry").0
     }
 }
 
@@ -48,8 +48,7 @@ impl Placed for Table {
 #[derive(Clone, Default)]
 pub(crate) struct Store {
     levels: Levels<Table>,
-    /// The next unused number for an SSTable or a run. The store has one counter for sequence numbers, SSTable
-    /// numbers and run numbers.
+    /// The last number that was used. Sequence numbers, SSTable numbers and run numbers come from this one counter.
     next: u64,
 }
 
@@ -115,8 +114,8 @@ impl Store {
         }
     }
 
-    /// Returns, for each key, the sequence number of its newest write. The element is `None` if the key is absent or
-    /// deleted.
+    /// Returns the sequence number of the newest write of each key, indexed by key. The element is `None` if the key
+    /// is absent or deleted.
     pub(crate) fn answers(&self) -> Vec<Option<u64>> {
         let newest = |key: u16| {
             let versions =
@@ -149,8 +148,9 @@ impl Store {
         Ok(())
     }
 
-    /// Returns whether any remaining SSTable is older than the output and overlaps the keys of the output. For the
-    /// check, the function puts an SSTable with the key range of the output at the position of the output.
+    /// Returns whether an SSTable that is not an input of `job` is older than the output and overlaps the key range
+    /// of the output. To find out, the function replaces the inputs by one SSTable with their key range at the
+    /// position of the output.
     pub(crate) fn has_older_than(&self, job: &Job) -> bool {
         let inputs = self.inputs(job);
         let marker =

@@ -1,5 +1,4 @@
-//! The process of an external policy. This module starts the process, sends requests to the process line by line, and
-//! ends the process.
+//! Controls the process of an external policy: starts the process, sends requests line by line, and ends the process.
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -14,19 +13,19 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use serde::Deserialize;
 
-/// The version of the protocol.
+/// The version of the protocol, which the process must confirm in its answer to the greeting.
 const PROTOCOL: u64 = 1;
 
 /// The first line that is sent to a process.
 const GREETING: &str = r#"{"axis": "compaction", "protocol": 1}"#;
 
-/// The largest length of an answer line, in bytes.
+/// The maximum length of an answer line, in bytes, including the newline.
 const MAX_ANSWER_BYTES: u64 = 16 << 20;
 
-/// The largest number of bytes that an error message quotes from an answer, and from standard error.
+/// The maximum number of bytes that an error message quotes: of an answer, and of the standard error of the process.
 const SHOWN_BYTES: usize = 400;
 
-/// The number of [`END_STEP`]s that a process may take to end after its input has ended.
+/// The maximum time that a process may take to end after its input is closed, as a number of [`END_STEP`]s.
 const END_STEPS: u32 = 200;
 
 /// The time between two checks whether a process has ended.
@@ -38,7 +37,7 @@ struct Greeted {
     protocol: u64,
 }
 
-/// The failure of a process.
+/// The reason why a process failed, with the answer that caused the failure.
 pub(super) struct Failure {
     /// The line that the process printed. `None` if the process printed no line.
     answer: Option<String>,
@@ -66,13 +65,14 @@ pub(super) struct PolicyProcess {
 /// A running process.
 struct Running {
     child: Child,
-    /// The channel for lines to the thread that communicates with the process.
+    /// Sends request lines to the thread that communicates with the process. `None` after the input of the process is
+    /// closed.
     questions: Option<SyncSender<String>>,
-    /// The channel that delivers the answer lines of the process.
+    /// Receives the answer lines of the process.
     answers: Receiver<Result<String, Failure>>,
-    /// The last bytes of the standard error of the process.
+    /// The last bytes that the process wrote to standard error.
     errors: Arc<Mutex<Vec<u8>>>,
-    /// A channel that is disconnected when the standard error of the process has been read to the end.
+    /// A channel that is disconnected when the standard error of the process has reached its end.
     errors_end: Receiver<()>,
     /// Whether the exit status of the process was collected. If so, the kernel may already use the process ID for
     /// another process.
@@ -88,7 +88,7 @@ impl PolicyProcess {
         let program = command.first().map_or("", String::as_str);
         if !is_there(program) {
             return Err(format!(
-                "command is {command:?}: no program \"{program}\"; a name is looked up in PATH, and a \
+                "command is {command:?}, but no program \"{program}\" exists; a name is looked up in PATH, and a \
                  relative path starts at the current directory"
             ));
         }
@@ -113,12 +113,12 @@ impl PolicyProcess {
         }
         match &self.running {
             Some(running) => running.ask(line, self.timeout),
-            None => Err(Failure::silent("it does not run")),
+            None => Err(Failure::silent("the process is not running")),
         }
     }
 
-    /// Ends the process, and returns a description of the failure with the answer, the exit status and the standard
-    /// error of the process.
+    /// Ends the process, and returns the error message: the failure, the answer of the process, its exit status and
+    /// its standard error.
     pub(super) fn fail(&mut self, failure: &Failure) -> String {
         let mut message = format!("the process {:?} failed: {}", self.command, failure.what);
         if let Some(answer) = &failure.answer {
@@ -139,7 +139,7 @@ impl PolicyProcess {
                 let _ = write!(message, "; on standard error: {}", shown(&errors));
             }
         }
-        message + "; correct the policy and run it again, the store is intact"
+        message + "; correct the policy and run it again; the store is intact"
     }
 }
 
@@ -160,7 +160,7 @@ pub fn answer_without_jobs(shapes: impl BufRead, mut answers: impl Write) -> std
     Ok(())
 }
 
-/// Returns whether a program exists at its path or in a folder of PATH.
+/// Returns whether a program exists. A name without a slash is searched in the folders of PATH.
 fn is_there(program: &str) -> bool {
     if program.contains('/') {
         return Path::new(program).is_file();
@@ -169,7 +169,7 @@ fn is_there(program: &str) -> bool {
     !program.is_empty() && std::env::split_paths(&folders).any(|folder| folder.join(program).is_file())
 }
 
-/// Returns the end of a text as one quoted line, because the end of an output usually explains a failure.
+/// Returns the last bytes of a text as one quoted line. The end of an output usually explains a failure.
 fn shown(text: &str) -> String {
     let mut start = text.len().saturating_sub(SHOWN_BYTES);
     while !text.is_char_boundary(start) {
@@ -263,8 +263,8 @@ impl Drop for Running {
     }
 }
 
-/// Writes every request to the process, and reads the answer of the process. The function returns when the requests
-/// or the process end.
+/// Writes each request to the process and sends the answer of the process to `answers`. The function returns when
+/// `questions` is closed, or after the first answer that cannot be read.
 fn talk(
     questions: &Receiver<String>,
     mut stdin: ChildStdin,
@@ -300,7 +300,7 @@ fn read_line(stdout: &mut impl BufRead) -> Result<String, Failure> {
     }
 }
 
-/// Reads standard error to the end, and keeps only the last bytes.
+/// Reads standard error to its end, and keeps the last 4 × [`SHOWN_BYTES`] bytes in `kept`.
 fn keep_end(mut stderr: impl Read, kept: &Mutex<Vec<u8>>) {
     let mut buffer = [0; 4096];
     while let Ok(read @ 1..) = stderr.read(&mut buffer) {

@@ -1,4 +1,4 @@
-//! Measures the time of one pick through the protocol, with or without another process.
+//! Measures the time of one pick through the JSON protocol: with the encoding alone, or with another process.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::shape::{Level, Levels, Run, Shape, TableShape};
 /// The number of runs in the measured shape, and the number of SSTables in each run.
 const RUNS: u64 = 10;
 
-/// The number of calls in one time measurement.
+/// The number of picks in one time measurement.
 const CALLS: u32 = 20;
 
 /// Measures the interface cost of a policy of `catalog`. See [`seam`](crate::seam()).
@@ -53,8 +53,8 @@ pub(crate) fn seam(
         }
     });
     let call = match params.command.is_empty() {
-        true => "a pick from a shape of 100 tables, as JSON",
-        false => "a pick from a shape of 100 tables, as JSON to a process",
+        true => "one pick of a job for a tree with 100 SSTables, as JSON in this process",
+        false => "one pick of a job for a tree with 100 SSTables, as JSON to another process",
     };
     Some(Seam { axis: "compaction", kind: KIND, call, calls: CALLS, through, direct })
 }

@@ -1,4 +1,4 @@
-//! The JSON encoding of shapes and jobs. Each shape and each job is encoded in one line.
+//! Encodes shapes and jobs as JSON, and decodes them. Each shape and each job is one line.
 
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -44,7 +44,7 @@ impl Serialize for Hex<'_> {
     }
 }
 
-/// A decoded shape, which is the input of the built-in policy.
+/// A decoded shape, before its keys are converted from hexadecimal.
 #[derive(Deserialize)]
 struct ReadShape {
     buffer_bytes: u64,
@@ -134,7 +134,7 @@ fn decode_shape(line: &str) -> Result<Shape, String> {
 
 /// Decodes hexadecimal digits to bytes.
 fn unhex(text: &str) -> Result<Vec<u8>, String> {
-    let wrong = || format!("\"{text}\" is not hexadecimal");
+    let wrong = || format!("key \"{text}\" is not hexadecimal");
     let digit = |byte: u8| char::from(byte).to_digit(16).ok_or_else(wrong);
     let pair = |pair: &[u8]| match *pair {
         [high, low] => Ok((digit(high)? * 16 + digit(low)?) as u8),
@@ -144,6 +144,9 @@ fn unhex(text: &str) -> Result<Vec<u8>, String> {
 }
 
 /// Encodes a job as one line, without the newline. The line is `null` if there is no job.
+///
+/// # Errors
+/// The job drops SSTables.
 fn encode_job(job: Option<&Job>) -> Result<String, String> {
     let sent = |job: &Job| {
         let action = match job.action {
@@ -159,7 +162,7 @@ fn encode_job(job: Option<&Job>) -> Result<String, String> {
 /// Decodes a job from one line. Returns `None` for the line `null`.
 ///
 /// # Errors
-/// The line is not a valid answer. The error describes the valid lines.
+/// The line is neither `null` nor a job. The message describes a valid line.
 pub(super) fn decode_job(line: &str) -> Result<Option<Job>, String> {
     let job: Option<SentJob> = serde_json::from_str(line).map_err(|error| {
         format!(

@@ -1,20 +1,22 @@
-//! The entries of simulated SSTables, which a merge changes.
+//! The entries of the SSTables in a simulated tree.
 
 use std::sync::Arc;
 
 use crate::shape::{TableId, TableShape};
 
-/// The entries of the SSTables of a simulated tree. One implementation stores exact keys, and another stores expected
-/// numbers of entries.
+/// Stores the entries of simulated SSTables, and merges them. One implementation stores exact keys
+/// ([`ExactKeys`](crate::ExactKeys)), and another stores expected numbers of entries ([`Spread`](crate::Spread)).
 pub trait Contents {
-    /// Merges SSTables into new SSTables. `inputs` are the SSTables of each input run, the newest run first.
+    /// Merges the SSTables `inputs` into new SSTables, and returns the new SSTables in key order. `inputs` contains
+    /// the SSTables of each input run, newest run first.
     fn merge(&mut self, inputs: &[Vec<TableShape>], terms: &MergeTerms<'_>) -> Vec<TableShape>;
 
     /// Removes the entries of SSTables that are no longer in the tree.
     fn forget(&mut self, tables: &[TableId]);
 }
 
-/// The parameters of a merge, such as the keys that divide its output.
+/// The parameters of a merge: the number of its first output SSTable, the keys that divide the output, and the
+/// treatment of tombstones.
 pub struct MergeTerms<'a> {
     /// The number of the first output SSTable. The next output SSTables have the next numbers.
     pub first_table: TableId,

@@ -1,5 +1,5 @@
-//! The exact keys of a simulated tree. The simulated tree stores the keys of a real tree, but only the lengths of the
-//! values.
+//! Exact contents of a simulated tree. The simulated SSTables contain the keys of a real tree, but of each value only
+//! the length.
 
 use std::collections::HashMap;
 use std::iter::Peekable;
@@ -27,8 +27,8 @@ impl ExactEntry {
     }
 }
 
-/// The exact entries of each SSTable. As in the tree, an SSTable is complete when its entries have reached the table
-/// capacity.
+/// The exact entries of each SSTable. As in the real tree, an SSTable is complete as soon as its entries reach the
+/// capacity of an SSTable.
 #[derive(Debug)]
 pub struct ExactKeys {
     table_capacity: u64,
@@ -36,13 +36,14 @@ pub struct ExactKeys {
 }
 
 impl ExactKeys {
-    /// Creates an empty tree. A new SSTable begins when an SSTable has reached `table_capacity` bytes.
+    /// Creates the contents of an empty tree. An SSTable is complete as soon as its entries have `table_capacity`
+    /// bytes.
     pub fn new(table_capacity: u64) -> Self {
         Self { table_capacity, tables: HashMap::new() }
     }
 
-    /// Adds SSTables with `entries`, which are in key order and not empty. The first SSTable has the number
-    /// `first_table`.
+    /// Creates SSTables with `entries`, and returns them. `entries` are in key order and not empty. The first SSTable
+    /// gets the number `first_table`, and the next SSTables get the next numbers.
     pub fn add(
         &mut self,
         entries: impl IntoIterator<Item = ExactEntry>,
@@ -51,14 +52,14 @@ impl ExactKeys {
         self.write(entries.into_iter(), first_table, &[])
     }
 
-    /// Returns the entry of `key` in an SSTable. Returns `None` if the SSTable lacks the key.
+    /// Returns the entry of `key` in an SSTable. Returns `None` if the SSTable does not contain the key.
     pub fn find(&self, table: TableId, key: &[u8]) -> Option<&ExactEntry> {
         let entries = self.tables.get(&table)?;
         entries.binary_search_by(|entry| (*entry.key).cmp(key)).ok().map(|at| &entries[at])
     }
 
-    /// Returns the entries of an SSTable with keys from `low` on and below `high`. With `None`, there is no upper
-    /// bound.
+    /// Returns the entries of an SSTable with keys from `low` (inclusive) to `high` (exclusive). If `high` is `None`,
+    /// there is no upper bound.
     pub fn between(&self, table: TableId, low: &[u8], high: Option<&[u8]>) -> &[ExactEntry] {
         let entries: &[ExactEntry] = self.tables.get(&table).map_or(&[], |entries| entries);
         let start = entries.partition_point(|entry| *entry.key < *low);
@@ -125,7 +126,8 @@ impl Contents for ExactKeys {
     }
 }
 
-/// An iterator over the newest version of each key of several runs, in key order. The newest run is first.
+/// Merges the entries of several runs: an iterator over the newest version of each key, in key order. The newest run
+/// is the first input.
 struct Merge<I: Iterator> {
     runs: Vec<Peekable<I>>,
 }

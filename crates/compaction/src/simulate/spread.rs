@@ -1,5 +1,5 @@
-//! Expected numbers of entries in SSTables with random keys. This module computes the number of entries after a
-//! merge, and divides a run into SSTables.
+//! Approximate contents of a simulated tree: expected numbers of entries in SSTables with random keys. The module
+//! computes the number of entries after a merge, and divides a run into SSTables.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use crate::shape::{TableId, TableShape};
 /// The exclusive upper bound of the keys. Keys are integers that an `f64` represents exactly.
 const KEY_SPACE: u64 = 1 << 53;
 
-/// A class of keys that are written equally often.
+/// A class of keys that are all overwritten with equal probability.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KeyClass {
-    /// The number of keys of the class, or infinity if no key is written twice.
+    /// The number of keys in the class, or infinity if no key is written twice.
     pub keys: f64,
-    /// The fraction of all overwrites that go to the keys of the class.
+    /// The fraction of all random writes that go to keys of this class, from 0 to 1.
     pub share: f64,
 }
 
@@ -24,12 +24,12 @@ pub struct KeyClass {
 pub struct FlushedWrites {
     /// The number of writes that add a new key. Each new key is added only once.
     pub adds: f64,
-    /// The number of writes with random keys.
+    /// The number of writes whose keys are drawn at random.
     pub draws: f64,
     /// The fraction of deletes among the random writes.
     pub deletes: f64,
-    /// The part of the key space to which new keys belong, as two positions from 0 to 1. Random keys come from the
-    /// whole key space.
+    /// The part of the key space that contains the new keys, as its start and its end from 0 to 1. Random keys come
+    /// from the whole key space.
     pub within: (f64, f64),
 }
 
@@ -48,13 +48,13 @@ pub struct Spread {
 struct Part {
     /// The expected number of entries, including tombstones.
     entries: f64,
-    /// The expected number of entries that a write of a new key has made.
+    /// The expected number of entries whose keys were added as new keys.
     added: f64,
     /// The expected number of tombstones.
     tombstones: f64,
 }
 
-/// A key interval with evenly distributed entries.
+/// A key interval in which the entries are evenly distributed.
 #[derive(Clone, Debug, PartialEq)]
 struct Stretch {
     /// The first key of the interval.
@@ -88,7 +88,7 @@ impl Stretch {
         (self.end - self.start) as f64
     }
 
-    /// Returns the expected entries of each class in a fraction of the interval.
+    /// Returns the expected entries of each class in the fraction `share` of the interval.
     fn share(&self, share: f64) -> impl Iterator<Item = Part> {
         self.parts.iter().map(move |part| part.scaled(share))
     }
@@ -107,7 +107,7 @@ impl Stretch {
         self
     }
 
-    /// Divides the interval at `key`, which is inside the interval.
+    /// Divides the interval at `key`, which is inside the interval. The second part is always `Some`.
     fn parted(self, key: u64) -> (Self, Option<Self>) {
         let below = (key - self.start) as f64 / self.width();
         let first = Self { end: key, parts: self.share(below).collect(), start: self.start };
@@ -207,7 +207,7 @@ impl Spread {
         tables.into_iter().map(|(id, stretch)| self.table(id, stretch)).collect()
     }
 
-    /// Creates the SSTable with the number `id` that has the entries of an interval.
+    /// Creates an SSTable with the number `id` and the entries of an interval, and returns its shape.
     fn table(&mut self, id: TableId, stretch: Stretch) -> TableShape {
         let entries = stretch.entries().round() as u64;
         let tombstones = stretch.parts.iter().map(|part| part.tombstones).sum::<f64>().round() as u64;
@@ -224,14 +224,14 @@ impl Spread {
         shape
     }
 
-    /// Returns the key interval of an SSTable with its entries.
+    /// Returns the key interval of an SSTable, with the expected entries of each class.
     fn stretch(&self, table: &TableShape) -> Stretch {
         let parts = self.tables.get(&table.id).cloned().unwrap_or_default();
         Stretch { start: key(&table.smallest), end: key(&table.largest) + 1, parts }
     }
 
-    /// Returns the merged entries of several runs in key order. The newest run is first. Between two adjacent SSTable
-    /// boundaries, the entries are evenly distributed.
+    /// Merges several runs, newest run first, and returns intervals in key order. The boundaries of all input
+    /// SSTables divide the result, and the entries between two boundaries are evenly distributed.
     fn merged(&self, inputs: &[Vec<TableShape>], drops_tombstones: bool) -> Vec<Stretch> {
         let mut stretches: Vec<(usize, Stretch)> = Vec::new();
         for (rank, run) in inputs.iter().enumerate() {
@@ -327,8 +327,8 @@ fn key(bytes: &[u8]) -> u64 {
     u64::from_be_bytes(bytes.try_into().expect("simulated keys have 8 bytes"))
 }
 
-/// Splits a run at the keys `cuts`, which are sorted. Each part of the run has a whole number of entries. The result
-/// has no parts without entries.
+/// Divides a run at the keys `cuts`, which are sorted. Each part has a whole number of entries, and at least one
+/// entry unless the whole run has none.
 fn split(run: &[Stretch], cuts: &[Arc<[u8]>]) -> Vec<Vec<Stretch>> {
     if cuts.is_empty() {
         return vec![run.to_vec()];
@@ -362,8 +362,8 @@ fn split(run: &[Stretch], cuts: &[Arc<[u8]>]) -> Vec<Vec<Stretch>> {
     parts
 }
 
-/// Divides a run into intervals of `entries_per_table` entries. The last interval gets the remaining entries. Each
-/// interval has a whole number of entries.
+/// Divides a run into intervals of `entries_per_table` entries, one per SSTable. The last interval gets the remaining
+/// entries. Each interval has a whole number of entries.
 fn cut(run: &[Stretch], entries_per_table: u64) -> Vec<Stretch> {
     let total = run.iter().map(Stretch::entries).sum::<f64>().round().max(1.0);
     let per_table = (entries_per_table as f64).min(total);

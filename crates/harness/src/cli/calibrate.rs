@@ -12,7 +12,7 @@ pub(crate) struct CalibrateArguments {
     /// Number of comparisons of equal trees [default: --comparisons]
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=10_000))]
     pub(crate) equal: Option<u64>,
-    /// Slow gets of a tree down by these percentages (0.1 to 300)
+    /// Slow down the gets of a tree by these percentages (0.1 to 300)
     #[arg(long, value_name = "PERCENT", value_delimiter = ',', default_values_t = [2.0, 5.0, 10.0])]
     pub(crate) slowdowns: Vec<f64>,
     /// Compare these plans, which set how trials share the machine

@@ -8,7 +8,7 @@ use super::OverrideArguments;
 
 #[derive(Debug, Args)]
 pub(crate) struct MergeArguments {
-    /// Folder of the parts, the --out of `lsmbench run --part`
+    /// Folder of the parts, which `lsmbench run --part` had as --out
     #[arg(value_name = "PARTS", default_value = "parts")]
     pub(crate) parts: PathBuf,
     /// New results folder of the experiment
@@ -38,7 +38,7 @@ pub(crate) struct SubmitArguments {
     /// Print an indexed Job of Kubernetes and its merge
     #[arg(long)]
     pub(crate) kubernetes: bool,
-    /// Print a script for GNU parallel on these machines
+    /// Print a GNU parallel script that runs the parts on these machines
     #[arg(long, value_name = "HOSTS", value_delimiter = ',')]
     pub(crate) ssh: Vec<String>,
     /// Number of parts [default: one per round, or configuration if counted]

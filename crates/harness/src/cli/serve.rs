@@ -1,4 +1,4 @@
-//! The command line of `lsmbench serve`, and the options that all commands with a store have.
+//! The arguments of `lsmbench serve`, and the options of all commands that open a store.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -75,17 +75,20 @@ pub(crate) enum ServedProtocol {
     Grpc,
 }
 
-/// The smallest valid size limit of `lsmbench serve`, in bytes. This size is enough for an error message and a short
-/// request.
+/// The smallest size limit that `lsmbench serve` accepts, in bytes. An error message and a short request fit into
+/// this size.
 const LEAST_BYTES: u64 = 4 << 10;
 
-/// The largest valid size limit of `lsmbench serve`, in bytes.
+/// The largest size limit that `lsmbench serve` accepts, in bytes.
 const MOST_BYTES: u64 = 1 << 40;
 
-/// Parses a size limit, and checks that the size is in the valid range.
+/// Parses a size limit, such as `64MiB`.
+///
+/// # Errors
+/// The text is not a size, or the size is not from [`LEAST_BYTES`] to [`MOST_BYTES`].
 fn size(text: &str) -> Result<usize, String> {
     match parse_bytes(text)? {
         bytes @ LEAST_BYTES..=MOST_BYTES => Ok(bytes as usize),
-        _ => Err(format!("\"{text}\" is out of range; use 4KiB to 1TiB")),
+        _ => Err(format!("\"{text}\" is out of range; the size limit must be from 4KiB to 1TiB")),
     }
 }

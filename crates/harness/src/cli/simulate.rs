@@ -19,7 +19,7 @@ pub(crate) struct SimulateArguments {
     /// Device model for times: hdd, sata-ssd, nvme or object-store
     #[arg(long, value_name = "DEVICE", default_value = "nvme")]
     pub(crate) device: String,
-    /// Model of the tree
+    /// Level of detail of the simulation
     #[arg(long, value_name = "PICTURE", default_value = "auto")]
     pub(crate) picture: PictureArgument,
     /// Print the predictions of formulas and their residuals
@@ -31,14 +31,14 @@ pub(crate) struct SimulateArguments {
     /// Folder of results; adds <NAME>-simulated/runs.csv
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) out: PathBuf,
-    /// Folder of charts; curves over the size need at least two sizes
+    /// Folder for charts; charts over the size need two or more sizes
     #[arg(long, value_name = "DIR", default_value = "plots")]
     pub(crate) plots: PathBuf,
     #[command(flatten)]
     pub(crate) overrides: OverrideArguments,
 }
 
-/// A model of the tree, as the option `--picture` names it.
+/// The level of detail of a simulation: the values of the option `--picture`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PictureArgument {
     /// Exact up to 3 million operations, otherwise expected
@@ -49,10 +49,14 @@ pub(crate) enum PictureArgument {
     Expected,
 }
 
-/// The largest number of keys. With more keys, sums of bytes would be too large for their integer type.
+/// The largest number of keys that the option `--entries` accepts. With more keys, sums of bytes would overflow their
+/// integer type.
 const MOST_KEYS: f64 = 1e14;
 
-/// Parses a number of keys.
+/// Parses a number of keys, such as `1000000` or `1e6`.
+///
+/// # Errors
+/// The text is not a number from 1 to 1e14.
 fn keys(text: &str) -> Result<f64, String> {
     let number: Option<f64> = text.replace('_', "").parse().ok();
     number.filter(|number| (1.0..=MOST_KEYS).contains(number)).map(f64::round).ok_or_else(|| {

@@ -12,7 +12,7 @@ pub(crate) struct SiteArguments {
     /// Root of the repository with the results and the documents
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) repository: PathBuf,
-    /// Write nothing; check the folder of a machine; repeatable.
+    /// Only check the results of a machine, in this folder; repeatable.
     ///
     /// The folder has one results folder per experiment of configs/peers, as `lsmbench engines --keep` writes them. The
     /// check covers the schema, the completeness, the plausibility, and the versions of program and components.

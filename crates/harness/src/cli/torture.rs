@@ -1,4 +1,4 @@
-//! The command line of `lsmbench torture`. The arguments select the tests, their designs and their durations.
+//! The command line of `lsmbench torture`. The arguments select the test, the designs and the duration.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The command line of `lsmbench trace`. The subcommands analyze, convert, sample, fit and record traces.
+//! The command line of `lsmbench trace`, which analyzes, converts, samples, fits and records traces.
 
 use std::path::PathBuf;
 

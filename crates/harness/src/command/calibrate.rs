@@ -13,15 +13,15 @@ use verdict::{Calibration, CalibrationTable, calibrate as run, rows_of_rounds};
 use crate::cli::CalibrateArguments;
 use crate::output::{line, print};
 
-/// The largest slowdown, in percent.
+/// The largest slowdown that `--slowdowns` accepts, in percent.
 const MOST_PERCENT: f64 = 300.0;
 
-/// Compares equal trees, and trees with a known slowdown. For each verdict, prints the fraction of the comparisons
-/// with this verdict.
+/// Compares trees with equal speed, and trees of which one has a known slowdown. Prints a table with the fraction of
+/// comparisons that had each verdict.
 pub(crate) fn calibrate(arguments: &CalibrateArguments) -> Outcome<()> {
     if let Some(wrong) = arguments.slowdowns.iter().find(|percent| !(0.1..=MOST_PERCENT).contains(*percent)) {
         return Err(Problem::new(format!(
-            "--slowdowns: {wrong} is outside of 0.1 to {MOST_PERCENT} percent"
+            "--slowdowns contains {wrong}; each slowdown must be from 0.1 to {MOST_PERCENT} percent"
         )));
     }
     check_unique("--slowdowns", &arguments.slowdowns)?;
@@ -53,16 +53,18 @@ pub(crate) fn calibrate(arguments: &CalibrateArguments) -> Outcome<()> {
     print(&table.text())
 }
 
-/// Returns an error if a list of an option contains a value twice.
+/// Returns an error if the values of an option contain a duplicate.
 fn check_unique<T: PartialEq + Display>(option: &str, given: &[T]) -> Outcome<()> {
     match given.iter().enumerate().find(|(at, value)| given[..*at].contains(value)) {
-        Some((_, twice)) => Err(Problem::new(format!("{option}: {twice} is given twice"))),
+        Some((_, twice)) => {
+            Err(Problem::new(format!("{option} contains {twice} twice; name each value once")))
+        }
         None => Ok(()),
     }
 }
 
-/// Judges the first rounds of a run by one metric. Each metric is judged separately, so the number of metrics does not
-/// change the verdicts.
+/// Returns the verdicts on the first `rounds` rounds of a run by one metric. Each metric is judged separately, so the
+/// number of metrics does not change the verdicts.
 fn judged(
     config: &Path,
     sets: &[String],

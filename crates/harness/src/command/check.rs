@@ -1,4 +1,4 @@
-//! `lsmbench check` is the gate of a CI run.
+//! `lsmbench check` compares an experiment with golden files or with another build, as a gate in CI.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,8 @@ pub(crate) fn check(arguments: &CheckArguments) -> Outcome<bool> {
     let GateArguments { tolerance, fail_on, markdown } = &arguments.gate;
     if arguments.against.is_none() && (tolerance.is_some() || fail_on.is_some()) {
         return Err(Problem::new(
-            "--tolerance and --fail-on need --against PROGRAM, because counters must equal their golden file",
+            "--tolerance and --fail-on apply only with --against PROGRAM; without it, counters must be equal to \
+             their golden file",
         ));
     }
     let work = scratch(arguments.work.as_deref())?;
@@ -53,7 +54,7 @@ pub(crate) fn check(arguments: &CheckArguments) -> Outcome<bool> {
     Ok(arguments.update || report.is_good())
 }
 
-/// Returns the command with which the user accepts the measured values as new golden values.
+/// Returns the command with which the user can accept the measured values as golden values.
 fn accepting(arguments: &CheckArguments) -> String {
     let mut command = "lsmbench check".to_owned();
     let baseline = arguments.baseline.display().to_string();
@@ -64,21 +65,23 @@ fn accepting(arguments: &CheckArguments) -> String {
     command + " --update"
 }
 
-/// Returns the arguments that run an experiment, for each experiment that the user names.
+/// Returns one list of arguments of `lsmbench run` for each experiment that the user names.
 ///
 /// # Errors
-/// Returns an error if the user gave an option that does not fit the selected kind of check.
+/// An option does not apply to the kind of check, or an experiment must be named.
 fn commands(arguments: &CheckArguments) -> Outcome<Vec<Vec<String>>> {
     let OverrideArguments { set, trials, seed, quick, design } = &arguments.overrides;
     if trials.is_some() {
         return Err(Problem::new(
-            "check has no option --trials, because counters need only one trial; with --against, set --blocks",
+            "`lsmbench check` does not accept --trials, because counters need only one trial; with --against, set \
+             the number of rounds with --blocks",
         ));
     }
     let is_plain = set.is_empty() && seed.is_none() && !quick && design.is_none();
     if arguments.configs.is_empty() && !is_plain {
         return Err(Problem::new(
-            "each golden file contains its own options; to use other options, name the experiment",
+            "--set, --seed, --quick and --design need an experiment file; without one, each golden file \
+             determines its options",
         ));
     }
     if arguments.configs.is_empty() && arguments.against.is_some() {

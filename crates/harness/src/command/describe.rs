@@ -83,13 +83,13 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
     Ok(text)
 }
 
-/// Returns comment lines about the published figures that the experiment reproduces, and about the number of their
-/// claims.
+/// Returns a comment line for each published figure that the experiment reproduces, and a line with the number of
+/// their claims.
 fn answers(sheet: &Sheet) -> String {
     let mut text = String::new();
     for source in &sheet.sources {
         let FigureSource { document, figure, title, .. } = source;
-        let _ = writeln!(text, "# answers {figure} of {document}: {title}");
+        let _ = writeln!(text, "# reproduces {figure} of {document}: {title}");
     }
     let ways = [(Way::Run, "measured"), (Way::Computed, "computed"), (Way::Untestable, "untestable")];
     let counts = ways.map(|(way, name)| (sheet.count(way), name));
@@ -134,7 +134,7 @@ fn phases(experiment: &Experiment, cell: &Cell, plan: &WorkloadPlan) -> String {
     text
 }
 
-/// Describes a role in a few words: its threads, its mix, its keys, its rate, and its end.
+/// Describes a role: its threads, its mix, its keys, its rate, and when it ends.
 fn role(role: &Role) -> String {
     let Role { name, family, mixed, threads, rate } = role;
     let kinds = Kind::ALL.into_iter().filter(|kind| mixed.mix.has(*kind));
@@ -176,7 +176,7 @@ fn figures(profile: &Profile) -> Vec<String> {
     figures
 }
 
-/// Formats a duration. The text is rounded to whole seconds, whole minutes or tenths of an hour.
+/// Formats a duration in whole seconds, whole minutes or tenths of an hour, whichever suits its size.
 fn duration(seconds: f64) -> String {
     match seconds {
         seconds if seconds < 90.0 => format!("{:.0} s", seconds.max(1.0)),
@@ -185,7 +185,7 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-/// Returns a text without line breaks and other control characters, for a comment in TOML.
+/// Returns a text for a TOML comment: without line breaks and other control characters.
 fn on_one_line(text: &str) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")

@@ -7,8 +7,8 @@ use crate::output::print;
 use run::{examine, machine_info};
 use types::{Outcome, Problem};
 
-/// Prints the sources of timing noise, with advice for each issue. `folder` is the folder for the data of runs.
-/// Returns whether there is no issue.
+/// Prints possible sources of timing noise, with advice for each issue. `folder` is the folder for the data of runs.
+/// Returns whether no issue was found.
 pub(crate) fn doctor(folder: &Path, as_json: bool) -> Outcome<bool> {
     let mut machine = machine_info(folder);
     machine.findings = examine(&machine, folder);

@@ -1,4 +1,4 @@
-//! `lsmbench effects` analyzes a whole sweep.
+//! `lsmbench effects` analyzes the results of a sweep: effects of factors, ranking and Pareto front.
 
 use results::Folder;
 use results::targets::{check_folder, create_folder};

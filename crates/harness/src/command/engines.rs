@@ -58,21 +58,27 @@ fn read(folders: &[PathBuf], baseline: &str) -> Outcome<Vec<EngineTables>> {
     folders.iter().map(|path| EngineTables::read(path, baseline)).collect()
 }
 
-/// Returns an error if two results folders belong to one experiment, because the page has only one position for the
-/// tables of an experiment.
+/// Returns an error if two results folders belong to the same experiment. The page has only one place for the tables
+/// of an experiment.
 fn check_names(folders: &[PathBuf], all: &[EngineTables]) -> Outcome<()> {
     for (at, (folder, tables)) in folders.iter().zip(all).enumerate() {
         if let Some(first) = all[..at].iter().position(|first| first.name() == tables.name()) {
             let first = folders[first].display();
-            let message =
-                format!("{first} also has results of {}; name only one of the two folders", tables.name());
+            let message = format!(
+                "{first} also contains results of the experiment {}; name only one of the two folders",
+                tables.name()
+            );
             return Err(Problem::at(folder, None, message));
         }
     }
     Ok(())
 }
 
-/// Returns the results folders of experiments: the named folders, and all experiments inside a named folder.
+/// Returns the results folders: each named folder that contains results, and all subfolders with results of any other
+/// named folder.
+///
+/// # Errors
+/// A named folder has no results, or cannot be read.
 fn folders(results: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     let mut folders = Vec::new();
     for path in results {
@@ -98,7 +104,7 @@ fn folders(results: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// Writes all tables into the page in one step.
+/// Replaces all tables of the page atomically.
 fn write(page: &MarkdownPage, path: &Path, tables: &[(String, String)]) -> Outcome<bool> {
     let cannot = |error| Problem::doing(format!("write {}", path.display()), error);
     let aside = aside(path);
@@ -107,7 +113,7 @@ fn write(page: &MarkdownPage, path: &Path, tables: &[(String, String)]) -> Outco
     Ok(true)
 }
 
-/// Returns whether all tables of the page are up to date. Prints the names of outdated tables.
+/// Prints which tables of the page are outdated, and returns whether all are up to date.
 fn check(page: &MarkdownPage, path: &Path, tables: &[(String, String)]) -> Outcome<bool> {
     let mut wrong = 0;
     for name in page.names() {
@@ -141,7 +147,7 @@ fn check_folders(results: &[PathBuf]) -> Outcome<()> {
         let Ok(whole) = path.canonicalize() else { continue };
         if let Some(first) = known.insert(whole, path) {
             let message = match first == path {
-                true => "the command has this folder twice; name each folder of results once".to_owned(),
+                true => "the command names this folder twice; name each folder of results once".to_owned(),
                 false => format!("this is the same folder as {}; name the folder once", first.display()),
             };
             return Err(Problem::at(path, None, message));

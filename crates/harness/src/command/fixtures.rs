@@ -1,4 +1,4 @@
-//! `lsmbench fixtures` lists and removes the preloaded stores of trials.
+//! `lsmbench fixtures` lists and removes fixtures, which are preloaded stores from which trials start.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -42,7 +42,7 @@ pub(crate) fn fixtures(arguments: &FixturesArguments) -> Outcome<()> {
 /// The argument of `--remove` that removes all fixtures.
 const ALL: &str = "all";
 
-/// The argument of `--remove` that removes the fixtures that this program cannot use.
+/// The argument of `--remove` that removes stale fixtures, which this build of lsmbench cannot use.
 const STALE: &str = "stale";
 
 /// Returns whether the argument of `--remove` selects a fixture.
@@ -54,11 +54,10 @@ fn is_meant(which: &str, one: &Kept) -> bool {
     }
 }
 
-/// Returns a text about a fixture: its age, the experiment that built the fixture, and the experiments that use the
-/// fixture.
+/// Returns a description of a fixture: its age, the experiment that built it, and the experiments that use it.
 fn about(one: &Kept) -> String {
     let Some(built) = &one.built else {
-        let why = if one.is_in_work { "no folder yet; a run builds it" } else { "stale: incomplete" };
+        let why = if one.is_in_work { "not built yet; a run is building it" } else { "stale: incomplete" };
         return why.to_owned();
     };
     let age = humantime::parse_rfc3339(built).ok().and_then(|built| built.elapsed().ok());

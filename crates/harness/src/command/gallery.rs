@@ -1,5 +1,5 @@
-//! `lsmbench gallery` updates the gallery in the README. Each experiment of the gallery has its question, a chart and
-//! a verdict.
+//! `lsmbench gallery` updates the gallery in the README. The gallery shows a question, a chart and a verdict for each
+//! of its experiments.
 
 use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
@@ -16,9 +16,9 @@ use crate::charts::charts;
 use crate::cli::GalleryArguments;
 use crate::output::print;
 
-/// The marker before the gallery in its page.
+/// The line of a page after which the gallery begins.
 const BEGIN: &str = "<!-- gallery -->\n";
-/// The marker after the gallery in its page.
+/// The text of a page before which the gallery ends.
 const END: &str = "<!-- end of the gallery -->";
 
 /// Runs the missing experiments, draws the charts, and writes the gallery into its page.
@@ -28,7 +28,9 @@ pub(crate) fn gallery(arguments: &GalleryArguments) -> Outcome<bool> {
     check_folder(&arguments.out)?;
     let files = files(&arguments.paths)?;
     if files.is_empty() {
-        return Err(Problem::new("no experiments; name experiment files, or a folder of them"));
+        return Err(Problem::new(
+            "no experiment was found; name experiment files, or folders that contain experiment files",
+        ));
     }
     let load = |path: &PathBuf| Experiment::load(path, &Overrides::default());
     let experiments = files.iter().map(load).collect::<Outcome<Vec<_>>>()?;
@@ -58,7 +60,7 @@ pub(crate) fn gallery(arguments: &GalleryArguments) -> Outcome<bool> {
     Ok(true)
 }
 
-/// Returns the text of a page with a new gallery.
+/// Returns the text of the page `page`, in which `shown` replaces the text of the gallery.
 fn rewritten(page: &Path, shown: &str) -> Outcome<String> {
     let read = |error| Problem::doing(format!("read {}", page.display()), error);
     let text = std::fs::read_to_string(page).map_err(read)?;
@@ -66,7 +68,8 @@ fn rewritten(page: &Path, shown: &str) -> Outcome<String> {
     Ok(format!("{before}{BEGIN}{shown}{END}{after}"))
 }
 
-/// Returns the experiment files in the given order. The files of a folder are sorted by name.
+/// Returns the experiment files in the order of the paths. A folder stands for all its experiment files, sorted by
+/// name.
 fn files(paths: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in paths {
@@ -75,7 +78,7 @@ fn files(paths: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Draws the first chart of an experiment, and returns the section of the gallery about the experiment.
+/// Draws the first chart of an experiment, and returns the section of the gallery about this experiment.
 fn show(experiment: &Experiment, arguments: &GalleryArguments) -> Outcome<String> {
     let folder = Folder::new(arguments.results.join(&experiment.name));
     let table = results::Table::read(&folder.runs())?;
@@ -142,8 +145,12 @@ fn destination(part: &str) -> String {
 
 /// Splits a page into the text before the gallery and the text after the gallery.
 fn place(page: &str) -> Result<(&str, &str), String> {
-    let missing =
-        || format!("the page has no place for the gallery; add lines with `{}` and `{END}`", BEGIN.trim());
+    let missing = || {
+        format!(
+            "the page does not contain the markers of the gallery; add the lines `{}` and `{END}`",
+            BEGIN.trim()
+        )
+    };
     let (before, rest) = page.split_once(BEGIN).ok_or_else(missing)?;
     let (_, after) = rest.split_once(END).ok_or_else(missing)?;
     Ok((before, after))

@@ -13,14 +13,14 @@ use verdict::{Series, add, entries, series};
 use crate::cli::HistoryArguments;
 use crate::output::{line, print};
 
-/// The name of the column that contains the number of a run. The charts have this column on their horizontal axis.
+/// The name of the column with the number of a run, which is the horizontal axis of the charts.
 const RUN: &str = "run";
 
-/// A chart has a logarithmic scale if its largest value exceeds its smallest value by more than this factor.
+/// A chart has a logarithmic scale if its largest value is more than this many times its smallest value.
 const FAR_APART: f64 = 20.0;
 
-/// Adds the results that the user names, prints the change points with the newest at the end, and draws the selected
-/// series.
+/// Adds the results that the user names, prints the change points of each series with the newest last, and draws the
+/// selected series.
 pub(crate) fn history(arguments: &HistoryArguments) -> Outcome<()> {
     let HistoryArguments { store, add: results, metric, experiment, plots } = arguments;
     for name in metric {
@@ -55,7 +55,7 @@ pub(crate) fn history(arguments: &HistoryArguments) -> Outcome<()> {
     plots.as_ref().map_or(Ok(()), |folder| draw(&series, folder))
 }
 
-/// Returns a text with the change points and the number of series.
+/// Returns a text with the change points of all series, and with the numbers of series and runs.
 fn report(series: &[Series]) -> String {
     let mut text = String::new();
     let mut changes = 0;
@@ -89,7 +89,7 @@ fn report(series: &[Series]) -> String {
     text
 }
 
-/// Returns the change in percent. Returns an empty text if the old value is 0.
+/// Formats the relative change from `before` to `after`, such as ` (+5.0%)`. Returns an empty text if `before` is 0.
 fn percent(before: f64, after: f64) -> String {
     if before == 0.0 { String::new() } else { format!(" ({:+.1}%)", (after / before - 1.0) * 100.0) }
 }
@@ -132,8 +132,8 @@ fn file_name(name: &str) -> String {
     name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect()
 }
 
-/// Returns whether a linear scale would hide some series, because the largest value exceeds the smallest value by more
-/// than the factor [`FAR_APART`].
+/// Returns whether a chart needs a logarithmic scale, because its largest value is more than [`FAR_APART`] times its
+/// smallest value. Returns false if a value is not above 0.
 fn is_far_apart(group: &[&Series]) -> bool {
     let numbers = || group.iter().flat_map(|series| &series.runs).map(|run| run.value);
     let (least, most) = (numbers().fold(f64::INFINITY, f64::min), numbers().fold(0.0, f64::max));

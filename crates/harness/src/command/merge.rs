@@ -7,7 +7,7 @@ use crate::build_info::build_info;
 use crate::cli::MergeArguments;
 use crate::output::CONSOLE;
 
-/// Merges the parts of an experiment, and computes the verdicts.
+/// Merges the parts of an experiment in a new results folder, draws its charts, and prints the verdicts.
 pub(crate) fn merge(arguments: &MergeArguments) -> Outcome<Ending> {
     let MergeArguments { parts, into, plots, no_page, markdown } = arguments;
     let folder = into.parent().unwrap_or(into);

@@ -1,5 +1,4 @@
-//! Prints completions and the manual page. Both the completions and the manual page are generated from the definition
-//! of the command line.
+//! Prints completion scripts and the manual page. Both are generated from the definition of the command line.
 
 use clap::CommandFactory;
 use clap_complete::Shell;

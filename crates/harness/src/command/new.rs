@@ -1,4 +1,4 @@
-//! `lsmbench new` creates a crate with a component of your own. The crate is ready to test and to run.
+//! `lsmbench new` creates a crate with a component of your own. You can test and run the crate at once.
 
 mod templates;
 
@@ -49,7 +49,10 @@ fn check_name(template: &Template, name: &str) -> Outcome<()> {
         |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
     let is_name = name.starts_with(|c: char| c.is_ascii_lowercase()) && name.split('-').all(is_word);
     if !is_name {
-        let message = format!("\"{name}\" is not a valid crate name; use lower-case words joined by hyphens");
+        let message = format!(
+            "\"{name}\" is not a valid name for a component and its crate; use lower-case words \
+             joined by hyphens"
+        );
         return Err(Problem::new(message));
     }
     if RESERVED.split_whitespace().any(|word| word == name) {
@@ -85,7 +88,7 @@ fn check_folder(folder: &Path) -> Outcome<()> {
     let problem = |message: String| Err(Problem::new(format!("{}: {message}", folder.display())));
     match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
         Ok(true) => Ok(()),
-        Ok(false) => problem("the folder is not empty; choose another name or remove it".to_owned()),
+        Ok(false) => problem("the folder is not empty; choose another name, or remove the folder".to_owned()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => problem(format!("cannot read the folder: {error}")),
     }

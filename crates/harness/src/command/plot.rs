@@ -12,18 +12,18 @@ use crate::charts::styled;
 use crate::cli::PlotArguments;
 use crate::output::{line, print};
 
-/// Tables of an experiment that do not affect its results, but only the charts.
+/// The tables and keys of an experiment that affect only its charts, not its results.
 const SHOWN: [&str; 3] = ["question", "chart", "style"];
 
-/// Maximum depth of subfolders in which results folders are searched.
+/// The maximum depth of subfolders in which results folders are searched.
 const DEPTH: usize = 3;
 
-/// The name of the folder in which a run keeps the results that it replaces.
+/// The name of the folder to which a run moves the results that it replaces.
 const EARLIER: &str = "earlier";
 
-/// Redraws the charts of results folders. If a named folder contains results folders, the function draws the charts
-/// of all of them. If a named folder has no results, the function prints a message and continues. A single named
-/// folder without results is an error.
+/// Redraws the charts of results folders. A folder that contains results folders stands for all of them. If results
+/// cannot be drawn, the function prints the reason and continues, and returns an error at the end. A single named
+/// results folder that cannot be drawn is an error at once.
 pub(crate) fn plot(arguments: &PlotArguments) -> Outcome<()> {
     let sets: Vec<(Vec<String>, Value)> =
         arguments.set.iter().map(|text| read_set(text)).collect::<Outcome<_>>()?;
@@ -50,7 +50,7 @@ pub(crate) fn plot(arguments: &PlotArguments) -> Outcome<()> {
     for results in found(&arguments.results)? {
         match charts.redraw(&results, arguments.out.as_deref(), &change) {
             Ok(drawn) if drawn.is_empty() => line(&format!(
-                "{}: nothing to draw; add [[chart]] tables to the experiment",
+                "{}: no charts were drawn; add [[chart]] tables to the experiment",
                 results.display()
             )),
             Ok(drawn) => drawn.iter().try_for_each(|chart| print(&format!("{}\n", chart.display())))?,
@@ -59,15 +59,17 @@ pub(crate) fn plot(arguments: &PlotArguments) -> Outcome<()> {
             }
             Err(problem) => {
                 line(&format!("skipped {}: {problem}", results.display()));
-                failed = Some(Problem::new("some results have no charts; the lines above name the reasons"));
+                failed = Some(Problem::new(
+                    "some results could not be drawn; the lines above contain the reasons",
+                ));
             }
         }
     }
     failed.map_or(Ok(()), Err)
 }
 
-/// Returns the results folders that are named, or that are inside of named folders. For each other folder, the
-/// function prints a message.
+/// Returns the results folders among the named folders and in their subfolders. Prints a message about each named
+/// folder without results. A missing folder, or a single folder without results, is an error.
 pub(super) fn found(named: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     let mut all = Vec::new();
     for folder in named {
@@ -95,7 +97,8 @@ pub(super) fn found(named: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     Ok(all)
 }
 
-/// Adds a results folder, or all results folders inside a folder, sorted by name.
+/// Adds `folder` to `all` if it is a results folder. Otherwise, adds all results folders in its subfolders down to
+/// `depth`, sorted by name.
 fn search(folder: &Path, depth: usize, all: &mut Vec<PathBuf>) {
     if Folder::new(folder).manifest().exists() {
         all.push(folder.to_owned());
@@ -121,15 +124,15 @@ fn search(folder: &Path, depth: usize, all: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the tables of an experiment file that affect only the charts.
+/// Returns the tables and keys of an experiment file that affect only its charts.
 fn shown_by(config: &Path) -> Outcome<Table> {
     let resolved: Result<Table, _> = Experiment::load(config, &Overrides::default())?.resolved().parse();
     let resolved = resolved.map_err(|error| Problem::new(error.to_string()))?;
     Ok(resolved.into_iter().filter(|(key, _)| SHOWN.contains(&key.as_str())).collect())
 }
 
-/// Returns the tables of the original experiment file that affect only the charts. Returns `None` if the file cannot
-/// be read or has not changed since the run.
+/// Returns the tables and keys that affect only the charts, from the current version of the experiment file of the
+/// run. Returns `None` if the file cannot be read or has not changed since the run.
 fn shown_by_run(manifest: &Manifest, resolved: &Table) -> Option<Table> {
     let stem = manifest.experiment.strip_prefix("component-").unwrap_or(&manifest.experiment);
     let is_config = |path: &&PathBuf| {
@@ -143,15 +146,21 @@ fn shown_by_run(manifest: &Manifest, resolved: &Table) -> Option<Table> {
     if SHOWN.iter().all(|key| shown.get(*key) == resolved.get(*key)) {
         return None;
     }
-    line(&format!("{}: the charts have the current settings of {}", manifest.experiment, config.display()));
+    line(&format!(
+        "{}: the charts use the current chart settings of {}, which differ from those of the run",
+        manifest.experiment,
+        config.display()
+    ));
     Some(shown)
 }
 
-/// Parses `chart.NAME.KEY=VALUE`, `style.KEY=VALUE` or `question=VALUE`. A value that is not a TOML value is a text.
+/// Parses `chart.NAME.KEY=VALUE`, `style.KEY=VALUE` or `question=VALUE`. A value that is no TOML value becomes a
+/// text.
 fn read_set(text: &str) -> Outcome<(Vec<String>, Value)> {
     let wrong = || {
         Problem::new(format!(
-            "--set {text}: write chart.NAME.KEY=VALUE or style.KEY=VALUE, such as --set 'chart.fpr.title=\"Filters\"'"
+            "--set {text} is not a setting of charts; write chart.NAME.KEY=VALUE or style.KEY=VALUE, such as \
+             --set 'chart.fpr.title=\"Filters\"'"
         ))
     };
     let (path, value) = text.split_once('=').ok_or_else(wrong)?;
@@ -170,7 +179,7 @@ fn read_set(text: &str) -> Outcome<(Vec<String>, Value)> {
     Ok((path, value))
 }
 
-/// Sets a value of the experiment. The name of a chart is the name of its file.
+/// Sets a value in the resolved experiment. In the path, the name of a chart is the name of its file.
 fn set(resolved: &mut Table, path: &[String], value: Value) -> Outcome<()> {
     let unknown = |names: Vec<String>| {
         Problem::new(format!("--set {}: unknown chart. Valid: {}", path.join("."), names.join(", ")))

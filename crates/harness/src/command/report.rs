@@ -31,8 +31,8 @@ use crate::charts::charts;
 use crate::cli::ReportArguments;
 use crate::output::{CONSOLE, line, print};
 
-/// Runs the missing experiments, judges all claims, and writes the pages. With `--check`, writes nothing, and returns
-/// whether the pages are up to date.
+/// Runs experiments whose results are missing, judges all claims, and writes the pages of the report. With `--check`,
+/// runs and writes nothing, and returns whether the pages are up to date.
 pub(crate) fn report(arguments: &ReportArguments) -> Outcome<bool> {
     let files = answer_files(&arguments.paths)?;
     let results = results_folder(arguments);
@@ -84,7 +84,7 @@ pub(crate) fn report(arguments: &ReportArguments) -> Outcome<bool> {
     Ok(true)
 }
 
-/// Returns the pages of the report on kept results. Runs nothing and writes nothing.
+/// Generates the pages of the report from existing results. Runs no experiments and writes no files.
 pub(super) fn kept_pages(paths: &[PathBuf], results: &Path) -> Outcome<Vec<ReportPage>> {
     let files = answer_files(paths)?;
     let kept = Published::read(results)?;
@@ -101,14 +101,14 @@ pub(super) fn kept_pages(paths: &[PathBuf], results: &Path) -> Outcome<Vec<Repor
     Ok(pages(&assembled(&files, &found, paths)?))
 }
 
-/// Returns whether two paths lead to the same folder.
+/// Returns whether two paths lead to the same folder, after symbolic links are resolved.
 fn is_same(one: &Path, other: &Path) -> bool {
     let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     whole(one) == whole(other)
 }
 
-/// Returns an experiment with its overrides. In `counted` mode, the number of trials does not change, because all
-/// trials have equal counters.
+/// Loads an experiment with its overrides. In `counted` mode, `trials` is ignored, because all trials have equal
+/// counters.
 fn load(file: &AnswerFile, quick: bool, trials: Option<u64>) -> Outcome<(Experiment, Overrides)> {
     let overrides = Overrides { quick, ..Overrides::default() };
     let experiment = Experiment::load(&file.path, &overrides)?;
@@ -119,20 +119,22 @@ fn load(file: &AnswerFile, quick: bool, trials: Option<u64>) -> Outcome<(Experim
     Ok((Experiment::load(&file.path, &overrides)?, overrides))
 }
 
-/// Returns the results folder: the given folder, or the default folder. With `--check`, the default folder is the
-/// folder of published results in git.
+/// Returns the results folder: the folder that the user names, or the default folder. The default folder is
+/// `results`, or `results/published` with `--check`.
 fn results_folder(arguments: &ReportArguments) -> PathBuf {
     let default = if arguments.check { published::FOLDER } else { "results" };
     arguments.results.clone().unwrap_or_else(|| PathBuf::from(default))
 }
 
-/// Returns the folder of the pages: the given folder, or the folder `report` next to the results.
+/// Returns the folder of the pages: the folder that the user names with `--out`, or `report/` in the folder of
+/// `--keep` or in the results folder.
 fn report_folder(arguments: &ReportArguments, results: &Path) -> PathBuf {
     let shown = arguments.keep.as_deref().unwrap_or(results);
     arguments.out.clone().unwrap_or_else(|| shown.join("report"))
 }
 
-/// Combines the judged claims and the results to the contents of the report.
+/// Judges the claims of all files, and combines them with the questions, the contradictions and the features to the
+/// contents of the report.
 fn assembled(files: &[AnswerFile], found: &[(&AnswerFile, Found<'_>)], paths: &[PathBuf]) -> Outcome<Report> {
     let mut answers = Vec::new();
     for file in files {
@@ -145,8 +147,11 @@ fn assembled(files: &[AnswerFile], found: &[(&AnswerFile, Found<'_>)], paths: &[
     Ok(Report { systems, highlights, contradictions, features })
 }
 
-/// Returns the experiment files that reproduce published figures, in the given order. For a folder, returns all such
-/// files in the folder and its subfolders.
+/// Returns the experiment files with claims, in the order of `paths`. A folder stands for all such files in it and in
+/// its subfolders.
+///
+/// # Errors
+/// A named file has no claims, or no file has claims.
 fn answer_files(paths: &[PathBuf]) -> Outcome<Vec<AnswerFile>> {
     let mut files = Vec::new();
     for path in paths {
@@ -164,7 +169,9 @@ fn answer_files(paths: &[PathBuf]) -> Outcome<Vec<AnswerFile>> {
         }
     }
     match files.is_empty() {
-        true => Err(Problem::new("no experiment has claims; name a folder such as experiments")),
+        true => {
+            Err(Problem::new("no experiment has claims; name a folder with claims, such as experiments/"))
+        }
         false => Ok(files),
     }
 }
@@ -186,16 +193,16 @@ pub(super) fn files_below(folder: &Path) -> Outcome<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Returns whether a file may be an experiment. An experiment is a TOML file, but the files with contradictions and
-/// questions are no experiments.
+/// Returns whether a file may be an experiment: a TOML file that does not contain contradictions or questions for the
+/// report.
 fn is_experiment(path: &Path) -> bool {
     let others = [documents::CONTRADICTIONS, documents::HIGHLIGHTS];
     path.extension().is_some_and(|ending| ending == "toml")
         && path.file_name().is_none_or(|name| others.iter().all(|other| name != *other))
 }
 
-/// Runs an experiment if its results are missing or belong to another version of the experiment. Returns the reason
-/// if the experiment could not run.
+/// Runs an experiment if its results are missing, incomplete, or from another version of the experiment. Returns the
+/// reason if the experiment could not run.
 pub(super) fn missing_run(
     path: &Path,
     experiment: &Experiment,
@@ -234,8 +241,8 @@ pub(super) fn missing_run(
     }
 }
 
-/// Returns the results of an experiment. If the experiment could not run, `absent` is the reason, and the result
-/// contains this reason.
+/// Returns an experiment with its results, or with the reason why they are missing. If the experiment could not run,
+/// `absent` is this reason.
 fn find<'a>(
     file: &AnswerFile,
     experiment: &'a Experiment,
@@ -246,7 +253,7 @@ fn find<'a>(
     let folder = Folder::new(results.join(&experiment.name));
     let rows = match absent {
         Some(why) => Err(why),
-        None if !folder.manifest().exists() => Err("there are no results".to_owned()),
+        None if !folder.manifest().exists() => Err("the experiment has no results".to_owned()),
         None => read_rows(file, &folder, experiment, kept).map_err(|problem| problem.to_string()),
     };
     Found { experiment, folder, rows }
@@ -272,14 +279,14 @@ fn read_rows(
     Ok((manifest, Table::read(&folder.runs())?))
 }
 
-/// Returns the figures of a file with their claims and the findings on these claims.
+/// Returns the figures that a file reproduces, each with its claims and the findings on these claims.
 fn answered(file: &AnswerFile, found: Option<&Found<'_>>) -> Outcome<Vec<Answer>> {
     // A parameter of the document is that of the full experiment, also in a quick run.
     let full = found.map(|_| Experiment::load(&file.path, &Overrides::default())).transpose()?;
     let facts = Settings { resolved: full.and_then(|full| full.resolved().parse().ok()) };
     let rows = found.map(|found| found.rows.as_ref());
     let runs = match &rows {
-        None => Err("the file has no experiment, because all its claims are computed"),
+        None => Err("the file has only computed claims and no experiment"),
         Some(Err(why)) => Err(why.as_str()),
         Some(Ok((_, table))) => Ok(table),
     };
@@ -310,7 +317,7 @@ fn answered(file: &AnswerFile, found: Option<&Found<'_>>) -> Outcome<Vec<Answer>
     Ok(answers)
 }
 
-/// Returns the verdicts of the run as text. Returns `None` if the results belong to another experiment.
+/// Returns the verdicts of the run as text. Returns `None` if the results are missing.
 fn found_by_run(found: &Found<'_>) -> Outcome<Option<String>> {
     match found.rows {
         Ok(_) => Ok(outcome(&verdicts::read(&found.folder.verdicts())?)),
@@ -338,7 +345,7 @@ fn pictures(found: &Found<'_>) -> Outcome<Vec<SvgChart>> {
     Ok(pictures.collect())
 }
 
-/// The values of all settings of a resolved experiment, by their paths.
+/// The settings of a resolved experiment, which claims can name by their paths.
 struct Settings {
     resolved: Option<toml::Table>,
 }
@@ -364,8 +371,8 @@ impl Facts for Settings {
     }
 }
 
-/// Adds a page that lists the HTML pages with their hashes. Git keeps this list instead of the HTML pages, because
-/// the HTML pages are large and can be generated again.
+/// Adds the page `pages.csv`, which lists the size and the hash of each HTML page. Git keeps this list instead of the
+/// HTML pages, because these are large and can be generated again.
 fn with_digest(mut pages: Vec<ReportPage>) -> Vec<ReportPage> {
     let mut content = "page,bytes,xxh3\n".to_owned();
     for page in pages.iter().filter(|page| page.is_html()) {
@@ -376,7 +383,7 @@ fn with_digest(mut pages: Vec<ReportPage>) -> Vec<ReportPage> {
     pages
 }
 
-/// Writes the pages into a folder, and removes old figures that no page uses.
+/// Writes the pages into a folder, and removes the figures in the folder that no page uses.
 fn write(folder: &Path, pages: &[ReportPage]) -> Outcome<()> {
     for path in stray_figures(folder, pages) {
         std::fs::remove_file(&path)
@@ -400,8 +407,8 @@ fn stray_figures(folder: &Path, pages: &[ReportPage]) -> Vec<PathBuf> {
     strays
 }
 
-/// Returns whether the files in a folder are equal to the pages, byte for byte. Prints the names of files that
-/// differ. HTML files may be missing, because the list with their hashes is checked.
+/// Returns whether the files in a folder equal the pages byte for byte, and prints the names of files that differ. An
+/// HTML file may be missing, because the list of hashes covers it.
 fn check(folder: &Path, pages: &[ReportPage]) -> Outcome<bool> {
     let differs = |page: &&ReportPage| match std::fs::read(folder.join(&page.name)) {
         Ok(bytes) => bytes != page.content.as_bytes(),
@@ -409,11 +416,14 @@ fn check(folder: &Path, pages: &[ReportPage]) -> Outcome<bool> {
     };
     let other: Vec<&ReportPage> = pages.iter().filter(differs).collect();
     for page in &other {
-        line(&format!("{} does not match the results", folder.join(&page.name).display()));
+        line(&format!(
+            "{} does not match the report that the results give",
+            folder.join(&page.name).display()
+        ));
     }
     let strays = stray_figures(folder, pages);
     for path in &strays {
-        line(&format!("the report has no chart {}; remove this file", path.display()));
+        line(&format!("no page of the report uses {}; remove this file", path.display()));
     }
     print(&format!(
         "{} of {} files of the report match the results\n",
@@ -427,7 +437,7 @@ fn check(folder: &Path, pages: &[ReportPage]) -> Outcome<bool> {
     Ok(is_right)
 }
 
-/// Returns a text with the findings on the claims of each system.
+/// Returns a table with the number of claims of each system, by finding.
 fn summary(systems: &[System], out: &Path) -> String {
     let row = |name: &str, cells: [String; 5], total: &str| {
         let cells: Vec<String> = cells.iter().map(|cell| format!("{cell:>19}")).collect();

@@ -11,8 +11,8 @@ use crate::output::line;
 /// The environment variable that sets the password.
 const PASSWORD: &str = "LSMBENCH_PASSWORD";
 
-/// Opens the store, and serves clients until the user interrupts the program or a client stops the server. At the
-/// end, the function closes the store, so that all writes are durable in every WAL mode.
+/// Opens the store, and serves clients until the user interrupts the program or a client stops the server. Then
+/// closes the store, which makes all writes durable in every WAL mode.
 pub(crate) fn serve(arguments: &ServeArguments) -> Outcome<()> {
     let protocol = protocol(arguments.protocol)?;
     let design = design_of(&arguments.store, "a server")?;
@@ -30,10 +30,10 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Outcome<()> {
     server.run(store, interrupt::is_requested).map_err(problem)
 }
 
-/// Returns the protocol of the server.
+/// Returns the protocol that the user selects.
 ///
 /// # Errors
-/// Returns an error if this program was built without the protocol.
+/// This program was built without the protocol.
 #[cfg_attr(feature = "grpc", allow(clippy::unnecessary_wraps))] // other builds do not have all protocols
 fn protocol(served: ServedProtocol) -> Outcome<Protocol> {
     match served {

@@ -15,7 +15,7 @@ use crate::cli::ShellArguments;
 use crate::output::line;
 
 /// Opens the store, and executes the commands on standard input until the input ends or the user interrupts the
-/// program. Then closes the store, so that all writes are durable in every WAL mode.
+/// program. Then closes the store, which makes all writes durable in every WAL mode.
 pub(crate) fn shell(arguments: &ShellArguments) -> Outcome<()> {
     let design = design_of(&arguments.store, "the shell")?;
     let input = io::stdin().as_fd().try_clone_to_owned();
@@ -41,35 +41,41 @@ pub(crate) fn shell(arguments: &ShellArguments) -> Outcome<()> {
     }
 }
 
-/// Returns an error if the family of the shell does not exist, or if the shell needs a family. `families` are the families
-/// of the store and of the design.
+/// Checks the option `--family`. `families` are the families of the store and of the design.
+///
+/// # Errors
+/// The option names a family that does not exist, or the option is missing for a store with families.
 fn check_family(arguments: &ShellArguments, families: &[String]) -> Outcome<()> {
     let directory = arguments.store.directory.display();
     let message = match (&arguments.family, families) {
         (None, []) => return Ok(()),
         (Some(name), families) if families.contains(name) => return Ok(()),
         (None, [first, ..]) => format!(
-            "the shell uses one tree, but {directory} has column families; open one of them with `lsmbench shell \
-             {directory} --family {first}`"
+            "{directory} has column families, and the shell can open only one of them; name it, such as in \
+             `lsmbench shell {directory} --family {first}`"
         ),
         (Some(name), []) => {
-            format!("{directory} has no families; remove --family, or use --set families.{name}={{}}")
+            format!(
+                "{directory} has no column families; remove --family, or create the family with --set \
+                 families.{name}={{}}"
+            )
         }
         (Some(name), families) => {
-            format!("{directory} has no family \"{name}\". Valid: \"{}\"", families.join("\", \""))
+            format!("{directory} has no column family \"{name}\". Valid: \"{}\"", families.join("\", \""))
         }
     };
     Err(Problem::new(message))
 }
 
-/// A store or a column family, and the stream for the answers of the shell.
+/// The open store or column family, and the output of the shell.
 struct Shell<'a, W: Write> {
     store: &'a dyn TextStore,
     out: W,
 }
 
 impl<W: Write> Shell<'_, W> {
-    /// Executes every command of `input`. For an invalid line, prints an error and continues.
+    /// Executes the commands in `input`. If a command is invalid or fails, prints the error and continues. Returns an
+    /// error at the end if a command has failed.
     fn run(&mut self, input: impl BufRead) -> Outcome<()> {
         let mut reader = CommandReader::new(input);
         let mut failed = 0;
@@ -115,13 +121,14 @@ impl<W: Write> Shell<'_, W> {
         })
     }
 
-    /// Puts the pairs of a file into the store. Stops at the first invalid line or at an interrupt.
+    /// Puts the pairs of a file into the store. Stops at the first pair that is invalid or cannot be written, and
+    /// when the user interrupts the program.
     fn load(&mut self, file: &[u8]) -> Result<(), Failure> {
         let failed = |error: PairsError| Failure::Command(error.to_string());
         for (done, put) in Pairs::open(Path::new(""), file).map_err(failed)?.enumerate() {
             if interrupt::is_requested() {
                 return Err(Failure::Command(format!(
-                    "interrupted after {done} pairs, which are in the store"
+                    "interrupted; the store contains the first {done} pairs of the file"
                 )));
             }
             self.command(&put.map_err(failed)?)?;
@@ -132,7 +139,7 @@ impl<W: Write> Shell<'_, W> {
 
 /// The reason why a command failed.
 enum Failure {
-    /// The program that reads the answers has closed the pipe.
+    /// The program that reads the output of the shell has closed the pipe.
     ReaderIsGone,
     /// The store returned an error, or the command is invalid.
     Command(String),

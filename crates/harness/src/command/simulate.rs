@@ -1,4 +1,4 @@
-//! `lsmbench simulate` computes the counters of an experiment without its data.
+//! `lsmbench simulate` computes the counters of an experiment without storing its data.
 
 mod residual;
 
@@ -48,13 +48,16 @@ pub(crate) fn simulate(arguments: &SimulateArguments, overrides: &Overrides) -> 
         match of_cell(&experiment, cell, arguments, &schema, &mut residuals)? {
             Some(simulated) => rows.extend(simulated),
             None => {
-                line(&format!("skipped: {}: the simulator supports only the tree of lsmbench", cell.label));
+                line(&format!(
+                    "skipped: {}: the simulator supports only the tree of lsmbench with a workload",
+                    cell.label
+                ));
             }
         }
     }
     if rows.is_empty() {
         return Err(Problem::new(
-            "nothing was simulated; use engine = \"lsmbench\" and a workload with phases",
+            "no configuration can be simulated; use engine = \"lsmbench\" and a workload with phases",
         ));
     }
     let folder = Folder::new(arguments.out.join(format!("{}-simulated", experiment.name)));
@@ -77,8 +80,8 @@ pub(crate) fn simulate(arguments: &SimulateArguments, overrides: &Overrides) -> 
     Ok(())
 }
 
-/// Returns the rows of one configuration at all sizes. Returns `None` for engines other than lsmbench, and for
-/// component experiments.
+/// Simulates one configuration at all sizes, and returns its rows. Returns `None` for engines other than lsmbench,
+/// and for component experiments.
 fn of_cell(
     experiment: &Experiment,
     cell: &Cell,
@@ -91,7 +94,10 @@ fn of_cell(
     };
     let keys = added_keys(workload);
     if keys <= 0.0 {
-        return Err(Problem::new("the workload inserts no keys; begin with a phase with insert = …"));
+        return Err(Problem::new(
+            "the workload inserts no keys; add a first phase with the key \"insert\", such as \
+             insert = 1_000_000",
+        ));
     }
     let policy = compaction::CATALOG.build(cell.design.choice("compaction"));
     let scans =
@@ -138,13 +144,13 @@ fn of_cell(
     Ok(Some(rows))
 }
 
-/// Returns the workload of a configuration of the tree of lsmbench. Returns `None` for other engines, and for component
-/// experiments.
+/// Returns the workload of a configuration that can be simulated. Returns `None` for engines other than lsmbench, and
+/// for component experiments.
 fn simulated_workload(cell: &Cell) -> Option<&Workload> {
     cell.task.workload().filter(|_| engine(&cell.engine).reads_whole_design())
 }
 
-/// Writes the rows, and replaces the rows of an earlier simulation.
+/// Writes the rows to `runs.csv`, and replaces the file of an earlier simulation.
 fn write(folder: &Folder, schema: &Schema, rows: &[Row]) -> Outcome<()> {
     create_folder(folder.root())?;
     match std::fs::remove_file(folder.runs()) {
@@ -175,14 +181,16 @@ fn table(rows: &[Row]) -> String {
     aligned(&lines)
 }
 
-/// Returns whether a chart of the experiment needs only the rows of counted mode.
+/// Returns whether the simulated rows contain the data of a chart. This is false for charts of times, latencies,
+/// timelines, levels and slices.
 fn is_of_counters(spec: &ChartSpec) -> bool {
     let is_timed = matches!(spec.form(), Form::Cdf | Form::Timeline | Form::Ratio);
     let column = spec.y.as_deref().and_then(results::reference::metric);
     !is_timed && spec.file.is_none() && column.is_none_or(results::Metric::is_exact)
 }
 
-/// Returns one chart for each shown column. The chart shows the value after the last phase by the number of keys.
+/// Returns a chart for each of the columns [`SHOWN`]. The chart shows the value at the end of the last phase over the
+/// number of keys.
 fn curves() -> impl Iterator<Item = ChartSpec> {
     SHOWN.into_iter().map(|metric| ChartSpec {
         x: Some(ENTRIES.to_owned()),
@@ -194,7 +202,8 @@ fn curves() -> impl Iterator<Item = ChartSpec> {
     })
 }
 
-/// Draws charts of the simulated rows. If a chart has no data, the function omits the chart and prints the reason.
+/// Draws charts of the simulated rows, and returns the paths of their files. A chart without data is skipped, and its
+/// reason is printed.
 fn draw(experiment: &Experiment, specs: &[ChartSpec], table: &Table, folder: &Path) -> Outcome<Vec<PathBuf>> {
     let mut drawn = Vec::new();
     for spec in specs {

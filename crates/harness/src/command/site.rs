@@ -1,4 +1,4 @@
-//! `lsmbench site` writes a static site of all kept results, and checks contributed results.
+//! `lsmbench site` writes a static site of all results in the repository, and checks contributed results.
 
 use std::collections::HashSet;
 use std::io;
@@ -15,13 +15,14 @@ use crate::build_info::build_info;
 use crate::cli::SiteArguments;
 use crate::output::{line, print};
 
-/// The label of our own tree, with which engines are compared.
+/// The label of the tree of lsmbench, with which the site compares all engines.
 const BASELINE: &str = "lsmbench";
 
-/// The file that lists the files of a site, one path per line. The file marks its folder as a site.
+/// The name of the file that lists all files of a site, one path per line. A folder with this file is a site, so a
+/// new site may replace it.
 const LIST: &str = ".lsmbench-site";
 
-/// Writes the site and prints the path of its first page. With `--check`, checks contributed folders.
+/// Writes the site, and prints the path of its home page. With `--check`, only checks contributed results.
 pub(crate) fn site(arguments: &SiteArguments) -> Outcome<()> {
     let SiteArguments { out, repository, check } = arguments;
     if !check.is_empty() {
@@ -58,20 +59,24 @@ pub(crate) fn site(arguments: &SiteArguments) -> Outcome<()> {
     print(&format!("{}\n", out.join("index.html").display()))
 }
 
-/// Returns the path of a folder in a repository.
+/// Returns the path of the folder `name` in a repository.
 ///
 /// # Errors
-/// The folder does not exist, so `repository` is not the root of a repository.
+/// The folder does not exist, so `repository` is not the root of the repository.
 fn in_repository(repository: &Path, name: &str) -> Outcome<PathBuf> {
     let folder = repository.join(name);
     if folder.is_dir() {
         return Ok(folder);
     }
-    let message = format!("there is no folder {name}; name the root of the repository with --repository");
+    let message = format!(
+        "this is not the root of the repository, because it has no folder {name}; name the root \
+         with --repository"
+    );
     Err(Problem::at(repository, None, message))
 }
 
-/// Returns an error if a folder has other files than an earlier site.
+/// Returns an error if the output folder contains a file that is not part of an earlier site, because a new site
+/// would delete it.
 fn check_replaceable(out: &Path) -> Outcome<()> {
     let list = std::fs::read_to_string(out.join(LIST)).unwrap_or_default();
     let own: HashSet<PathBuf> = list.lines().chain([LIST]).map(|path| out.join(path)).collect();
@@ -114,8 +119,8 @@ fn write(out: &Path, file: &SiteFile) -> Outcome<()> {
     std::fs::write(&path, &file.content).map_err(cannot)
 }
 
-/// Checks the results that a contributor measured on one machine. Prints all faults except the last one, and returns
-/// the last fault as the error.
+/// Checks the results that a contributor measured on one machine. Prints the notes and all faults except the last
+/// one, and returns the last fault as the error.
 fn check_machine(folder: &Path, repository: &Path) -> Outcome<()> {
     let experiments = known_experiments(&in_repository(repository, "configs/peers")?)?;
     let build = build_info();
@@ -134,7 +139,7 @@ fn check_machine(folder: &Path, repository: &Path) -> Outcome<()> {
     Err(Problem::new(last.clone()))
 }
 
-/// Returns the name, the phases and the seed of each experiment in a folder and its subfolders.
+/// Returns the name, the phases and the seed of each experiment in a folder and in its subfolders.
 fn known_experiments(folder: &Path) -> Outcome<Vec<KnownExperiment>> {
     let known = |path: &std::path::PathBuf| {
         let experiment = Experiment::load(path, &Overrides::default())?;

@@ -1,4 +1,4 @@
-//! Opens the store that a command uses.
+//! Opens the store that a command such as `shell` or `serve` uses.
 
 use catalog::Limit;
 use experiment::{read_design, set_design};
@@ -9,8 +9,10 @@ use types::{Outcome, Problem};
 use crate::cli::StoreArguments;
 use crate::output::line;
 
-/// Returns the design of a store. If the design is not durable, returns an error. `user` is the name of the command
-/// in this error.
+/// Returns the design of a store. `user` is the name of the command, for error messages.
+///
+/// # Errors
+/// The design is invalid, or does not make writes durable.
 pub(crate) fn design_of(arguments: &StoreArguments, user: &str) -> Outcome<Design> {
     let mut design = match &arguments.design {
         Some(path) => read_design(path)?,
@@ -36,8 +38,8 @@ pub(crate) fn open_tree(arguments: &StoreArguments, design: Design) -> Outcome<T
     Ok(tree)
 }
 
-/// Opens a store with column families. `names` are the families of the store and of the design. A family that the design
-/// does not name has the design of the store.
+/// Opens a store with column families. `names` are the families of the store and of the design. A family that
+/// `design` does not describe has the design of the store itself.
 ///
 /// # Errors
 /// The store cannot be opened.
@@ -56,7 +58,8 @@ pub(crate) fn open_families(
     Ok(families)
 }
 
-/// Returns the names of the column families of the store in the directory.
+/// Returns the names of the column families in the directory of the store. Returns an empty list if the store cannot
+/// be read.
 fn families_of_store(arguments: &StoreArguments, design: &Design) -> Outcome<Vec<String>> {
     let storage = storage::CATALOG.build(design.choice("storage"));
     let storage = storage.map_err(|error| Problem::new(error.message))?;
@@ -64,8 +67,8 @@ fn families_of_store(arguments: &StoreArguments, design: &Design) -> Outcome<Vec
     Ok(family_names(&*storage, &arguments.directory).unwrap_or_default())
 }
 
-/// Returns the names of the column families of a store and of its design. A design whose families are prefixes of keys
-/// has no families of its own.
+/// Returns the names of the column families of a store and of its design, each name once. The families of the design
+/// do not count if they are only prefixes of keys in one tree.
 pub(crate) fn family_names_of(arguments: &StoreArguments, design: &Design) -> Outcome<Vec<String>> {
     let mut names = families_of_store(arguments, design)?;
     let of_design = design.families().filter(|_| design.has_family_trees()).map(str::to_owned);

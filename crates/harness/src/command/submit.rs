@@ -18,7 +18,7 @@ use self::jobs::{Jobs, quoted};
 use crate::cli::{OverrideArguments, SubmitArguments};
 use crate::output::{line, print};
 
-/// Prints the jobs, or submits them.
+/// Prints the jobs for a scheduler, or submits them. With `--watch`, prints the progress of the parts instead.
 pub(crate) fn submit(arguments: &SubmitArguments, overrides: &experiment::Overrides) -> Outcome<()> {
     let experiment = Experiment::load(&arguments.config, overrides)?;
     let natural = match experiment.trials.mode {
@@ -55,13 +55,17 @@ pub(crate) fn submit(arguments: &SubmitArguments, overrides: &experiment::Overri
     if arguments.submit { execute(&text) } else { print(&text) }
 }
 
-/// Runs a script that submits jobs.
+/// Runs a script that submits jobs to Slurm.
+///
+/// # Errors
+/// This machine has no `sbatch`, or the script fails.
 fn execute(script: &str) -> Outcome<()> {
     let wrong = |error: &dyn std::fmt::Display| Problem::doing("submit the jobs", error);
     let has_sbatch = Command::new("sbatch").arg("--version").stdout(Stdio::null()).status();
     if has_sbatch.is_err() {
         return Err(Problem::new(
-            "this machine has no sbatch; leave out --submit, and run the printed script on a machine with Slurm",
+            "this machine has no program sbatch; to get the script, repeat the command without --submit, and run \
+             the script on a machine with Slurm",
         ));
     }
     let mut bash = Command::new("bash").stdin(Stdio::piped()).spawn().map_err(|error| wrong(&error))?;
@@ -70,12 +74,12 @@ fn execute(script: &str) -> Outcome<()> {
     }
     match bash.wait().map_err(|error| wrong(&error))? {
         status if status.success() => Ok(()),
-        status => Err(wrong(&format!("sbatch ended with {status}; see the lines above"))),
+        status => Err(wrong(&format!("the script ended with {status}; the lines above contain the reason"))),
     }
 }
 
-/// Returns the path of the program that nodes run. If the option `--program` is missing, returns the path of the
-/// running program.
+/// Returns the path of the program that runs the parts: the path of `--program`, or else the path of this program.
+/// For Kubernetes, the default is `lsmbench`, the program in the container image.
 fn program(arguments: &SubmitArguments) -> Outcome<String> {
     let named = arguments.program.clone();
     let own = || std::env::current_exe().map_err(|error| Problem::doing("find this program", error));
@@ -83,7 +87,7 @@ fn program(arguments: &SubmitArguments) -> Outcome<String> {
     Ok(named.or(image).map_or_else(own, Ok)?.display().to_string())
 }
 
-/// Returns the options that change the experiment.
+/// Returns the options of `lsmbench run` that override settings of the experiment.
 fn options(overrides: &OverrideArguments) -> Vec<String> {
     let OverrideArguments { set, trials, seed, quick, design } = overrides;
     let mut options: Vec<String> = set.iter().flat_map(|set| ["--set".to_owned(), set.clone()]).collect();

@@ -1,5 +1,5 @@
-//! `lsmbench torture` tests crashes, I/O errors, corruption and kills for every design and WAL mode. The command also
-//! kills whole runs.
+//! `lsmbench torture` tests how designs and WAL modes survive crashes, I/O errors, corruption, races and kills. It
+//! also tests that killed runs of an experiment can be resumed.
 
 mod designs;
 mod jobs;
@@ -18,8 +18,8 @@ use crate::cli::{ReplayArguments, SubjectArguments, TortureCommand};
 
 pub(crate) use kill::write_until_killed;
 
-/// Runs a test, and prints a line for each design and WAL mode. The output contains each violation with the command
-/// that replays the violation. Returns `true` if there was no violation.
+/// Runs a test, and prints a table with a row for each tested design. Prints each violation, if possible with the
+/// command that replays it. Returns `true` if no invariant was violated.
 pub(crate) fn torture(test: &TortureCommand) -> Outcome<bool> {
     match test {
         TortureCommand::Crash { subjects, again, states } => {
@@ -66,9 +66,9 @@ fn of_damage(tally: damage::CorruptionSummary) -> Report {
     Report { counts, findings: findings.spelt() }
 }
 
-/// Runs `explore` for every design and WAL mode. If the user wants to replay one case of a design, runs `replay`
-/// instead. `columns` contains the names of the counts that `report` returns. `rated` is the index of the count whose
-/// rate per second is printed.
+/// Runs `explore` for every selected design and WAL mode. With `--replay`, runs only `replay` for the case that the
+/// user names. `report` converts a result to the counts in `columns`. `rated` is the index of the count whose rate
+/// per second is printed.
 fn run<P: FromStr<Err = String> + Copy + Sync, T>(
     command: &str,
     (subjects, again): (&SubjectArguments, &ReplayArguments),
@@ -84,7 +84,9 @@ fn run<P: FromStr<Err = String> + Copy + Sync, T>(
         leave_out_unchecked(subjects, &mut jobs)?;
     }
     if place.is_some() && jobs.len() != 1 {
-        return Err(Problem::new("--replay needs one --design and one --wal"));
+        return Err(Problem::new(
+            "--replay replays one case; name exactly one design with --design, and one WAL mode with --wal",
+        ));
     }
     let threads = subjects.threads as usize;
     run_jobs((command, "--replay"), &["design", "wal"], &jobs, threads, columns, rated, |job| {

@@ -18,7 +18,7 @@ use crate::cli::{
 };
 use crate::{output, overrides};
 
-/// Executes a subcommand of `trace`.
+/// Executes a subcommand of `lsmbench trace`.
 pub(crate) fn trace(command: &TraceCommand) -> Outcome<()> {
     match command {
         TraceCommand::Stat(arguments) => stat(arguments),
@@ -93,13 +93,16 @@ fn fit(arguments: &TraceFitArguments) -> Outcome<()> {
     }
 }
 
-/// Runs a configuration up to a phase, and records the operations of this phase.
+/// Runs a configuration up to a phase, and records the operations of this phase into a new file.
 fn record(arguments: &TraceRecordArguments) -> Outcome<()> {
     let experiment = Experiment::load(&arguments.config, &overrides(arguments.overrides.clone()))?;
     let number = arguments.configuration;
     let cell = experiment.cells.iter().find(|cell| cell.number == number).ok_or_else(|| {
         let numbers = experiment.cells.iter().map(|cell| cell.number.to_string()).collect::<Vec<_>>();
-        Problem::new(format!("--configuration is {number}. Valid: {}", numbers.join(", ")))
+        Problem::new(format!(
+            "--configuration: there is no configuration {number}. Valid: {}",
+            numbers.join(", ")
+        ))
     })?;
     let (phase, format, file) = (arguments.phase.clone(), arguments.to.0, arguments.out.clone());
     let recording = RecordingSpec { phase, format, file };
@@ -116,8 +119,11 @@ fn record(arguments: &TraceRecordArguments) -> Outcome<()> {
     Ok(())
 }
 
-/// Writes the records for which `takes` returns true into a new file. Prints the properties of the trace that the new
-/// format does not support.
+/// Writes the records for which `takes` returns true into a new file. Prints which properties of the trace the new
+/// format cannot express.
+///
+/// # Errors
+/// The trace cannot be read or is empty, or the file exists or cannot be written.
 fn copy(
     input: &TraceInputArguments,
     to: TraceFormat,
@@ -150,7 +156,11 @@ fn copy(
     Ok(())
 }
 
-/// Calls `visit` with each record of a trace. Returns the stream after its last record.
+/// Calls `visit` with each record of a trace, but with at most `input.limit` records. Returns the stream, whose
+/// format and notes are then complete.
+///
+/// # Errors
+/// The trace cannot be read or has no records, or `visit` returns an error.
 fn each(
     input: &TraceInputArguments,
     mut visit: impl FnMut(TraceRecord) -> Outcome<()>,

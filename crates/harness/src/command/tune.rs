@@ -9,8 +9,8 @@ use crate::build_info::build_info;
 use crate::cli::TuneArguments;
 use crate::output::{CONSOLE, line, print};
 
-/// The sweep that the search uses if the experiment file has no sweep. The sweep contains all compaction policies
-/// that keep all data, with several parameters.
+/// The sweep of a search whose experiment file has no sweep: compaction policies with several parameters. All of them
+/// keep all data.
 const SPACE: [&str; 1] = [r#"sweep."design.compaction" = [
     "leveled(size_ratio=2)", "leveled(size_ratio=4)", "leveled(size_ratio=6)", "leveled(size_ratio=10)",
     "tiered(size_ratio=2)", "tiered(size_ratio=4)", "tiered(size_ratio=6)", "tiered(size_ratio=10)",
@@ -26,7 +26,8 @@ pub(crate) fn tune(arguments: &TuneArguments, mut overrides: Overrides) -> Outco
         experiment = Experiment::load(&arguments.config, &overrides)?;
     }
     let spec = experiment.tune.clone().ok_or_else(|| {
-        let message = "the file has no table [tune]; add one with minimise = \"write_amp\"";
+        let message =
+            "the file has no table [tune]; add it with an objective, such as minimise = \"write_amp\"";
         Problem::at(&arguments.config, None, message)
     })?;
     check_folder(&arguments.out)?;

@@ -10,8 +10,8 @@ use toml::Value;
 use crate::output::print;
 use types::{Outcome, Problem};
 
-/// Prints all detected corruption of a store. The function does not change the store. Returns whether the store has
-/// no corruption.
+/// Checks all files of a store without changing them, and prints all detected corruption. Returns whether no
+/// corruption was found.
 pub(crate) fn verify(directory: &Path) -> Outcome<bool> {
     if !directory.is_dir() {
         return Err(Problem::new(format!("no such directory: {}", directory.display())));
@@ -46,7 +46,7 @@ pub(crate) fn verify(directory: &Path) -> Outcome<bool> {
     if report.unchecked_blocks > 0 {
         let _ = writeln!(
             text,
-            "{} of {} blocks have no checksum (block.checksum = \"none\"), so verify did not check their contents",
+            "{} of {} blocks have no checksum (block.checksum = \"none\"), so their contents were not checked",
             report.unchecked_blocks, report.blocks
         );
     }

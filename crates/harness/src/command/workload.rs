@@ -10,7 +10,11 @@ use workload::{AnswerCounts as Answer, Due, Extents, PhasePlan, ReplayPlan, writ
 
 use crate::output::answered;
 
-/// Prints the operations of the first configuration, phase after phase.
+/// Prints the operations of the first configuration, phase by phase. `limit` is the maximum number of printed
+/// operations.
+///
+/// # Errors
+/// The experiment has no workload, or a phase has no fixed number of operations and `limit` is `None`.
 pub(crate) fn workload(config: &Path, overrides: &Overrides, limit: Option<u64>) -> Outcome<()> {
     let experiment = Experiment::load(config, overrides)?;
     let plan = experiment.plan(&experiment.cells[0])?.ok_or_else(|| {
@@ -26,7 +30,8 @@ pub(crate) fn workload(config: &Path, overrides: &Overrides, limit: Option<u64>)
     {
         let name = &endless.phase().name;
         return Err(Problem::new(format!(
-            "phase {name} ends after a time; limit its operations with --limit N"
+            "phase {name} has a duration instead of a number of operations; limit the printed operations with \
+             --limit N"
         )));
     }
     let mut out = BufWriter::new(io::stdout().lock());
@@ -57,8 +62,11 @@ fn write_phases(phases: &[Arc<PhasePlan>], limit: u64, out: &mut impl Write) -> 
     Ok(())
 }
 
-/// Writes the first operations of a replay, and returns the number of written operations. Returns an error if the
-/// text form cannot express an operation. An example is a scan with a limit.
+/// Writes at most `limit` operations of a replay, and returns the number of written operations.
+///
+/// # Errors
+/// The replay cannot be read, or the text format cannot express an operation, such as a scan with a number of
+/// entries.
 fn write_requests(plan: &ReplayPlan, limit: u64, out: &mut impl Write) -> io::Result<u64> {
     let mut replay = plan.open().map_err(io::Error::other)?;
     let mut written = 0;
@@ -67,7 +75,8 @@ fn write_requests(plan: &ReplayPlan, limit: u64, out: &mut impl Write) -> io::Re
     {
         let commands = request.commands().ok_or_else(|| {
             let message =
-                "the text format has no range deletes and no scans with a number of entries; use `lsmbench trace convert`";
+                "the text format cannot express range deletes and scans with a number of entries; to get a file \
+                 with them, use `lsmbench trace convert`";
             io::Error::other(format!("operation {} of the replay: {message}", written + 1))
         })?;
         for command in commands {

@@ -599,7 +599,7 @@ fn damaged_results_are_neither_resumed_nor_drawn() {
         [&["run", "small.toml"][..], &["run", "small.toml", "--resume"], &["plot", "results/small"]]
     {
         let error = bench.run(arguments).refusal();
-        assert!(error.contains("results/small/manifest.json: this is not a manifest"), "{error}");
+        assert!(error.contains("results/small/manifest.json: the file is not a manifest"), "{error}");
     }
 }
 

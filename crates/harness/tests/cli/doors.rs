@@ -121,7 +121,9 @@ fn workload_prints_operations_that_the_shell_understands() {
         SMALL.replace("operations = 3_000", "seconds = 1").replace("\"counted\"", "\"timed\""),
     );
     let error = bench.run(&["workload", "endless.toml"]).refusal();
-    assert!(error.contains("phase look ends after a time; limit its operations with --limit N"), "{error}");
+    let expected = "phase look has a duration instead of a number of operations; limit the printed operations with \
+                    --limit N";
+    assert!(error.contains(expected), "{error}");
     assert_eq!(bench.ok(&["workload", "endless.toml", "--limit", "4000"]).lines().count(), 2 + 4000);
 }
 

@@ -206,7 +206,9 @@ fn what_has_no_place_is_refused_before_anything_is_written() {
     bench.ok(&["engines", "runs/writes", "--keep", "kept"]);
     let error = bench.run(&["engines", "runs/writes", "kept/writes", "--keep", "again"]).refusal();
     assert!(
-        error.contains("runs/writes also has results of writes; name only one of the two folders"),
+        error.contains(
+            "runs/writes also contains results of the experiment writes; name only one of the two folders"
+        ),
         "{error}"
     );
 }

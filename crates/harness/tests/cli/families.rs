@@ -285,15 +285,17 @@ fn the_shell_uses_one_family() {
     assert_eq!(shell("index", "r a z\nd b\nx a b\nr a z\n"), "a:1 b:2\n\n");
     assert_eq!(shell("values", "r a z\n"), "a:7 c:8\n");
     let error = bench.run(&["shell", "db", "--family", "indx"]).refusal();
-    assert!(error.contains("db has no family \"indx\" Valid: \"index\", \"values\""), "{error}");
+    assert!(error.contains("db has no column family \"indx\" Valid: \"index\", \"values\""), "{error}");
     let error = bench.run(&["shell", "other", "--family", "index"]).refusal();
     assert!(
-        error.contains("other has no families; remove --family, or use --set families.index={}"),
+        error.contains(
+            "other has no column families; remove --family, or create the family with --set families.index={}"
+        ),
         "{error}"
     );
     let error = bench.run(&["shell", "db"]).refusal();
-    let expected = "the shell uses one tree, but db has column families; open one of them with `lsmbench shell db \
-                    --family index`";
+    let expected = "db has column families, and the shell can open only one of them; name it, such as in `lsmbench shell \
+                    db --family index`";
     assert!(error.contains(expected), "{error}");
     bench.run(&["verify", "db"]).expect(0);
 }

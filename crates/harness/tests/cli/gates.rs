@@ -134,7 +134,7 @@ fn a_tolerance_decides_a_comparison_of_results() {
         assert!(error.contains(hint), "{error}");
     }
     let error = bench.run(&["check", "small.toml", "--tolerance", "5%"]).refusal();
-    assert!(error.contains("--tolerance and --fail-on need --against"), "{error}");
+    assert!(error.contains("--tolerance and --fail-on apply only with --against"), "{error}");
 }
 
 /// Tests that `compare` rejects two sides with different operations, and that the error names the keys that differ.

@@ -125,7 +125,7 @@ fn what_was_measured_with_an_engine_outlives_a_machine_without_it() {
     report(&bench);
     let rows = measure_elsewhere(&bench);
     let answer = report(&bench);
-    let told = "e1: rocks was not measured, so kept/e1 keeps the old results; remove";
+    let told = "e1: rocks was not measured, so kept/e1 keeps its earlier results; to replace them, remove";
     assert!(answer.err.contains(told), "{}", answer.err);
     assert_eq!(fs::read_to_string(kept(&bench).runs()).unwrap(), rows);
     let page = bench.read("kept/report/a.md");
@@ -138,7 +138,7 @@ fn what_was_measured_with_an_engine_outlives_a_machine_without_it() {
     fs::remove_dir_all(bench.path("results/e1")).unwrap();
     bench.write("results/e1", "in the way");
     let answer = report(&bench);
-    assert!(answer.err.contains("kept/e1 keeps the old results"), "{}", answer.err);
+    assert!(answer.err.contains("kept/e1 keeps its earlier results"), "{}", answer.err);
     assert_eq!(fs::read_to_string(kept(&bench).runs()).unwrap(), rows);
     assert!(bench.read("kept/report/a.md").contains("run 0e15e3e3e3e3,"));
 }
@@ -150,12 +150,12 @@ fn what_was_measured_of_another_version_goes_aloud() {
     measure_elsewhere(&bench);
     bench.write("a/e1.toml", ANSWER.replace("bytes = 20", "bytes = 30"));
     let answer = report(&bench);
-    let told = "e1: rocks was not measured, but kept/e1 had results of another version of the experiment, so the new results replaced";
+    let told = "e1: rocks was not measured; kept/e1 had results of another version of the experiment, so they were replaced";
     assert!(answer.err.contains(told), "{}", answer.err);
     assert!(!fs::read_to_string(kept(&bench).runs()).unwrap().contains("rocks"));
     measure_elsewhere(&bench);
     let answer = bench.run(&[&REPORT[..], &["--quick"]].concat()).expect(0);
-    let told = "kept/e1 had results of a run of another size, so the new results replaced";
+    let told = "kept/e1 had results of a run of another size, so they were replaced";
     assert!(answer.err.contains(told), "{}", answer.err);
 }
 

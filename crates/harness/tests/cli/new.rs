@@ -47,8 +47,8 @@ fn bad_requests_are_rejected_and_nothing_is_written() {
             "no axis \"blom\"; did you mean \"bloom\"? Valid: \"memtable\", \"bloom\", ",
         ),
         (&["new", "bloom", "full"], "full: the folder is not empty"),
-        (&["new", "bloom", "My_Filter"], "\"My_Filter\" is not a valid crate name"),
-        (&["new", "bloom", "../mine"], "is not a valid crate name"),
+        (&["new", "bloom", "My_Filter"], "\"My_Filter\" is not a valid name for a component and its crate"),
+        (&["new", "bloom", "../mine"], "is not a valid name for a component and its crate"),
         (&["new", "bloom", "match"], "\"match\" is a reserved name of Rust or Cargo"),
         (&["new", "bloom", "blocked"], "bloom already has a variant \"blocked\""),
         (

@@ -93,7 +93,10 @@ fn targets_are_looked_at_before_anything_runs() {
         ([&gallery[..], &["--out", "file"]].concat(), "cannot write to file: not a directory"),
         ([&gallery[..], &["--out", "shown"]].concat(), "cannot write shown/small.svg: is a directory"),
         (vec!["gallery", "small.toml", "--page", "aside.md"], "cannot write aside.md.new: is a directory"),
-        (vec!["gallery", "small.toml", "--page", "no-page"], "the page has no place for the gallery"),
+        (
+            vec!["gallery", "small.toml", "--page", "no-page"],
+            "the page does not contain the markers of the gallery",
+        ),
         ([&update[..], &["--baseline", "file/x"]].concat(), "cannot write to file/x: file: not a directory"),
         ([&report[..], &["--keep", "file"]].concat(), "cannot write to file: not a directory"),
         ([&report[..], &["--out", "file"]].concat(), "cannot write to file: not a directory"),

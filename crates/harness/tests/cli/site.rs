@@ -172,7 +172,7 @@ fn a_site_replaces_an_earlier_site_and_nothing_else() {
     bench.write("docs/README.md", "# Documents\n");
     let error = bench.run(&["site"]).refusal();
     assert!(
-        error.contains("there is no folder experiments; name the root of the repository with --repository"),
+        error.contains("because it has no folder experiments; name the root with --repository"),
         "{error}"
     );
     bench.write("mine/notes.txt", "mine");
@@ -181,7 +181,7 @@ fn a_site_replaces_an_earlier_site_and_nothing_else() {
     assert_eq!(bench.read("mine/notes.txt"), "mine");
     fs::remove_dir_all(bench.path("docs")).unwrap();
     let error = bench.run(&["site"]).refusal();
-    assert!(error.contains("name the root of the repository with --repository"), "{error}");
+    assert!(error.contains("name the root with --repository"), "{error}");
 }
 
 /// The name of the folder with the results of a machine.
@@ -347,7 +347,7 @@ fn each_fault_of_a_contribution_has_one_error() {
     let error = bench.run(&["site", "--repository", root, "--check", "nowhere"]).refusal();
     assert!(error.contains("there is no such folder"), "{error}");
     let error = bench.run(&["site", "--check", "My Machine"]).refusal();
-    let remedy = "there is no folder configs/peers; name the root of the repository with --repository";
+    let remedy = "because it has no folder configs/peers; name the root with --repository";
     assert!(error.contains(remedy), "{error}");
     let error = bench.run(&["site", "--repository", root, "--check", "My Machine/sync"]).refusal();
     assert!(error.contains("results of one experiment; name the folder of the machine above it"), "{error}");

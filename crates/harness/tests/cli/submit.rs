@@ -160,7 +160,7 @@ fn a_scheduler_is_named_and_is_there() {
     let mut command = bench.command(&["submit", "small.toml", "--slurm", "--submit"]);
     let output = command.env("PATH", bench.path("empty")).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("this machine has no sbatch"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("this machine has no program sbatch"));
 }
 
 #[test]

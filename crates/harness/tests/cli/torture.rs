@@ -44,10 +44,13 @@ fn a_place_is_found_again() {
 fn bad_requests_are_refused() {
     let bench = Bench::new();
     for (arguments, saying) in [
-        (&["crash", "--design", "no-such"][..], "no such design: no-such is not a file"),
+        (&["crash", "--design", "no-such"][..], "there is no design no-such: it is neither a file"),
         (&["crash"], "name a design with --design"),
         (&["errors", "--design", "default", "--wal", "snyc"], "did you mean \"sync\""),
-        (&["errors", "--design", "default", "--replay", "1:2"], "needs one --design and one --wal"),
+        (
+            &["errors", "--design", "default", "--replay", "1:2"],
+            "name exactly one design with --design, and one WAL mode with --wal",
+        ),
     ] {
         let error = bench.run(&[&["torture"], arguments].concat()).refusal();
         assert!(error.contains(saying), "{error}");
@@ -79,7 +82,7 @@ fn a_soak_prints_samples_and_says_whether_they_are_flat() {
     let lines: Vec<&str> = out.lines().collect();
     assert!(lines[0].contains("memory KiB") && lines[0].contains("files open"), "{out}");
     assert_eq!(lines[1].split_whitespace().count(), 7, "{out}");
-    assert!(lines.last().unwrap().contains("no verdict: at least 8 samples are needed"), "{out}");
+    assert!(lines.last().unwrap().contains("a verdict needs at least 8 samples"), "{out}");
     let refused = bench.run(&what).refusal();
     assert!(refused.contains("soaked is not empty"), "{refused}");
 }

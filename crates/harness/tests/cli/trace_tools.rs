@@ -274,6 +274,6 @@ fn a_recorded_phase_replays_to_the_same_counters() {
     assert!(unknown.contains("Valid phases: \"load\", \"mixed\", \"rest\""), "{unknown}");
     let beyond = ["--phase", "load", "--configuration", "7", "--out", "t"];
     let beyond = bench.run(&[&["trace", "record", "recorded.toml"], &beyond[..]].concat()).expect(2).err;
-    assert!(beyond.contains("--configuration is 7\n  valid: 0"), "{beyond}");
+    assert!(beyond.contains("--configuration: there is no configuration 7\n  valid: 0"), "{beyond}");
     assert!(!bench.path("t").exists());
 }

@@ -58,7 +58,7 @@ fn blocks_without_a_checksum_are_counted() {
     assert!(unchecked == blocks && unchecked != "0", "{answer}");
     assert_eq!(
         rest,
-        "blocks have no checksum (block.checksum = \"none\"), so verify did not check their contents"
+        "blocks have no checksum (block.checksum = \"none\"), so their contents were not checked"
     );
 }
 

@@ -1,5 +1,5 @@
-//! Estimates the state of lsmbench's own tree after the load. The state of the tree consists of the number of
-//! flushes, the number of sorted runs, and the amount of data in the memtable.
+//! Estimates the state of lsmbench's own tree after the load: the number of flushes, the number of sorted runs, and
+//! the amount of data in the memtable.
 
 use std::fmt::Write as _;
 
@@ -11,28 +11,28 @@ use tree::Design;
 use types::{ENTRY_CHARGE_BYTES, Outcome};
 use workload::{Work, WorkloadPlan};
 
-/// The maximum number of flushes that are simulated.
+/// The maximum number of flushes that are simulated to find the number of sorted runs.
 const MOST_SIMULATED: u64 = 20_000;
 
-/// A limit on the fraction of the data in the memtable. At this fraction or more, reads mainly search the memtable
-/// and not SSTables.
+/// The fraction of the loaded data in the memtable from which on a warning is printed. Reads then search mainly the
+/// memtable and not SSTables.
 const LARGE_SHARE: f64 = 0.5;
 
-/// The state of a tree after its load, which consists of the first phases that only add keys.
+/// The state of a tree after its load. The load consists of the first phases of the workload that only add keys.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Residence {
     flushes: u64,
     /// Number of sorted runs after all compactions have finished. `None` if the number was not simulated.
     runs: Option<u64>,
-    /// Bytes of keys and values in the memtable.
+    /// Size of the keys and values in the memtable, in bytes.
     memtable_bytes: f64,
-    /// Bytes of keys and values of the load.
+    /// Size of all keys and values that the load writes, in bytes.
     loaded_bytes: f64,
 }
 
-/// Returns one line for each different state of the configurations after the load. If most of the data is in the
-/// memtable, the text contains a warning. The text is empty for components, for other engines, and for workloads
-/// without an initial load.
+/// Returns comment lines about the state after the load, one line for all configurations with an equal state. If half
+/// of the data or more stays in the memtable, the text contains a warning. The text is empty for components, for
+/// other engines, and for workloads without an initial load.
 pub(super) fn residence(experiment: &Experiment) -> Outcome<String> {
     let mut states: Vec<(Residence, Vec<&str>)> = Vec::new();
     for cell in experiment.cells.iter().filter(|cell| engine(&cell.engine).reads_whole_design()) {
@@ -104,15 +104,16 @@ impl Residence {
     }
 }
 
-/// Returns the number of entries of this size that fill a memtable.
+/// Returns the number of entries with a size of `entry_bytes` bytes that fill a memtable of the design.
 fn entries_per_flush(design: &Design, entry_bytes: f64) -> u64 {
     let by_bytes =
         (design.memtable_capacity.0 as f64 / (entry_bytes + ENTRY_CHARGE_BYTES as f64)).ceil() as u64;
     by_bytes.min(design.memtable_entries.unwrap_or(u64::MAX)).max(1)
 }
 
-/// The number of sorted runs after `flushes` flushes, according to the compaction simulator. `None` for values in blob
-/// files and for memtables of changing sizes, because the simulator does not model blob files and such memtables.
+/// Simulates `flushes` flushes, and returns the number of sorted runs. Returns `None` if the simulator does not
+/// support the design: for values in blob files, for memtables of changing sizes, and for more than
+/// [`MOST_SIMULATED`] flushes.
 fn runs(design: &Design, entry_bytes: u64, writes_per_flush: u64, flushes: u64) -> Option<u64> {
     if flushes == 0 {
         return Some(0);

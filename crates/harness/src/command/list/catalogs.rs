@@ -1,5 +1,4 @@
-//! All catalogs of variants. There are catalogs for the axes of a design, for workloads, engines, component
-//! experiments and charts.
+//! All catalogs of variants: for the axes of a design, for workloads, engines, component experiments and charts.
 
 use catalog::{Axis, Limit, VariantInfo};
 use toml::Table;
@@ -14,7 +13,7 @@ pub(super) const MIX_NAME: &str = "mix";
 
 /// A catalog with all its variants, as `lsmbench list` prints it.
 pub(super) struct Listed {
-    /// Name of the catalog on the command line.
+    /// The name of the catalog as an argument of `lsmbench list`.
     pub(super) name: &'static str,
     /// The name of the axis in TOML.
     pub(super) axis: &'static str,
@@ -28,7 +27,7 @@ pub(super) struct Listed {
 pub(super) struct ListedVariant {
     pub(super) kind: &'static str,
     pub(super) summary: String,
-    /// Parameters as TOML with comments.
+    /// The parameters as TOML with comments.
     pub(super) reference: &'static str,
     pub(super) defaults: Table,
     pub(super) oracle: bool,
@@ -38,7 +37,7 @@ pub(super) struct ListedVariant {
     info: Option<VariantInfo>,
 }
 
-/// The part of an experiment to which a catalog belongs.
+/// The part of an experiment in which the variants of a catalog are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Group {
     Design,
@@ -96,7 +95,7 @@ impl Listed {
         }
     }
 
-    /// Returns the list of operation kinds for a mix.
+    /// Returns the list of the kinds of operation that a mix can contain, in the form of a catalog.
     fn mix() -> Self {
         let variant = |entry: &catalog::KeyEntry| ListedVariant {
             kind: entry.key,
@@ -128,8 +127,7 @@ impl Listed {
 }
 
 impl ListedVariant {
-    /// Returns the special properties of the variant in parentheses. Returns an empty text if the variant has no
-    /// special properties.
+    /// Returns the limits of the variant in brackets, such as ` [ideal bound]`. Returns an empty text if it has none.
     pub(super) fn remarks(&self) -> String {
         let oracle = self.oracle.then(|| "ideal bound".to_owned());
         let remarks: Vec<String> =
@@ -138,7 +136,7 @@ impl ListedVariant {
     }
 }
 
-/// Converts a sentence to a short text for a list. The text has no initial capital letter and no full stop.
+/// Converts a sentence to an entry of a list: without an initial capital letter and without the full stop.
 fn in_a_list(sentence: &str) -> String {
     let mut chars = sentence.trim_end_matches('.').chars();
     chars.next().map_or_else(String::new, |first| first.to_lowercase().collect::<String>() + chars.as_str())

@@ -1,4 +1,4 @@
-//! The reference page of the command line, which is generated from the definition of the command line.
+//! Generates the reference page of the command line from the definition of the command line.
 
 use std::fmt::Write as _;
 
@@ -86,7 +86,8 @@ fn row(argument: &Arg) -> Vec<String> {
     vec![code(&name.join(" ")), code(&default.join(",")), about]
 }
 
-/// Converts a help text to one line of Markdown, in which each paragraph is a sentence.
+/// Converts a help text to one line of Markdown. A paragraph that does not end with a full stop or a colon gets a
+/// full stop.
 fn sentence(help: &str) -> String {
     let paragraphs = help.split("\n\n").map(|paragraph| {
         let line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ").replace('<', "&lt;");

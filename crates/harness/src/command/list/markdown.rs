@@ -1,10 +1,10 @@
-//! Sections of the reference in Markdown. Each section contains a table with an entry for each key.
+//! Sections of the reference in Markdown. Each section has a table with one row per key.
 
 use std::fmt::Write as _;
 
 use catalog::{KeyEntry, KeyTable};
 
-/// A key with its values, its default and its meaning, in Markdown.
+/// A row of a reference table: a key with its values, its default and its meaning, in Markdown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) key: String,
@@ -14,7 +14,7 @@ pub(super) struct Entry {
     pub(super) about: String,
 }
 
-/// A section of the reference with the entries of one table.
+/// A section of the reference about one TOML table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Section {
     /// The path of the TOML table, such as `phase.rate`.
@@ -46,7 +46,7 @@ impl From<&KeyTable> for Section {
 }
 
 impl Section {
-    /// Writes the section. `level` is the level of the heading, and `title` is the text of the heading.
+    /// Writes the section to `page`, with a heading of the level `level` and the text `title`.
     pub(super) fn write(&self, page: &mut String, level: usize, title: &str) {
         let _ = writeln!(page, "\n{} {title}\n\n{}\n", "#".repeat(level), self.about);
         table(page, &["Key", "Values", "Default", "Meaning"], self.entries.iter().map(Entry::cells));
@@ -54,7 +54,7 @@ impl Section {
 }
 
 impl Entry {
-    /// Returns the cells of the table row about the entry.
+    /// Returns the cells of the row: key, values, default and meaning.
     pub(super) fn cells(&self) -> Vec<String> {
         vec![code(&self.key), self.values.clone(), code(&self.default), self.about.clone()]
     }
@@ -74,7 +74,8 @@ pub(super) fn code(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("`{text}`") }
 }
 
-/// Converts a doc comment to plain Markdown in one line. Links to items of the program become plain text.
+/// Converts a doc comment to one line of plain Markdown. A link to an item of the program becomes the name of the
+/// item.
 pub(super) fn plain(doc: &str) -> String {
     let line = doc.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut text = String::new();

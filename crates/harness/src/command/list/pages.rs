@@ -14,7 +14,7 @@ use super::markdown::{Entry, Section, capitalised, code, table};
 use super::schema::{schema, sections};
 use crate::{BAD_ANSWER, BAD_REQUEST, INTERRUPTED};
 
-/// Returns all pages. Each page is a pair: the name of its file and its text.
+/// Returns all pages of the reference, each as the name of its file and its text.
 pub(super) fn all() -> Vec<(&'static str, String)> {
     let catalogs = catalogs();
     let of = |groups: &[Group]| -> Vec<&Listed> {
@@ -33,7 +33,8 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Returns the page about experiment files, design files, outside designs, workloads and charts.
+/// Returns the page about the keys of experiment files and design files. The keys of designs, workloads and charts
+/// are on other pages.
 fn experiment_file() -> String {
     let mut page = head(
         "The experiment file",
@@ -169,7 +170,7 @@ pub(super) fn variants(catalogs: &[&Listed]) -> String {
     page
 }
 
-/// Writes the section of a catalog, with its variants and the parameters of all variants.
+/// Writes the section about a catalog: a table of its variants, and a table of the parameters of all variants.
 fn of_catalog(page: &mut String, listed: &Listed) {
     let _ = writeln!(page, "\n## {}\n\n{}.\n", listed.name, capitalised(&listed.summary));
     let rows = listed
@@ -301,15 +302,14 @@ fn head(title: &str, about: &str) -> String {
     format!("# {title}\n\n{about} `just docs` generates this page.\n")
 }
 
-/// Writes the given tables of keys. The entries of these tables are written by hand, because no type describes the
-/// keys.
+/// Writes sections about tables whose keys are described by hand, because no type describes them.
 fn by_hand(page: &mut String, tables: &[KeyTable], title: impl Fn(&str) -> String) {
     for table in tables {
         Section::from(table).write(page, 2, &title(table.name));
     }
 }
 
-/// Writes the given sections. These sections are generated from a type.
+/// Writes sections that were generated from a type.
 fn derived(page: &mut String, sections: Vec<Section>) {
     for section in sections {
         section.write(page, 2, &code(&section.name));

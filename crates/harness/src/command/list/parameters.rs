@@ -1,5 +1,5 @@
-//! The parameters of a variant. The meaning of a parameter comes from the TOML comments of the variant. The error
-//! messages of the parser of a parameter give its valid values.
+//! Describes the parameters of a variant. The meaning of a parameter is the TOML comment above it in the variant's
+//! reference. Its valid values come from the error message of its parser.
 
 use catalog::{Axis, VariantInfo};
 use toml::{Table, Value};
@@ -27,8 +27,7 @@ fn in_one_line(value: &Value) -> String {
     value.to_string()
 }
 
-/// Returns the keys of a TOML text with comments. Each key has the comment above the key. Keys in successive lines
-/// have the same comment.
+/// Returns the keys of a TOML text, each with the comment above it. Keys on successive lines share one comment.
 fn comments(reference: &str) -> Vec<(String, String)> {
     let (mut found, mut comment, mut goes_on) = (Vec::new(), String::new(), false);
     for line in reference.lines().map(str::trim) {
@@ -80,14 +79,15 @@ fn values(axis: &dyn Axis, kind: &str, key: &str, default: &Value) -> String {
     }
 }
 
-/// Returns whether the elements of a list parameter may be texts.
+/// Returns whether the parser of a list parameter accepts texts as elements.
 fn takes_texts(axis: &dyn Axis, kind: &str, key: &str) -> bool {
     let texts = Value::Array(vec!["text".into()]);
     let table = Table::from_iter([("kind".to_owned(), Value::from(kind)), (key.to_owned(), texts)]);
     axis.choose(&Value::Table(table)).err().is_none_or(|error| !error.message.contains(": expected "))
 }
 
-/// Returns the type names in the parser's error about a value of the wrong type.
+/// Returns the description of the values that the parser of a parameter expects, from its error message about a value
+/// of the wrong type. Returns `None` if the parser accepts the value or gives another error.
 fn expected(axis: &dyn Axis, kind: &str, key: &str) -> Option<String> {
     let table = Table::from_iter([
         ("kind".to_owned(), Value::String(kind.to_owned())),

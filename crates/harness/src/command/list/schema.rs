@@ -1,5 +1,5 @@
-//! Sections of the reference that are generated from the schema of a type. The keys, values and defaults come from
-//! serde, and the meanings come from doc comments.
+//! Generates sections of the reference from the schema of a type. The keys, values and defaults come from serde, and
+//! the meanings from doc comments.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::markdown::{Entry, Section, code, plain};
 
-/// Returns the schema of a type. The schema contains the schemas of the fields.
+/// Returns the schema of a type, including the schemas of its fields.
 pub(super) fn schema<T: JsonSchema>() -> Schema {
     let settings = SchemaSettings::default().with(|settings| settings.inline_subschemas = true);
     settings.into_generator().into_root_schema_for::<T>()
@@ -37,8 +37,8 @@ fn add(sections: &mut Vec<Section>, name: &str, about: &str, object: &Map<String
     }
 }
 
-/// Returns the schema of the inner table at a key. The value of the key may be a table, a list of tables, or a choice
-/// between a table and other values.
+/// Returns the schema of the table that the value of a key contains. The value may be the table itself, a list of
+/// tables, or one of several forms, such as a name or a table. Returns `None` if the value contains no table.
 fn inner_table(schema: &Value) -> Option<&Map<String, Value>> {
     let object = schema.as_object()?;
     if object.contains_key("properties") {
@@ -47,7 +47,7 @@ fn inner_table(schema: &Value) -> Option<&Map<String, Value>> {
     forms(object).find_map(inner_table).or_else(|| object.get("items").and_then(inner_table))
 }
 
-/// Returns the schemas of all possible values: the branches of `anyOf` and `oneOf`, including `null`.
+/// Returns the schemas of all forms of a value, which are the branches of `anyOf` and `oneOf`. `null` is also a form.
 fn forms(object: &Map<String, Value>) -> impl Iterator<Item = &Value> {
     ["anyOf", "oneOf"].into_iter().filter_map(|key| object.get(key)?.as_array()).flatten()
 }
@@ -64,7 +64,7 @@ fn about_of(schema: &Value) -> String {
     plain(schema.get("description").and_then(Value::as_str).unwrap_or_default())
 }
 
-/// Returns the names that are valid as a value, with their meanings.
+/// Returns the names that are valid as a value, each with its meaning.
 fn meanings(schema: &Value) -> Vec<(String, String)> {
     let Some(object) = schema.as_object() else { return Vec::new() };
     let named = |form: &Value| {
@@ -92,7 +92,7 @@ fn code_of(value: &Value) -> String {
     }
 }
 
-/// Returns a text with the values that a key accepts.
+/// Describes the values that a key accepts.
 fn values(schema: &Value) -> String {
     let Some(object) = schema.as_object() else { return "any value".to_owned() };
     if let Some(value) = object.get("const") {

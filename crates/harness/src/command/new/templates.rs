@@ -1,14 +1,14 @@
-//! The files of a new crate, for every axis. The templates of these files are in `templates/`, and contain
+//! The files that `lsmbench new` writes, for every axis. Their templates are in `templates/`, and contain
 //! placeholders such as `{{name}}`.
 
-/// Names that a crate cannot have, separated by spaces. The list contains keywords of Rust, the standard crates, and
-/// names that conflict with other folders or crates.
+/// Names that a crate cannot have, separated by spaces: keywords of Rust, standard crates, and names that conflict
+/// with other folders or crates.
 pub(super) const RESERVED: &str = "abstract alloc as async await become box break build const continue core crate deps do dyn else \
     enum examples extern false final fn for gen if impl in incremental let loop lsmbench macro match \
     mod move mut override priv pub ref return self static std struct super test trait true try type \
     typeof unsafe unsized use virtual where while yield";
 
-/// The template of an axis.
+/// The templates of the files for a component of one axis.
 pub(super) struct Template {
     /// The name of the axis, which is also the name of a method of `Workbench`.
     pub(super) axis: &'static str,
@@ -29,9 +29,9 @@ pub(super) struct Template {
 
 /// The experiment of a new crate.
 enum Experiment {
-    /// An experiment that sweeps the axis.
+    /// An experiment that compares variants of the axis.
     Swept {
-        /// The path that the sweep of the experiment varies.
+        /// The path that the experiment sweeps, such as `design.bloom`.
         sweep: &'static str,
         /// Built-in variants that the experiment compares with the new variant.
         beside: &'static [&'static str],
@@ -40,21 +40,22 @@ enum Experiment {
         /// `timed`, or `counted` if the column contains counters.
         mode: &'static str,
     },
-    /// The complete experiment, if the general experiment does not fit the axis.
+    /// A complete experiment, for an axis that the general template does not fit.
     Own(&'static str),
 }
 
-/// The experiment that sweeps an axis.
+/// The template of an experiment that sweeps an axis.
 const SWEPT: &str = include_str!("../../../templates/experiment.toml.in");
 
-/// The template of the test for an axis without a check of complete trees. The test only runs the check of the axis.
+/// The template of the test for an axis without a check of complete trees. The test runs only the conformance check
+/// of the axis.
 const BY_ITSELF: &str = include_str!("../../../templates/conformance.rs.in");
 
-/// The template of the test for an axis with a check of complete trees. The test runs the check of the axis, and then
-/// checks a tree with the new component.
+/// The template of the test for an axis with a check of complete trees. The test runs the conformance check of the
+/// axis, and then checks a tree with the new component.
 const IN_A_TREE: &str = include_str!("../../../templates/conformance_in_a_tree.rs.in");
 
-/// Declares the template of an axis. The macro reads the template of the library from the folder of the axis.
+/// Declares the templates of an axis. The macro reads the template of `src/lib.rs` from the folder of the axis.
 macro_rules! template {
     ($axis:literal, $catalog:literal, $test:ident($check:literal), $sweep:literal, $beside:expr, $metric:literal, $mode:literal) => {
         template!(
@@ -89,7 +90,7 @@ macro_rules! template {
     };
 }
 
-/// The trace file of the experiment for a trace reader.
+/// The trace file for the experiment of a new trace format.
 const ACCESSES: &[(&str, &str)] = &[("accesses.csv", include_str!("../../../templates/trace/accesses.csv"))];
 
 /// The templates of all axes, in the order of the methods of `Workbench`.
@@ -121,8 +122,8 @@ pub(super) static TEMPLATES: &[Template] = &[
 ];
 
 impl Template {
-    /// Returns the files of the crate `name`. Each file is a pair: its path in the folder of the crate, and its text.
-    /// `dependency` is the dependency on lsmbench in `Cargo.toml`.
+    /// Returns the files of the crate `name`, each as its path in the folder of the crate and its text. `dependency`
+    /// is the line of `Cargo.toml` that declares the dependency on lsmbench.
     pub(super) fn files(&self, name: &str, dependency: &str) -> Vec<(&'static str, String)> {
         let (krate, catalog) = (name.replace('-', "_"), format!("lsmbench::{}", self.catalog));
         let check = match self.check {

@@ -1,5 +1,5 @@
-//! Reads the files about published documents in `experiments/`: contradictions, features, and the questions on the
-//! first page.
+//! Reads the files about published documents in `experiments/`: their contradictions, the features of their systems,
+//! and the questions for the first page of the report.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,12 +10,14 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use types::{Outcome, Problem};
 
-/// The name of the file with the contradictions of a document. The file is next to the claims of the document.
+/// The name of the file with the contradictions in a document. The file is in the folder with the claims of the
+/// document.
 pub(super) const CONTRADICTIONS: &str = "contradictions.toml";
-/// The name of the file with the questions on the first page of the report. The file is in the folder that contains all
-/// documents.
+/// The name of the file with the questions for the first page of the report. The file is in the folder that contains
+/// the folders of all documents.
 pub(super) const HIGHLIGHTS: &str = "highlights.toml";
-/// The name of the file with the features of the systems. The file is in the folder that contains all documents.
+/// The name of the file with the features of the systems. The file is in the folder that contains the folders of all
+/// documents.
 const FEATURES: &str = "features.csv";
 
 #[derive(Deserialize)]
@@ -30,8 +32,10 @@ struct Highlights {
     highlight: Vec<Highlight>,
 }
 
-/// Returns the contradictions of all documents to which the files belong. The function checks the contradictions
-/// against the computed values.
+/// Returns the contradictions in all documents to which the files belong, each checked against the computed values.
+///
+/// # Errors
+/// A file with contradictions cannot be read, or a contradiction cannot be checked.
 pub(super) fn contradictions(files: &[AnswerFile]) -> Outcome<Vec<Settled>> {
     let mut settled = Vec::new();
     for (folder, file) in folders(files) {
@@ -48,7 +52,8 @@ pub(super) fn contradictions(files: &[AnswerFile]) -> Outcome<Vec<Settled>> {
     Ok(settled)
 }
 
-/// Returns the questions of a folder of documents, with the findings on their claims.
+/// Returns the questions in folders of documents, each with the findings on its claims. A folder without questions is
+/// skipped.
 pub(super) fn highlights(folders: &[PathBuf], systems: &[System]) -> Outcome<Vec<Highlighted>> {
     let mut all = Vec::new();
     for path in folders.iter().map(|folder| folder.join(HIGHLIGHTS)).filter(|path| path.exists()) {
@@ -60,7 +65,7 @@ pub(super) fn highlights(folders: &[PathBuf], systems: &[System]) -> Outcome<Vec
     Ok(all)
 }
 
-/// Returns the features of a folder of documents.
+/// Returns the features of the systems in folders of documents. A folder without features is skipped.
 pub(super) fn features(folders: &[PathBuf]) -> Outcome<Vec<Feature>> {
     let mut all = Vec::new();
     for path in folders.iter().map(|folder| folder.join(FEATURES)).filter(|path| path.exists()) {
@@ -69,7 +74,7 @@ pub(super) fn features(folders: &[PathBuf]) -> Outcome<Vec<Feature>> {
     Ok(all)
 }
 
-/// Returns the folders of the files. Each folder comes with one of its files.
+/// Returns the folders that contain the files, each with the first of its files.
 fn folders(files: &[AnswerFile]) -> BTreeMap<&Path, &AnswerFile> {
     files.iter().rev().filter_map(|file| Some((file.path.parent()?, file))).collect()
 }

@@ -1,9 +1,9 @@
-//! An experiment in a report, with its results.
+//! An experiment of a report, together with its results.
 
 use experiment::Experiment;
 use results::{Folder, Manifest, Table};
 
-/// An experiment file together with its results.
+/// An experiment of a report, with the folder and the content of its results.
 pub(super) struct Found<'a> {
     pub(super) experiment: &'a Experiment,
     pub(super) folder: Folder,

@@ -1,4 +1,4 @@
-//! The notes of a report about a run: its identity, its engines other than lsmbench, and its warnings.
+//! Notes of a report about a run: the identity of the run, its engines other than lsmbench, and its warnings.
 
 use experiment::ENGINE;
 use report::{EngineNote, RunNote};
@@ -22,8 +22,7 @@ pub(super) fn note(manifest: &Manifest) -> RunNote {
     }
 }
 
-/// Returns the engines other than lsmbench. Each engine occurs once in the result, with the mismatches of all its
-/// configurations.
+/// Returns the engines other than lsmbench. Each engine occurs once, with the mismatches of all its configurations.
 fn engines(manifest: &Manifest) -> Vec<EngineNote> {
     let mut notes: Vec<EngineNote> = Vec::new();
     for info in manifest.cells.iter().filter_map(|cell| cell.engine.as_ref()) {
@@ -45,7 +44,7 @@ fn engines(manifest: &Manifest) -> Vec<EngineNote> {
     notes
 }
 
-/// Returns the skipped engines. Each engine occurs once, with the reason.
+/// Returns the engines that were skipped. Each engine occurs once, with the reason.
 fn missing(manifest: &Manifest) -> Vec<String> {
     let mut missing = Vec::new();
     for left in left_out(manifest) {

@@ -1,6 +1,6 @@
-//! Copies of the results of a report. The copies are small enough for git, because their rows have no empty columns,
-//! and their manifests contain nothing that is specific to one machine. `lsmbench report --check` generates exactly
-//! the same report from these copies.
+//! Copies of results, from which `lsmbench report` generates its pages. The copies are small enough for git, because
+//! their rows have no empty columns, and their manifests contain nothing that is specific to one machine. `lsmbench
+//! report --check` generates exactly the same report from these copies.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -16,28 +16,29 @@ use super::trimmed::{Seals, trimmed};
 use crate::output::line;
 use types::{Outcome, Problem};
 
-/// The folder of published results in git.
+/// The folder in git that contains the copies.
 pub(super) const FOLDER: &str = "results/published";
-/// The name of the file that lists the experiments in a folder of published results.
+/// The name of the file that lists the experiments in a folder of copies.
 const INDEX: &str = "experiments.csv";
-/// Columns of the list of experiments.
+/// The columns of the list of experiments.
 const HEADER: [&str; 3] = ["experiment", "file", "recipe"];
-/// Tables of an experiment file that do not change its results. The hash of the experiment does not include these
-/// tables.
+/// The tables and keys of an experiment file that do not affect the measured results. The hash of the recipe does not
+/// include them.
 const PRESENTATION: [&str; 6] = ["source", "claim", "chart", "style", "verdict", "question"];
 
-/// A folder of results that were copied for the repository.
+/// A folder with copies of results.
 pub(super) struct Published {
     folder: PathBuf,
-    /// The hash of each experiment's recipe. A recipe consists of the measured settings.
+    /// The hash of the recipe of each experiment, by name. A recipe consists of the settings that affect the measured
+    /// results.
     recipes: BTreeMap<String, String>,
-    /// Whether the results come from quick runs.
+    /// Whether at least one copy comes from a quick run (`--quick`).
     pub(super) quick: bool,
 }
 
 impl Published {
-    /// Opens a folder of results. Returns `None` if the folder contains the original results of runs instead of
-    /// copies.
+    /// Opens a folder of results. Returns `None` if the folder has no list of experiments, so it contains the
+    /// original results of runs instead of copies.
     pub(super) fn read(folder: &Path) -> Outcome<Option<Self>> {
         let path = folder.join(INDEX);
         if !path.exists() {
@@ -57,13 +58,15 @@ impl Published {
         Ok(Some(Self { folder: folder.to_owned(), recipes, quick }))
     }
 
-    /// Returns whether the results of an experiment match its current file.
+    /// Returns whether the copy of an experiment was measured with the recipe that the file of the experiment has
+    /// now.
     pub(super) fn is_of(&self, experiment: &str, file: &Path) -> Outcome<bool> {
         Ok(self.recipes.get(experiment) == Some(&recipe(file)?))
     }
 
-    /// Returns whether the existing copy of an experiment must stay, because this run did not measure all rows of the
-    /// experiment. The reason is that the whole experiment did not run, or that some engines are not installed.
+    /// Returns whether the existing copy of an experiment must stay, because the new results lack rows of this copy:
+    /// the experiment did not run, or some of its engines are not installed. A copy of another version of the
+    /// experiment, or of another size, is replaced. Prints which of both happens.
     fn stays(&self, file: &AnswerFile, found: &Found<'_>, quick: bool) -> Outcome<bool> {
         let name = &found.experiment.name;
         let own = Folder::new(self.folder.join(name));
@@ -89,19 +92,19 @@ impl Published {
             (true, false) => "a run of another size",
             (true, true) => {
                 line(&format!(
-                    "{name}: {lacking}, so {folder} keeps the old results; remove that folder to replace \
-                     the results"
+                    "{name}: {lacking}, so {folder} keeps its earlier results; to replace them, remove this \
+                     folder and repeat the command"
                 ));
                 return Ok(true);
             }
         };
         line(&format!(
-            "{name}: {lacking}, but {folder} had results of {other}, so the new results replaced them"
+            "{name}: {lacking}; {folder} had results of {other}, so they were replaced nevertheless"
         ));
         Ok(false)
     }
 
-    /// Removes all results except the copies that must stay.
+    /// Removes the copies of all experiments that are not in `staying`.
     fn clear(&self, staying: &BTreeSet<String>) -> Outcome<()> {
         for name in self.recipes.keys().filter(|name| !staying.contains(*name)) {
             let folder = self.folder.join(name);
@@ -114,13 +117,14 @@ impl Published {
     }
 }
 
-/// Returns the engines in the rows. Returns an empty list if the rows have only one engine.
+/// Returns the engines in the rows of a sweep of engines. Returns an empty list if the experiment does not sweep
+/// engines.
 fn engines(table: &Table) -> Vec<String> {
     table.distinct(ENGINE).into_iter().flatten().map(|engine| engine.to_string()).collect()
 }
 
-/// Copies the results that the report needs into a folder and replaces older copies. Returns the names of the
-/// experiments whose older copies are not replaced.
+/// Copies the results that the report needs into a folder, and replaces older copies. Returns the names of the
+/// experiments whose older copies stay.
 pub(super) fn publish(
     found: &[(&AnswerFile, Found<'_>)],
     folder: &Path,
@@ -155,7 +159,7 @@ pub(super) fn publish(
     Ok(staying)
 }
 
-/// Copies the results of one experiment.
+/// Copies the results of one experiment: its rows, its verdicts, its manifest, and the files that its charts need.
 fn keep(found: &Found<'_>, manifest: &Manifest, table: &Table, to: &Folder) -> Outcome<()> {
     let from = &found.folder;
     let uses = |form: Form| found.experiment.charts.iter().any(|chart| chart.form() == form);
@@ -197,9 +201,9 @@ fn copy(from: &Path, to: &Path) -> Outcome<()> {
     copied.map_err(|error| Problem::doing(format!("copy {} to {}", from.display(), to.display()), error))
 }
 
-/// Returns a hash of the settings that affect the results of an experiment. The hash includes the experiment file and
-/// the designs that the file extends, but not the tables that only the report reads. The hash does not depend on the
-/// machine or its engines.
+/// Returns the hash of the recipe of an experiment. The recipe consists of the experiment file and the designs that
+/// the file extends, without the tables and keys in [`PRESENTATION`]. The hash does not depend on the machine or its
+/// engines.
 fn recipe(file: &Path) -> Outcome<String> {
     let cannot = |error: &dyn std::fmt::Display| Problem::doing(format!("read {}", file.display()), error);
     let text = std::fs::read_to_string(file).map_err(|error| cannot(&error))?;

@@ -1,12 +1,12 @@
-//! The parts of a manifest that git keeps. The kept parts describe the run and its notes, but not the folders and the
-//! state of one machine.
+//! Trims a manifest for git. The result describes the run and its warnings, but contains no folders and no state of
+//! the machine.
 
 use experiment::ENGINE;
 use results::{LeftOut, Manifest, Seal};
 use run::QUICK;
 use verdict::{Names, kept_manifest};
 
-/// The seals of the copied tables.
+/// The seals of the copied CSV files.
 #[derive(Default)]
 pub(super) struct Seals {
     pub(super) runs: Option<Seal>,
@@ -26,9 +26,9 @@ pub(super) fn trimmed(manifest: &Manifest, Seals { runs, timeline, levels }: Sea
     }
 }
 
-/// Returns the skipped configurations whose engine was not available, with the reason. The result does not contain
-/// the searched folders and the advice. The result does not include configurations that are skipped for other
-/// reasons, because the experiment file determines them.
+/// Returns the configurations that were skipped because their engine was not available, each with a short reason. The
+/// reason does not include the searched folders and the advice. Configurations that were skipped for other reasons
+/// are not included, because these reasons follow from the experiment file.
 pub(super) fn left_out(manifest: &Manifest) -> Vec<LeftOut> {
     let of_engines = manifest.left_out.iter().filter(|left| left.label.contains(&format!("{ENGINE}=")));
     let names = Names::of(manifest);
@@ -40,8 +40,8 @@ pub(super) fn left_out(manifest: &Manifest) -> Vec<LeftOut> {
     of_engines.map(told).collect()
 }
 
-/// Returns the warnings that are not about the state of the machine. The warning about a quick run is not included,
-/// because the manifest has a field for this information.
+/// Returns the warnings of a manifest that are not about the state of the machine. The warning about a quick run is
+/// not included either, because the manifest has the field `quick`.
 pub(super) fn warnings(manifest: &Manifest) -> Vec<String> {
     let of_machine =
         |warning: &str| manifest.machine.findings.iter().any(|finding| warning.starts_with(&finding.check));

@@ -1,4 +1,4 @@
-//! Compares the predictions of closed formulas with the simulated values of a design.
+//! Compares the predictions of closed formulas with simulated values.
 
 use plot::format_value;
 use results::{Metric, columns as c};
@@ -6,7 +6,7 @@ use simulation::PhaseRow;
 
 use crate::output::aligned;
 
-/// The columns that both the closed formulas and the simulation compute.
+/// The columns that both the formulas and the simulation compute.
 const COMPARED: [&Metric; 6] = [
     &c::WRITE_AMP_SETTLED,
     &c::SPACE_AMP_SETTLED,
@@ -16,7 +16,7 @@ const COMPARED: [&Metric; 6] = [
     &c::DEVICE_NS_PER_OP,
 ];
 
-/// A value that a closed formula predicts, and the simulated value.
+/// A value that a closed formula predicts, together with the simulated value.
 pub(super) struct Residual {
     design: String,
     entries: f64,
@@ -26,7 +26,7 @@ pub(super) struct Residual {
     simulated: f64,
 }
 
-/// Returns the residuals of all phases of a design with `entries` keys.
+/// Compares the predicted and simulated values of all phases, for a design with `entries` keys.
 pub(super) fn compare(
     design: &str,
     entries: f64,

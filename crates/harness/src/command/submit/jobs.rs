@@ -1,17 +1,17 @@
-//! The jobs of one experiment. This module also quotes words for a shell.
+//! The jobs of one experiment, and functions that quote words for a shell.
 
 use crate::cli::SubmitArguments;
 
-/// The data from which the jobs of one experiment are generated for a scheduler.
+/// The jobs of one experiment, from which the text for a scheduler is generated.
 pub(super) struct Jobs<'a> {
     /// The name of the experiment.
     pub(super) name: String,
     /// The number of parts of the experiment.
     pub(super) count: u64,
-    /// The numbers of the parts that have not run.
+    /// The numbers of the parts that are not finished.
     pub(super) missing: Vec<u64>,
-    /// The command that checks a machine for sources of timing noise, quoted for a shell. `None` if machines are not
-    /// checked.
+    /// The command that checks a machine for sources of timing noise, quoted for a shell. `None` without the option
+    /// `--require`.
     pub(super) examine: Option<String>,
     /// The command of a part with all arguments except `--part`, quoted for a shell.
     pub(super) run: String,
@@ -21,20 +21,20 @@ pub(super) struct Jobs<'a> {
 }
 
 impl Jobs<'_> {
-    /// Returns the command that runs a part after a check of the machine, quoted for a shell. `part` is the text that
-    /// stands for the number of the part.
+    /// Returns the command that checks the machine, if required, and then runs a part. The command is quoted for a
+    /// shell. `part` is the argument of `--part`, such as `3/8`.
     pub(super) fn part(&self, part: &str) -> String {
         let examine = self.examine.as_ref().map_or_else(String::new, |examine| format!("{examine} >&2 && "));
         format!("{examine}{} --part {part}", self.run)
     }
 
-    /// Returns the numbers of the missing parts. The text `between` is placed between the numbers.
+    /// Returns the numbers of the missing parts as text, separated by `between`.
     pub(super) fn numbers(&self, between: &str) -> String {
         self.missing.iter().map(u64::to_string).collect::<Vec<_>>().join(between)
     }
 }
 
-/// Formats words for a shell, with quotes where necessary.
+/// Joins words to a command for a shell, and quotes words where necessary.
 pub(super) fn quoted(words: &[String]) -> String {
     words.iter().map(|word| word_of_shell(word)).collect::<Vec<_>>().join(" ")
 }

@@ -1,9 +1,9 @@
-//! The jobs for Kubernetes. An indexed job has a pod for each missing part. A second Job, which is suspended at
-//! first, merges the parts.
+//! Generates the jobs for Kubernetes. An indexed Job has a pod for each missing part. A second Job merges the parts.
+//! It is suspended until the user starts it.
 
 use super::jobs::Jobs;
 
-/// The folder in a pod at which the volume is mounted.
+/// The path at which the volume is mounted in each pod.
 const FOLDER: &str = "/data";
 
 /// Returns the Kubernetes manifest of both jobs.
@@ -41,8 +41,8 @@ pub(super) fn manifest(jobs: &Jobs<'_>) -> String {
     )
 }
 
-/// Returns the pod template of a job that runs a script in the volume. If `is_alone` is true, the pod runs on a node
-/// without other pods of the experiment.
+/// Returns the template of a pod that runs a script in the folder of the volume. If `is_alone` is true, no two pods
+/// of the experiment run on one node.
 fn pod(jobs: &Jobs<'_>, name: &str, container: &str, script: &str, is_alone: bool) -> String {
     let arguments = jobs.arguments;
     let memory = arguments.memory.as_ref().map_or_else(String::new, |memory| {
@@ -71,7 +71,7 @@ fn pod(jobs: &Jobs<'_>, name: &str, container: &str, script: &str, is_alone: boo
     )
 }
 
-/// Converts a name to a name that Kubernetes accepts.
+/// Converts a name to a valid name for a Job of Kubernetes.
 fn name_of_job(name: &str) -> String {
     let letters = name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' });
     let name: String = format!("lsmbench-{}", letters.take(40).collect::<String>());

@@ -1,5 +1,5 @@
-//! The jobs for Slurm. A job array has one task for each missing part, and another job merges the parts after the
-//! array.
+//! Generates the jobs for Slurm. A job array has a task for each missing part. Another job runs after the array and
+//! merges the parts.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -41,11 +41,11 @@ pub(super) fn script(jobs: &Jobs<'_>) -> String {
     text
 }
 
-/// The name of a file in the folder of the parts. The file lists the machines on which no part may run.
+/// The name of the file that lists the machines on which no part may run. The file is in the folder of the parts.
 const EXCLUDED: &str = "excluded";
 
 /// Returns the script lines that check the machine of a task for sources of timing noise. A machine with an issue is
-/// excluded from later submissions.
+/// added to the file of excluded machines, and its task ends with an error.
 fn examined(jobs: &Jobs<'_>) -> String {
     let Some(examine) = &jobs.examine else { return String::new() };
     let file = word_of_shell(&jobs.arguments.out.join(EXCLUDED).display().to_string());
@@ -55,7 +55,7 @@ fn examined(jobs: &Jobs<'_>) -> String {
     )
 }
 
-/// Returns the script line that excludes machines.
+/// Returns the line of the script that keeps the array from excluded machines.
 fn excluded(jobs: &Jobs<'_>) -> String {
     let text = std::fs::read_to_string(jobs.arguments.out.join(EXCLUDED)).unwrap_or_default();
     let is_name = |name: &&str| name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));

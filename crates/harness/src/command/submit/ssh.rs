@@ -1,4 +1,4 @@
-//! The script that runs the parts on other machines through SSH, with GNU parallel.
+//! Generates a script that runs the parts on other machines through SSH, with GNU parallel.
 
 use std::fmt::Write as _;
 

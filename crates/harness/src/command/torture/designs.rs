@@ -1,4 +1,4 @@
-//! The designs that `lsmbench torture` tests: the designs of the repository, or the designs that the user names.
+//! The designs that `lsmbench torture` tests: the designs that the user names, or all designs in `configs/designs`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,11 @@ use types::{Outcome, Problem};
 /// The folder of the designs, relative to the root of the repository.
 const DESIGNS: &str = "configs/designs";
 
-/// Loads a design by the path of its file or by its name in `configs/designs`, and reduces its sizes. Returns an
-/// error for a design that drops data.
+/// Loads a design by the path of its file or by its name in `configs/designs`, and reduces its sizes. Returns the
+/// name and the design.
+///
+/// # Errors
+/// The design does not exist, is invalid, or drops data.
 pub(super) fn named(name: &Path) -> Outcome<(String, Design)> {
     let shown = name.display().to_string();
     let file = match name.is_file() {
@@ -23,7 +26,9 @@ pub(super) fn named(name: &Path) -> Outcome<(String, Design)> {
         Some(file) => read_design(&file)?,
         None if shown == "default" => Design::default(),
         None => {
-            let message = format!("no such design: {shown} is not a file and not a name in {DESIGNS}");
+            let message = format!(
+                "there is no design {shown}: it is neither a file nor the name of a design in {DESIGNS}"
+            );
             return Err(Problem::new(message));
         }
     };
@@ -37,11 +42,12 @@ pub(super) fn named(name: &Path) -> Outcome<(String, Design)> {
     Ok((shown, torture::small(&design)))
 }
 
-/// Returns all designs of the repository with their names. The sizes of the designs are reduced.
+/// Returns all designs in `configs/designs` with their names, sorted by name. The sizes of the designs are reduced.
 pub(super) fn shipped() -> Outcome<Vec<(String, Design)>> {
     let Some(folder) = folder() else {
-        let message =
-            format!("no folder {DESIGNS} in this folder or a parent folder; name a design with --design");
+        let message = format!(
+            "the current folder and its parent folders have no folder {DESIGNS}; name a design with --design"
+        );
         return Err(Problem::new(message));
     };
     let mut names = Vec::new();
@@ -50,7 +56,8 @@ pub(super) fn shipped() -> Outcome<Vec<(String, Design)>> {
     names.iter().map(|name| named(Path::new(name))).collect()
 }
 
-/// Collects the names of the design files in a folder and its subfolders.
+/// Adds the names of the design files in a folder and its subfolders to `names`. `prefix` is the path of the folder
+/// relative to `configs/designs`, with a slash at its end.
 fn collect(folder: &Path, prefix: &str, names: &mut Vec<String>) -> Outcome<()> {
     let cannot = |error| Problem::doing(format!("list {}", folder.display()), error);
     for entry in fs::read_dir(folder).map_err(cannot)? {
@@ -65,7 +72,7 @@ fn collect(folder: &Path, prefix: &str, names: &mut Vec<String>) -> Outcome<()> 
     Ok(())
 }
 
-/// Returns the folder of the designs, in the current folder or in a parent folder.
+/// Returns the folder `configs/designs` in the current folder or in the nearest parent folder that has it.
 fn folder() -> Option<PathBuf> {
     let current = std::env::current_dir().ok()?;
     current.ancestors().map(|above| above.join(DESIGNS)).find(|folder| folder.is_dir())

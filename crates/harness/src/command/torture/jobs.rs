@@ -1,4 +1,4 @@
-//! The jobs of `lsmbench torture`, one for each design and WAL mode, and the table of their results.
+//! The jobs of `lsmbench torture`, one for each design and WAL mode, and the table that shows their results.
 
 use std::fmt::Write as _;
 use std::time::Instant;
@@ -12,7 +12,7 @@ use super::designs::{named, shipped};
 use crate::cli::SubjectArguments;
 use crate::output::{line, print};
 
-/// A job of a test: one design in one WAL mode.
+/// A job: the test of one design in one WAL mode.
 pub(super) struct Job {
     pub(super) design: String,
     pub(super) wal: String,
@@ -20,13 +20,14 @@ pub(super) struct Job {
     pub(super) subject: StoreKind,
 }
 
-/// The printed result of a job.
+/// The result of a job, in the form in which the table shows it.
 pub(super) struct Report {
     pub(super) counts: Vec<u64>,
     pub(super) findings: Findings<String>,
 }
 
-/// Returns a job for every selected design and WAL mode.
+/// Returns a job for every selected design and WAL mode. Without a selection, all designs and all WAL modes are
+/// selected. A WAL mode that a design with column families does not support is skipped, unless the user selected it.
 pub(super) fn jobs(arguments: &SubjectArguments) -> Outcome<Vec<Job>> {
     let designs = match arguments.design.is_empty() {
         true => shipped()?,
@@ -52,8 +53,11 @@ pub(super) fn jobs(arguments: &SubjectArguments) -> Outcome<Vec<Job>> {
     Ok(jobs)
 }
 
-/// Removes the jobs of designs without block checksums, because lsmbench cannot detect corruption of such blocks.
-/// Prints the names of the omitted designs. Returns an error if the user named such a design.
+/// Removes the jobs of designs without block checksums, because lsmbench cannot detect corruption of their blocks,
+/// and prints the names of these designs.
+///
+/// # Errors
+/// The user named such a design.
 pub(super) fn leave_out_unchecked(arguments: &SubjectArguments, jobs: &mut Vec<Job>) -> Outcome<()> {
     let is_none = |design: &Design| design.options.block.checksum == Checksum::None;
     let is_family = |design: &Design, name: &str| design.family(name).is_ok_and(|family| is_none(&family));
@@ -61,7 +65,7 @@ pub(super) fn leave_out_unchecked(arguments: &SubjectArguments, jobs: &mut Vec<J
         |job: &Job| is_none(&job.tree) || job.tree.families().any(|name| is_family(&job.tree, name));
     let mut names: Vec<&str> = jobs.iter().filter(|job| is_unchecked(job)).map(|job| &*job.design).collect();
     names.dedup();
-    let why = "with block.checksum = \"none\", lsmbench cannot detect corruption of blocks";
+    let why = "lsmbench cannot detect corruption of blocks with block.checksum = \"none\"";
     if !names.is_empty() && !arguments.design.is_empty() {
         return Err(Problem::new(format!("design {}: {why}; choose another checksum", names.join(", "))));
     }
@@ -72,9 +76,10 @@ pub(super) fn leave_out_unchecked(arguments: &SubjectArguments, jobs: &mut Vec<J
     Ok(())
 }
 
-/// One row of the printed table. Each row belongs to one job.
+/// A job as a row of the printed table.
 pub(super) trait TableRow: Sync {
-    /// The labels of the row. The first two labels are arguments that select the row.
+    /// Returns the labels at the start of the row. The first two labels are the arguments of the options that select
+    /// this job.
     fn labels(&self) -> Vec<&str>;
 }
 
@@ -84,8 +89,11 @@ impl TableRow for Job {
     }
 }
 
-/// Runs `explore` for all jobs. `heads` contains the names of the labels of a row. The first two names are command-line
-/// options. `again` is the command-line option that replays a case.
+/// Runs `explore` for all jobs in `threads` threads, and prints a table with one row per job, each violation, and a
+/// rate. Returns whether no job found a violation. `heads` are the titles of the labels, and the first two titles are
+/// also options of the command. `columns` are the titles of the counts, and the last count is the number of
+/// violations. `rated` is the index of the count whose rate per second is printed. `again` is the option that replays
+/// a case.
 pub(super) fn run_jobs<J: TableRow>(
     (command, again): (&str, &str),
     heads: &[&str],
@@ -123,14 +131,14 @@ pub(super) fn run_jobs<J: TableRow>(
     Ok(totals.last() == Some(&0))
 }
 
-/// Formats labels in left-aligned columns. Columns without a label are empty.
+/// Formats labels in left-aligned columns with these widths. Missing labels leave their columns empty.
 fn padded(labels: &[&str], widths: &[usize]) -> String {
     let cell = |place: usize| labels.get(place).copied().unwrap_or_default();
     let cells = widths.iter().enumerate().map(|(place, width)| format!("{:<width$}", cell(place)));
     cells.collect::<Vec<_>>().join("  ")
 }
 
-/// Formats counts, or the names of counts, in columns.
+/// Formats counts, or the titles of counts, in right-aligned columns.
 pub(super) fn row(cells: &[impl std::fmt::Display]) -> String {
     cells.iter().fold(String::new(), |mut text, cell| {
         let _ = write!(text, "  {cell:>12}");
@@ -138,8 +146,7 @@ pub(super) fn row(cells: &[impl std::fmt::Display]) -> String {
     })
 }
 
-/// Returns the printed lines about the violations of a row. Each violation comes with the command that replays the
-/// violation.
+/// Returns the lines about the violations of a job. Each violation is followed by the command that replays it.
 fn violations((command, again): (&str, &str), heads: &[&str], labels: &[&str], report: &Report) -> String {
     let mut text = String::new();
     for LocatedViolation { place, moment, violation } in &report.findings.kept {

@@ -1,4 +1,5 @@
-//! `lsmbench torture kill` starts processes that write to a store, kills them with `kill -9`, and checks the store.
+//! `lsmbench torture kill` starts processes that write to a store, kills them with `kill -9`, and checks the store
+//! after each kill.
 
 mod early;
 mod engine_store;
@@ -26,21 +27,22 @@ use orders::{MEMTABLE, Orders, TreeOrders};
 use process::{FAILURE, OPEN_HERE, Process, read_reports, tell};
 use types::{Outcome, Problem};
 
-/// The storage back ends that store files. Successive stores of a test use these back ends in turn.
+/// The storage back ends that store data in files. The stores of a test use these back ends in turn.
 const BACK_ENDS: [&str; 4] = ["pread", "direct", "mmap", "uring"];
 
-/// The results of all kills of a job.
+/// The results of all kills of one job.
 #[derive(Default)]
 struct Tally {
     stores: u64,
     kills: u64,
-    /// The number of kills before the process acknowledged its first commit.
+    /// The number of kills before the killed process had acknowledged a commit.
     early: u64,
     acknowledged: u64,
     findings: Findings<String>,
 }
 
-/// Kills processes for every design and WAL mode. Returns whether no store lost data.
+/// Runs the test for every selected design and WAL mode, or for engines with the option `--engine`. Returns whether
+/// no store violated an invariant.
 pub(super) fn kill(arguments: &KillArguments) -> Outcome<bool> {
     interrupt::install();
     let folder = arguments.dir.clone().unwrap_or_else(std::env::temp_dir);
@@ -58,7 +60,10 @@ pub(super) fn kill(arguments: &KillArguments) -> Outcome<bool> {
     })
 }
 
-/// Returns the storage back ends that work in a folder.
+/// Returns the storage back ends that can create a file in `folder`, and prints the others with the reason.
+///
+/// # Errors
+/// The first back end cannot create a file.
 fn usable(folder: &Path) -> Outcome<Vec<&'static str>> {
     let probe = scratch(Some(folder))?;
     let mut usable = Vec::new();
@@ -78,7 +83,8 @@ fn build(kind: &str) -> Result<Arc<dyn Storage>, String> {
     storage::CATALOG.build(&choice).map(Arc::from).map_err(|error| error.message)
 }
 
-/// Kills writer processes for one design in one WAL mode, one store after the other.
+/// Runs one job: kills writer processes of one store after another until the test is complete or the user interrupts
+/// it.
 fn kill_often(
     job: &Job,
     arguments: &KillArguments,
@@ -104,7 +110,7 @@ fn kill_often(
             tally.acknowledged += death.ledger.acknowledged() as u64;
             if let Err(violation) = store.judge(&death) {
                 let kept = store.scratch.keep();
-                let moment = format!("storage = {kind}; the store stays in {}", kept.display());
+                let moment = format!("storage = \"{kind}\"; the store is kept in {}", kept.display());
                 tally.findings.add(seed.to_string(), moment, violation);
                 break;
             }
@@ -126,7 +132,7 @@ struct Victim {
     scratch: Scratch,
     life: Life,
     moments: Moments,
-    /// The commits that the store contained when the process started.
+    /// The number of commits of each writer that the store contains, according to the last check.
     from: Commits,
 }
 
@@ -153,6 +159,9 @@ impl Victim {
     }
 
     /// Starts a process that writes to the store, and kills it.
+    ///
+    /// # Errors
+    /// The process cannot be started, or its reports cannot be read.
     fn live_and_die(&mut self) -> Result<Death, String> {
         let orders = Orders::WriteTree(TreeOrders {
             design: self.design.to_toml().to_string(),
@@ -160,15 +169,17 @@ impl Victim {
             seed: self.seed,
             from: self.from,
         });
-        let moment = self.moments.next().expect("the sequence of kill times never ends");
-        let process = Process::start(&orders).map_err(|error| format!("cannot start a process: {error}"))?;
+        let moment = self.moments.next().expect("the sequence of kill times is infinite");
+        let process =
+            Process::start(&orders).map_err(|error| format!("cannot start the writer process: {error}"))?;
         let (printed, mut failure) = process.die(moment).map_err(|error| error.to_string())?;
         let (ledger, reported) = read_reports(self.from, &printed)?;
         failure = reported.or(failure);
         Ok(Death { ledger, failure })
     }
 
-    /// Checks the store against the acknowledged commits, and records its contents.
+    /// Checks the store against the commits that the killed process acknowledged, and records which commits the store
+    /// contains.
     fn judge(&mut self, death: &Death) -> Result<(), Violation> {
         if let Some(failure) = &death.failure {
             return Err(Violation::new(Check::GoesOn, failure));
@@ -180,15 +191,16 @@ impl Victim {
     }
 }
 
-/// The outcome of a killed process.
+/// The reports of a killed process.
 struct Death {
     ledger: Ledger,
     /// The failure of the process before the kill. `None` if the process did not fail.
     failure: Option<String>,
 }
 
-/// The main function of a writer process. The writer process opens the store and writes until it is killed, or prints
-/// its failure. A process with the order to check a store prints the result of the check and returns.
+/// Runs as a process of the test: reads its orders from standard input and executes them. A writer process writes
+/// until it is killed. A process that fails prints its failure and returns. A process that checks a store prints the
+/// result and exits.
 pub(crate) fn write_until_killed() {
     let done = take_orders().and_then(|orders| match orders {
         Orders::WriteTree(orders) => write(&orders),

@@ -1,5 +1,5 @@
-//! `lsmbench torture race` runs concurrent operations in several threads. A check then searches for an order of all
-//! operations that explains all answers.
+//! `lsmbench torture race` runs concurrent operations in several threads, and checks that they are linearizable: that
+//! one order of all operations explains all results.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -14,15 +14,15 @@ use crate::cli::RaceArguments;
 use crate::output::{line, print};
 use types::{Outcome, Problem};
 
-/// Axes whose variants are accessed by several threads at the same time. The test runs separately for each variant of
-/// these axes.
+/// The axes whose variants several threads access at the same time. The test also runs for each variant of these
+/// axes.
 const AXES: [&str; 3] = ["memtable", "cache", "wal"];
 
 /// The titles of the columns of the printed table.
 const COLUMNS: [&str; 6] = ["rounds", "operations", "commits", "keys read", "opened", "violations"];
 
-/// The small sizes that the tested tree has. With these sizes, a few thousand operations cause flushes, compactions
-/// and evictions.
+/// The sizes of the tested tree, as TOML. The sizes are so small that a few thousand operations cause flushes,
+/// compactions and evictions.
 const SIZES: &str = "memtable = { capacity = \"8KiB\" }\ntable = { capacity = \"4KiB\" }";
 
 /// Runs the race test on every selected design, and prints a line for each design. Returns whether no violation was
@@ -39,7 +39,10 @@ pub(crate) fn race(arguments: &RaceArguments) -> Outcome<bool> {
         totals.iter_mut().zip(counts).for_each(|(total, count)| *total += count);
         let told = violation.map_or_else(String::new, |violation| {
             let (round, seed) = (tally.rounds, arguments.seed);
-            format!("violation (round {round}, seed {seed}; a race is not reproducible): {violation}\n")
+            format!(
+                "violation (round {round}, seed {seed}; the seed does not reproduce the order of the \
+                 threads): {violation}\n"
+            )
         });
         print(&format!("{:<width$}{}\n{told}", contestant.name, row(&counts)))?;
     }
@@ -53,7 +56,7 @@ pub(crate) fn race(arguments: &RaceArguments) -> Outcome<bool> {
     Ok(totals[COLUMNS.len() - 1] == 0)
 }
 
-/// Runs the race test on one design, until the first violation or the end of the test.
+/// Runs the test on one design until the first violation, or until the requested number of operations or seconds.
 fn one(contestant: &Contestant, arguments: &RaceArguments) -> (RaceSummary, Option<Violation>) {
     let mut race = Race::in_memory(contestant, arguments.threads as usize, arguments.seed);
     let start = Instant::now();
@@ -74,7 +77,7 @@ fn counts(tally: &RaceSummary, is_violated: bool) -> [u64; COLUMNS.len()] {
     [rounds, operations, commits, reads, opened, u64::from(is_violated)]
 }
 
-/// Returns the stores under test for the selected designs, or for [all designs](every_design).
+/// Returns the stores under test, for the designs that the user names, or else for [all designs](every_design).
 fn contestants(arguments: &RaceArguments) -> Outcome<Vec<Contestant>> {
     let designs = match &arguments.design[..] {
         [] => every_design()?,
@@ -84,7 +87,7 @@ fn contestants(arguments: &RaceArguments) -> Outcome<Vec<Contestant>> {
     designs.into_iter().map(of_design).collect()
 }
 
-/// Returns the designs of the repository, and the default design with each variant of the [`AXES`].
+/// Returns all designs in `configs/designs`, and the default design with each variant of the [`AXES`].
 fn every_design() -> Outcome<Vec<(String, Design)>> {
     let mut designs = shipped()?;
     let (_, plain) = named(Path::new("default"))?;
@@ -97,7 +100,8 @@ fn every_design() -> Outcome<Vec<(String, Design)>> {
     Ok(designs)
 }
 
-/// Returns the store under test for a design. `wal` replaces the WAL mode of the design.
+/// Returns the store under test for a design with small sizes. If `wal` is not `None`, it replaces the WAL mode of
+/// the design.
 pub(super) fn contestant(name: &str, design: &Design, wal: Option<&str>) -> Outcome<Contestant> {
     let design = changed(design, SIZES)?;
     let design = match wal {

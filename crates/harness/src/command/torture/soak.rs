@@ -1,5 +1,5 @@
-//! `lsmbench torture soak` runs concurrent operations on files for a long time. The command checks that memory, files
-//! and threads do not grow.
+//! `lsmbench torture soak` runs concurrent operations on files for a long time, and checks that memory, open files,
+//! threads and disk space do not grow.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -19,22 +19,22 @@ use crate::cli::SoakArguments;
 use crate::output::{line, print};
 use types::{Outcome, PlatformPart, Problem};
 
-/// The titles of the columns of the printed samples.
+/// The titles of the columns of the printed table, which has one row per sample.
 const COLUMNS: [&str; 7] =
     ["seconds", "operations", "opened", "memory KiB", "files open", "threads", "disk KiB"];
 
-/// The indexes of the columns that must not grow. The number next to an index is the maximum rise of this column in
-/// the second half of the samples, as a fraction of the mean.
+/// The columns that must not grow, by their indexes in [`COLUMNS`]. The number next to an index is the largest
+/// allowed rise of the column in the second half of the samples, as a fraction of its mean.
 const FLAT: [(usize, f64); 4] = [(3, 0.05), (4, 0.05), (5, 0.05), (6, 0.05)];
 
-/// The number of standard errors that a rise must exceed to be significant.
+/// A rise is significant if it exceeds this number of standard errors.
 const ERRORS: f64 = 3.0;
 
-/// The minimum number of samples in the second half for a verdict.
+/// The minimum number of samples in the second half of the samples that a verdict needs.
 const LEAST_SAMPLES: usize = 4;
 
-/// Runs concurrent operations for the given time and prints a sample at intervals. Returns `true` if there was no
-/// violation and no growth.
+/// Runs concurrent operations for the requested time, prints samples, and prints which columns grow. Returns `true`
+/// if no invariant was violated and no column grows. Without enough samples, growth is not judged.
 pub(crate) fn soak(arguments: &SoakArguments) -> Outcome<bool> {
     PlatformPart::SoakStatistics.here().map_err(|missing| Problem::new(missing.to_string()))?;
     let (name, design) = named(&arguments.design)?;
@@ -45,7 +45,7 @@ pub(crate) fn soak(arguments: &SoakArguments) -> Outcome<bool> {
         Ok(samples) => samples,
         Err(violation) => {
             print(&format!(
-                "violation (seed {}; a race is not reproducible): {violation}\n",
+                "violation (seed {}; the seed does not reproduce the order of the threads): {violation}\n",
                 arguments.seed
             ))?;
             return Ok(false);
@@ -56,7 +56,7 @@ pub(crate) fn soak(arguments: &SoakArguments) -> Outcome<bool> {
     Ok(is_flat)
 }
 
-/// The directory of the store. At the end of the test, the directory is removed, unless the user named the directory.
+/// The directory of the store. Dropping the value removes the directory, unless the user named it.
 struct Place {
     directory: PathBuf,
     is_kept: bool,
@@ -69,7 +69,8 @@ impl Place {
         let cannot = |error| Problem::doing(format!("use {}", directory.display()), error);
         fs::create_dir_all(&directory).map_err(cannot)?;
         if fs::read_dir(&directory).map_err(cannot)?.next().is_some() {
-            let message = format!("{} is not empty; name a new or empty directory", directory.display());
+            let message =
+                format!("{} is not empty; name a new or empty directory with --dir", directory.display());
             return Err(Problem::new(message));
         }
         Ok(Self { directory, is_kept: named.is_some() })
@@ -88,7 +89,7 @@ impl Drop for Place {
 /// One sample: a number for each of the [`COLUMNS`].
 type Sample = [u64; COLUMNS.len()];
 
-/// Runs concurrent operations and prints samples. Returns a violation, if one occurs.
+/// Runs concurrent operations, and prints and returns the samples. The inner error is the first violation.
 fn race(
     arguments: &SoakArguments,
     contestant: &Contestant,
@@ -131,15 +132,17 @@ fn race(
     Ok(Ok(samples))
 }
 
-/// Returns a text with the rise of each column that must not grow, in percent of the mean of the column. The rise
-/// comes from a least-squares line through the second half of the samples. A column grows if its rise is larger than
-/// the limit and statistically significant. The second result is true if no column grows.
+/// Describes for each column that must not grow whether it grows, and by how much in percent of its mean. The rise
+/// comes from a least-squares line through the second half of the samples. A column grows if its rise exceeds the
+/// allowed rise in [`FLAT`] and is statistically significant. The second result is true if no column grows, and also
+/// if the samples are too few for a verdict.
 fn verdict(samples: &[Sample]) -> (String, bool) {
     let half = &samples[samples.len() / 2..];
     if half.len() < LEAST_SAMPLES {
         return (
             format!(
-                "no verdict: at least {} samples are needed; run for longer with --seconds\n",
+                "no verdict on growth: a verdict needs at least {} samples; run for longer with --seconds, or \
+                 sample more often with --every\n",
                 2 * LEAST_SAMPLES
             ),
             true,
@@ -160,8 +163,8 @@ fn verdict(samples: &[Sample]) -> (String, bool) {
     (text, is_flat)
 }
 
-/// Returns the rise of the least-squares line from the first to the last value, and the standard error of this rise.
-/// Both results are relative to the mean of the values.
+/// Fits a least-squares line to the values. Returns the rise of the line from the first to the last value, and the
+/// standard error of this rise, both as fractions of the mean of the values.
 fn rise(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
@@ -193,8 +196,8 @@ fn open_files() -> Outcome<u64> {
     Ok((files.count() as u64).saturating_sub(1))
 }
 
-/// Returns the size of all files in a directory and its subdirectories, in bytes. A file that is removed during the
-/// count has the size 0.
+/// Returns the total size of all files in a directory and its subdirectories, in bytes. A file that disappears during
+/// the count has the size 0.
 fn bytes_below(directory: &Path) -> std::io::Result<u64> {
     let mut bytes = 0;
     for entry in fs::read_dir(directory)? {

@@ -1,5 +1,5 @@
-//! `lsmbench torture sweep` kills runs of an experiment with `kill -9` and resumes them. The resumed runs must have
-//! the same results as an uninterrupted run.
+//! `lsmbench torture sweep` kills runs of an experiment with `kill -9` and resumes them. A resumed run must end with
+//! the results of a run that was never killed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,8 +18,8 @@ use super::jobs::row;
 use crate::cli::SweepArguments;
 use crate::output::{line, print};
 
-/// The experiment that is killed and resumed. The experiment has six configurations with two trials each, so a run
-/// takes long enough for several kills.
+/// The experiment whose runs are killed and resumed. It has six configurations with two trials each, so a run lasts
+/// long enough for several kills.
 const EXPERIMENT: &str = r#"
 question = "Does a killed and resumed run end like an uninterrupted one?"
 [design]
@@ -49,9 +49,9 @@ const CONFIG: &str = "sweep.toml";
 /// The name of the experiment.
 const NAME: &str = "sweep";
 
-/// The name of the results folder of the uninterrupted run.
+/// The name of the results folder of the run that is never killed.
 const UNBROKEN: &str = "unbroken";
-/// The name of the results folder of the killed runs.
+/// The name of the results folder of the runs that are killed and resumed.
 const BROKEN: &str = "broken";
 
 /// The titles of the columns of the printed table.
@@ -66,8 +66,8 @@ struct Tally {
     wrong: Vec<String>,
 }
 
-/// Kills and resumes runs in both modes, `counted` and `timed`. Returns whether all resumed runs have the results of
-/// an uninterrupted run.
+/// Kills and resumes runs in `counted` mode and in `timed` mode. Returns whether all resumed runs ended with the
+/// expected results.
 pub(super) fn sweep(arguments: &SweepArguments) -> Outcome<bool> {
     interrupt::install();
     let folder = arguments.dir.clone().unwrap_or_else(std::env::temp_dir);
@@ -84,21 +84,21 @@ pub(super) fn sweep(arguments: &SweepArguments) -> Outcome<bool> {
     Ok(is_clean)
 }
 
-/// One experiment in one mode, with its expected results.
+/// The test of one mode, with the results that every resumed run must have.
 struct Sweep {
     mode: RunMode,
     scratch: Scratch,
-    /// The rows of the uninterrupted run.
+    /// The reproducible values in the rows of the run that is never killed.
     expected: Rows,
     unbroken: Duration,
 }
 
-/// The reproducible values of the rows. The key of the map consists of the cell, the trial, the phase and the operation
-/// of a row.
+/// The reproducible values of the rows of a run. The key consists of the cell, the trial, the phase and the
+/// operation.
 type Rows = BTreeMap<[String; 4], Vec<Vec<String>>>;
 
 impl Sweep {
-    /// Runs the experiment once without a kill.
+    /// Runs the experiment once without a kill, and records its results and its duration.
     fn new(mode: RunMode, folder: &Path) -> Outcome<Self> {
         let scratch = scratch(Some(folder))?;
         let config = scratch.path().join(CONFIG);
@@ -114,7 +114,8 @@ impl Sweep {
         Ok(sweep)
     }
 
-    /// Kills the given number of runs, and checks the results of each run that completes.
+    /// Kills and resumes runs until the requested number of kills. Checks the results of every run that completes,
+    /// and finally resumes the last run to its end.
     fn run(&self, arguments: &SweepArguments) -> Outcome<Tally> {
         let mut tally = Tally::default();
         let mut shares = shares(arguments.seed);
@@ -122,7 +123,7 @@ impl Sweep {
             let is_begun = self.folder(BROKEN).manifest().exists();
             let mut process = self.start(BROKEN, is_begun)?;
             // A kill comes after two trials of twelve on average.
-            let share = shares.next().expect("the sequence of kill times never ends");
+            let share = shares.next().expect("the sequence of kill times is infinite");
             if !ends_within(&mut process, self.unbroken.mul_f64(share / 3.0))? {
                 let killed = process.kill().and_then(|()| process.wait());
                 killed.map_err(|error| Problem::doing("kill a run", error))?;
@@ -139,7 +140,8 @@ impl Sweep {
         Ok(tally)
     }
 
-    /// Compares the results of a completed run with the expected results, and then removes the results of the run.
+    /// Compares the results of a completed run with the expected results, counts the violations, and removes the
+    /// results of the run.
     fn conclude(&self, tally: &mut Tally) -> Outcome<()> {
         let rows = self.rows(BROKEN)?;
         tally.sweeps += 1;
@@ -148,25 +150,28 @@ impl Sweep {
         let different = self.expected.keys().chain(rows.keys());
         let mut different = different.filter(|key| self.expected.get(*key) != rows.get(*key));
         if let Some(key) = different.next() {
-            let count = |rows: &Rows| rows.get(key).map_or(0, Vec::len);
-            tally.wrong.push(format!(
-                "{}: the counters of the {} rows differ from the {} expected rows",
-                key.join(", "),
-                count(&rows),
-                count(&self.expected)
-            ));
+            let difference = match (rows.contains_key(key), self.expected.contains_key(key)) {
+                (false, _) => "is missing in the results of the resumed run",
+                (true, false) => "is not in the results of the run that was never killed",
+                (true, true) => "differs in its exact values from the run that was never killed",
+            };
+            tally.wrong.push(format!("the row {} {difference}", key.join(", ")));
         }
         if Manifest::read(&folder.manifest())?.ended.is_none() {
-            tally.wrong.push("the manifest does not record the end of the run".to_owned());
+            tally.wrong.push("the manifest of the completed run has no end time (key \"ended\")".to_owned());
         }
         if folder.root().join("data").exists() {
-            tally.wrong.push("the store of a killed trial was not removed".to_owned());
+            tally.wrong.push(
+                "the folder \"data\" of a killed trial still exists after the run; the run must remove it"
+                    .to_owned(),
+            );
         }
         fs::remove_dir_all(self.scratch.path().join(BROKEN))
             .map_err(|error| Problem::doing(format!("remove {}", folder.root().display()), error))
     }
 
-    /// Starts this program as a new process that runs the experiment.
+    /// Starts this program as a new process that runs or resumes the experiment. `out` is the name of its results
+    /// folder.
     fn start(&self, out: &str, resume: bool) -> Outcome<Child> {
         let program = std::env::current_exe().map_err(|error| Problem::doing("find this program", error))?;
         let mut command = Command::new(program);
@@ -183,7 +188,8 @@ impl Sweep {
         Folder::new(self.scratch.path().join(out).join(NAME))
     }
 
-    /// Returns the rows of a run. In a timed run, only the keys of the rows are reproducible.
+    /// Reads the reproducible values in the rows of a run. In `timed` mode, only the keys of the rows are
+    /// reproducible.
     fn rows(&self, out: &str) -> Outcome<Rows> {
         let table = Table::read(&self.folder(out).runs())?;
         let mut rows = Rows::new();
@@ -196,25 +202,26 @@ impl Sweep {
     }
 }
 
-/// Returns the values that are equal in every run in `counted` mode.
+/// Returns the values of a row that are equal in every run in `counted` mode.
 fn exact(row: &Row) -> Vec<String> {
     let cells = row.schema().columns().iter().zip(row.cells());
     cells.filter(|(column, _)| column.exact()).map(|(_, value)| value.to_string()).collect()
 }
 
-/// Returns whether a process ends within a time limit.
+/// Waits for `time`. Returns whether the process has ended.
 fn ends_within(process: &mut Child, time: Duration) -> Outcome<bool> {
     std::thread::sleep(time);
     let ended = process.try_wait().map_err(|error| Problem::doing("check a run", error))?;
     Ok(ended.is_some())
 }
 
-/// Returns an error if the exit code of a run is not 0. `name` is the name of the run.
+/// Returns an error if the exit code of a run is not 0, and prints the output of the run. `name` is the name of the
+/// run in the error.
 fn finished(ended: std::io::Result<Output>, name: &str) -> Outcome<()> {
     let ended = ended.map_err(|error| Problem::doing("wait for a run", error))?;
     if ended.status.success() {
         return Ok(());
     }
     line(String::from_utf8_lossy(&ended.stderr).trim_end());
-    Err(Problem::new(format!("{name} ended with {}; its output is above", ended.status)))
+    Err(Problem::new(format!("{name} ended with {}; the lines above are its output", ended.status)))
 }

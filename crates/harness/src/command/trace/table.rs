@@ -1,10 +1,10 @@
-//! Formats the statistics of a trace.
+//! Formats the statistics of a trace as text.
 
 use std::fmt::Write as _;
 
 use trace::{AccessSkew, Arrivals, Sizes, TraceStatistics};
 
-/// Maximum number of printed rows of the miss-ratio curve, and of the list of windows.
+/// The maximum number of printed rows of the miss-ratio curve, and of the windows of the working set.
 const ROWS: usize = 10;
 
 /// Formats the statistics of a trace as text.
@@ -89,7 +89,7 @@ fn of_arrivals(arrivals: &Arrivals) -> String {
          coefficient of variation {variation:.2}"
     );
     if *backward > 0 {
-        let _ = write!(text, ", {backward} times earlier than the time of the previous operation");
+        let _ = write!(text, ", {backward} operations with an earlier time than the previous operation");
     }
     text
 }
@@ -98,7 +98,7 @@ fn percent(share: f64) -> String {
     format!("{:.2} %", 100.0 * share)
 }
 
-/// Returns rows that are spread evenly over all rows. The result includes the last row.
+/// Returns at most [`ROWS`] rows, spread evenly over all rows. The last row is included.
 fn spread<T>(rows: &[T]) -> impl Iterator<Item = &T> {
     let step = rows.len().div_ceil(ROWS).max(1);
     let last = rows.len().saturating_sub(1);

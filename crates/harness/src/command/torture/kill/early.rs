@@ -1,25 +1,30 @@
-//! Kills before the first acknowledgment. A test without an acknowledged commit proves nothing, so the test continues.
+//! Kills before the first acknowledged commit. Such kills prove nothing, so a test continues until a process has
+//! acknowledged a commit.
 
 use torture::{Check, Violation};
 
-/// The number of kills per store.
+/// The maximum number of kills of the processes of one store.
 const KILLS_PER_STORE: u64 = 4;
 
-/// The number of additional kills, if no process has acknowledged a commit before its kill.
+/// The maximum number of additional kills of a test in which no process acknowledges a commit before its kill.
 pub(super) const MOST_EARLY_KILLS: u64 = 40;
 
-/// Returns whether a test with `kills` kills is complete. `results` is the number of acknowledged commits and
-/// violations.
+/// Returns whether a test is complete after `kills` kills: at least `wanted` kills have happened, and at least one of
+/// them had a result. `results` is the number of acknowledged commits and violations so far.
 pub(super) fn is_enough(wanted: u64, kills: u64, results: u64) -> bool {
     kills >= wanted && results > 0
 }
 
-/// Returns the maximum number of kills of the next store, after `kills` kills of other stores.
+/// Returns the maximum number of kills for the next store, if the test wants `wanted` kills and has had `kills`
+/// kills.
 pub(super) fn kills_of_store(wanted: u64, kills: u64) -> u64 {
     wanted.saturating_sub(kills).clamp(1, KILLS_PER_STORE)
 }
 
-/// Returns the violation for a test in which no process has acknowledged a commit.
+/// Returns the violation of a test in which no process acknowledged a commit.
 pub(super) fn never_acknowledged() -> Violation {
-    Violation::new(Check::GoesOn, "no process acknowledged a commit before its kill")
+    Violation::new(
+        Check::GoesOn,
+        "no writer process acknowledged a commit before its kill, so the test proves nothing",
+    )
 }

@@ -1,5 +1,5 @@
-//! Stores of any engine in `lsmbench torture kill`. This module adapts such a store to the test, and executes the
-//! orders of the processes that write to or check such a store.
+//! Adapts stores of any engine to `lsmbench torture kill`, and executes the orders of the processes that write to
+//! such a store or check it.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -22,15 +22,18 @@ use super::process::{read_reports, tell};
 /// The result of a check of a store after kills.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Checked {
-    /// The content of the store is the content after a certain number of commits of each writer. Several numbers may
-    /// fit, so the variant contains the smallest and the largest numbers that fit.
+    /// The store contains the first commits of each writer, and no others. Several numbers of commits may explain the
+    /// content, so the variant has the smallest and the largest number for each writer.
     Kept(Commits, Commits),
-    /// The content of the store breaks a rule, or contradicts the declared durability. Contains the name of the rule
-    /// and the evidence.
+    /// The content of the store contradicts an invariant or the durability that the engine declares. Contains the
+    /// name of the invariant and the evidence.
     Broken(String),
 }
 
-/// Returns the engine that the orders name, and the parameters with which the engine opens the store.
+/// Builds the engine that the orders name, and returns it with the parameters for opening the store.
+///
+/// # Errors
+/// The orders name an unknown engine or an invalid design.
 fn opening(orders: &EngineOrders) -> std::result::Result<(Box<dyn Engine>, Opening), String> {
     let table: Table = orders.design.parse().map_err(|error: toml::de::Error| error.to_string())?;
     let design = Design::default().with(&table).map_err(|error| error.message)?;
@@ -39,7 +42,8 @@ fn opening(orders: &EngineOrders) -> std::result::Result<(Box<dyn Engine>, Openi
     Ok((engine, Opening::new(&orders.directory, &design)))
 }
 
-/// Returns the limits on the commits that a store of the engine accepts.
+/// Returns which commits a store of the engine accepts: whether it writes batches atomically, and its maximum size of
+/// values.
 fn commit_limits(engine: &dyn Engine, opening: &Opening) -> CommitLimits {
     CommitLimits {
         has_batches: engine.writes_batches_atomically(),
@@ -47,7 +51,10 @@ fn commit_limits(engine: &dyn Engine, opening: &Opening) -> CommitLimits {
     }
 }
 
-/// Writes to a store until the process is killed.
+/// Opens the store, and writes to it until the process is killed or all writes are done.
+///
+/// # Errors
+/// The orders are invalid, or the engine returns an error.
 pub(super) fn write(orders: &EngineOrders) -> std::result::Result<(), String> {
     let (engine, opening) = opening(orders)?;
     let limits = commit_limits(&*engine, &opening);
@@ -55,12 +62,18 @@ pub(super) fn write(orders: &EngineOrders) -> std::result::Result<(), String> {
     Life::within(orders.seed, limits).play(&store, orders.from, &|event: Event| tell(&event.to_string()))
 }
 
-/// Checks the store of killed writers against their reports. Returns the result as one line of JSON.
+/// Checks the store of killed writers against their reports in `printed`. Returns the result, a [`Checked`], as one
+/// line of JSON.
+///
+/// # Errors
+/// The orders or the reports are invalid, or the engine keeps its stores in another process.
 pub(super) fn check(orders: &EngineOrders, printed: &str) -> std::result::Result<String, String> {
     let (engine, opening) = opening(orders)?;
     let (ledger, _) = read_reports(orders.from, printed)?;
     let life = Life::within(orders.seed, commit_limits(&*engine, &opening));
-    let survival = engine.survival(opening.options.log).ok_or("the store is not in the process")?;
+    let survival = engine
+        .survival(opening.options.log)
+        .ok_or("the engine keeps its stores in another process, which was not killed")?;
     let directory = opening.directory.clone();
     let subject = StoreKind {
         name: orders.engine.clone(),
@@ -88,7 +101,7 @@ impl Maker for EngineMaker {
         Ok(Box::new(open(&*self.engine, &self.opening)?))
     }
 
-    /// Returns no corruption, because engines have no common check of their files.
+    /// Returns no corruption, because engines have no common function that checks their files.
     fn verify(&self, _: &Arc<dyn Storage>, _: &Path) -> Result<Vec<String>> {
         Ok(Vec::new())
     }
@@ -117,8 +130,8 @@ impl EngineStore {
     }
 }
 
-/// Returns the writes of one commit. A range delete becomes one delete for each key in the range that the writer can
-/// write.
+/// Converts a commit to writes of an engine. A range delete becomes one delete for each key of the writer in the
+/// range. `all_keys` are all keys that the writer can write.
 fn writes_of<'a>(commit: &'a [ScriptWrite], all_keys: &'a [Vec<u8>]) -> Vec<Write<'a>> {
     let mut writes = Vec::new();
     for ScriptWrite { key, value, end } in commit {
@@ -160,13 +173,15 @@ impl StoreUnderTest for EngineStore {
         Ok(is_found.then_some(value))
     }
 
-    /// Returns the entries between two bounds. A low bound is included, and a high bound is excluded. Without a bound,
-    /// the range has no limit on this side.
+    /// Returns the entries from `low` (inclusive) to `high` (exclusive), or all entries if both bounds are unbounded.
+    /// Other bounds are an error.
     fn range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Content> {
         match (low, high) {
             (Bound::Included(low), Bound::Excluded(high)) => self.entries(low, Some(high)),
             (Bound::Unbounded, Bound::Unbounded) => self.entries(b"", None),
-            other => Err(Error::Misuse(format!("a scan with the bounds {other:?}"))),
+            other => Err(Error::Misuse(format!(
+                "the adapter of the engine supports no scan with the bounds {other:?}"
+            ))),
         }
     }
 
@@ -178,7 +193,7 @@ impl StoreUnderTest for EngineStore {
         self.0.compact().unwrap_or(Ok(())).map_err(failed)
     }
 
-    /// Flushes the store, because engines have no common call that only syncs.
+    /// Flushes the store. Engines have no common function that only syncs.
     fn sync(&self) -> Result<()> {
         self.flush()
     }

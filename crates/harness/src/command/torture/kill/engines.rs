@@ -1,5 +1,5 @@
-//! `lsmbench torture kill --engine` kills processes that write to stores of any engine, and compares the surviving
-//! commits with the durability that the engine declares.
+//! `lsmbench torture kill --engine` kills processes that write to stores of any engine. It compares the commits that
+//! survive with the durability that the engine declares.
 
 use std::path::Path;
 
@@ -20,18 +20,18 @@ use crate::cli::KillArguments;
 use crate::command::torture::jobs::{Report, TableRow, run_jobs};
 use crate::output::line;
 
-/// The value of `--engine` that selects all installed engines.
+/// The value of `--engine` for all installed engines.
 const ALL: &str = "all";
 
-/// The sizes of memtable and cache for engines other than our own tree, as TOML.
+/// The sizes of memtable and cache for engines other than the tree of lsmbench, as TOML.
 const OTHER_SIZES: &str = "memtable = { capacity = \"128KiB\" }\ncache = { capacity = \"1MiB\" }";
 
-/// A job of the test: an engine in one WAL mode.
+/// A job: the test of one engine in one WAL mode.
 struct EngineJob {
     label: String,
     wal: String,
     design: Design,
-    /// The durability that the engine declares, as text.
+    /// The durability that the engine declares for this WAL mode, as text.
     declared: String,
 }
 
@@ -41,21 +41,21 @@ impl TableRow for EngineJob {
     }
 }
 
-/// The results of all kills of a job.
+/// The results of all kills of one job.
 #[derive(Default)]
 struct EngineTally {
     stores: u64,
     kills: u64,
-    /// The number of kills before the process acknowledged its first commit.
+    /// The number of kills before the killed process had acknowledged a commit.
     early: u64,
     acknowledged: u64,
-    /// The number of acknowledged commits that were lost.
+    /// The number of acknowledged commits that a store lost. An engine may declare that such commits can be lost.
     lost: u64,
     findings: Findings<String>,
 }
 
-/// Kills processes for every selected engine and WAL mode. Returns whether all engines kept the durability that they
-/// declare.
+/// Runs the test for every selected engine and WAL mode. Returns whether every engine kept the durability that it
+/// declares.
 pub(super) fn kill(arguments: &KillArguments, folder: &Path) -> Outcome<bool> {
     // An unusable folder is an error before the first kill.
     drop(scratch(Some(folder))?);
@@ -70,7 +70,11 @@ pub(super) fn kill(arguments: &KillArguments, folder: &Path) -> Outcome<bool> {
     })
 }
 
-/// Returns a job for every selected engine and WAL mode.
+/// Returns a job for every selected engine and WAL mode. With `--engine all`, an engine that cannot be tested is
+/// skipped, and the reason is printed.
+///
+/// # Errors
+/// An engine that the user names is unknown or cannot be tested.
 fn jobs(arguments: &KillArguments) -> Outcome<Vec<EngineJob>> {
     let mut jobs = Vec::new();
     for name in &arguments.engine {
@@ -90,7 +94,7 @@ fn jobs(arguments: &KillArguments) -> Outcome<Vec<EngineJob>> {
     Ok(jobs)
 }
 
-/// Returns the jobs of an engine. If the test cannot kill processes of the engine, returns the reason.
+/// Returns the jobs of one engine. The inner error is the reason why the engine cannot be tested.
 fn jobs_of(choice: &Choice, arguments: &KillArguments) -> Outcome<Result<Vec<EngineJob>, String>> {
     let engine = engines::CATALOG.build(choice).map_err(|error| Problem::new(error.message))?;
     let label = choice.label();
@@ -109,8 +113,8 @@ fn jobs_of(choice: &Choice, arguments: &KillArguments) -> Outcome<Result<Vec<Eng
         logs.push(log);
         let Some(survival) = engine.survival(log) else {
             return Ok(Err(format!(
-                "engine {label} keeps its stores in a server process, which continues if lsmbench kills its \
-                 clients; name another engine"
+                "engine {label} keeps its stores in a server process, and killing a client does not stop this \
+                 process; name another engine"
             )));
         };
         jobs.push(EngineJob { label: label.clone(), wal, design, declared: survival.to_string() });
@@ -118,7 +122,7 @@ fn jobs_of(choice: &Choice, arguments: &KillArguments) -> Outcome<Result<Vec<Eng
     Ok(Ok(jobs))
 }
 
-/// Returns the selected WAL modes.
+/// Returns the WAL modes that the user selected, or all WAL modes.
 fn modes(arguments: &KillArguments) -> Vec<String> {
     match arguments.subjects.wal.is_empty() {
         true => tree::wal::CATALOG.variants().iter().map(|variant| variant.kind.to_owned()).collect(),
@@ -126,8 +130,8 @@ fn modes(arguments: &KillArguments) -> Vec<String> {
     }
 }
 
-/// Returns the default design in a WAL mode, with small sizes. Engines other than our own tree have the sizes with
-/// which their adapters are tested, because some engines do not work with the tiny sizes of our own tree.
+/// Returns the default design in a WAL mode, with reduced sizes. The sizes for engines other than the tree of
+/// lsmbench are larger, because some engines do not work with its tiny sizes.
 fn design(engine: &dyn Engine, wal: &str) -> Outcome<Design> {
     let (base, sizes) = if engine.reads_whole_design() {
         (torture::small(&Design::default()), format!("memtable = {{ capacity = \"{MEMTABLE}\" }}"))
@@ -140,7 +144,8 @@ fn design(engine: &dyn Engine, wal: &str) -> Outcome<Design> {
     base.with(&settings).map_err(|error| Problem::new(error.message))
 }
 
-/// Kills writer processes for one engine in one WAL mode, one store after the other.
+/// Runs one job: kills writer processes of one store after another until the test is complete or the user interrupts
+/// it.
 fn kill_often(job: &EngineJob, arguments: &KillArguments, folder: &Path) -> Result<EngineTally, String> {
     let mut tally = EngineTally::default();
     let mut seed = arguments.subjects.seed;
@@ -163,7 +168,7 @@ fn kill_often(job: &EngineJob, arguments: &KillArguments, folder: &Path) -> Resu
                 Err(violation) => {
                     let kept = victim.scratch.keep();
                     let moment = format!(
-                        "declared to survive: {} commits; the store stays in {}",
+                        "the engine declares that {} commits survive; the store is kept in {}",
                         job.declared,
                         kept.display()
                     );
@@ -181,7 +186,7 @@ fn kill_often(job: &EngineJob, arguments: &KillArguments, folder: &Path) -> Resu
     Ok(tally)
 }
 
-/// A store whose writer processes are killed.
+/// A store under test, whose writer processes are killed.
 struct EngineVictim {
     orders: EngineOrders,
     scratch: Scratch,
@@ -203,12 +208,15 @@ impl EngineVictim {
         Ok(Self { orders, scratch, life, moments: Moments::new(seed) })
     }
 
-    /// Starts a process that writes to the store, kills it, and checks the store in another process. Returns the number
-    /// of acknowledged commits that the store lost, or the violation.
+    /// Starts a process that writes to the store, kills it, and checks the store in another process. Returns the
+    /// acknowledged commits, and the number of them that the store lost, or the violation.
+    ///
+    /// # Errors
+    /// A process cannot be started, or its reports cannot be read.
     fn live_and_die(&mut self) -> Result<(Ledger, Result<usize, Violation>), String> {
-        let moment = self.moments.next().expect("the sequence of kill times never ends");
+        let moment = self.moments.next().expect("the sequence of kill times is infinite");
         let start = |orders: &Orders| {
-            Process::start(orders).map_err(|error| format!("cannot start a process: {error}"))
+            Process::start(orders).map_err(|error| format!("cannot start the test process: {error}"))
         };
         let process = start(&Orders::WriteEngine(self.orders.clone()))?;
         let (printed, ended) = process.die(moment).map_err(|error| error.to_string())?;
@@ -218,7 +226,7 @@ impl EngineVictim {
         }
         let process = start(&Orders::CheckEngine(self.orders.clone(), printed))?;
         let answer = process.output().map_err(|error| error.to_string())?;
-        let checked = answer.map_err(|ended| format!("the process that opens the store ended: {ended}"));
+        let checked = answer.map_err(|ended| format!("the process that checks the store failed: {ended}"));
         let checked = checked.and_then(|answer| match serde_json::from_str(answer.trim_end()) {
             Ok(Checked::Kept(fewest, most)) => Ok(KeptCommits { fewest, most }),
             Ok(Checked::Broken(what)) => Err(what),

@@ -1,25 +1,25 @@
-//! The orders that the processes of `lsmbench torture kill` receive, and the constants of all stores.
+//! The orders that `lsmbench torture kill` sends to its processes, and the memtable size of all stores.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use torture::kill::Commits;
 
-/// The capacity of memtables. A small capacity causes frequent flushes.
+/// The capacity of memtables. A small capacity makes flushes frequent.
 pub(super) const MEMTABLE: &str = "8KiB";
 
-/// The task that a process receives.
+/// The order that a process receives as JSON.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Orders {
-    /// Write to a tree until killed.
+    /// Write to a tree of lsmbench until killed.
     WriteTree(TreeOrders),
-    /// Write to a store of any engine until killed.
+    /// Write to a store of an engine until killed.
     WriteEngine(EngineOrders),
-    /// Check a store of any engine against the reports of its killed writers.
+    /// Check a store of an engine against the reports of its killed writers, which are the second field.
     CheckEngine(EngineOrders, String),
 }
 
-/// The tree to which a writer process writes.
+/// The arguments of a process that writes to a tree of lsmbench.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct TreeOrders {
     /// The design, as TOML.
@@ -28,11 +28,11 @@ pub(super) struct TreeOrders {
     pub(super) directory: PathBuf,
     /// The seed for the operations of the writers.
     pub(super) seed: u64,
-    /// The number of commits of each writer that the store already contains.
+    /// The number of commits of each writer that the store contains at the start.
     pub(super) from: Commits,
 }
 
-/// The store of any engine to which a process writes, or which a process checks.
+/// The arguments of a process that writes to a store of an engine, or checks it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct EngineOrders {
     /// The label of the engine.
@@ -43,6 +43,6 @@ pub(super) struct EngineOrders {
     pub(super) directory: PathBuf,
     /// The seed for the operations of the writers.
     pub(super) seed: u64,
-    /// The number of commits of each writer that the store already contains.
+    /// The number of commits of each writer that the store contains at the start.
     pub(super) from: Commits,
 }

@@ -1,4 +1,5 @@
-//! The processes of `lsmbench torture kill`: they write to a store until they are killed, or check a store.
+//! The processes that `lsmbench torture kill` starts. A process writes to a store until it is killed, or checks a
+//! store.
 
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::process::CommandExt;
@@ -12,33 +13,35 @@ use torture::kill::{Commits, Ledger, Moment};
 
 use crate::cli::WRITER_COMMAND;
 
-/// The prefix of a printed line that contains the failure of a process.
+/// The prefix of an output line with which a process reports its own failure.
 pub(super) const FAILURE: &str = "! ";
 
-/// The time limit for the first output line of a process.
+/// The maximum wait for the first output of a process, which must first open the store.
 const FIRST_PATIENCE: Duration = Duration::from_secs(10);
-/// The time limit for the output of a process after its first line.
+/// The maximum time from the first output of a process until it is killed, without the additional wait of the kill
+/// time.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The time limit for a check.
+/// The maximum duration of a process that checks a store.
 const CHECK_PATIENCE: Duration = Duration::from_mins(1);
 
-/// A lock that prevents this process from starting a child process while a store is open. Between fork and exec, a
-/// child process shares all file locks of its parent, so an open store would seem to be in use. Code that opens a
-/// store locks for reading, and code that starts a process locks for writing.
+/// A lock that keeps this process from starting a child process while this process has a store open. Between fork and
+/// exec, a child process shares all file locks of its parent, so an open store would seem to be in use. Code that
+/// opens a store locks for reading, and code that starts a process locks for writing.
 pub(super) static OPEN_HERE: RwLock<()> = RwLock::new(());
 
-/// A process that writes to a store or checks a store. The process ends when this value is dropped.
+/// A process that writes to a store or checks a store. Dropping the value kills the process.
 pub(super) struct Process {
     child: Child,
-    /// The output lines of the process, as they arrive.
+    /// Receives the output of the process as it arrives.
     printed: Receiver<Vec<u8>>,
-    /// The standard input of the process. The process ends when this pipe is closed.
+    /// The standard input of the process. The process ends when this pipe is closed, so it does not outlive its
+    /// parent.
     _lifeline: ChildStdin,
 }
 
 impl Process {
-    /// Starts a process of this program, and sends its orders to its standard input.
+    /// Starts this program as a new process, and sends the orders to its standard input.
     pub(super) fn start(orders: &impl Serialize) -> io::Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg(WRITER_COMMAND).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
@@ -61,8 +64,9 @@ impl Process {
         sent.map(|()| process)
     }
 
-    /// Waits for the chosen time, and kills the process. Returns the output lines of the process. If the process
-    /// ended before the kill, also returns its exit status.
+    /// Waits until the process has printed `moment.events` lines or a time limit is exceeded, then for `moment.wait`,
+    /// and kills the process. Returns the complete output lines. If the process ended before the kill, also returns a
+    /// message with its exit status.
     pub(super) fn die(mut self, moment: Moment) -> io::Result<(String, Option<String>)> {
         let (mut printed, mut events, mut deadline) = (Vec::new(), 0, Instant::now() + FIRST_PATIENCE);
         while events < moment.events {
@@ -87,8 +91,8 @@ impl Process {
         Ok((String::from_utf8_lossy(&printed).into_owned(), failure))
     }
 
-    /// Returns the output of a process that ends without a kill. The inner error is the exit status of a process without a
-    /// result, or a message about the time limit.
+    /// Waits until a process ends without a kill, and returns its output. The inner error is the exit status of a
+    /// process that printed no complete result, or a message about the time limit.
     pub(super) fn output(mut self) -> io::Result<Result<String, String>> {
         let (mut printed, deadline) = (Vec::new(), Instant::now() + CHECK_PATIENCE);
         loop {
@@ -96,7 +100,7 @@ impl Process {
                 Ok(part) => printed.extend(part),
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
-                    return Ok(Err(format!("no result after {} s", CHECK_PATIENCE.as_secs())));
+                    return Ok(Err(format!("no result within {} s", CHECK_PATIENCE.as_secs())));
                 }
             }
         }
@@ -114,15 +118,19 @@ impl Drop for Process {
     }
 }
 
-/// Writes one complete line to standard output.
+/// Prints one line to standard output with one write, so that a kill cannot interleave lines. Errors are ignored,
+/// because they mean that the parent process has ended.
 pub(super) fn tell(text: &str) {
     let mut out = std::io::stdout().lock();
     // An error means that the parent is gone.
     let _ = out.write_all(format!("{text}\n").as_bytes()).and_then(|()| out.flush());
 }
 
-/// Returns the ledger of the reports of a process, and the failure that the process reported. `from` is the number of
-/// commits of each writer at the start of the process.
+/// Parses the reports that a process printed. Returns the ledger of its commits, and the failure that the process
+/// reported, if any. `from` is the number of commits of each writer in the store at the start of the process.
+///
+/// # Errors
+/// A line is not a valid report.
 pub(super) fn read_reports(from: Commits, printed: &str) -> Result<(Ledger, Option<String>), String> {
     let (mut ledger, mut failure) = (Ledger::new(from), None);
     for line in printed.lines() {

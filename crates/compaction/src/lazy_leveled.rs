@@ -5,9 +5,9 @@
 //! this level improves point lookups and space most. A single run in each upper level would cost many more writes and
 //! improve little. (In cs265, the name lazy-leveled means another policy, which lsmbench calls `l0-tiered`.)
 //!
-//! Flushes go to level 0, which never counts as the largest level. The first T runs are merged into the run of level
-//! 1. When the level above the largest level L has T runs, these runs are merged with the run of level L. When the
-//! run of level L has T^(L+1) buffers (full memtables) of data, the run is moved to level L + 1, which becomes the
+//! Flushes go to level 0, which never counts as the largest level. The first T runs are merged into the run of
+//! level 1. When the level above the largest level L has T runs, these runs are merged with the run of level L. When
+//! the run of level L has T^(L+1) buffers (full memtables) of data, the run is moved to level L + 1, which becomes the
 //! largest level. Level L then collects runs.
 //!
 //! # Write amplification

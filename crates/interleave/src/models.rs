@@ -198,7 +198,7 @@ fn inserts(memtable: &Arc<dyn Memtable>, before: &[&[u8]], names: [&'static [u8]
         assert!(
             value_of(&**memtable, name).is_some(),
             "a get during the inserts missed a key that was inserted before"
-        )
+        );
     });
     writers.into_iter().for_each(|writer| writer.join().expect("a thread of the model failed"));
     for name in before.iter().chain(&names) {

@@ -302,7 +302,7 @@ fn each_fault_of_a_contribution_has_one_error() {
             change(bench, |of| of.warnings.push("no /opt/private/librocksdb.so".to_owned()));
         }),
         ("machine: the CPU model or the number of cores differs", |bench| {
-            change(bench, |of| of.machine.cores = Some(64))
+            change(bench, |of| of.machine.cores = Some(64));
         }),
         ("manifest.json: the checksum does not match", |bench| {
             let path = bench.path(MACHINE).join("sync/manifest.json");

@@ -12,9 +12,11 @@ use crate::version::{SortedRun, Version};
 
 impl Inner {
     /// Flushes all memtables. Then compacts the SSTables that overlap the keys between `low` and `high` into one sorted
-    /// run of the last level.
+    /// run of the last level. Without a manifest, a compaction merges all sorted runs (see `scanned`), so the range is
+    /// ignored.
     pub(crate) fn compact_range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<()> {
         self.flush()?;
+        let (low, high) = if self.is_scanned() { (Bound::Unbounded, Bound::Unbounded) } else { (low, high) };
         let guard = self.compacting.lock();
         let version = Arc::clone(&self.view.load().version);
         let Some(job) = job_of_range(&version, low, high) else { return Ok(()) };

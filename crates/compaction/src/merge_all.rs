@@ -67,6 +67,10 @@ impl CompactionPolicy for MergeAll {
         let runs: Vec<_> = shape.levels.runs().collect();
         (runs.len() >= self.runs).then(|| whole::merge_runs(&runs))
     }
+
+    fn merges_all_runs(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

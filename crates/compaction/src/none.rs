@@ -20,4 +20,8 @@ impl CompactionPolicy for NoCompaction {
     fn pick(&self, _: &Shape) -> Option<Job> {
         None
     }
+
+    fn merges_all_runs(&self) -> bool {
+        true
+    }
 }

@@ -40,6 +40,12 @@ pub trait CompactionPolicy: Send + Sync {
         0
     }
 
+    /// Returns whether every job merges all SSTables of the tree, and scans trigger no compactions. A tree without a
+    /// manifest needs such a policy.
+    fn merges_all_runs(&self) -> bool {
+        false
+    }
+
     /// Returns the number of latest flushes whose operations the policy observes in [`Shape::operations`]. If the
     /// result is not 0, the tree also calls the policy regularly between flushes (see
     /// [`picks_after_gets`](crate::picks_after_gets) and [`picks_after_scan`](crate::picks_after_scan)). Returns 0 if

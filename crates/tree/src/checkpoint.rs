@@ -8,6 +8,8 @@ use crate::error::{Error, Result};
 use crate::inner::Inner;
 use crate::maintain::run_states;
 use crate::manifest::{FamilyIdentity, Manifest, State};
+use crate::recovery::LOCK;
+use crate::scanned::{mark_complete, mark_incomplete};
 
 impl Inner {
     /// Creates an independent tree in `target` with hard links to the SSTables and blob files of this tree. The
@@ -21,6 +23,11 @@ impl Inner {
             )));
         }
         self.flush()?;
+        if self.is_scanned() {
+            mark_incomplete(&*self.storage, target)?;
+            // The lock file shows that the copy of an empty store is a store.
+            drop(self.storage.lock(&target.join(LOCK))?);
+        }
         // The view holds references to the tables, so their files exist until all files are linked.
         let view = self.view.load_full();
         for table in view.version.tables() {
@@ -36,6 +43,9 @@ impl Inner {
         let blobs = view.version.blob_files()?;
         for blob in &blobs {
             self.storage.hard_link(&blob_path(&self.directory, blob.id), &blob_path(target, blob.id))?;
+        }
+        if self.is_scanned() {
+            return mark_complete(&*self.storage, target);
         }
         self.storage.sync_directory(target)?;
         let recorded = self.manifest.lock().state.clone();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use storage::Storage;
 
 use crate::assemble::misuse;
+use crate::design::ManifestPlace;
 use crate::error::{Error, Result};
 use crate::families::Membership;
 use crate::family_folder::{check_family, check_not_family, check_progress};
@@ -48,7 +49,13 @@ impl Claim {
         if options.error_if_exists && files.has_state() {
             return Err(Error::Exists(directory.to_owned()));
         }
-        let found = files.read_manifest(&*storage, directory)?;
+        let mut found = files.read_manifest(&*storage, directory)?;
+        let is_scanned = options.design.options.table.manifest == ManifestPlace::None;
+        match files.has_state() {
+            true => check_manifest(found.state.is_scanned, is_scanned, directory)?,
+            false if is_scanned => found.state = files.scanned_state(directory)?,
+            false => {}
+        }
         if let Some(Membership { identity, released, .. }) = &options.membership {
             check_family(&found.state, directory, identity)?;
             check_progress(directory, *released, found.state.flushed_sequence)?;
@@ -66,6 +73,17 @@ impl Claim {
         state.seals.begin(new_log, options.identity.unwrap_or_else(new_identity));
         Ok(Self { storage, lock, files, state, new_log, recovery })
     }
+}
+
+/// Returns an error if only one of the store and the design has a manifest.
+fn check_manifest(is_store_scanned: bool, is_design_scanned: bool, directory: &Path) -> Result<()> {
+    let (kind, remedy) = match (is_store_scanned, is_design_scanned) {
+        (true, false) => ("without", "table.manifest = \"none\""),
+        (false, true) => ("with", "table.manifest = \"file\""),
+        _ => return Ok(()),
+    };
+    let directory = directory.display();
+    Err(Error::Misuse(format!("{directory} is a store {kind} a manifest; set {remedy}")))
 }
 
 /// Opens the storage of the tree. The function also informs the storage whether threads may wait for its operations.

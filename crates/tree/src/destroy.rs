@@ -7,6 +7,7 @@ use storage::Storage;
 
 use crate::error::Result;
 use crate::recovery::{Files, LOCK, QUARANTINE, lock};
+use crate::scanned::{mark_complete, mark_incomplete};
 
 /// Removes all files of the store in `directory`, including its quarantine and the trees of its families. The
 /// directories and all other files remain. If the directory is missing or empty, the function does nothing.
@@ -26,9 +27,17 @@ pub fn destroy(storage: &Arc<dyn Storage>, directory: &Path) -> Result<()> {
     for name in found.map_or_else(|_| Vec::new(), |found| found.state.families) {
         destroy(storage, &directory.join(name))?;
     }
-    // A store without a manifest does not open, so an interrupted removal leaves no store with missing data.
+    // The manifest is removed first, and a store without its manifest does not open. An interrupted removal therefore
+    // leaves no store with missing data.
+    let is_marked = files.is_incomplete() || (files.has_state() && !files.has_manifest());
+    if is_marked {
+        mark_incomplete(&**storage, directory)?;
+    }
     for name in files.names() {
         storage.remove(&directory.join(name))?;
+    }
+    if is_marked {
+        mark_complete(&**storage, directory)?;
     }
     let quarantine = directory.join(QUARANTINE);
     for name in storage.list(&quarantine).unwrap_or_default() {

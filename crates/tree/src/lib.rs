@@ -67,6 +67,7 @@ mod recovery;
 #[doc(hidden)]
 pub mod reseal;
 mod run_lookup;
+mod scanned;
 mod schedule;
 mod seals;
 mod single_deletes;
@@ -87,10 +88,10 @@ pub use batch::WriteBatch;
 pub use checksum::Checksum;
 pub use design::{
     AXES, BackgroundThreads, BlockIndex, BlockOptions, DEPRECATIONS, Deprecation, Design, DesignError,
-    FamilyLayout, FilterPlace, InlineWork, LastKey, Mapped, MergeKernel, MergeOptions, Options, Pacing,
-    RangeOptions, SECOND_NAMES, Schedule, StallOptions, TableLayout, TableNames, TableOptions, TableReaders,
-    TableReferences, TableRelease, ThreadOptions, Verify, axis, deprecations, family_entries, family_of_path,
-    own_key_entries, own_keys,
+    FamilyLayout, FilterPlace, InlineWork, LastKey, ManifestPlace, Mapped, MergeKernel, MergeOptions,
+    Options, Pacing, RangeOptions, SECOND_NAMES, Schedule, StallOptions, TableLayout, TableNames,
+    TableOptions, TableReaders, TableReferences, TableRelease, ThreadOptions, Verify, axis, deprecations,
+    family_entries, family_of_path, own_key_entries, own_keys,
 };
 pub use destroy::destroy;
 pub use error::{Error, Result};

@@ -88,6 +88,9 @@ pub(crate) struct State {
     /// The family whose tree this is. `None` for a store, and for a family that only earlier versions of lsmbench have
     /// opened.
     pub(crate) family: Option<FamilyIdentity>,
+    /// Whether the store has no manifest. The state then follows from the names of the files (see `scanned`), and is
+    /// never encoded.
+    pub(crate) is_scanned: bool,
 }
 
 /// The identity of a family.
@@ -266,45 +269,67 @@ fn decode_released(reader: &mut Reader<'_>) -> Option<Vec<u64>> {
 /// A manifest that is open for appending.
 pub(crate) struct Manifest {
     directory: PathBuf,
-    file: Box<dyn WriteFile>,
+    /// The file with the records. `None` if the store has no manifest, so the state is only in memory.
+    file: Option<Box<dyn WriteFile>>,
     /// The state in the last record of the manifest.
     pub(crate) state: State,
+    /// The WALs of a store without a manifest whose memtables were flushed without an SSTable.
+    logs_without_table: Vec<u64>,
 }
 
 impl Manifest {
-    /// Creates a manifest with `state` atomically. An existing manifest remains until the new manifest is durable.
+    /// Creates a manifest with `state` atomically. An existing manifest remains until the new manifest is durable. If
+    /// the store has no manifest, the state stays in memory.
     pub(crate) fn create(storage: &dyn Storage, directory: &Path, state: State) -> Result<Self> {
+        let directory = directory.to_owned();
+        if state.is_scanned {
+            return Ok(Self { directory, file: None, state, logs_without_table: Vec::new() });
+        }
         let temporary = directory.join(MANIFEST_TEMPORARY);
         let mut file = storage.create(&temporary, Purpose::Manifest)?;
         file.append(&MAGIC)?;
-        let mut manifest = Self { directory: directory.to_owned(), file, state: State::default() };
-        manifest.append(state)?;
+        append(&mut *file, &state)?;
         storage.rename(&temporary, &directory.join(MANIFEST))?;
-        storage.sync_directory(directory)?;
-        Ok(manifest)
+        storage.sync_directory(&directory)?;
+        Ok(Self { directory, file: Some(file), state, logs_without_table: Vec::new() })
     }
 
     /// Writes `state` to the manifest, and makes it durable.
     pub(crate) fn record(&mut self, storage: &dyn Storage, state: State) -> Result<()> {
-        if self.file.len() > REWRITE_BYTES {
-            *self = Self::create(storage, &self.directory.clone(), state)?;
-            return Ok(());
+        match &mut self.file {
+            Some(file) if file.len() > REWRITE_BYTES => {
+                *self = Self::create(storage, &self.directory.clone(), state)?;
+                return Ok(());
+            }
+            Some(file) => append(&mut **file, &state)?,
+            None => {}
         }
-        self.append(state)
-    }
-
-    fn append(&mut self, state: State) -> Result<()> {
-        let record = state.encode();
-        let sum = checksum(0, self.file.len(), &record);
-        let mut frame = Vec::with_capacity(FRAME_BYTES + record.len());
-        frame.extend_from_slice(&(record.len() as u32).to_le_bytes());
-        frame.extend_from_slice(&sum.to_le_bytes());
-        frame.extend_from_slice(&record);
-        self.file.append(&frame)?;
-        self.file.sync()?;
         self.state = state;
         Ok(())
     }
+
+    /// Returns the WALs that are not needed after the flush of a memtable with the WAL `log`. Without a manifest, only
+    /// the name of an SSTable shows that the writes of a WAL are flushed. If the flush wrote no SSTable, the WAL is
+    /// therefore needed until the next flush with an SSTable.
+    pub(crate) fn unneeded_logs(&mut self, log: u64, has_table: bool) -> Vec<u64> {
+        self.logs_without_table.push(log);
+        match self.file.is_some() || has_table {
+            true => std::mem::take(&mut self.logs_without_table),
+            false => Vec::new(),
+        }
+    }
+}
+
+/// Appends `state` to the file of a manifest, and makes it durable.
+fn append(file: &mut dyn WriteFile, state: &State) -> Result<()> {
+    let record = state.encode();
+    let sum = checksum(0, file.len(), &record);
+    let mut frame = Vec::with_capacity(FRAME_BYTES + record.len());
+    frame.extend_from_slice(&(record.len() as u32).to_le_bytes());
+    frame.extend_from_slice(&sum.to_le_bytes());
+    frame.extend_from_slice(&record);
+    file.append(&frame)?;
+    Ok(file.sync()?)
 }
 
 /// The result of reading a manifest file.
@@ -423,6 +448,7 @@ mod tests {
                 families: vec!["index".to_owned(), "values".to_owned()],
                 released: vec![300],
                 family: None,
+                is_scanned: false,
             },
             State {
                 next_file: 701,

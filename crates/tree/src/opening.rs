@@ -115,6 +115,10 @@ impl Opening {
 
     fn remove_orphans(&mut self) -> Result<()> {
         let orphans = self.files.orphans(&self.state);
+        if self.state.is_scanned && !orphans.is_empty() {
+            // The name of an SSTable that replaces an orphan may not be durable yet.
+            self.storage.sync_directory(&self.directory)?;
+        }
         for name in &orphans {
             self.storage.remove(&self.directory.join(name))?;
         }
@@ -214,6 +218,10 @@ impl Inner {
         self.storage.sync_directory(&self.directory)?;
         self.name_new_log(last)?;
         self.remove_logs(logs)?;
+        if found.is_scanned && !logs.is_empty() {
+            // New writes must not follow the unreplayed end of an old WAL.
+            self.storage.sync_directory(&self.directory)?;
+        }
         let counters = self.counters.local();
         counters.wal_bytes.add(self.log.lock().file.len());
         counters.wal_syncs.add(u64::from(self.wal_mode.syncs_at_rotation));

@@ -18,9 +18,12 @@ use crate::manifest::{self, MANIFEST, MANIFEST_TEMPORARY, MOST_NUMBERS, RunState
 use crate::memory::Slot;
 use crate::merge_operands::unexpected_merge;
 use crate::recovered::Recovery;
-use crate::table::{Names, Table, TableContext, table_number, table_of_companion};
+use crate::scanned::{self, INCOMPLETE};
+use crate::table::{
+    Names, Table, TableContext, is_unfinished, table_number, table_of_companion, table_sequences,
+};
 use crate::version::{TableRef, references};
-use crate::wal;
+use crate::wal::{self, ReplayStart};
 
 /// The name of the lock file that keeps other processes out of the directory.
 pub(crate) const LOCK: &str = "lock";
@@ -64,13 +67,13 @@ pub(crate) struct Files {
     tables: BTreeMap<u64, String>,
     /// The metadata files and filter files of tables.
     companions: Vec<Companion>,
-    /// The temporary files of blocks and of WALs, which only a crash leaves.
+    /// The temporary files of the manifest, of blocks and of WALs, and incomplete SSTables. Only a crash leaves them.
     leaves: Vec<String>,
     logs: BTreeMap<u64, String>,
     blobs: BTreeMap<u64, String>,
     has_manifest: bool,
-    has_temporary: bool,
     has_lock: bool,
+    is_incomplete: bool,
     foreign: Vec<String>,
 }
 
@@ -83,8 +86,9 @@ impl Files {
                 (LOCK, _) => files.has_lock = true,
                 (QUARANTINE, _) => {}
                 (MANIFEST, _) => files.has_manifest = true,
-                (MANIFEST_TEMPORARY, _) => files.has_temporary = true,
-                (wal::LOG_TEMPORARY, _) => files.leaves.push(name),
+                (INCOMPLETE, _) => files.is_incomplete = true,
+                (MANIFEST_TEMPORARY | wal::LOG_TEMPORARY, _) => files.leaves.push(name),
+                (unfinished, _) if is_unfinished(unfinished, file_number) => files.leaves.push(name),
                 (_, Some((number, kind @ ("wal" | "blob")))) if let Some(number) = file_number(number) => {
                     let files = if kind == "wal" { &mut files.logs } else { &mut files.blobs };
                     files.insert(number, name);
@@ -127,10 +131,18 @@ impl Files {
         }
     }
 
-    /// Reads the state in the manifest. Returns the state of an empty tree if the directory never had a manifest.
+    /// Reads the state in the manifest. Returns the state of an empty tree if the directory never had a manifest. For a
+    /// store without a manifest, returns the state that follows from the names of the files.
     pub(crate) fn read_manifest(&self, storage: &dyn Storage, directory: &Path) -> Result<manifest::Found> {
+        if self.is_incomplete {
+            return Err(scanned::incomplete(directory));
+        }
         if self.has_manifest {
             return manifest::read(storage, directory);
+        }
+        if self.has_data() && self.may_be_scanned(storage, directory)? {
+            let state = self.scanned_state(directory)?;
+            return Ok(manifest::Found { state, torn_bytes: 0, damaged_bytes: 0 });
         }
         if self.has_data() {
             return Err(Error::damaged(
@@ -142,6 +154,33 @@ impl Files {
         self.check_ours(directory)?;
         let state = State { next_file: 1, next_run: 1, ..State::default() };
         Ok(manifest::Found { state, torn_bytes: 0, damaged_bytes: 0 })
+    }
+
+    /// Returns whether all files of the directory can be the files of a store without a manifest.
+    fn may_be_scanned(&self, storage: &dyn Storage, directory: &Path) -> Result<bool> {
+        let are_named = self.tables.values().all(|name| table_sequences(name).is_some());
+        if !are_named || !self.blobs.is_empty() || !self.companions.is_empty() {
+            return Ok(false);
+        }
+        let seals = scanned::seals();
+        for number in self.logs.keys() {
+            if wal::is_of_other_store(storage, directory, *number, seals.of(*number))? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Returns the state of a store without a manifest.
+    pub(crate) fn scanned_state(&self, directory: &Path) -> Result<State> {
+        let tables = self.tables.iter();
+        let tables = tables.filter_map(|(number, name)| Some((*number, table_sequences(name)?))).collect();
+        let first_log = self.logs.keys().next().copied();
+        scanned::state(tables, first_log, self.next_number()).map_err(|(number, other)| {
+            let [path, other] = [number, other].map(|number| &self.tables[&number]);
+            let what = format!("the sequence numbers in the name overlap those of {other}");
+            Error::damaged(&directory.join(path), 0, what)
+        })
     }
 
     /// Returns an error if no crash can explain the WALs next to a manifest with `state`. Either the first WAL or the last
@@ -157,7 +196,8 @@ impl Files {
         // tree writes to the WAL.
         for number in self.logs_from(state.next_file.checked_sub(1)) {
             let (seal, after) = (state.seals.of(number), state.flushed_sequence);
-            let content = wal::replay_records(storage, directory, number, seal, after, |_, _| Some(1))?;
+            let start = ReplayStart::after(after);
+            let content = wal::replay_records(storage, directory, number, seal, start, |_, _| Some(1))?;
             if content.records > 0 || content.gap.is_some() {
                 let what = format!(
                     "the end of the manifest is missing, because the manifest does not name {number:08}.wal, \
@@ -172,7 +212,8 @@ impl Files {
     /// Returns whether a tree was created in the directory. A crash may leave the first files of a tree without a
     /// manifest.
     pub(crate) fn are_of_a_tree(&self) -> bool {
-        self.has_state() || (self.foreign.is_empty() && (self.has_lock || self.has_temporary))
+        let has_other = self.has_lock || !self.leaves.is_empty() || self.is_incomplete;
+        self.has_state() || (self.foreign.is_empty() && has_other)
     }
 
     /// Returns whether the directory has a manifest, an SSTable, a blob file or a WAL.
@@ -183,11 +224,10 @@ impl Files {
     /// Returns the names of all files of the tree except for the lock file. The name of the manifest comes first.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         let manifest = self.has_manifest.then_some(MANIFEST);
-        let temporary = self.has_temporary.then_some(MANIFEST_TEMPORARY);
         let numbered = [&self.tables, &self.logs, &self.blobs].into_iter().flat_map(BTreeMap::values);
         let companions = self.companions.iter().map(|companion| &companion.name);
         let others = numbered.chain(companions).chain(&self.leaves).map(String::as_str);
-        manifest.into_iter().chain(temporary).chain(others)
+        manifest.into_iter().chain(others)
     }
 
     /// Returns whether the directory has any numbered file.
@@ -198,6 +238,11 @@ impl Files {
     /// Returns whether the directory has a manifest.
     pub(crate) fn has_manifest(&self) -> bool {
         self.has_manifest
+    }
+
+    /// Returns whether the directory has only a part of a store without a manifest.
+    pub(crate) fn is_incomplete(&self) -> bool {
+        self.is_incomplete
     }
 
     /// Returns a number that is larger than the numbers of all files.
@@ -220,9 +265,8 @@ impl Files {
         let logs = self.logs.iter().filter(|(number, _)| state.log.is_none_or(|first| **number < first));
         let named: HashSet<u64> = state.blobs.iter().map(|blob| blob.id).collect();
         let blobs = self.blobs.iter().filter(|(number, _)| !named.contains(number));
-        let temporary = self.has_temporary.then(|| MANIFEST_TEMPORARY.to_owned());
         let leaves = self.leaves.iter().cloned();
-        tables.chain(blobs).chain(logs).map(|(_, name)| name.clone()).chain(leaves).chain(temporary).collect()
+        tables.chain(blobs).chain(logs).map(|(_, name)| name.clone()).chain(leaves).collect()
     }
 }
 
@@ -455,14 +499,19 @@ impl<'a> Replay<'a> {
             }
         }
         replay.flush()?;
-        Ok(replay.last_sequence)
+        match state.is_scanned {
+            // Writes without effect are in no SSTable, so no name records their sequence numbers.
+            true => Ok(inner.last_in_tables(&inner.view.load().version)),
+            false => Ok(replay.last_sequence),
+        }
     }
 
     fn take_log(&mut self, number: u64) -> Result<wal::LogContent> {
         let (storage, directory) = (Arc::clone(&self.inner.storage), self.inner.directory.clone());
         let (mut outcome, after) = (Ok(()), self.last_sequence);
         let seal = self.inner.context.seals.of(number);
-        let content = wal::replay(&*storage, &directory, number, seal, after, |sequence, operation| {
+        let start = ReplayStart { after, skips: self.state.is_scanned };
+        let content = wal::replay(&*storage, &directory, number, seal, start, |sequence, operation| {
             if outcome.is_err() {
                 return;
             }
@@ -502,6 +551,7 @@ impl<'a> Replay<'a> {
         self.charged_bytes = 0;
         self.full_from = self.inner.design.full_from(self.last_sequence + 1);
         full.memtable.freeze();
+        full.close(self.last_sequence);
         let tables = self.inner.write_memtable(&full)?;
         self.inner.install_replayed(OutputRun { level: 0, run: self.inner.new_run() }, &tables)
     }

@@ -20,7 +20,7 @@ use crate::manifest::{FamilyIdentity, Found, State};
 use crate::merge_operands::unexpected_merge;
 use crate::recovery::{Files, QUARANTINE, lock_existing};
 use crate::table::{Table, TableContext};
-use crate::wal::{self, LogContent};
+use crate::wal::{self, LogContent, ReplayStart};
 
 /// The report of a store verification.
 #[derive(Debug, Default)]
@@ -303,7 +303,8 @@ impl Verification {
             self.logs += 1;
             let seal = state.seals.of(number);
             let mut has_merges = false;
-            let content = wal::replay(storage, directory, number, seal, after, |_, operation| {
+            let start = ReplayStart { after, skips: state.is_scanned };
+            let content = wal::replay(storage, directory, number, seal, start, |_, operation| {
                 has_merges |= matches!(operation, Operation::Merge { .. });
             });
             if has_merges && state.merge_operator.is_none() {

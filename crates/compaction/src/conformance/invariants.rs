@@ -52,6 +52,7 @@ pub(crate) const INVARIANTS: &[(&str, Check)] = &[
         "reaches_bottom is true if and only if no older data overlaps the output",
         the_bottom_is_where_nothing_older_is,
     ),
+    ("a policy that merges all runs merges all tables in each job", all_tables_are_merged),
     ("equal shapes give equal jobs", the_same_shape_gives_the_same_job),
     ("the policy stops after a finite number of jobs", the_policy_comes_to_rest),
 ];
@@ -139,6 +140,22 @@ fn the_bottom_is_where_nothing_older_is(subject: &Subject, history: &History) ->
             format!(
                 "for {job:?}, reaches_bottom returned {bottom}, but {older} older SSTable overlaps the output"
             )
+        })
+    };
+    play(subject, history, check, |_| Ok(()))
+}
+
+/// Checks that each job of a policy with [`CompactionPolicy::merges_all_runs`] merges all SSTables.
+fn all_tables_are_merged(subject: &Subject, history: &History) -> Result<(), String> {
+    if !subject.policy.merges_all_runs() {
+        return Ok(());
+    }
+    ensure(subject.policy.seek_price() == 0, || "scans trigger compactions".to_owned())?;
+    let check = |store: &Store, job: &Job| {
+        let levels = store.shape().levels;
+        let are_all = levels.tables().all(|(_, table)| job.inputs.contains(&table.id));
+        ensure(are_all && job.action == Action::Merge && job.run.is_none(), || {
+            format!("{job:?} does not merge all SSTables")
         })
     };
     play(subject, history, check, |_| Ok(()))

@@ -211,6 +211,15 @@ const WRONG_TYPES: &[Case<'_>] = &[
 ];
 
 const IMPOSSIBLE: &[Case<'_>] = &[
+    (
+        "block      =",
+        "table      = { manifest = \"none\" }\nblock      =",
+        6,
+        &[
+            "design.table.manifest: without a manifest, each compaction must merge all runs, unlike \"leveled",
+            "set compaction = \"none\" or \"merge-all\", or set table.manifest = \"file\"",
+        ],
+    ),
     ("insert = 3000", "insert = 0", 9, &["insert is 0; a load adds at least 1 key"]),
     ("insert = 3000", "insert = -5", 9, &["-5 is negative"]),
     (

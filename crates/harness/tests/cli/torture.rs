@@ -104,6 +104,9 @@ fn damage_that_nothing_can_tell_is_not_looked_for() {
     bench.write("own.toml", "[design]\nblock = { checksum = \"none\" }\n");
     let error = bench.run(&["torture", "damage", "--design", "own.toml"]).refusal();
     assert!(error.contains("own.toml: with block.checksum = \"none\""), "{error}");
+    bench.write("own.toml", "[design]\ntable = { manifest = \"none\" }\ncompaction = \"merge-all\"\n");
+    let error = bench.run(&["torture", "damage", "--design", "own.toml"]).refusal();
+    assert!(error.contains("own.toml: with table.manifest = \"none\""), "{error}");
     bench.write("configs/designs/unchecked.toml", "[design]\nblock = { checksum = \"none\" }\n");
     bench.write("configs/designs/checked.toml", "[design]\n");
     let answer = bench.run(&["torture", "damage", "--images", "10", "--wal", "none"]).expect(0);

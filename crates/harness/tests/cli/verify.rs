@@ -62,6 +62,30 @@ fn blocks_without_a_checksum_are_counted() {
     );
 }
 
+/// Tests that a store without a manifest opens from the names of its files, and only with the design that created it.
+#[test]
+fn a_store_without_a_manifest_is_checked_by_the_names_of_its_files() {
+    let bench = Bench::new();
+    let puts =
+        (0..3000).map(|number| format!("p key{number:05} value{number}\n")).collect::<Vec<_>>().concat();
+    let scanned = ["--set", "table.manifest=none", "--set", "compaction=merge-all"];
+    let shell = [&["shell", "db", "--set", "memtable.capacity=16KiB"][..], &scanned].concat();
+    bench.run_with(&shell, &puts).expect(0);
+    assert!(files(&bench, "manifest").is_empty() && !files(&bench, ".table").is_empty());
+    assert_eq!(bench.run_with(&shell, "g key00000\ng key02999\n").expect(0).out, "value0\nvalue2999\n");
+    let answer = bench.run(&["verify", "db"]).expect(0);
+    assert!(answer.out.starts_with("db: no corruption in "), "{}", answer.out);
+    let error = bench.run_with(&["shell", "db"], "g key00000\n").refusal();
+    assert!(error.contains("db is a store without a manifest; set table.manifest = \"none\""), "{error}");
+    let table = files(&bench, ".table").remove(0);
+    let mut bytes = fs::read(&table).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x40;
+    fs::write(&table, &bytes).unwrap();
+    let answer = bench.run(&["verify", "db"]).expect(1);
+    assert!(answer.out.contains(&*table.file_name().unwrap().to_string_lossy()), "{}", answer.out);
+}
+
 #[test]
 fn a_flipped_byte_is_found_wherever_it_is() {
     let bench = stored();

@@ -25,12 +25,16 @@ const VALUES: [&str; 5] =
 const MERGING: &str = "wal = \"sync\"\ncompaction = \"tiered\"\nmerge_operator = \"append\"\nvalues = \"blob-files\"\n\
                        block = { memory_index = true }\ntable = { release = \"next-compaction\" }";
 
+/// A design without a manifest. The names of its files are the only record of a change.
+const SCANNED: &str = "compaction = \"merge-all(runs=3)\"\ntable = { manifest = \"none\" }";
+
 /// Returns the TOML of the designs under test.
 fn designs() -> impl Iterator<Item = String> {
+    let scanned = ["buffered", "group"].map(|mode| format!("wal = \"{mode}\"\n{SCANNED}"));
     let design = |((mode, compaction), values)| {
         format!("wal = \"{mode}\"\ncompaction = \"{compaction}\"\nvalues = \"{values}\"")
     };
-    MODES.into_iter().zip(COMPACTIONS).zip(VALUES).map(design).chain([MERGING.to_owned()])
+    MODES.into_iter().zip(COMPACTIONS).zip(VALUES).map(design).chain([MERGING.to_owned()]).chain(scanned)
 }
 
 #[test]

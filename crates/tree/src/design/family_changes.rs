@@ -73,6 +73,7 @@ impl Design {
             }
             let design = self.changed_for(name)?.with(changes);
             let design = design.map_err(|error| error.inside(name).inside(FAMILIES))?;
+            design.check_family_manifest().map_err(|error| error.inside(name).inside(FAMILIES))?;
             let named =
                 self.families.changes.get(name).into_iter().flat_map(Table::keys).chain(changes.keys());
             let named: Vec<String> = named.cloned().collect();

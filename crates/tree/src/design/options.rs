@@ -156,6 +156,24 @@ pub struct TableOptions {
     pub layout: TableLayout,
     /// The time at which the tree closes and removes the input tables of a compaction.
     pub release: TableRelease,
+    /// The source of the list of tables when a store is opened.
+    pub manifest: ManifestPlace,
+}
+
+/// The source of the list of tables when a store is opened. A store keeps the choice of its creation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ManifestPlace {
+    /// The file `manifest` lists the tables. Each change of the tables is one record with a checksum.
+    #[default]
+    File,
+    /// There is no manifest. Opening a store lists its directory, and the file name of a table contains the sequence
+    /// numbers of its writes: `00000012_41_60.table`. Every flush and every compaction writes one table, whatever the
+    /// capacity, with less than 2 GiB of keys and values. The store cannot detect that a table or a WAL is missing, or
+    /// that it belongs to another store without a manifest. The choice needs a compaction policy that merges all
+    /// sorted runs at once (`merge-all` or `none`), values in tables (`values = "inline"`), `names = "number"` and
+    /// `filter = "inside"`, and excludes column families and merge operators. Source: golsm, "Crash recovery".
+    None,
 }
 
 /// The order of the parts in the file of a table. A store reads files of both orders.
@@ -444,6 +462,7 @@ impl Default for TableOptions {
             filter: FilterPlace::Inside,
             layout: TableLayout::BlocksFirst,
             release: TableRelease::Unused,
+            manifest: ManifestPlace::File,
         }
     }
 }
@@ -467,7 +486,7 @@ impl Default for StallOptions {
 }
 
 /// The largest table capacity, in bytes. Offsets in a table have 32 bits, and the last entry can exceed the capacity.
-const MAX_TABLE_BYTES: u64 = 2 << 30;
+pub(crate) const MAX_TABLE_BYTES: u64 = 2 << 30;
 
 /// The maximum number of bytes that a scan may read at once. Every scan may allocate this number of bytes.
 const MAX_READ_AHEAD_BYTES: u64 = 16 << 20;

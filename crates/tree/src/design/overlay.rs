@@ -125,6 +125,7 @@ impl Design {
         }
         self.check_pages()?;
         self.check_arbiter()?;
+        self.check_manifest()?;
         let memtables = self.memtable_capacity.0.saturating_mul(2);
         match self.options.memory {
             Some(memory) if memory.0 <= memtables => Err(DesignError::at(

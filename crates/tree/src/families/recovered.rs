@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::manifest::State;
 use crate::recovered::Recovery;
 use crate::recovery::{is_lost, set_aside, with_hint};
-use crate::wal::{self, LogContent};
+use crate::wal::{self, LogContent, ReplayStart};
 
 /// The content of the shared WAL when a store is opened.
 pub(super) struct RecoveredLog {
@@ -102,7 +102,8 @@ pub(crate) fn read_segment(
 ) -> Result<LogContent> {
     let number = logs[place];
     let seal = state.seals.of(number);
-    let content = wal::replay_records(storage, directory, number, seal, after, |_, record| {
+    let start = ReplayStart::after(after);
+    let content = wal::replay_records(storage, directory, number, seal, start, |_, record| {
         let mut operations = 0;
         for part in part::decode(record)? {
             operations += part.batch.len() as u64;

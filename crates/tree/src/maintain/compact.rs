@@ -23,7 +23,7 @@ use crate::inner::{Inner, Mode};
 use crate::merge::{HeapMerge, Kernel, Merge, Source};
 use crate::merge_operands::{is_operand, unmarked};
 use crate::single_deletes::{Remainder, resolve};
-use crate::table::{RankedRun, RunCursor};
+use crate::table::{RankedRun, RunCursor, SequenceRange};
 use crate::version::{SortedRun, TableRef, Version};
 
 /// The key range of a subcompaction: the inclusive lower bound and the exclusive upper bound. `None` means no bound.
@@ -126,6 +126,8 @@ impl Inner {
         let drops_tombstones = job.reaches_bottom(&version.levels);
         let marks = self.marks_of(&inputs_of_runs, job.level)?;
         let levels = version.levels.tables().filter(|(_, table)| inputs.contains(&table.0.id()));
+        let sequences = inputs.iter().filter_map(|input| self.context.names.sequences(*input));
+        let sequences = sequences.reduce(SequenceRange::joined);
         let merge = PartMerge {
             inner: self,
             marks,
@@ -137,6 +139,7 @@ impl Inner {
             loads: version.loads_with(inputs, job.level, job.run.is_none(), 0),
             drops_tombstones,
             cuts,
+            sequences,
             given_up: AtomicBool::new(false),
         };
         let borders = merge
@@ -154,7 +157,11 @@ impl Inner {
     /// Returns the maximum number of subcompactions for a compaction of `inputs`: the smaller of
     /// `threads.max_subcompactions` and the estimated number of output SSTables. As in `RocksDB`, the estimate assumes
     /// that output SSTables are 20 % empty on average.
+    /// Without a manifest, the output is one SSTable, so the result is 1.
     fn part_count(&self, inputs: &[Input]) -> usize {
+        if self.is_scanned() {
+            return 1;
+        }
         let bytes: u64 = inputs.iter().flatten().map(|table| table.charged_bytes()).sum();
         let options = &self.context.options;
         let tables = (bytes + bytes / 4).div_ceil(options.table.capacity.0);
@@ -179,6 +186,8 @@ struct PartMerge<'a> {
     drops_tombstones: bool,
     /// The keys at which the policy ends an output table, in ascending order.
     cuts: &'a [Arc<[u8]>],
+    /// The sequence numbers of the inputs, if the store has no manifest.
+    sequences: Option<SequenceRange>,
     /// Whether a part has failed or stopped early. All other parts then stop, too.
     given_up: AtomicBool,
 }
@@ -255,7 +264,7 @@ impl PartMerge<'_> {
     ) -> Result<Option<NewTables>> {
         let (inner, operator) = (self.inner, self.inner.merge_operator());
         let deletes = self.deletes.kept.between(low, high);
-        let mut writer = RunWriter::new(inner, self.level, &self.loads, deletes, &self.plan);
+        let mut writer = RunWriter::new(inner, self.level, &self.loads, deletes, &self.plan, self.sequences);
         let mut cuts = self.cuts.iter().peekable();
         let (mut entries, mut pauses) = (0u64, Pauses::new(self));
         while let Some((run, entry, rank)) = merge.current().map(|run| (run, run.cursor.entry(), run.rank)) {
@@ -290,6 +299,12 @@ impl PartMerge<'_> {
         // Range tombstones may extend beyond the last entry.
         if !self.deletes.kept.is_empty() {
             cuts.try_for_each(|cut| writer.cut(cut))?;
+        }
+        if self.sequences.is_some() && writer.is_empty() {
+            // Only the name of an SSTable records the last sequence number (see `scanned`). The key is absent, so its
+            // tombstone changes no answer.
+            let absent = self.inputs.iter().flatten().map(|table| table.smallest()).min();
+            absent.map_or(Ok(()), |key| writer.add(Entry { key, value: None }, false))?;
         }
         writer.finish().map(Some)
     }

@@ -13,8 +13,10 @@ use crate::version::{SortedRun, Version};
 impl Inner {
     /// Flushes all memtables. Then compacts the SSTables that overlap the keys between `low` and `high` into one sorted
     /// run of the last level. SSTables that overlap these SSTables are compacted, too (see [`connected_tables`]).
+    /// Without a manifest, a compaction merges all sorted runs (see `scanned`), and the key range is ignored.
     pub(crate) fn compact_range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<()> {
         self.flush()?;
+        let (low, high) = if self.is_scanned() { (Bound::Unbounded, Bound::Unbounded) } else { (low, high) };
         let guard = self.compacting.lock();
         let version = Arc::clone(&self.view.load().version);
         let Some(job) = job_of_range(&version, low, high) else { return Ok(()) };

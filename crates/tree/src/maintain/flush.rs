@@ -4,19 +4,22 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use compaction::OutputRun;
+use storage::Purpose;
 use types::{Entry, SequenceNumber};
 
 use super::combine::combine_in_memtable;
 use super::install::Change;
 use super::run_writer::RunWriter;
 use super::workers::PanicWatch;
-use crate::design::InlineWork;
+use crate::design::{InlineWork, ManifestPlace};
 use crate::error::Result;
 use crate::inner::{Inner, Mode};
 use crate::memory::Slot;
 use crate::merge_operands::{is_operand, unmarked};
 use crate::single_deletes::{SortedSingleDeletes, resolve};
-use crate::version::TableRef;
+use crate::table::SequenceRange;
+use crate::version::{TableRef, Version};
+use crate::wal;
 
 impl Inner {
     /// Flushes the oldest immutable memtable. Returns `false` if there is no immutable memtable.
@@ -27,9 +30,7 @@ impl Inner {
         slot.memtable.freeze();
         let tables = self.write_memtable(&slot)?;
         if tables.is_empty() && self.wal_mode.has_log {
-            // The manifest will name the next WAL, so its directory entry must be durable. A new SSTable syncs the
-            // directory, too.
-            self.storage.sync_directory(&self.directory)?;
+            self.end_without_table(slot.log)?;
         }
         let place = OutputRun { level: 0, run: self.new_run() };
         self.install(&Change { removed: &[], place, added: &tables, flushed: Some(&slot) })?;
@@ -37,6 +38,18 @@ impl Inner {
             membership.log.note_flushed(membership.family, slot.last_sequence())?;
         }
         Ok(true)
+    }
+
+    /// Ends a flush that wrote no SSTable. `log` is the WAL of the memtable.
+    fn end_without_table(&self, log: u64) -> Result<()> {
+        if self.is_scanned() && !self.wal_mode.syncs_at_rotation {
+            // Without a manifest, later WALs follow this WAL (see `scanned`), so it must be durable before them.
+            let bytes = self.storage.open(&wal::log_path(&self.directory, log), Purpose::Log)?.len();
+            return wal::make_durable(&*self.storage, &self.directory, log, bytes);
+        }
+        // The manifest will name the next WAL, so its directory entry must be durable. A new SSTable syncs the
+        // directory, too.
+        Ok(self.storage.sync_directory(&self.directory)?)
     }
 
     /// Writes the newest version of every key of a memtable, and its range deletes, to tables for level 0. The
@@ -48,7 +61,10 @@ impl Inner {
         let (deletes, operator) = (slot.range_deletes.union(), self.merge_operator());
         let plan = self.plan_of_flush();
         let singles = slot.single_deletes.sorted();
-        let mut writer = RunWriter::new(self, 0, &loads, deletes.ranges().to_vec(), &plan);
+        let sequences = self
+            .is_scanned()
+            .then(|| SequenceRange { first: self.last_in_tables(&version) + 1, last: slot.last_sequence() });
+        let mut writer = RunWriter::new(self, 0, &loads, deletes.ranges().to_vec(), &plan, sequences);
         let mut outcome = Ok(());
         slot.memtable.drain(&mut |entry| {
             let is_hidden = deletes.cover(entry.key)
@@ -77,6 +93,17 @@ impl Inner {
         counters.flush_bytes.add(bytes);
         counters.level(0).bytes_written.add(bytes);
         Ok(tables)
+    }
+
+    /// Returns whether the tree has no manifest.
+    pub(crate) fn is_scanned(&self) -> bool {
+        self.context.options.table.manifest == ManifestPlace::None
+    }
+
+    /// Returns the last sequence number in the names of a version's SSTables. Returns 0 if there is no such name.
+    pub(crate) fn last_in_tables(&self, version: &Version) -> SequenceNumber {
+        let sequences = version.tables().filter_map(|table| self.context.names.sequences(table.id()));
+        sequences.map(|sequences| sequences.last).max().unwrap_or(0)
     }
 
     /// Decides how a flush stores the newest version of a key. Returns `None` if the flush omits the key, because a

@@ -52,7 +52,8 @@ impl Inner {
             self.note_flush();
             // A thread that sees the new view in `settle` or `close` must also see the obsolete WAL.
             if self.wal_mode.has_log {
-                self.remove_log(slot.log);
+                let unneeded = manifest.unneeded_logs(slot.log, !change.added.is_empty());
+                unneeded.into_iter().for_each(|log| self.remove_log(log));
             }
         }
         let version = match early {

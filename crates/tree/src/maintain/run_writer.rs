@@ -8,11 +8,11 @@ use types::Entry;
 
 use super::separation::{Separation, SeparationPlan};
 use crate::blob::References;
-use crate::design::FilterPlace;
+use crate::design::{FilterPlace, MAX_TABLE_BYTES};
 use crate::error::{Error, Result};
 use crate::inner::Inner;
 use crate::range_tombstones::{KeyRange, end_below, successor};
-use crate::table::{FilterBudget, TableWriter};
+use crate::table::{FilterBudget, SequenceRange, TableWriter};
 use crate::version::TableRef;
 
 /// Writes a sorted run and splits the run into tables of the design's capacity. Dropping the writer before
@@ -33,17 +33,21 @@ pub(super) struct RunWriter<'a> {
     separation: Option<Separation<'a>>,
     /// Whether stored values in the tables begin with a tag byte (see `blob`).
     marks_values: bool,
+    /// The sequence numbers of the run, if the store has no manifest. The run is then one table.
+    sequences: Option<SequenceRange>,
 }
 
 impl<'a> RunWriter<'a> {
     /// Begins a run for `level`. The range tombstones `deletes` must be disjoint and in key order. `loads` contains the
-    /// number of entries that each level will have when the run is installed.
+    /// number of entries that each level will have when the run is installed. `sequences` are the sequence
+    /// numbers of the run, if the store has no manifest.
     pub(super) fn new(
         inner: &'a Inner,
         level: usize,
         loads: &[LevelLoad],
         deletes: Vec<KeyRange>,
         plan: &'a SeparationPlan,
+        sequences: Option<SequenceRange>,
     ) -> Self {
         let context = &inner.context;
         let own = inner.filter_bits_per_key();
@@ -62,7 +66,13 @@ impl<'a> RunWriter<'a> {
             deletes: deletes.into(),
             separation,
             marks_values,
+            sequences,
         }
+    }
+
+    /// Returns whether the run has neither an entry nor a range tombstone yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.tables.is_empty() && self.current.is_none() && self.deletes.is_empty()
     }
 
     /// Appends an entry with its value. The key must be larger than the previous key. If `is_marked` is set, the entry
@@ -103,7 +113,7 @@ impl<'a> RunWriter<'a> {
         if is_marked {
             self.writer()?.mark_last();
         }
-        if self.is_full() {
+        if self.is_full()? {
             self.end_range_tombstone(&successor(entry.key), &successor(entry.key))?;
             self.close_table()?;
         }
@@ -135,7 +145,8 @@ impl<'a> RunWriter<'a> {
     fn writer(&mut self) -> Result<&mut TableWriter> {
         if self.current.is_none() {
             let id = self.inner.new_file();
-            let mut writer = TableWriter::new(&self.inner.context, id, self.level, self.filter_budget)?;
+            let (context, budget) = (&self.inner.context, self.filter_budget);
+            let mut writer = TableWriter::new(context, id, self.level, budget, self.sequences)?;
             if self.marks_values {
                 writer.mark_values();
             }
@@ -145,16 +156,28 @@ impl<'a> RunWriter<'a> {
         Ok(writer)
     }
 
-    /// Returns whether the current table has reached the capacity of the design.
-    fn is_full(&self) -> bool {
-        let capacity = self.inner.context.options.table.capacity.0;
-        self.current.as_ref().is_some_and(|(_, writer)| writer.charged_bytes() >= capacity)
+    /// Returns whether the current table has reached the capacity of the design. Without a manifest, a run is one
+    /// table of any size.
+    ///
+    /// # Errors
+    /// If the run of a store without a manifest does not fit into one table.
+    fn is_full(&self) -> Result<bool> {
+        let Some((_, writer)) = &self.current else { return Ok(false) };
+        match self.sequences {
+            None => Ok(writer.charged_bytes() >= self.inner.context.options.table.capacity.0),
+            Some(_) if writer.charged_bytes() >= MAX_TABLE_BYTES => Err(Error::Misuse(
+                "a sorted run of a store without a manifest is one SSTable, which holds less than 2 GiB of keys and \
+                 values; copy the data to a store with table.manifest = \"file\""
+                    .to_owned(),
+            )),
+            Some(_) => Ok(false),
+        }
     }
 
     /// Adds a range tombstone that ends before all later entries to the current SSTable.
     fn add_range_tombstone(&mut self, range: KeyRange) -> Result<()> {
         self.writer()?.add_range_tombstone(range);
-        if self.is_full() { self.close_table() } else { Ok(()) }
+        if self.is_full()? { self.close_table() } else { Ok(()) }
     }
 
     /// Ends the first remaining range tombstone at `end`. The current SSTable gets the part of the range below `end`,
@@ -187,7 +210,7 @@ impl<'a> RunWriter<'a> {
     /// Removes the file of an incomplete table.
     fn remove(&self, id: u64) {
         let context = &self.inner.context;
-        context.remove_table(id, context.options.table.filter == FilterPlace::Apart);
+        context.remove_unfinished(id, context.options.table.filter == FilterPlace::Apart);
     }
 }
 

@@ -12,7 +12,7 @@ use storage::Storage;
 use toml::Value;
 
 use super::format::BlockFormat;
-use super::names::{Names, files_of};
+use super::names::{Names, files_of, unfinished_path};
 use crate::blob::BlobFiles;
 use crate::design::Options;
 use crate::hash::KeyHasher;
@@ -70,6 +70,15 @@ impl TableContext {
             let _ = self.storage.remove(&path);
         }
         self.names.forget(number);
+    }
+
+    /// Removes the file of an SSTable `number` that is not complete, and its companion files.
+    pub(crate) fn remove_unfinished(&self, number: u64, has_filter_file: bool) {
+        if self.names.sequences(number).is_some() {
+            // If the removal fails, the next open removes the file.
+            let _ = self.storage.remove(&unfinished_path(&self.table_path(number)));
+        }
+        self.remove_table(number, has_filter_file);
     }
 
     /// Returns whether new blocks are padded to whole pages.

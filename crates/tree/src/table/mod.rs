@@ -59,7 +59,9 @@ pub use draft::{Draft, EntryWriter};
 pub use format::BlockFormat;
 pub use formats::{CATALOG as FORMATS, layout_of};
 pub use layout::{Entries, Found, Layout, Restarts};
-pub(crate) use names::{Names, table_number, table_of_companion};
+pub(crate) use names::{
+    Names, SequenceRange, is_unfinished, table_number, table_of_companion, table_sequences,
+};
 pub use pairs::SENTINEL;
 pub(crate) use properties::Properties;
 pub(crate) use ranked_run::RankedRun;

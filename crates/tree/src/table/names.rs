@@ -5,7 +5,25 @@ use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
 
+use types::SequenceNumber;
+
 use crate::design::TableNames;
+
+/// The sequence numbers of the writes in a sorted run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SequenceRange {
+    /// The first sequence number.
+    pub(crate) first: SequenceNumber,
+    /// The last sequence number, which is not below the first.
+    pub(crate) last: SequenceNumber,
+}
+
+impl SequenceRange {
+    /// Returns the smallest range that contains both ranges.
+    pub(crate) fn joined(self, other: Self) -> Self {
+        Self { first: self.first.min(other.first), last: self.last.max(other.last) }
+    }
+}
 
 /// The file names of the SSTables of one tree. A name of the form [`TableNames::Number`] depends only on the number of
 /// the SSTable. All other names are recorded here.
@@ -30,11 +48,20 @@ impl Names {
         };
     }
 
-    /// Returns the name of a new table for `level`, and records the name.
-    pub(super) fn create(&self, number: u64, level: usize) -> String {
-        let name = spelling(self.form, number, level);
+    /// Returns the name of a new table for `level`, and records the name. In a store without a manifest, the name
+    /// contains the sequence numbers of the table.
+    pub(super) fn create(&self, number: u64, level: usize, sequences: Option<SequenceRange>) -> String {
+        let name = match sequences {
+            Some(sequences) => with_sequences(number, sequences),
+            None => spelling(self.form, number, level),
+        };
         self.record(number, &name);
         name
+    }
+
+    /// Returns the sequence numbers in the name of the table `number`. Returns `None` if the name contains none.
+    pub(crate) fn sequences(&self, number: u64) -> Option<SequenceRange> {
+        table_sequences(self.recorded.lock().get(&number)?)
     }
 
     /// Returns the file name of the table `number`.
@@ -55,8 +82,12 @@ fn by_number(number: u64) -> String {
 /// Returns the number of the table with this file name. `number` parses the digits of a file number. Returns `None` if
 /// the name belongs to no table.
 pub(crate) fn table_number(name: &str, number: fn(&str) -> Option<u64>) -> Option<u64> {
-    if let Some(digits) = name.strip_suffix(".table") {
-        return number(digits);
+    if let Some(stem) = name.strip_suffix(".table") {
+        let Some((digits, _)) = stem.split_once('_') else { return number(stem) };
+        let (table, SequenceRange { first, last }) = (number(digits)?, table_sequences(name)?);
+        // Sequence numbers have the same limit as file numbers.
+        let are_valid = [first, last].into_iter().all(|sequence| number(&format!("{sequence:08}")).is_some());
+        return (are_valid && with_sequences(table, SequenceRange { first, last }) == name).then_some(table);
     }
     let (form, (level, digits)) = if let Some(stem) = name.strip_suffix(".sst") {
         (TableNames::LevelTime, stem.strip_prefix("sst_")?.split_once('_')?)
@@ -67,6 +98,36 @@ pub(crate) fn table_number(name: &str, number: fn(&str) -> Option<u64>) -> Optio
     let number = number(&format!("{:08}", digits.parse::<u64>().ok()?))?;
     // The name must be exactly the name that the tree would write, for example with the same number of leading zeros.
     (spelling(form, number, level.parse().ok()?) == name).then_some(number)
+}
+
+/// Returns the sequence numbers in the file name of a table. Returns `None` if the name contains none.
+pub(crate) fn table_sequences(name: &str) -> Option<SequenceRange> {
+    let (_, sequences) = name.strip_suffix(".table")?.split_once('_')?;
+    let (first, last) = sequences.split_once('_')?;
+    let range = SequenceRange { first: first.parse().ok()?, last: last.parse().ok()? };
+    (range.first <= range.last).then_some(range)
+}
+
+/// Returns the name of table `number` with its sequence numbers.
+fn with_sequences(number: u64, SequenceRange { first, last }: SequenceRange) -> String {
+    format!("{number:08}_{first}_{last}.table")
+}
+
+/// The ending of a table's file name while the table is written, if its final name means that the table is complete.
+const UNFINISHED: &str = ".tmp";
+
+/// Returns the path of the table at `path` while the table is written.
+pub(super) fn unfinished_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(UNFINISHED);
+    name.into()
+}
+
+/// Returns whether a file name belongs to an incomplete table, which only a crash leaves. `number` parses the digits
+/// of a file number.
+pub(crate) fn is_unfinished(name: &str, number: fn(&str) -> Option<u64>) -> bool {
+    name.strip_suffix(UNFINISHED)
+        .is_some_and(|table| table_sequences(table).is_some() && table_number(table, number).is_some())
 }
 
 /// Returns the name of table `number` for `level` in one form.
@@ -129,7 +190,7 @@ mod tests {
             (TableNames::LevelTime, ["sst_0000_00000001.sst", "sst_0012_123456789.sst"]),
         ] {
             let names = Names::new(form);
-            let created = [names.create(1, 0), names.create(123_456_789, 12)];
+            let created = [names.create(1, 0, None), names.create(123_456_789, 12, None)];
             assert_eq!(created, expected);
             assert_eq!(
                 created.each_ref().map(|name| table_number(name, number)),
@@ -139,6 +200,26 @@ mod tests {
             names.forget(1);
             assert_eq!(names.of(1), "00000001.table");
         }
+    }
+
+    #[test]
+    fn names_contain_sequence_numbers() {
+        let (names, range) = (Names::new(TableNames::Number), SequenceRange { first: 41, last: 60 });
+        let name = names.create(12, 0, Some(range));
+        assert_eq!((name.as_str(), names.of(12)), ("00000012_41_60.table", name.clone()));
+        assert_eq!((table_number(&name, number), names.sequences(12)), (Some(12), Some(range)));
+        let unfinished = unfinished_path(Path::new(&name));
+        assert_eq!(unfinished, Path::new("00000012_41_60.table.tmp"));
+        assert!(is_unfinished(unfinished.to_str().unwrap(), number));
+        assert_eq!(table_of_companion("00000012_41_60.leaves", number), Some((12, name.clone())));
+        names.create(13, 0, None);
+        assert_eq!(names.sequences(13), None);
+        for other in ["00000012_60_41.table", "00000012_041_60.table", "00000012_41.table", "12_41_60.table"]
+        {
+            assert_eq!(table_number(other, number), None, "{other}");
+            assert!(!is_unfinished(&format!("{other}.tmp"), number), "{other}");
+        }
+        assert!(!is_unfinished("00000012.table.tmp", number));
     }
 
     #[test]

@@ -113,7 +113,7 @@ mod tests {
             table_context(&design, storage, tree_cache(&design, None).unwrap(), Path::new(""), seals);
         let context = Arc::new(context.unwrap());
         let table = |id: u64| {
-            let mut writer = TableWriter::new(&context, id, 1, None).unwrap();
+            let mut writer = TableWriter::new(&context, id, 1, None, None).unwrap();
             writer.add(Entry { key: &id.to_be_bytes(), value: Some(b"value") }).unwrap();
             Arc::new(writer.finish().unwrap())
         };

@@ -1,5 +1,6 @@
 //! Writes the file of an SSTable: compresses the blocks, adds their trailers and appends them to the file.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use compression::{Compression, Dictionaries, RAW};
@@ -9,6 +10,7 @@ use super::context::TableContext;
 use super::directory::Directory;
 use super::footer::Section;
 use super::leaves::{Leaf, Leaves};
+use super::names::{SequenceRange, unfinished_path};
 use super::samples::Samples;
 use super::trailer::TRAILER_BYTES;
 use crate::checksum::{block_checksum, checksum};
@@ -26,6 +28,8 @@ pub(super) struct Store {
     /// The level of the table. The codec may depend on the level.
     pub(super) level: usize,
     file: Box<dyn WriteFile>,
+    /// The path of the complete table, if the file has another name while it is written.
+    finished: Option<PathBuf>,
     /// The bytes that are not appended to the file yet. While `leaves` is set, the bytes that are not appended to the
     /// temporary file of blocks yet.
     buffer: Vec<u8>,
@@ -44,13 +48,22 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// Creates the file of table `id` for `level`.
-    pub(super) fn new(context: &Arc<TableContext>, id: u64, level: usize) -> Result<Self> {
+    /// Creates the file of table `id` for `level`. In a store without a manifest, the table has these sequence
+    /// numbers, and the file gets its name when the table is complete.
+    pub(super) fn new(
+        context: &Arc<TableContext>,
+        id: u64,
+        level: usize,
+        sequences: Option<SequenceRange>,
+    ) -> Result<Self> {
         let options = context.options.block;
-        let path = context.directory.join(context.names.create(id, level));
+        let path = context.directory.join(context.names.create(id, level, sequences));
         let waits = context.options.table.layout == TableLayout::IndexFirst;
+        let finished = sequences.map(|_| path.clone());
+        let written = finished.as_deref().map_or_else(|| path.clone(), unfinished_path);
         Ok(Self {
-            file: context.storage.create(&path, Purpose::Table)?,
+            file: context.storage.create(&written, Purpose::Table)?,
+            finished,
             leaves: if waits { Some(Leaves::new(&context.storage, &path)?) } else { None },
             seal: context.seals.of(id),
             level,
@@ -174,11 +187,17 @@ impl Store {
         Ok(Section { offset, len: bytes.len() as u64, checksum: checksum(self.seal, offset, bytes) })
     }
 
-    /// Appends `last` as the end of the file, and makes all bytes durable.
+    /// Appends `last` as the end of the file, and makes all bytes durable. The file then has its final name, which
+    /// becomes durable when the directory is synced.
     pub(super) fn finish(mut self, last: &[u8]) -> Result<()> {
         self.buffer.extend_from_slice(last);
         self.flush_buffer(0)?;
-        Ok(self.file.sync()?)
+        self.file.sync()?;
+        drop(self.file);
+        match self.finished {
+            Some(path) => Ok(self.context.storage.rename(&unfinished_path(&path), &path)?),
+            None => Ok(()),
+        }
     }
 
     /// Returns the offset of the next byte in the file.

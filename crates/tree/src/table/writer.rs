@@ -14,6 +14,7 @@ use super::footer::FENCE_CHUNK_BYTES;
 use super::footer::{Footer, Section};
 use super::kept_keys::KeptKeys;
 use super::metadata::{self, Description};
+use super::names::SequenceRange;
 use super::reader::Table;
 use super::single_marks::SingleMarks;
 use super::store::Store;
@@ -75,18 +76,20 @@ impl FilterBudget {
 }
 
 impl TableWriter {
-    /// Begins the table with the file number `id` for `level`. `filter_budget` is the memory budget of its filter.
+    /// Begins the table with the file number `id` for `level`. `filter_budget` is the memory budget of its filter. In a
+    /// store without a manifest, the name of the table contains `sequences`.
     pub(crate) fn new(
         context: &Arc<TableContext>,
         id: u64,
         level: usize,
         filter_budget: Option<FilterBudget>,
+        sequences: Option<SequenceRange>,
     ) -> Result<Self> {
         let block_options = context.options.block;
         Ok(Self {
             id,
             filter_budget,
-            store: Store::new(context, id, level)?,
+            store: Store::new(context, id, level, sequences)?,
             block: BlockBuilder::new(&*context.format, &block_options),
             separators: Separators::default(),
             hashes: Vec::new(),

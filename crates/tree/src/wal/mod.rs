@@ -21,7 +21,9 @@ use catalog::Catalog;
 pub(crate) use log::LogFile;
 pub use mode::{CommitSync, WalMode, WalPolicy};
 pub(crate) use record::{HEADER_BYTES, LogPlace, frame};
-pub(crate) use replay::{LOG_TEMPORARY, LogContent, make_durable, replay, replay_records};
+pub(crate) use replay::{
+    LOG_TEMPORARY, LogContent, ReplayStart, is_of_other_store, make_durable, replay, replay_records,
+};
 
 /// The catalog of all WAL modes. The first WAL mode in the list is the baseline.
 pub static CATALOG: Catalog<dyn WalPolicy> = Catalog::new(

@@ -43,6 +43,13 @@ pub(super) fn has_header(bytes: &[u8], number: u64, seal: u64) -> bool {
     bytes.starts_with(&header(number, seal))
 }
 
+/// Returns whether `bytes` begins with a complete header of WAL `number` in a store with other seals.
+pub(super) fn has_other_seal(bytes: &[u8], number: u64, seal: u64) -> bool {
+    let own = header(number, seal);
+    let unsealed = HEADER_BYTES - 4;
+    bytes.len() >= HEADER_BYTES && bytes.starts_with(&own[..unsealed]) && !bytes.starts_with(&own)
+}
+
 /// Returns the format version in the header `bytes` if another version of lsmbench wrote the WAL. Returns `None` if the
 /// version is the current version, or if the bytes are not the header of a WAL.
 pub(super) fn other_version(bytes: &[u8]) -> Option<u8> {

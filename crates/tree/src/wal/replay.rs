@@ -6,7 +6,7 @@ use storage::{Purpose, Storage};
 use types::SequenceNumber;
 
 use super::log_path;
-use super::record::{HEADER_BYTES, has_header, other_version, read, synced_before};
+use super::record::{HEADER_BYTES, has_header, has_other_seal, other_version, read, synced_before};
 use crate::batch::{Operation, operations};
 use crate::error::{Error, Result};
 use crate::manifest::State;
@@ -82,21 +82,51 @@ impl LogContent {
     }
 }
 
-/// Calls `apply` with the sequence number and the operation, for every operation of WAL `number` in the order of the
-/// sequence numbers. `seal` is the seal of the file, and `after` is the sequence number of the last write before the
-/// WAL. See [`replay_records`] for gaps and corruption.
+/// The write with which the replay of a WAL begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReplayStart {
+    /// The last write before the replay. The replay begins with the next write.
+    pub(crate) after: SequenceNumber,
+    /// Whether the WAL may begin with earlier writes, which the replay skips.
+    pub(crate) skips: bool,
+}
+
+impl ReplayStart {
+    /// Begins with the first record of the WAL, which must be the write after `after`.
+    pub(crate) fn after(after: SequenceNumber) -> Self {
+        Self { after, skips: false }
+    }
+}
+
+/// Returns whether the WAL `number` has an intact header with another seal than `seal`.
+pub(crate) fn is_of_other_store(
+    storage: &dyn Storage,
+    directory: &Path,
+    number: u64,
+    seal: u64,
+) -> Result<bool> {
+    let file = storage.open(&log_path(directory, number), Purpose::Log)?;
+    let bytes = file.read(0, (file.len() as usize).min(HEADER_BYTES))?;
+    Ok(has_other_seal(&bytes, number, seal))
+}
+
+/// Calls `apply` with the sequence number and the operation, for every operation of WAL `number` from `start` on, in
+/// the order of the sequence numbers. `seal` is the seal of the file. See [`replay_records`] for gaps and corruption.
 pub(crate) fn replay(
     storage: &dyn Storage,
     directory: &Path,
     number: u64,
     seal: u64,
-    after: SequenceNumber,
+    start: ReplayStart,
     mut apply: impl FnMut(SequenceNumber, Operation<'_>),
 ) -> Result<LogContent> {
-    replay_records(storage, directory, number, seal, after, |first, record| {
+    replay_records(storage, directory, number, seal, start, |first, record| {
         let mut count = 0;
         for operation in operations(record) {
-            apply(first + count, operation?);
+            let operation = operation?;
+            if first + count > start.after {
+                apply(first + count, operation);
+            }
             count += 1;
         }
         Some(count)
@@ -104,9 +134,9 @@ pub(crate) fn replay(
 }
 
 /// Calls `apply` for every record of WAL `number`, with its first sequence number and its operations. The function
-/// `apply` returns the number of operations, or `None` if the operations are corrupt. `seal` is the seal of the file,
-/// and `after` is the sequence number of the last write before the WAL. If a record does not continue the writes before
-/// it, replay ends and the result contains the `gap`.
+/// `apply` returns the number of operations, or `None` if the operations are corrupt. `seal` is the seal of the file.
+/// The first record must begin with the write after `start.after`, or with an earlier write if `start` skips earlier
+/// writes. If a later record does not continue the writes before it, replay ends and the result contains the `gap`.
 ///
 /// Replay ends at the first record that is not intact. Either later records were never acknowledged as durable, or
 /// their replay would leave a gap in the writes. But if a later record shows that the WAL was durable beyond the broken
@@ -116,7 +146,7 @@ pub(crate) fn replay_records(
     directory: &Path,
     number: u64,
     seal: u64,
-    after: SequenceNumber,
+    start: ReplayStart,
     mut apply: impl FnMut(SequenceNumber, &[u8]) -> Option<u64>,
 ) -> Result<LogContent> {
     let path = log_path(directory, number);
@@ -127,7 +157,7 @@ pub(crate) fn replay_records(
         return Err(Error::damaged(&path, 0, what));
     }
     let mut content = LogContent {
-        last_sequence: after,
+        last_sequence: start.after,
         has_header: has_header(&bytes, number, seal),
         ..LogContent::default()
     };
@@ -137,7 +167,11 @@ pub(crate) fn replay_records(
     if content.has_header {
         at = HEADER_BYTES;
         while let Some(record) = read(&bytes, seal, at) {
-            if record.first_sequence != content.last_sequence + 1 {
+            if start.skips && content.records == 0 && record.first_sequence <= start.after {
+                content.last_sequence = record.first_sequence.saturating_sub(1);
+            }
+            let before = content.last_sequence;
+            if record.first_sequence != before + 1 {
                 content.gap = Some(record.first_sequence);
                 break;
             }
@@ -145,10 +179,11 @@ pub(crate) fn replay_records(
                 Error::damaged(&path, at as u64, "the operations of the record are corrupt")
             })?;
             content.last_sequence += count;
-            content.operations += count;
+            content.operations += content.last_sequence.saturating_sub(before.max(start.after));
             content.records += 1;
             at = record.end;
         }
+        content.last_sequence = content.last_sequence.max(start.after);
     }
     content.dropped_bytes = end.saturating_sub(at) as u64;
     content.file_bytes = at as u64 + content.dropped_bytes;
@@ -230,7 +265,7 @@ mod tests {
         storage.create_directory(directory)?;
         storage.create(&log_path(directory, 7), Purpose::Log)?.append(bytes)?;
         let mut seen = Vec::new();
-        let content = replay(&storage, directory, 7, SEAL, 0, |sequence, operation| {
+        let content = replay(&storage, directory, 7, SEAL, ReplayStart::after(0), |sequence, operation| {
             seen.push(format!("{sequence}{}", String::from_utf8_lossy(operation.entry().unwrap().key)));
         })?;
         Ok((seen, content))
@@ -324,10 +359,33 @@ mod tests {
         storage.create_directory(directory).unwrap();
         let (bytes, ends) = sample(true);
         storage.create(&log_path(directory, 7), Purpose::Log).unwrap().append(&bytes).unwrap();
-        let content =
-            replay(&storage, directory, 7, SEAL, 3, |_, _| panic!("nothing follows write 3")).unwrap();
+        let content = replay(&storage, directory, 7, SEAL, ReplayStart::after(3), |_, _| {
+            panic!("nothing follows write 3")
+        })
+        .unwrap();
         assert_eq!((content.gap, content.operations, content.last_sequence), (Some(1), 0, 3));
         assert_eq!(content.dropped_bytes, (bytes.len() - ends[0]) as u64);
+    }
+
+    /// Tests that a replay skips earlier writes of a WAL, also within a commit.
+    #[test]
+    fn earlier_writes_are_skipped() {
+        let storage = Memory::default();
+        let directory = Path::new("store");
+        storage.create_directory(directory).unwrap();
+        let (bytes, _) = sample(true);
+        storage.create(&log_path(directory, 7), Purpose::Log).unwrap().append(&bytes).unwrap();
+        for after in 0..7 {
+            let mut seen = Vec::new();
+            let start = ReplayStart { after, skips: true };
+            let content =
+                replay(&storage, directory, 7, SEAL, start, |sequence, _| seen.push(sequence)).unwrap();
+            assert_eq!(seen, (after + 1..5).collect::<Vec<_>>());
+            assert_eq!((content.operations, content.last_sequence), (seen.len() as u64, after.max(4)));
+            assert_eq!((content.gap, content.dropped_bytes), (None, 0));
+        }
+        assert!(!is_of_other_store(&storage, directory, 7, SEAL).unwrap());
+        assert!(is_of_other_store(&storage, directory, 7, SEAL + 1).unwrap());
     }
 
     #[test]

@@ -67,6 +67,8 @@ pub(crate) fn all_designs() -> Vec<(String, Design)> {
         "table = { layout = \"index-first\" }\nfence = \"page-search\"\nbloom = \"none\"",
         "table = { names = \"level-time\", filter = \"apart\" }",
         "table = { release = \"next-compaction\" }",
+        "table = { manifest = \"none\" }\ncompaction = { kind = \"merge-all\", runs = 3 }",
+        "table = { manifest = \"none\", layout = \"index-first\" }\ncompaction = \"none\"\nwal = \"none\"",
         "range = { references = \"table\" }",
         "range = { readers = \"eager\" }",
         "range = { read_ahead = \"2KiB\" }",

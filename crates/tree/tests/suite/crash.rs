@@ -189,6 +189,20 @@ fn buffered_writes_come_back_as_a_prefix_after_power_loss() {
     crash_everywhere("buffered", &POWER_LOSS, false, 1);
 }
 
+/// Tests a store without a manifest. Its only records of a change are the names of its files.
+#[test]
+fn the_names_of_files_lead_back_to_every_write() {
+    let design = |wal: &str| {
+        format!(
+            "wal = \"{wal}\"\ncompaction = {{ kind = \"merge-all\", runs = 3 }}\ntable = {{ manifest = \"none\" }}"
+        )
+    };
+    crash_design(&design("sync"), &POWER_LOSS, true, 1);
+    crash_design(&design("buffered"), &[Unsynced::Kept], true, 3);
+    crash_design(&design("buffered"), &POWER_LOSS, false, 2);
+    crash_design(&design("none"), &[Unsynced::Kept, Unsynced::Torn { seed: 3 }], false, 3);
+}
+
 #[test]
 fn a_compaction_in_parts_is_there_whole_or_not_at_all() {
     crash_under("threads = { max_subcompactions = 3 }", "sync", &POWER_LOSS, true, 2);
@@ -281,16 +295,22 @@ fn recovery_flushes_the_operations_of_a_wal_and_removes_it() {
 
 #[test]
 fn a_crash_during_recovery_changes_nothing() {
-    let design = small_design("wal = \"sync\"");
+    let scanned = "compaction = { kind = \"merge-all\", runs = 3 }\ntable = { manifest = \"none\" }";
+    for options in ["", scanned] {
+        crash_during_recovery(&small_design(&format!("wal = \"sync\"\n{options}")));
+    }
+}
+
+fn crash_during_recovery(design: &Design) {
     let commits = commits();
     let histories = histories(&commits);
     let memory = Arc::new(Memory::default());
     let storage: Arc<dyn Storage> = Arc::clone(&memory) as _;
     let half = &commits[..commits.len() / 2];
-    assert_eq!(write(&design, &storage, half), half.len());
+    assert_eq!(write(design, &storage, half), half.len());
     let crashed = Arc::new(memory.after_crash(Unsynced::Dropped));
     let faulty = Arc::new(Faulty::new(Arc::new(crashed.after_crash(Unsynced::Kept))));
-    drop(open(&design, Mode::Counted, &(Arc::clone(&faulty) as _), Path::new(DIRECTORY)));
+    drop(open(design, Mode::Counted, &(Arc::clone(&faulty) as _), Path::new(DIRECTORY)));
     for at in 0..faulty.calls().len() {
         for unsynced in POWER_LOSS {
             let disk = Arc::new(crashed.after_crash(Unsynced::Kept));
@@ -304,7 +324,7 @@ fn a_crash_during_recovery_changes_nothing() {
             let options = OpenOptions::new(design.clone()).mode(Mode::Counted).storage(faulty);
             let _ = options.open(DIRECTORY);
             let disk: Arc<dyn Storage> = Arc::new(disk.after_crash(unsynced));
-            assert_eq!(content(&design, &disk), histories[half.len()], "call {at}, {unsynced:?}");
+            assert_eq!(content(design, &disk), histories[half.len()], "call {at}, {unsynced:?}");
         }
     }
 }

@@ -167,6 +167,7 @@ fn the_switches_are_said_in_toml_and_misspellings_are_refused() {
         ("range = { reference = \"run\" }", "reference"),
         ("table = { last_key = \"item\" }", "table.last_key"),
         ("table = { release = \"later\" }", "table.release"),
+        ("table = { manifest = \"later\" }", "table.manifest"),
         ("threads = { inline = \"flushes\" }", "threads.inline"),
         ("threads = { background = \"pool\" }", "threads.background"),
         ("threads = { schedule = \"random\" }", "threads.schedule"),

@@ -27,6 +27,7 @@ mod observe;
 mod power;
 mod probe;
 mod read_ahead;
+mod scanned;
 mod schedule;
 mod seek;
 mod single_deletes;

@@ -44,11 +44,13 @@ pub(crate) enum Fault {
     DropsTheNewest,
     /// Fault: declares [`Limit::DropsData`](catalog::Limit::DropsData), but drops nothing.
     KeepsTooMuch,
+    /// Fault: states that each job merges all runs, but merges only some runs.
+    StatesToMergeAll,
 }
 
 impl Fault {
     /// Every fault, with the name of the invariant whose check must detect the fault.
-    pub(crate) const ALL: [(Self, &'static str); 17] = [
+    pub(crate) const ALL: [(Self, &'static str); 18] = [
         (Self::SkipsOlderRuns, "jobs are valid and change no lookup result"),
         (Self::PutsOlderRunsFirst, "jobs are valid and change no lookup result"),
         (Self::MovesUp, "jobs are valid and change no lookup result"),
@@ -66,6 +68,7 @@ impl Fault {
         (Self::DropsWhatFits, PROMISE),
         (Self::DropsTheNewest, "a drop removes only the oldest runs"),
         (Self::KeepsTooMuch, PROMISE),
+        (Self::StatesToMergeAll, "a policy that merges all runs merges all tables in each job"),
     ];
 }
 
@@ -145,6 +148,10 @@ impl CompactionPolicy for Canary {
             Fault::StopsHalfway => sound.filter(|job| job.level == 1),
             _ => sound,
         }
+    }
+
+    fn merges_all_runs(&self) -> bool {
+        self.fault == Fault::StatesToMergeAll
     }
 }
 

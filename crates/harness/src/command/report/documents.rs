@@ -137,6 +137,9 @@ mod tests {
             ("trials", Some((_, key))) => {
                 table.insert("trials".to_owned(), Table::from_iter([(key.to_owned(), value)]).into());
             }
+            ("design", None) => {
+                table.insert(path.to_owned(), value);
+            }
             ("engine", None) => {
                 let both = Value::Array(vec!["lsmbench".into(), value]);
                 table.insert("sweep".to_owned(), Table::from_iter([(path.to_owned(), both)]).into());

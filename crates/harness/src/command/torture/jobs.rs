@@ -1,11 +1,12 @@
 //! The jobs of `lsmbench torture`, one for each design and WAL mode, and the table that shows their results.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Instant;
 
 use toml::{Table, Value};
 use torture::{Findings, LocatedViolation, StoreKind};
-use tree::{Checksum, Design};
+use tree::{Checksum, Design, ManifestPlace};
 use types::{Outcome, Problem};
 
 use super::designs::{named, shipped};
@@ -53,26 +54,45 @@ pub(super) fn jobs(arguments: &SubjectArguments) -> Outcome<Vec<Job>> {
     Ok(jobs)
 }
 
-/// Removes the jobs of designs without block checksums, because lsmbench cannot detect corruption of their blocks,
-/// and prints the names of these designs.
+/// Returns the reason why lsmbench cannot detect all corruption of a store with this design, and the remedy. Returns
+/// `None` if lsmbench detects all corruption.
+fn reason_unchecked(design: &Design) -> Option<(&'static str, &'static str)> {
+    let own = match &design.options {
+        options if options.block.checksum == Checksum::None => Some((
+            "with block.checksum = \"none\", lsmbench cannot detect corruption of blocks",
+            "choose another checksum",
+        )),
+        options if options.table.manifest == ManifestPlace::None => Some((
+            "with table.manifest = \"none\", lsmbench cannot detect missing files",
+            "set table.manifest = \"file\"",
+        )),
+        _ => None,
+    };
+    let family = |name| design.family(name).ok().and_then(|family| reason_unchecked(&family));
+    own.or_else(|| design.families().find_map(family))
+}
+
+/// Removes the jobs of designs whose corruption lsmbench cannot always detect, and prints the names of these designs.
 ///
 /// # Errors
 /// The user named such a design.
 pub(super) fn leave_out_unchecked(arguments: &SubjectArguments, jobs: &mut Vec<Job>) -> Outcome<()> {
-    let is_none = |design: &Design| design.options.block.checksum == Checksum::None;
-    let is_family = |design: &Design, name: &str| design.family(name).is_ok_and(|family| is_none(&family));
-    let is_unchecked =
-        |job: &Job| is_none(&job.tree) || job.tree.families().any(|name| is_family(&job.tree, name));
-    let mut names: Vec<&str> = jobs.iter().filter(|job| is_unchecked(job)).map(|job| &*job.design).collect();
-    names.dedup();
-    let why = "lsmbench cannot detect corruption of blocks with block.checksum = \"none\"";
-    if !names.is_empty() && !arguments.design.is_empty() {
-        return Err(Problem::new(format!("design {}: {why}; choose another checksum", names.join(", "))));
+    let mut reasons = BTreeMap::<_, Vec<&str>>::new();
+    for job in jobs.iter() {
+        let Some(reason) = reason_unchecked(&job.tree) else { continue };
+        let names = reasons.entry(reason).or_default();
+        if !names.contains(&&*job.design) {
+            names.push(&job.design);
+        }
     }
-    if !names.is_empty() {
-        line(&format!("skipped: {}: {why}", names.join(", ")));
+    for ((why, remedy), names) in reasons {
+        let names = names.join(", ");
+        if !arguments.design.is_empty() {
+            return Err(Problem::new(format!("design {names}: {why}; {remedy}")));
+        }
+        line(&format!("skipped: {names}: {why}"));
     }
-    jobs.retain(|job| !is_unchecked(job));
+    jobs.retain(|job| reason_unchecked(&job.tree).is_none());
     Ok(())
 }
 

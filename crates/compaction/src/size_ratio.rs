@@ -93,7 +93,8 @@ mod tests {
         }
         assert_eq!(factor("growth", 1.618), Ok(1.618));
         for bad in [0, 1, 1_000_001] {
-            assert!(runs("runs", bad).unwrap_err().starts_with(&format!("runs is {bad}; it must be from 2")));
+            let error = runs("runs", bad).unwrap_err();
+            assert!(error.starts_with(&format!("runs is {bad}; the number of runs ")), "{error}");
         }
         assert_eq!(runs("runs", 2), Ok(2));
     }

@@ -128,7 +128,7 @@ mod tests {
             ),
             (
                 "ids = \"d-1\"\nuntestable = \"so\"\ncolumn = \"ops\"",
-                ":9: claim.column: the claims are untestable",
+                ":9: claim.column: \"column\" has no effect together with \"untestable\"",
             ),
         ]);
         for (claim, said) in cases {

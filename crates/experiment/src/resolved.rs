@@ -205,6 +205,7 @@ fn without_newer_defaults(mut settings: Table) -> Table {
         ("names", Value::String(names)) => names == "number",
         ("filter", Value::String(place)) => place == "inside",
         ("layout", Value::String(layout)) => layout == "blocks-first",
+        ("manifest", Value::String(place)) => place == "file",
         ("separators", Value::String(separators)) => separators == "shortest",
         ("binary_below", Value::Float(share)) => share.to_bits() == 0.85f64.to_bits(),
         ("levels", Value::Array(levels)) => levels.is_empty(),

@@ -1,5 +1,6 @@
 //! Checks of the directories of column families, which the manifest of a store names.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use storage::Storage;
@@ -22,11 +23,13 @@ pub fn family_names(storage: &dyn Storage, directory: &Path) -> Result<Vec<Strin
 
 /// Returns an error if `directory` is the directory of one family of a store, or a copy of such a directory. The WAL of
 /// the family is in the directory of the store, so the family cannot be opened without its store.
+///
+/// # Errors
+/// The function also returns an error if the storage fails to read a manifest.
 pub(crate) fn check_not_family(storage: &dyn Storage, directory: &Path) -> Result<()> {
     let shown = directory.display();
-    // Usually, the parent directory has no manifest. A manifest that cannot be read is ignored here.
     if let Some((store, name)) = place_of(directory)
-        && manifest::read(storage, &store).is_ok_and(|found| found.state.families.contains(&name))
+        && manifest_if_readable(storage, &store)?.is_some_and(|state| state.families.contains(&name))
     {
         let store = store.display();
         let message = format!(
@@ -34,8 +37,7 @@ pub(crate) fn check_not_family(storage: &dyn Storage, directory: &Path) -> Resul
         );
         return Err(Error::Misuse(message));
     }
-    // Later steps of the opening report a manifest that cannot be read.
-    let family = manifest::read(storage, directory).ok().and_then(|found| found.state.family);
+    let family = manifest_if_readable(storage, directory)?.and_then(|state| state.family);
     family.map_or(Ok(()), |FamilyIdentity { name, .. }| {
         let message = format!(
             "{shown} is the family \"{name}\" of a store, as its manifest states, but the WAL of the store is not in \
@@ -43,6 +45,23 @@ pub(crate) fn check_not_family(storage: &dyn Storage, directory: &Path) -> Resul
         );
         Err(Error::Misuse(message))
     })
+}
+
+/// Returns the state in the manifest of `directory`. Returns `None` if the directory has no manifest, a corrupt file in
+/// its place, or a file that this process may not read. The parent directory of a store usually has no manifest. For
+/// the directory of the store itself, later steps of opening report these cases.
+fn manifest_if_readable(storage: &dyn Storage, directory: &Path) -> Result<Option<State>> {
+    match manifest::read(storage, directory) {
+        Ok(found) => Ok(Some(found.state)),
+        Err(Error::Storage(error)) => match error.kind() {
+            ErrorKind::NotFound
+            | ErrorKind::NotADirectory
+            | ErrorKind::IsADirectory
+            | ErrorKind::PermissionDenied => Ok(None),
+            _ => Err(error.into()),
+        },
+        Err(_) => Ok(None),
+    }
 }
 
 /// Returns an error if `state`, which was read from the manifest in `directory`, does not belong to the family

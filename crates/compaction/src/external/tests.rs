@@ -47,7 +47,7 @@ fn rubbish_is_named() {
         assert!(failure.starts_with("the process [\"sh\", \"-c\", "), "{failure}");
         assert!(failure.contains("an answer must be one line of JSON"), "{failure}");
         assert!(failure.contains(&format!("it printed: {rubbish:?}")), "{failure}");
-        assert!(failure.ends_with("correct the policy and run it again, the store is intact"), "{failure}");
+        assert!(failure.ends_with("correct the policy and run it again; the store is intact"), "{failure}");
     }
     let failure = failure(&*policy("read -r shape; printf '\\377\\n'; cat >&2", "10s"));
     assert!(failure.contains("UTF-8"), "{failure}");

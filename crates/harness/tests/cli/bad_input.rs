@@ -46,7 +46,7 @@ const UNKNOWN: &[Case<'_>] = &[
         1,
         &["unknown key of an experiment \"questoin\"; did you mean \"question\"? Valid: \"question\", "],
     ),
-    ("bloom   ", "blooom", 3, &["no \"blooom\"; did you mean \"bloom\"?"]),
+    ("bloom   ", "blooom", 3, &["no key \"blooom\"; did you mean \"bloom\"?"]),
     (
         "\"standard\"",
         "\"standart\"",
@@ -238,8 +238,18 @@ const IMPOSSIBLE: &[Case<'_>] = &[
     ("theta = 0.9", "theta = -0.9", 15, &["theta is -0.9; a zipfian exponent is a finite number from 0"]),
     ("theta = 0.9", "theta = nan", 15, &["theta is NaN"]),
     ("{ kind = \"zipfian\", theta = 0.9 }", "{ kind = \"ycsb-scrambled\", theta = 1.0 }", 15, &["theta"]),
-    ("\"leveled\"", "{ kind = \"leveled\", size_ratio = 1 }", 4, &["size_ratio is 1; it must be from 1.1"]),
-    ("\"leveled\"", "{ kind = \"tiered\", size_ratio = 1 }", 4, &["size_ratio is 1; it must be from 2"]),
+    (
+        "\"leveled\"",
+        "{ kind = \"leveled\", size_ratio = 1 }",
+        4,
+        &["size_ratio is 1; the size ratio between two levels must be from 1.1"],
+    ),
+    (
+        "\"leveled\"",
+        "{ kind = \"tiered\", size_ratio = 1 }",
+        4,
+        &["size_ratio is 1; the number of runs that are merged into one must be from 2"],
+    ),
     (
         "\"standard\"",
         "{ kind = \"blocked\", bits_per_key = -1 }",
@@ -295,7 +305,7 @@ const SWEEPS: &[Case<'_>] = &[
         18,
         &["unknown start of a path \"desgin\"; did you mean \"design\"?"],
     ),
-    ("design.cache\" =", "design.cahce\" =", 18, &["no \"cahce\"; did you mean \"cache\"?"]),
+    ("design.cache\" =", "design.cahce\" =", 18, &["no key \"cahce\"; did you mean \"cache\"?"]),
     (
         "\"design.cache\" =",
         "\"design.cache.capcity\" =",
@@ -458,7 +468,7 @@ fn what_is_set_on_the_command_line_is_held_to_the_same() {
             "unknown path \"mode\"; did you mean \"trials.mode\"? Valid: \"engine\", ",
         ),
         (&["--set", "cache.capacity=1MiB"], "did you mean \"design.cache.capacity\"?"),
-        (&["--set", "sweep.\"design.blom\"=[1]"], "no \"blom\"; did you mean \"bloom\"?"),
+        (&["--set", "sweep.\"design.blom\"=[1]"], "no key \"blom\"; did you mean \"bloom\"?"),
         (&["--trials", "0"], "--trials: 0 is too small"),
         (&["--design", "nowhere.toml"], "there is no file nowhere.toml"),
         (&["--out", "small.toml"], "small.toml"),

@@ -196,7 +196,7 @@ fn what_has_no_place_is_refused_before_anything_is_written() {
     assert!(!bench.path("kept").exists() && bench.read("page.md") == page(&["reads"]));
     bench.write("twice.md", page(&["writes"]).repeat(2));
     let error = bench.run(&["engines", "runs", "--into", "twice.md"]).refusal();
-    assert!(error.contains("twice.md:7: the page has a second place for writes"), "{error}");
+    assert!(error.contains("twice.md:7: the page has a second place for the tables of writes"), "{error}");
     let refused = bench.run(&["engines", "runs", "--check"]).expect(2);
     assert!(refused.err.contains("--into <FILE>"), "{}", refused.err);
     std::fs::create_dir_all(bench.path("empty")).unwrap();

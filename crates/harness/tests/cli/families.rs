@@ -190,7 +190,7 @@ fn families_that_cannot_run_are_refused_with_their_remedy() {
         (
             "shared",
             swap("bloom = \"ribbon\"", "cache = \"none\""),
-            "all families share cache; set cache in the design",
+            "because all families share it; set \"cache\" in the design of the store",
         ),
         (
             "fixture",

@@ -182,7 +182,7 @@ fn times_of_one_session_each_have_no_verdict() {
         ),
         "{answer}"
     );
-    assert!(answer.contains("their trials differ in ops_per_second of \"none\", phase "), "{answer}");
+    assert!(answer.contains("the trials differ clearly in ops_per_second of \"none\", phase "), "{answer}");
     let answer =
         bench.run(&[&compare("base/1", "new/1")[..], &["--fail-on", "inconclusive"]].concat()).expect(1).out;
     assert!(

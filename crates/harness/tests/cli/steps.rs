@@ -198,7 +198,11 @@ fn what_cannot_take_a_step_is_told_before_anything_runs() {
     let bench = Bench::new();
     for (old, new, said) in [
         ("step = \"flush\"", "step = \"flsuh\"", "x.toml:17: phase.flush.step: unknown step \"flsuh\""),
-        ("step = \"flush\"", "step = \"flush\"\nthreads = 2", "phase.flush.threads: a step runs"),
+        (
+            "step = \"flush\"",
+            "step = \"flush\"\nthreads = 2",
+            "phase.flush.threads: a step executes no operations",
+        ),
         ("step = \"flush\"", "step = \"flush\"\nseconds = 2", "only a sleep has a length"),
         (
             "step = \"flush\"",

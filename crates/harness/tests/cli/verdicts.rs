@@ -373,7 +373,7 @@ fn the_last_screen_fits_a_small_terminal() {
         "Also: data blocks read per get: leveled is best.",
         "Outliers (included): tiered in trial 6.",
         "Also: throughput: inconclusive. No candidate beats leveled. Closest: ",
-        "To compare without these waits: --set verdict.metric=busy_ns.",
+        "Exclude waits: --set verdict.metric=busy_ns.",
         "CPU time per operation: ",
         "hidden by waits and noise.",
         "p-values: paired t-test, Holm-corrected for 9 comparisons.",

@@ -200,8 +200,7 @@ impl Table {
         self.bounds.range_tombstones.as_ref().is_some_and(|tombstones| tombstones.cover(key))
     }
 
-    /// Returns whether the table has range tombstones and the key is outside the key range of its entries. Only range
-    /// tombstones can then contain the key.
+    /// Returns whether the table has range tombstones, and the key is outside the key range of its entries.
     #[inline]
     pub(crate) fn has_only_range_tombstones_at(&self, key: &[u8]) -> bool {
         self.bounds.range_tombstones.is_some() && !self.covers(key)
@@ -247,8 +246,7 @@ impl Table {
         self.fence.memory_bytes() + directory + restart_hints + memory_index
     }
 
-    /// Marks the table as obsolete: no version contains the table. Dropping the last reference to the table then
-    /// removes its files.
+    /// Marks the table as obsolete. Dropping the last reference to the table then removes its files.
     pub(crate) fn set_obsolete(&self) {
         self.obsolete.store(true, Ordering::Release);
     }
@@ -268,8 +266,7 @@ impl Table {
         }
     }
 
-    /// Probes the filter of the table, and counts the probe. Returns `false` if the table does not contain the key.
-    /// Returns `true` if the table may contain the key.
+    /// Probes the filter, and counts the probe. Returns `false` only if the table does not contain the key.
     #[inline]
     pub(crate) fn passes_filter(&self, key: HashedKey<'_>, counters: &Counters) -> bool {
         counters.filter_probes.bump();
@@ -291,9 +288,8 @@ impl Table {
         passes
     }
 
-    /// Probes the range filter of the table for a key between the bounds, and counts the probe. Returns `false` if the
-    /// table has no such key, and `true` if it may have such a key. Returns `None` without a probe if the filter is not
-    /// a range filter.
+    /// Probes the range filter for a key between the bounds, and counts the probe. Returns `false` only if the table
+    /// has no such key. Returns `None` without a probe if the filter is not a range filter.
     pub(crate) fn passes_range_filter(
         &self,
         low: Bound<&[u8]>,
@@ -309,8 +305,7 @@ impl Table {
         Some(passes)
     }
 
-    /// Looks up a key that passes the filter of the table. If the table contains a value of the key, appends the value
-    /// to `value`.
+    /// Looks up a key that passes the filter of the table. If the key has a value, appends the value to `value`.
     pub(crate) fn find(
         &self,
         key: HashedKey<'_>,
@@ -415,8 +410,7 @@ impl Table {
         Ok(())
     }
 
-    /// Looks up a key in the block `bytes` with the number `index`. If `part` is given, only this part of the block can
-    /// contain the key.
+    /// Looks up a key in block number `index` with the content `bytes`. Only `part` can contain the key, if given.
     fn find_in(
         &self,
         index: u32,
@@ -455,8 +449,7 @@ impl Table {
         self.references.as_ref()
     }
 
-    /// Appends the value of `key` to `value`. `stored` is the stored form of the value in the data block number
-    /// `index`.
+    /// Appends the value of `key` to `value`. `stored` is its stored form in data block number `index`.
     ///
     /// # Errors
     /// If the stored bytes are corrupt, or if the blob file of the value cannot be read or is corrupt.
@@ -482,8 +475,7 @@ impl Table {
     pub(crate) fn damaged_value(&self, index: u32) -> Error {
         self.damage_in_block(
             index,
-            "the stored form of a value is neither a value nor a pointer to a blob file that the SSTable \
-             lists",
+            "a stored value is neither a value nor a pointer to a blob file that the SSTable lists",
         )
     }
 
@@ -531,8 +523,7 @@ impl Table {
         usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 
-    /// Returns the data blocks with the numbers `indexes`, in the order of `indexes`. Blocks that are not in the cache
-    /// are read from storage in one request.
+    /// Returns the data blocks with the numbers `indexes`. Blocks outside of the cache are read in one storage request.
     pub(super) fn blocks_together(&self, indexes: &[u32], counters: &Counters) -> Result<Vec<Bytes>> {
         self.file.blocks_together(indexes, counters)
     }
@@ -677,8 +668,7 @@ impl Drop for Table {
     }
 }
 
-/// Returns the code of the codec in the trailer of the first block. Returns `None` if the directory has no block, or if
-/// the block is shorter than a trailer.
+/// Returns the codec code in the trailer of the first block. Returns `None` without a block or a complete trailer.
 fn codec_of_first_block(file: &dyn ReadFile, directory: &Directory) -> Result<Option<u8>> {
     let Some(place) = directory.place(0) else { return Ok(None) };
     let Some(trailer) = place.len.checked_sub(TRAILER_BYTES) else { return Ok(None) };

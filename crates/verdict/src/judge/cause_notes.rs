@@ -49,10 +49,10 @@ impl Judged<'_> {
         let is_told = self.is_of_time() && self.column.name() != c::BUSY_NS.name && most >= LEAST_WAITS;
         let is_apart =
             self.experiment.interleaving == Interleaving::Rounds && self.experiment.component.is_none();
-        let plan = if is_apart { " To reduce the noise: --set trials.plan=slices." } else { "" };
+        let plan = if is_apart { " Reduce noise: --set trials.plan=slices." } else { "" };
         is_told.then(|| {
             format!(
-                "Threads waited for a CPU for up to {} of their time. To compare without these waits: --set \
+                "Threads waited for a CPU for up to {} of their time. Exclude waits: --set \
                  verdict.metric=busy_ns.{plan}",
                 percent(most)
             )

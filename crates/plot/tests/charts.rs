@@ -431,7 +431,7 @@ fn refusals_say_what_to_write_instead() {
     let heatmap = error(&sample, |spec| {
         (spec.kind, spec.series, spec.theory) = (Form::Heatmap.choice(), None, false);
     });
-    assert!(heatmap.starts_with("series: a heat map needs"), "{heatmap}");
+    assert!(heatmap.starts_with("series: the column for the rows of the heat map is missing"), "{heatmap}");
     let scatter = |spec: &mut ChartSpec| (spec.kind, spec.x) = (Form::Scatter.choice(), some("label"));
     assert!(error(&sample, scatter).contains("x: \"label\" contains names"));
 }
@@ -455,7 +455,7 @@ fn latencies_that_are_missing_or_damaged_are_named() {
         error(&sample, |spec| spec.x = Some("p99".to_owned()))
             .contains("unknown latency \"p99\". Valid: \"service\", \"response\"")
     );
-    assert!(error(&sample, |spec| spec.y = Some("p99_ns".to_owned())).contains("remove \"p99_ns\""));
+    assert!(error(&sample, |spec| spec.y = Some("p99_ns".to_owned())).contains("remove y = \"p99_ns\""));
     std::fs::remove_file(log(1, 2)).unwrap();
     assert_eq!(draw(&sample).notes(), ["1 measurement without a histogram"]);
     let mut bytes = std::fs::read(log(0, 0)).unwrap();

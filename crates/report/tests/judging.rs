@@ -198,7 +198,7 @@ fn what_a_run_takes_for_impossible_is_no_measurement() {
         row.set(&IMPLAUSIBLE, "bytes of merges: more were written than read");
     });
     assert_eq!(judged.finding, Finding::NotTestable);
-    assert!(judged.reason.contains("marks its row as implausible: bytes of merges"), "{judged:?}");
+    assert!(judged.reason.contains("the measured values are implausible: bytes of merges"), "{judged:?}");
     assert_eq!(judged.measured, None);
 }
 

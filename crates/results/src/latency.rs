@@ -201,7 +201,7 @@ mod tests {
         let bytes = std::fs::read(&path).unwrap();
         assert!(LatencyLog::decode(&path, &bytes).is_ok());
         let error = LatencyLog::decode(&other, &bytes).unwrap_err().to_string();
-        assert!(error.contains("is the log of another measurement"), "{error}");
+        assert!(error.contains("was renamed from the log of another measurement"), "{error}");
         // The checksum of earlier versions does not include the name.
         let body = unseal(&path, &bytes).unwrap();
         let earlier = [body, format!("{EARLIER_SEAL}{:016x}]\n", xxh3_64(body)).as_bytes()].concat();

@@ -31,7 +31,10 @@
 //! before this write. Otherwise, a later recovery might append the unreplayed end of an old WAL to the new writes.
 //!
 //! **Limits.** Without a manifest, a missing SSTable or WAL cannot be detected. All stores without a manifest have the
-//! same seals, so a file of another such store cannot be detected either.
+//! same seals, so a file of another such store cannot be detected either. No record contains the length of the last WAL,
+//! so corruption of a WAL looks like the cut of a crash. Recovery drops the writes from this point on, and removes the
+//! WALs. The proof assumes complete files: after an interrupted quarantine, the last sequence number may be in no name.
+//! The intact WALs behind it then look like WALs behind a lost WAL, and recovery drops them.
 
 use std::path::Path;
 

@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&control).unwrap(), "enable\ndisable\n");
         // No third acknowledgment comes.
         own.begin();
-        assert!(own.end().unwrap_err().to_string().contains("does not answer"));
+        assert!(own.end().unwrap_err().to_string().contains("does not acknowledge"));
     }
 
     #[test]

@@ -190,7 +190,11 @@ mod tests {
             ("families = { a = 3 }", "families.a", "as in families.a = {}"),
             ("families = { \"../a\" = {} }", "families.../a", "cannot be the name of a family"),
             ("families = { quarantine = {} }", "families.quarantine", "cannot be the name of a family"),
-            ("families = { a = { wal = \"sync\" } }", "families.a.wal", "all families share wal"),
+            (
+                "families = { a = { wal = \"sync\" } }",
+                "families.a.wal",
+                "all families share it; set \"wal\" in the design of the store",
+            ),
             ("families = { a = { blum = \"none\" } }", "families.a.blum", "did you mean \"bloom\"?"),
             ("families = { a = {}, layout = \"tree\" }", "families.layout", "did you mean \"trees\"?"),
             ("families = { layout = \"prefixed\" }", "families.layout", "name each family"),

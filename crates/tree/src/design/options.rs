@@ -170,9 +170,10 @@ pub enum ManifestPlace {
     /// There is no manifest. Opening a store lists its directory, and the file name of a table contains the sequence
     /// numbers of its writes: `00000012_41_60.table`. Every flush and every compaction writes one table, whatever the
     /// capacity, with less than 2 GiB of keys and values. The store cannot detect that a table or a WAL is missing, or
-    /// that it belongs to another store without a manifest. The choice needs a compaction policy that merges all
-    /// sorted runs at once (`merge-all` or `none`), values in tables (`values = "inline"`), `names = "number"` and
-    /// `filter = "inside"`, and excludes column families and merge operators. Source: golsm, "Crash recovery".
+    /// that it belongs to another store without a manifest. Corruption of a WAL looks like the end of the WAL after a
+    /// crash. The choice needs a compaction policy that merges all sorted runs at once (`merge-all` or `none`), values
+    /// in tables (`values = "inline"`), `names = "number"` and `filter = "inside"`, and excludes column families and
+    /// merge operators. Source: golsm, "Crash recovery".
     None,
 }
 

@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn impossible_modes_are_rejected() {
         let unlogged = WalMode { has_log: false, ..WalMode::SYNC };
-        assert!(unlogged.check().unwrap_err().contains("without a log"));
+        assert!(unlogged.check().unwrap_err().contains("has_log = false"));
         assert!(WalMode::interval(std::time::Duration::ZERO).check().unwrap_err().contains("period"));
     }
 }

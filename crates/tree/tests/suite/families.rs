@@ -448,7 +448,7 @@ fn a_store_opens_only_with_its_families() {
     };
     let fewer = small_design("families = { index = {}, values = {} }");
     assert!(
-        refusal(&fewer).contains("has the family \"cold\"; add families.cold = {}"),
+        refusal(&fewer).contains("has the family \"cold\", but the design does not; add families.cold = {}"),
         "{}",
         refusal(&fewer)
     );

@@ -73,7 +73,7 @@ impl Sketch {
         }
     }
 
-    /// Returns the estimated number of recent requests for the name with this hash, 0 to 15.
+    /// Returns the estimated number of recent requests for the block with this hash, 0 to 15.
     pub(crate) fn frequency(&self, hash: u64) -> u64 {
         let count = |row| {
             let (word, bit) = self.place(row, hash);

@@ -142,7 +142,7 @@ fn sink(shape: &Shape) -> Option<Job> {
     })
 }
 
-/// Returns the job that merges all data from level 1 down into one run of level 1.
+/// Returns the job that merges all data of level 1 and of all deeper levels into one run of level 1.
 fn gather(shape: &Shape) -> Job {
     let tables = shape.levels.tables().filter(|(place, _)| place.level > 0);
     Job { inputs: tables.map(|(_, table)| table.id).collect(), level: 1, run: None, action: Action::Merge }

@@ -87,10 +87,10 @@ pub struct Learner {
 pub struct CorruptBlock(pub String);
 
 impl CorruptBlock {
-    /// Returns the error for decompression by a selector. A selector has no tag, so it cannot decompress.
+    /// Returns the error for decompression by a codec that has no tag of its own, so it only compresses.
     pub fn of_selector() -> Self {
         Self(
-            "a codec that selects among other codecs cannot decompress; use the codec that the tag of the block names"
+            "this codec only compresses; decompress the block with the codec whose tag the block contains"
                 .to_owned(),
         )
     }

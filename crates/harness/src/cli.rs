@@ -200,7 +200,7 @@ pub(crate) enum Command {
 pub(crate) struct CompareArguments {
     /// Baseline results of one experiment, or a folder of experiments.
     ///
-    /// Several folders of one experiment are sessions. Times are then compared within each pair of sessions.
+    /// Several folders of one experiment are sessions. Times are then compared by the medians of the sessions.
     #[arg(value_name = "BASE")]
     pub(crate) base: PathBuf,
     /// New results of one experiment, or a folder of experiments

@@ -61,8 +61,8 @@ pub const MODELS: &[LoomModel] = &[
 ];
 
 impl LoomModel {
-    /// Runs the model in all interleavings. If `weak` names an atomic operation, this operation has the ordering
-    /// `Relaxed`.
+    /// Runs the model in all interleavings with at most `preemptions` preemptions. If `weak` names an atomic operation,
+    /// this operation has the ordering `Relaxed`.
     pub fn run(&self, weak: Option<&Site>) -> LoomVerdict {
         // The sites are global to the process, so one model runs at a time.
         static RUNNING: Mutex<()> = Mutex::new(());

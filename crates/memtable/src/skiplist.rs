@@ -56,7 +56,7 @@ struct VersionedKey<'a> {
     sequence: SequenceNumber,
 }
 
-/// The order of the list. Stored keys and borrowed search keys (probes) implement this trait, so that a stored key can
+/// A key that the list can compare. Stored keys and borrowed search keys (probes) implement this trait, so that a stored key can
 /// be compared with a probe of a shorter lifetime. The key type itself cannot serve as a probe, because the list is
 /// invariant in its key type.
 trait Versioned {

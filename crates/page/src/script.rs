@@ -23,7 +23,7 @@ pub(crate) struct Contents {
     pub(crate) has_history: bool,
 }
 
-/// The signs next to which a space can be removed.
+/// The punctuation and operators of JavaScript next to which a space can be removed.
 const SIGNS: &str = "{}()[],;:?=<>&|*!%+-";
 
 /// The characters before which, or after which, a line break can be removed. All statements except blocks end with a

@@ -115,22 +115,29 @@ fn check_design(design: &Design) -> Outcome<()> {
 /// Returns an error for phases that cannot be simulated.
 fn check_phases(workload: &Workload) -> Outcome<()> {
     for phase in &workload.phases {
-        let reason = match &phase.work {
-            _ if phase.family.is_some() => "has a family of its own",
-            Work::Roles(_) => "has roles, whose operations depend on time",
-            Work::Replay(_) => "replays a trace",
-            Work::Mixed(mixed) if mixed.has(Kind::DeleteRange) => "deletes ranges of keys",
-            Work::Mixed(mixed) if mixed.has(Kind::SingleDelete) => "has single deletes",
-            Work::Mixed(mixed) if mixed.has(Kind::Merge) => "merges operands",
-            Work::Mixed(mixed) if mixed.mix.has(Kind::Prefix) => "has prefix scans",
-            Work::Mixed(mixed) if mixed.mix.has(Kind::PutIfAbsent) => "puts values only if keys are absent",
-            Work::Mixed(mixed) if mixed.operations.is_none() => "has no number of operations",
-            Work::Load(load) if load.keys.is_none() => "inserts the keys of a trace",
-            Work::Step(StoreStep::Reopen | StoreStep::Checkpoint | StoreStep::DropCaches) => "needs files",
+        let counted = "use `lsmbench run` in counted mode";
+        let (reason, remedy) = match &phase.work {
+            _ if phase.family.is_some() => ("has a family of its own", counted),
+            Work::Roles(_) => ("has roles", "use `lsmbench run` in timed mode"),
+            Work::Replay(_) => ("replays a trace", counted),
+            Work::Mixed(mixed) if mixed.has(Kind::DeleteRange) => ("deletes ranges of keys", counted),
+            Work::Mixed(mixed) if mixed.has(Kind::SingleDelete) => ("has single deletes", counted),
+            Work::Mixed(mixed) if mixed.has(Kind::Merge) => ("merges operands", counted),
+            Work::Mixed(mixed) if mixed.mix.has(Kind::Prefix) => ("has prefix scans", counted),
+            Work::Mixed(mixed) if mixed.mix.has(Kind::PutIfAbsent) => {
+                ("puts values only if keys are absent", counted)
+            }
+            Work::Mixed(mixed) if mixed.operations.is_none() => {
+                ("ends after a time", "set operations instead of seconds")
+            }
+            Work::Load(load) if load.keys.is_none() => ("inserts the keys of a trace", counted),
+            Work::Step(StoreStep::Reopen | StoreStep::Checkpoint | StoreStep::DropCaches) => {
+                ("needs files", counted)
+            }
             _ => continue,
         };
         return Err(Problem::new(format!(
-            "phase \"{}\" {reason}, which cannot be simulated; use `lsmbench run` in counted mode",
+            "phase \"{}\" {reason}, which cannot be simulated; {remedy}",
             phase.name
         )));
     }

@@ -47,7 +47,7 @@ pub(crate) fn pages(sources: &SiteSources<'_>) -> Outcome<Vec<SiteFile>> {
     Ok(done.into_values().collect())
 }
 
-/// Returns the page of a document, next to the table of contents.
+/// Renders a document as a page. The table of contents is beside the text.
 fn page(sources: &SiteSources<'_>, document: &Path, text: &str, summary: &str) -> SiteFile {
     let path = address(document).unwrap_or_default();
     let rendered = Markdown::of(text, &|link| target(sources.root, document, link));

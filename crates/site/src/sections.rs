@@ -22,7 +22,7 @@ const RAW: [&str; 2] = ["script", "style"];
 /// The elements of headings.
 const HEADINGS: [&str; 4] = ["h1", "h2", "h3", "h4"];
 
-/// Elements inside of a line. The words on both sides of their tags can be parts of one word.
+/// Elements inside of a line. A tag of these elements does not separate words: `a<b>b</b>` is one word.
 const INLINE: [&str; 7] = ["a", "b", "code", "em", "i", "span", "strong"];
 
 /// The state of the parser that splits a page into sections.

@@ -147,7 +147,8 @@ impl TableView for Part<'_> {
     }
 }
 
-/// The layouts "binary" and "eytzinger" of one SSTable.
+/// The fence of one SSTable, in the layouts "binary" and "eytzinger". The fence counts its searches, and each search
+/// uses one of the two layouts.
 struct ByAccessFence {
     /// The layouts "binary" and "eytzinger".
     layouts: [Box<dyn Fence>; 2],

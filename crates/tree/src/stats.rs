@@ -64,7 +64,7 @@ counters! {
     bytes_written,
     /// Probes of filters of the level by gets.
     filter_probes,
-    /// Filter probes by gets in the level that had the answer "maybe".
+    /// Probes of filters of the level by gets, to which the filter answered "maybe".
     filter_passes,
     /// Filters of the level that answered "maybe" for a key that is not in their SSTable.
     filter_false_positives,

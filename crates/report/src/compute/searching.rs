@@ -65,7 +65,8 @@ pub(super) fn eytzinger_found(with: &Arguments<'_>) -> Result<f64, String> {
     Ok((0..keys).filter(|key| finds(&array, *key)).count() as f64)
 }
 
-/// Counts the positions, out of 2^bits, at which the bit-reversed order and the level order have the same key.
+/// Counts the positions p of an array of 2^bits keys at which the level order (Eytzinger) stores the key reverse(p).
+/// `reverse` reverses the lowest `bits` bits.
 pub(super) fn level_order_places(with: &Arguments<'_>) -> Result<f64, String> {
     let bits = with.count("bits")?.clamp(1, 20) as u32;
     let reversed = |place: usize| place.reverse_bits() >> (usize::BITS - bits);

@@ -150,7 +150,8 @@ fn endings(sectors: u32) -> Option<u64> {
     2u64.checked_shl(sectors)?.checked_sub(1).filter(|_| sectors < 63)
 }
 
-/// Returns the file in the state `choice`. The largest number is the state in which the file is complete.
+/// Returns the file in the state with the number `choice`, from 0. In the state with the largest number, all unsynced
+/// bytes are on the disk.
 fn ending(inode: &Inode, choice: u64) -> Inode {
     let end = (choice + 1).ilog2() as usize;
     let written = choice + 1 - (1 << end);

@@ -6,7 +6,7 @@ use tree::{Design, Error, Result};
 use super::families::TimedFamiliesMaker;
 use super::store::{SharedMaker, TimedMaker};
 
-/// A kind of store on which a race can run.
+/// A configuration of a store that the concurrency test `torture race` can open.
 pub struct Contestant {
     /// The name of the kind.
     pub name: String,

@@ -56,7 +56,7 @@ impl ReadAhead {
     }
 
     /// Returns the number of blocks to read now, at least one. `left` returns the number of blocks of the table that
-    /// can have keys of the range. The function calls `left` once per table.
+    /// can have keys of the range. The function calls `left` at most once per table.
     pub(super) fn wanted(&mut self, left: impl FnOnce() -> u32) -> u32 {
         if self.next <= 1 {
             return 1;

@@ -25,7 +25,7 @@ pub(crate) enum BlockReads {
     /// Reads many blocks at once and without the cache, for compactions. In this mode, the cursor can only read
     /// forward.
     Streaming,
-    /// Reads single blocks without the cache, for keys at distant positions.
+    /// Reads one block at a time without the cache, for seeks to keys that are far apart.
     Single,
 }
 
@@ -354,7 +354,8 @@ impl<'t> RunCursor<'t> {
         self.cursor.is_tombstone()
     }
 
-    /// Moves to the first entry of the next block that has entries. Returns `false` at the end of the run.
+    /// Moves to the next block with entries in the direction of the cursor, and to its first entry in this direction.
+    /// Returns `false` at the end of the run.
     #[inline(never)]
     fn advance_block(&mut self, counters: &AllCounters) -> Result<bool> {
         loop {

@@ -108,8 +108,8 @@ impl EngineTables {
         self.laid(corner, &titles, rows)
     }
 
-    /// Renders a table with one row per line and the column titles `titles`. `row` returns the Markdown fields of a
-    /// line. Omits lines without any value. Returns an empty text if no line has a value.
+    /// Renders a table with one row per engine and the column titles `titles`. `row` returns the cells of an engine.
+    /// Omits engines without any value. Returns an empty text if no engine has a value.
     fn laid(&self, corner: &str, titles: &[String], row: impl Fn(&Line) -> Vec<String>) -> String {
         let rows = self.lines.iter().map(|line| (line, row(line)));
         let rows: Vec<(&Line, Vec<String>)> =

@@ -190,7 +190,7 @@ fn of_catalog(page: &mut String, listed: &Listed) {
     }
 }
 
-/// Returns the page about the keys of workloads, and about the catalogs for their values.
+/// Returns the reference page of workloads: the TOML keys, and the variants that each key accepts.
 fn workloads(catalogs: &[&Listed]) -> String {
     let mut page = head(
         "Workloads",

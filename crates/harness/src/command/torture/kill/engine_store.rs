@@ -54,7 +54,7 @@ fn commit_limits(engine: &dyn Engine, opening: &Opening) -> CommitLimits {
 /// Opens the store, and writes to it until the process is killed or all writes are done.
 ///
 /// # Errors
-/// The orders are invalid, or the engine returns an error.
+/// The instructions for the writer process are invalid, or the engine returns an error.
 pub(super) fn write(orders: &EngineOrders) -> std::result::Result<(), String> {
     let (engine, opening) = opening(orders)?;
     let limits = commit_limits(&*engine, &opening);

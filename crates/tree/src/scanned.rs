@@ -39,17 +39,34 @@
 use std::path::Path;
 
 use storage::{Purpose, Storage};
+use types::SequenceNumber;
 
+use crate::design::ManifestPlace;
 use crate::error::{Error, Result};
+use crate::inner::Inner;
 use crate::manifest::{RunState, State};
 use crate::seals::Seals;
 use crate::table::SequenceRange;
+use crate::version::Version;
 
 /// The identity in the seals of all stores without a manifest. A store with a manifest has a random identity.
 const IDENTITY: u64 = u64::from_le_bytes(*b"scanned\0");
 
 /// The name of a file that exists while a directory has only a part of a store without a manifest.
 pub(crate) const INCOMPLETE: &str = "incomplete.tmp";
+
+impl Inner {
+    /// Returns whether the tree has no manifest.
+    pub(crate) fn is_scanned(&self) -> bool {
+        self.context.options.table.manifest == ManifestPlace::None
+    }
+
+    /// Returns the last sequence number in the names of a version's SSTables. Returns 0 if there is no such name.
+    pub(crate) fn last_in_tables(&self, version: &Version) -> SequenceNumber {
+        let sequences = version.tables().filter_map(|table| self.context.names.sequences(table.id()));
+        sequences.map(|sequences| sequences.last).max().unwrap_or(0)
+    }
+}
 
 /// Returns the seals of the files of a store without a manifest.
 pub(crate) fn seals() -> Seals {

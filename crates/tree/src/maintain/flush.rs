@@ -11,14 +11,14 @@ use super::combine::combine_in_memtable;
 use super::install::Change;
 use super::run_writer::RunWriter;
 use super::workers::PanicWatch;
-use crate::design::{InlineWork, ManifestPlace};
+use crate::design::InlineWork;
 use crate::error::Result;
 use crate::inner::{Inner, Mode};
 use crate::memory::Slot;
 use crate::merge_operands::{is_operand, unmarked};
 use crate::single_deletes::{SortedSingleDeletes, resolve};
 use crate::table::SequenceRange;
-use crate::version::{TableRef, Version};
+use crate::version::TableRef;
 use crate::wal;
 
 impl Inner {
@@ -93,17 +93,6 @@ impl Inner {
         counters.flush_bytes.add(bytes);
         counters.level(0).bytes_written.add(bytes);
         Ok(tables)
-    }
-
-    /// Returns whether the tree has no manifest.
-    pub(crate) fn is_scanned(&self) -> bool {
-        self.context.options.table.manifest == ManifestPlace::None
-    }
-
-    /// Returns the last sequence number in the names of a version's SSTables. Returns 0 if there is no such name.
-    pub(crate) fn last_in_tables(&self, version: &Version) -> SequenceNumber {
-        let sequences = version.tables().filter_map(|table| self.context.names.sequences(table.id()));
-        sequences.map(|sequences| sequences.last).max().unwrap_or(0)
     }
 
     /// Decides how a flush stores the newest version of a key. Returns `None` if the flush omits the key, because a

@@ -79,9 +79,10 @@ impl FromStr for CorruptionPoint {
         };
         let place = if let [seed, ending, image] = parts[..] { place(seed, ending, image) } else { None };
         place.ok_or_else(|| {
+            let endings = Ending::ALL.map(|ending| ending.to_string()).join(", ");
             format!(
                 "\"{text}\" does not name a corrupted image; write SEED:ENDING:NUMBER, such as \
-                 7:stopped:12. Valid endings: closed, stopped, set-aside, copied"
+                 7:stopped:12. Valid endings: {endings}"
             )
         })
     }
@@ -131,7 +132,7 @@ pub fn replay(subject: &StoreKind, place: CorruptionPoint) -> Result<CorruptionS
     let all = live(subject, place.seed).map_err(|violation| violation.to_string())?;
     let store_image = all.iter().find(|store_image| store_image.ending == place.ending);
     let store_image = store_image
-        .ok_or_else(|| format!("no history leaves a store with the ending \"{}\"", place.ending))?;
+        .ok_or_else(|| format!("seed {} gives no store with the ending \"{}\"", place.seed, place.ending))?;
     let images = images_of(subject, place.seed, store_image);
     let Some(corruptions) = images.get(place.image) else {
         let count = images.len();

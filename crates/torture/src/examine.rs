@@ -229,7 +229,10 @@ fn explain(script: &Script, promise: &RangeInclusive<usize>, content: &Content) 
     let back = content.keys().any(|key| !expected.contains_key(key));
     let lost = expected.iter().any(|(key, value)| content.get(key) != Some(value));
     let check = if back && !lost { Check::Deletion } else { Check::Order };
-    Violation::new(check, format!("difference from the content after commit {newest}: {text}"))
+    Violation::new(
+        check,
+        format!("the store does not contain the expected data after commit {newest}: {text}"),
+    )
 }
 
 /// Describes the first difference between two contents.

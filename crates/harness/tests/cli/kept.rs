@@ -125,8 +125,8 @@ fn what_was_measured_with_an_engine_outlives_a_machine_without_it() {
     report(&bench);
     let rows = measure_elsewhere(&bench);
     let answer = report(&bench);
-    let told = "e1: rocks was not measured, so kept/e1 keeps its earlier results; to replace them, remove";
-    assert!(answer.err.contains(told), "{}", answer.err);
+    let note = "e1: rocks was not measured, so kept/e1 keeps its earlier results; to replace them, remove";
+    assert!(answer.err.contains(note), "{}", answer.err);
     assert_eq!(fs::read_to_string(kept(&bench).runs()).unwrap(), rows);
     let page = bench.read("kept/report/a.md");
     assert!(page.contains("* engine rocks 9.9.9 (librocksdb.so); not equal: sizes of levels\n"), "{page}");
@@ -150,13 +150,13 @@ fn what_was_measured_of_another_version_goes_aloud() {
     measure_elsewhere(&bench);
     bench.write("a/e1.toml", ANSWER.replace("bytes = 20", "bytes = 30"));
     let answer = report(&bench);
-    let told = "e1: rocks was not measured; kept/e1 had results of another version of the experiment, so they were replaced";
-    assert!(answer.err.contains(told), "{}", answer.err);
+    let note = "e1: rocks was not measured; kept/e1 had results of another version of the experiment, so they were replaced";
+    assert!(answer.err.contains(note), "{}", answer.err);
     assert!(!fs::read_to_string(kept(&bench).runs()).unwrap().contains("rocks"));
     measure_elsewhere(&bench);
     let answer = bench.run(&[&REPORT[..], &["--quick"]].concat()).expect(0);
-    let told = "kept/e1 had results of a run of another size, so they were replaced";
-    assert!(answer.err.contains(told), "{}", answer.err);
+    let note = "kept/e1 had results of a run of another size, so they were replaced";
+    assert!(answer.err.contains(note), "{}", answer.err);
 }
 
 #[test]

@@ -136,7 +136,7 @@ fn note<'a>(before: &Cluster<'a>, behind: &Cluster<'a>, order: &mut Order<'a>) {
 }
 
 fn disorder(key: Key, a: &Cluster<'_>, b: &Cluster<'_>) -> Violation {
-    let told = |cluster: &Cluster<'_>| {
+    let shown = |cluster: &Cluster<'_>| {
         let first = cluster.operations().min_by_key(|at| at.operation.returned);
         let last = cluster.operations().max_by_key(|at| at.operation.called);
         let mut ends: Vec<String> = first.into_iter().chain(last).map(|at| at.to_string()).collect();
@@ -147,7 +147,7 @@ fn disorder(key: Key, a: &Cluster<'_>, b: &Cluster<'_>) -> Violation {
     let check = if is_of_delete { Check::Deletion } else { Check::Register };
     Violation::new(
         check,
-        format!("two versions of key {key} each precede the other: {}; and {}", told(a), told(b)),
+        format!("two versions of key {key} each precede the other: {}; and {}", shown(a), shown(b)),
     )
 }
 

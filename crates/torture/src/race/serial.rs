@@ -11,7 +11,7 @@ use super::history::{At, History, OperationKind};
 use crate::violation::{Check, Violation};
 
 /// The maximum number of operations of a cycle that are printed.
-const MOST_TOLD: usize = 6;
+const MOST_SHOWN: usize = 6;
 /// The maximum number of nodes from which a cycle is searched.
 const MOST_STARTS: usize = 64;
 
@@ -95,8 +95,8 @@ impl<'a> Order<'a> {
             Some(operations.collect::<Vec<_>>())
         });
         let shortest = ways.min_by_key(Vec::len).unwrap_or_default();
-        let told: Vec<String> = shortest.iter().take(MOST_TOLD).map(ToString::to_string).collect();
-        Violation::new(Check::Serial, format!("cycle: {}", told.join("; before ")))
+        let shown: Vec<String> = shortest.iter().take(MOST_SHOWN).map(ToString::to_string).collect();
+        Violation::new(Check::Serial, format!("cycle: {}", shown.join("; before ")))
     }
 
     /// Returns the shortest path from a node to itself. `None` if there is none.

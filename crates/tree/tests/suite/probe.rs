@@ -185,10 +185,10 @@ pub(crate) fn is_a(path: impl AsRef<Path>, ending: &str) -> bool {
     path.as_ref().extension().is_some_and(|extension| extension == ending)
 }
 
-/// Runs `work` on its own thread. The test fails if `work` takes longer than a minute. `what` names the work in the
+/// Runs `work` on its own thread. The test fails if `work` takes longer than five minutes. `what` names the work in the
 /// failure message.
 pub(crate) fn in_time<R: Send + 'static>(what: &str, work: impl FnOnce() -> R + Send + 'static) -> R {
-    const LIMIT: Duration = Duration::from_mins(1);
+    const LIMIT: Duration = Duration::from_mins(5);
     let (done, outcome) = mpsc::channel();
     let thread = thread::spawn(move || done.send(work()).is_ok());
     match outcome.recv_timeout(LIMIT) {

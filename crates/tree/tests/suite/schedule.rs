@@ -23,13 +23,20 @@ const MOST_WAIT: Duration = Duration::from_millis(300);
 
 const KEYS: u64 = 4000;
 
+/// The least number of times for which all keys are written.
+const LEAST_ROUNDS: u64 = 3;
+
+/// The largest number of times for which all keys are written.
+const MOST_ROUNDS: u64 = 30;
+
 fn key(number: u64) -> Vec<u8> {
     format!("key{:06}", number * 7919 % KEYS).into_bytes()
 }
 
 /// Writes and overwrites keys. A compaction into level 3 or a deeper level waits at its first SSTable until
-/// [`FLUSHES`] memtables are flushed. Checks that the tree then contains the newest values.
-fn write_during_deep_compactions(threads: &str) -> Counts {
+/// [`FLUSHES`] memtables are flushed. Stops when compactions of level 0 have preempted at least `preempting` others.
+/// Checks that the tree then contains the newest values.
+fn write_during_deep_compactions(threads: &str, preempting: u64) -> Counts {
     let flushed = Arc::new(AtomicUsize::new(0));
     let disk = Probe::new(move |_, operation, path| {
         if operation != FileOperation::Create || !is_a(path, "bin") {
@@ -61,13 +68,17 @@ fn write_during_deep_compactions(threads: &str) -> Counts {
     );
     let tree = open(&small_design(&text), Mode::Timed, &storage, Path::new(DIRECTORY));
     in_time("a preempted compaction", move || {
-        for round in 0..3u64 {
+        let mut round = 0;
+        let is_done =
+            |round| round >= LEAST_ROUNDS && tree.stats().counts.preempting_compactions >= preempting;
+        while round < MOST_ROUNDS && !is_done(round) {
+            round += 1;
             (0..KEYS).for_each(|number| tree.put(&key(number), &(round + number).to_be_bytes()).unwrap());
         }
         tree.settle().unwrap();
         for number in 0..KEYS {
             let value = tree.get(&key(number)).unwrap();
-            assert_eq!(value, Some((2 + number).to_be_bytes().to_vec()), "key {number}");
+            assert_eq!(value, Some((round + number).to_be_bytes().to_vec()), "key {number}");
         }
         let stats = tree.stats();
         let read: u64 = stats.level_counts.iter().map(|level| level.bytes_read).sum();
@@ -79,9 +90,9 @@ fn write_during_deep_compactions(threads: &str) -> Counts {
 #[test]
 fn level_0_does_not_wait_for_a_deep_compaction() {
     for more in ["", ", max_subcompactions = 3"] {
-        let silk = write_during_deep_compactions(&format!("schedule = \"silk\"{more}"));
-        assert!(silk.preempting_compactions > 2, "{more}: {silk:?}");
-        let in_order = write_during_deep_compactions(&format!("schedule = \"in-order\"{more}"));
+        let silk = write_during_deep_compactions(&format!("schedule = \"silk\"{more}"), 3);
+        assert!(silk.preempting_compactions >= 3, "{more}: {silk:?}");
+        let in_order = write_during_deep_compactions(&format!("schedule = \"in-order\"{more}"), 0);
         assert_eq!(in_order.preempting_compactions, 0, "{more}");
     }
 }

@@ -50,11 +50,15 @@ impl FoldedStacks {
     }
 
     /// Returns the CPU time of each function itself, in nanoseconds. The time of the functions that it calls is not
-    /// included.
-    pub fn self_ns(&self) -> BTreeMap<&str, u64> {
+    /// included. If the name of a function does not contain `own`, its time is split by the innermost function above it
+    /// in the stack whose name contains `own`. This second name is `None` if no such function is above it.
+    pub fn self_ns(&self, own: &str) -> BTreeMap<(&str, Option<&str>), u64> {
         let mut functions = BTreeMap::new();
         for (stack, ns) in &self.stacks {
-            *functions.entry(stack.rsplit(SEPARATOR).next().unwrap_or_default()).or_default() += ns;
+            let mut names = stack.rsplit(SEPARATOR);
+            let function = names.next().unwrap_or_default();
+            let caller = names.find(|name| name.contains(own)).filter(|_| !function.contains(own));
+            *functions.entry((function, caller)).or_default() += ns;
         }
         functions
     }
@@ -103,7 +107,9 @@ mod tests {
         stacks.add(["main"], 7);
         stacks.add([], 9);
         assert_eq!(stacks.total_ns(), 157);
-        assert_eq!(stacks.self_ns(), BTreeMap::from([("get<[u8, 4]>", 150), ("main", 7)]));
+        assert_eq!(stacks.self_ns(""), BTreeMap::from([(("get<[u8, 4]>", None), 150), (("main", None), 7)]));
+        let split = BTreeMap::from([(("get<[u8, 4]>", Some("main")), 150), (("main", None), 7)]);
+        assert_eq!(stacks.self_ns("main"), split);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cell-0.folded");
         stacks.write(&path).unwrap();

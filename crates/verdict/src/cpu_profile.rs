@@ -17,6 +17,10 @@ const LEAST_SHARE: f64 = 0.05;
 /// A summary names a function only if the difference of its CPU times is at least this number of standard errors.
 const LEAST_ERRORS: f64 = 3.0;
 
+/// A part of the full name of each function of lsmbench. For other functions, such as `memcmp`, a summary also names the
+/// function of lsmbench that they work for.
+const OWN: &str = "lsmbench_";
+
 /// The CPU profile of one configuration in one phase.
 #[derive(Clone, Debug, Default)]
 pub struct CpuProfile {
@@ -32,15 +36,28 @@ pub struct CpuProfile {
 }
 
 /// The difference in the CPU time of one function between two profiles. The CPU time does not include the functions
-/// that this function calls.
+/// that this function calls. A function of a library has one difference for each function of lsmbench that it works for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FunctionDifference {
     /// The full name of the function.
     pub function: String,
+    /// The full name of the innermost function of lsmbench above this function in the stack. `None` if the function is
+    /// itself a function of lsmbench, or if no function above it is.
+    pub caller: Option<String>,
     /// CPU time of the candidate minus CPU time of the baseline, per operation, in nanoseconds.
     pub difference_ns: f64,
     /// The standard error of the difference per operation, computed from the numbers of samples, in nanoseconds.
     pub error_ns: f64,
+}
+
+impl FunctionDifference {
+    /// Returns the short name of the function, followed by the short name of its caller if there is one.
+    fn short_name(&self) -> String {
+        let name = short_name(&self.function);
+        self.caller
+            .as_ref()
+            .map_or_else(|| name.clone(), |caller| format!("{name} in {}", short_name(caller)))
+    }
 }
 
 impl CpuProfile {
@@ -58,16 +75,17 @@ impl CpuProfile {
     /// difference first. The standard errors assume that the number of samples of a function has a Poisson
     /// distribution.
     pub fn against(&self, baseline: &Self) -> Vec<FunctionDifference> {
-        let [own, base] = [self, baseline].map(|profile| profile.stacks.self_ns());
-        let functions: BTreeSet<&str> = own.keys().chain(base.keys()).copied().collect();
+        let [own, base] = [self, baseline].map(|profile| profile.stacks.self_ns(OWN));
+        let functions: BTreeSet<(&str, Option<&str>)> = own.keys().chain(base.keys()).copied().collect();
         let per_operation = |ns: Option<&u64>, profile: &Self| {
             ns.copied().unwrap_or(0) as f64 / profile.operations.max(1) as f64
         };
-        let difference = |function: &str| {
-            let new = per_operation(own.get(function), self);
-            let old = per_operation(base.get(function), baseline);
+        let difference = |of: (&str, Option<&str>)| {
+            let new = per_operation(own.get(&of), self);
+            let old = per_operation(base.get(&of), baseline);
             FunctionDifference {
-                function: function.to_owned(),
+                function: of.0.to_owned(),
+                caller: of.1.map(str::to_owned),
                 difference_ns: new - old,
                 error_ns: (new * self.weight() + old * baseline.weight()).sqrt(),
             }
@@ -104,7 +122,7 @@ impl CpuProfile {
                 .map(|of| {
                     let size = of.difference_ns.abs();
                     let share = percent(size / sum);
-                    format!("{} ({}, {share} of the {total})", short_name(&of.function), ns(size))
+                    format!("{} ({}, {share} of the {total})", of.short_name(), ns(size))
                 })
                 .collect();
             if !named.is_empty() {
@@ -174,6 +192,20 @@ mod tests {
         assert!(!text.contains("get (") && slow.against(&fast)[2].error_ns > 2.0, "{text}");
         let equal = slow.summary(&slow, "get");
         assert!(equal.ends_with("No function differs by more than the sampling error."), "{equal}");
+    }
+
+    #[test]
+    fn a_library_function_is_named_with_the_function_that_it_works_for() {
+        let mut slow = profile("slow", &[]);
+        slow.stacks.add(["main", "lsmbench_memtable::vector::get", "core::fold", "memcmp"], 700_000_000);
+        slow.stacks.add(["main", "memcmp"], 200_000_000);
+        slow.stacks
+            .add(["main", "lsmbench_memtable::vector::get", "lsmbench_memtable::key::read"], 100_000_000);
+        slow.samples = 1000;
+        let text = slow.summary(&profile("fast", &[]), "get");
+        let named = "more CPU time: memcmp in vector::get (700 ns, 70.0% of the increase), memcmp (200 ns, 20.0% of \
+                     the increase), key::read (100 ns, 10.0% of the increase).";
+        assert!(text.ends_with(named), "{text}");
     }
 
     #[test]

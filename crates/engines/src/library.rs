@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use memchr::memmem;
 use object::{Architecture, Object, ObjectSection, ObjectSymbol};
 
 use crate::engine::{Identity, Missing};
@@ -155,7 +156,8 @@ fn names_functions(strings: &[u8], namespace: &str) -> bool {
 
 /// Whether machine code contains the 8-byte `crc32` instruction: `f2`, a prefix for wide operands, `0f 38 f1`.
 fn has_checksum_instruction(code: &[u8]) -> bool {
-    code.windows(5).any(|at| at[2..] == [0x0f, 0x38, 0xf1] && at[0] == 0xf2 && (0x48..=0x4f).contains(&at[1]))
+    let ends = memmem::find_iter(code, &[0x0f, 0x38, 0xf1]);
+    ends.map(|at| &code[..at]).any(|before| matches!(before, [.., 0xf2, 0x48..=0x4f]))
 }
 
 /// Whether the debug information shows that no part of the library was compiled with an optimization flag. `false`

@@ -25,6 +25,8 @@ pub static EXPECTATIONS: &[Expectation] = &[
     theory(&c::FPR, &c::EXPECTED_FPR, Some(&c::FPR_RESIDUAL)),
     theory(&c::WRITE_AMP_SETTLED, &c::EXPECTED_WRITE_AMP, Some(&c::WRITE_AMP_RESIDUAL)),
     theory(&c::WRITE_AMP, &c::EXPECTED_WRITE_AMP, Some(&c::WRITE_AMP_RESIDUAL)),
+    theory(&c::BLOB_BYTES_WRITTEN, &c::EXPECTED_BLOB_BYTES_WRITTEN, Some(&c::BLOB_BYTES_RESIDUAL)),
+    theory(&c::BLOB_LIVE_SHARE, &c::EXPECTED_BLOB_LIVE_SHARE, None),
     theory(&c::RUNS_SETTLED, &c::EXPECTED_RUNS, None),
     theory(&c::RUNS, &c::EXPECTED_RUNS, None),
     theory(&c::LEVELS_SETTLED, &c::EXPECTED_LEVELS, None),

@@ -18,6 +18,12 @@ pub fn picks_tables(policy: &Choice) -> bool {
 /// Returns the number of bytes that flushes and compactions write per flushed byte, after `flushes` flushes of distinct
 /// keys into an empty tree. Returns `None` for a policy without a closed form, and for 0 flushes.
 pub fn write_amp(policy: &Choice, flushes: u64) -> Option<f64> {
+    write_amp_of(policy, flushes, 1.0)
+}
+
+/// Returns the result of [`write_amp`] for flushes whose SSTables have a size of `flush_buffers` buffers. If values are
+/// apart from their keys, this number is below 1. The policy must have such a form (see [`has_form_of_part`]).
+pub(crate) fn write_amp_of(policy: &Choice, flushes: u64, flush_buffers: f64) -> Option<f64> {
     if flushes == 0 {
         return None;
     }
@@ -26,9 +32,10 @@ pub fn write_amp(policy: &Choice, flushes: u64) -> Option<f64> {
     let buffers = match policy.kind() {
         "none" | "fifo" => 0,
         "leveled" | "leveled-partial" | "l0-tiered" => {
-            leveled(flushes, ratio?, count(policy, "level0_runs")?, level1_buffers(policy, ratio?)).0
+            let level1 = level1_buffers(policy, ratio?) / flush_buffers;
+            leveled(flushes, ratio?, count(policy, "level0_runs")?, level1).0
         }
-        "multi-level" => multi_level(flushes, ratio?, count(policy, "level0_runs")?),
+        "multi-level" => multi_level(flushes, ratio?, count(policy, "level0_runs")?, flush_buffers),
         "golden" => leveled(flushes, number(policy, "growth")?, 2, number(policy, "growth")?).0,
         "one-leveling" => leveled(flushes, ratio?, whole?, ratio? * ratio?).0,
         "tiered" => rounded_down(flushes, whole?),
@@ -64,12 +71,17 @@ pub fn write_amp(policy: &Choice, flushes: u64) -> Option<f64> {
 /// no closed form. The number of buffers in level i is the i-th digit of the number of flushes in base T. In a leveled
 /// tree, all buffers of a level form one run. In a tiered tree, each buffer is one run of its level.
 pub fn levels_and_runs(policy: &Choice, flushes: u64) -> Option<(u64, u64)> {
+    levels_and_runs_of(policy, flushes, 1.0)
+}
+
+/// Returns the result of [`levels_and_runs`] for flushes whose SSTables have a size of `flush_buffers` buffers.
+pub(crate) fn levels_and_runs_of(policy: &Choice, flushes: u64, flush_buffers: f64) -> Option<(u64, u64)> {
     let whole = count(policy, "size_ratio");
     Some(match policy.kind() {
         "none" => (u64::from(flushes > 0), flushes),
         "leveled" | "l0-tiered" | "leveled-partial" | "multi-level" => {
             let ratio = number(policy, "size_ratio")?;
-            let level1 = level1_buffers(policy, ratio);
+            let level1 = level1_buffers(policy, ratio) / flush_buffers;
             let (_, filled, waiting) = leveled(flushes, ratio, count(policy, "level0_runs")?, level1);
             (filled + u64::from(waiting > 0), filled + waiting)
         }
@@ -93,6 +105,32 @@ pub fn levels_and_runs(policy: &Choice, flushes: u64) -> Option<(u64, u64)> {
         }
         _ => return None,
     })
+}
+
+/// Returns whether the forms of a policy are valid for flushes of a part of a buffer. This is true for policies that
+/// count runs, and for leveled policies, whose levels then have more flushes.
+pub(crate) fn has_form_of_part(policy: &Choice) -> bool {
+    !picks_tables(policy) && !matches!(policy.kind(), "lazy-leveled" | "horizontal" | "time-window" | "fifo")
+}
+
+/// Returns the number of flushes between two compactions into the largest level, while random keys of a leveled tree are
+/// overwritten. `buffers` is the size of all keys with their pointers, and `flush_buffers` is the size of a flush, both
+/// in buffers. A level above the largest level is compacted when the distinct keys of its flushes fill the level. Of N
+/// keys, k flushes of n keys overwrite N·(1 − (1 − n / N)^k) distinct keys. Returns `None` for any policy other than
+/// leveled compaction of whole levels.
+pub fn flushes_per_merge(policy: &Choice, buffers: f64, flush_buffers: f64) -> Option<u64> {
+    let is_flush = flush_buffers > 0.0 && flush_buffers < buffers;
+    if !matches!(policy.kind(), "leveled" | "l0-tiered") || picks_tables(policy) || !is_flush {
+        return None;
+    }
+    let ratio = number(policy, "size_ratio").filter(|ratio| *ratio > 1.0)?;
+    let (mut arrival, mut capacity) = (count(policy, "level0_runs")?, level1_buffers(policy, ratio));
+    while capacity < buffers {
+        let flushes = (-capacity / buffers).ln_1p() / (-flush_buffers / buffers).ln_1p();
+        arrival *= (flushes / arrival as f64).ceil().max(1.0) as u64;
+        capacity *= ratio;
+    }
+    Some(arrival)
 }
 
 /// Returns an upper bound of the stored bytes per live byte, if every level is full and keys are overwritten. The bound
@@ -148,7 +186,7 @@ fn of_digits(mut number: u64, base: u64) -> (u64, u64) {
 
 /// Returns the value of the parameter `name` of a policy as a number. Returns `None` if the policy has no such
 /// parameter, or if the value is not a number.
-fn number(policy: &Choice, name: &str) -> Option<f64> {
+pub(crate) fn number(policy: &Choice, name: &str) -> Option<f64> {
     let value = policy.params().get(name)?;
     value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64))
 }
@@ -200,8 +238,8 @@ fn leveled(flushes: u64, size_ratio: f64, level0_runs: u64, mut capacity: f64) -
 /// Returns the number of buffers that the compactions of a multi-level policy write. In a leveled tree, the arrival
 /// that fills a level is first merged into the level, and then compacted into the next level. A multi-level policy
 /// writes this arrival only to the next level.
-fn multi_level(flushes: u64, size_ratio: f64, level0_runs: u64) -> u64 {
-    let (mut writes, mut arrival, mut capacity) = (0, level0_runs, size_ratio);
+fn multi_level(flushes: u64, size_ratio: f64, level0_runs: u64, flush_buffers: f64) -> u64 {
+    let (mut writes, mut arrival, mut capacity) = (0, level0_runs, size_ratio / flush_buffers);
     let mut moved_first = u64::from(level0_runs == 1);
     while flushes >= arrival {
         let sum = |arrivals: u64| (arrivals * (arrivals + 1) / 2).saturating_sub(moved_first);

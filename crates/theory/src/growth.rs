@@ -5,7 +5,9 @@ use catalog::{Choice, ChoiceError};
 use compaction::{CATALOG, SimulatedLoad, SimulationError, Simulator, simulate};
 use thiserror::Error;
 
-use crate::forms::{levels_and_runs, picks_tables, write_amp};
+use crate::forms::{
+    has_form_of_part, levels_and_runs, levels_and_runs_of, picks_tables, write_amp, write_amp_of,
+};
 
 /// The state of a tree after a number of flushes and all due compactions.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,6 +55,15 @@ pub fn growth(policy: &Choice, load: SimulatedLoad, flushes: u64) -> Result<Grow
     let levels = report.levels.iter().filter(|level| level.runs > 0).count() as u64;
     let written = (report.flush_bytes + report.compaction_bytes_written) as f64;
     Ok(Growth { write_amp: written / report.flush_bytes as f64, levels, runs: report.runs() as u64 })
+}
+
+/// Returns the state of a tree after `flushes` flushes of distinct keys, if the SSTables of a flush have a size of
+/// `flush_buffers` memtables. This size is below 1 if flushes write values to blob files. Returns `None` if the policy
+/// has no closed form for such flushes, or compacts single SSTables.
+pub fn separated_growth(policy: &Choice, flushes: u64, flush_buffers: f64) -> Option<Growth> {
+    let is_known = has_form_of_part(policy) && flush_buffers > 0.0;
+    let (levels, runs) = levels_and_runs_of(policy, flushes, flush_buffers).filter(|_| is_known)?;
+    Some(Growth { write_amp: write_amp_of(policy, flushes, flush_buffers)?, levels, runs })
 }
 
 /// Returns the mean number of sorted runs of a tree with `policy` over a range of flushes. For each number of flushes

@@ -3,6 +3,8 @@
 //!
 //! * [`Growth`]: the write amplification, the levels and the runs of a compaction policy after a number of flushes. The
 //!   values are exact. They come from a closed form, or from the compaction simulator if no closed form is known.
+//! * [`separated_growth`] and [`separated_write_amp`]: the writes of a load with values in blob files. [`collection`]: the
+//!   cost of garbage collection of blob files under random overwrites.
 //! * [`least_writes`]: the smallest number of bytes that any schedule with a number of runs can write.
 //! * [`Fluid`]: the textbook's cost model of a tree with T, K and Z: levels, writes, lookups, space.
 //! * [`KLsm`]: a tree with different numbers of runs per level and a partly filled last level: writes, lookups, scans.
@@ -31,10 +33,13 @@ mod moose;
 mod popularity;
 mod robust;
 mod ucs;
+mod values;
 
 pub use fluid::Fluid;
-pub use forms::{levels_and_runs, most_space_amp, picks_tables, textbook_write_amp, write_amp};
-pub use growth::{Growth, GrowthError, growth, has_form, mean_runs};
+pub use forms::{
+    flushes_per_merge, levels_and_runs, most_space_amp, picks_tables, textbook_write_amp, write_amp,
+};
+pub use growth::{Growth, GrowthError, growth, has_form, mean_runs, separated_growth};
 pub use hit_rate::Eviction;
 pub use horizontal::least_writes;
 pub use klsm::KLsm;
@@ -45,3 +50,4 @@ pub use moose::{best_ratios, best_runs, level_cost};
 pub use popularity::{PopularKeyOrder, Popularity};
 pub use robust::robust_cost;
 pub use ucs::UcsScaling;
+pub use values::{Collection, Overwrites, collection, separated_write_amp};

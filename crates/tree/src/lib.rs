@@ -85,6 +85,7 @@ pub mod wal;
 mod write;
 
 pub use batch::WriteBatch;
+pub use blob::{FOOTER_BYTES as BLOB_FOOTER_BYTES, record_bytes as blob_record_bytes};
 pub use checksum::Checksum;
 pub use design::{
     AXES, BackgroundThreads, BlockIndex, BlockOptions, DEPRECATIONS, Deprecation, Design, DesignError,

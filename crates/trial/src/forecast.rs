@@ -14,6 +14,7 @@ use workload::{
     CacheState, Extent, KEYS, KeyFormat, KeySource, Kind, Mixed, Order, Phase, PopularKeys, Work,
 };
 
+use super::blobs::Separation;
 use super::measured::Measured;
 use super::space;
 
@@ -29,12 +30,18 @@ const MOST_RECODED: f64 = 0.1;
 /// such searches, the requests do not follow the key distribution of the phase.
 const MOST_STRAYS: f64 = 0.05;
 
+/// The number of uniformly random overwrites per key after which blob files are in the steady state. Before, many files
+/// have the same age, because the load wrote them.
+const OVERWRITES_TO_STEADY: u64 = 4;
+
 /// The state from which the theoretical values of each phase of a trial are computed, one phase after the other.
 pub(super) struct Forecast {
     design: Design,
     format: Arc<dyn KeyFormat>,
     /// Whether the formulas may assume that each sorted run covers the whole key range, so that all runs overlap.
     overlaps: bool,
+    /// The number of uniformly random overwrites since the last write of another kind.
+    overwrites: u64,
     /// The key distribution of the phase that last filled the cache, and the number of keys in that phase. `None` if no
     /// phase has filled the cache.
     warm_with: Option<(String, u64)>,
@@ -51,13 +58,20 @@ impl Forecast {
     /// Creates the forecast for a tree with this design and with keys of this format.
     pub(super) fn new(design: Design, format: &Arc<dyn KeyFormat>) -> Self {
         let format = Arc::clone(format);
-        Self { design, format, overlaps: true, warm_with: None, blocks: None }
+        Self { design, format, overlaps: true, overwrites: 0, warm_with: None, blocks: None }
     }
 
     /// Records the writes of a phase. The order of these writes determines whether all sorted runs overlap. Called once
     /// per phase, also for the phases of a fixture.
     pub(super) fn pass(&mut self, phase: &Phase) {
         self.overlaps &= !self.format.ordered() || adds_anywhere(&phase.work);
+        match &phase.work {
+            Work::Mixed(mixed) if overwrites_evenly(mixed) => {
+                self.overwrites = self.overwrites.saturating_add(mixed.operations.unwrap_or(0));
+            }
+            _ if phase.may_write() => self.overwrites = 0,
+            _ => {}
+        }
     }
 
     /// Computes the expected values of a phase. Call this function for each phase in order. `from` contains the keys
@@ -82,6 +96,7 @@ impl Forecast {
             self.warm_with = None;
         }
         cells.extend(self.writes(phase, measured).unwrap_or_default());
+        cells.extend(self.collections(phase, from.keys, measured, live).unwrap_or_default());
         let settled = measured.settled.as_ref().map(|settled| &settled.stats);
         let bounds = live.zip(settled).and_then(|(live, settled)| space::bounds(&self.design, settled, live));
         cells.extend(bounds.unwrap_or_default());
@@ -108,10 +123,13 @@ impl Forecast {
             before.whole.count(&c::USER_BYTES_WRITTEN)? == 0 && before.whole.reading(&c::RUNS)? == 0;
         let (flushes, puts, user_bytes) =
             (done(&c::FLUSHES)?, done(&n::PUTS)?, done(&c::USER_BYTES_WRITTEN)?);
-        // The simulation has memtables of one size.
-        let is_simulated = self.design.keeps_values_inline() && !self.design.moves_memory();
-        if !is_first || !is_simulated || !only_adds(&phase.work) || flushes == 0 || puts == 0 {
+        // The forms assume memtables of one size.
+        if !is_first || self.design.moves_memory() || !only_adds(&phase.work) || flushes == 0 || puts == 0 {
             return None;
+        }
+        if !self.design.keeps_values_inline() {
+            let separation = Separation::of(&self.design, phase, user_bytes as f64 / puts as f64)?;
+            return separation.of_load(measured);
         }
         // If the codec compresses more at deeper levels, the number of bytes changes after the flush.
         let (read, written) = (done(&c::COMPACTION_BYTES_READ)?, done(&c::COMPACTION_BYTES_WRITTEN)?);
@@ -137,6 +155,27 @@ impl Forecast {
         cells.set(&c::EXPECTED_WRITE_AMP, expected.write_amp * flush_amp);
         cells.set(&c::EXPECTED_RUNS, expected.runs).set(&c::EXPECTED_LEVELS, expected.levels);
         Some(cells)
+    }
+
+    /// Computes the expected bytes of blob files in a phase that only overwrites uniformly random keys. Returns `None`
+    /// for any other phase, before the steady state, and for keys or values of different sizes.
+    fn collections(
+        &self,
+        phase: &Phase,
+        keys: u64,
+        measured: &Measured,
+        live: Option<u64>,
+    ) -> Option<Measurements> {
+        let Work::Mixed(mixed) = &phase.work else { return None };
+        let is_steady = keys > 1 && self.overwrites / keys >= OVERWRITES_TO_STEADY;
+        if !overwrites_evenly(mixed) || !is_steady || self.design.moves_memory() {
+            return None;
+        }
+        let done = |metric| measured.burst.whole.counted(metric, &measured.before.whole);
+        let user_bytes = done(&c::USER_BYTES_WRITTEN)? as f64 / done(&n::PUTS)?.max(1) as f64;
+        let is_even = (live? as f64 - keys as f64 * user_bytes).abs() < 0.5;
+        let separation = Separation::of(&self.design, phase, user_bytes).filter(|_| is_even)?;
+        separation.of_overwrites(keys as f64, measured)
     }
 
     /// Computes the expected number of blocks per get. The formula assumes that every searched run may contain the key.
@@ -257,6 +296,12 @@ fn only_adds(work: &Work) -> bool {
         Work::Mixed(mixed) => Kind::ALL.into_iter().all(|kind| mixed.mix.has(kind) == (kind == Kind::Insert)),
         Work::Roles(_) | Work::Replay(_) | Work::Step(_) => false,
     }
+}
+
+/// Returns whether a mix only overwrites keys, and draws each key with equal probability.
+fn overwrites_evenly(mixed: &Mixed) -> bool {
+    let is_uniform = matches!(&mixed.keys, KeySource::Drawn(law) if law.kind() == KEYS.baseline().kind());
+    is_uniform && Kind::ALL.into_iter().all(|kind| mixed.mix.has(kind) == (kind == Kind::Put))
 }
 
 /// Returns whether the written keys are spread over the whole key range. The result is valid only for key formats that

@@ -6,6 +6,7 @@
 //! experiment. The crate also checks the limits of plausible results ([`Limits`], [`mark`]), and measures the
 //! overhead of the measurement itself ([`harness_cost`], [`seam_costs`]).
 
+mod blobs;
 mod caches;
 mod component;
 mod configuration;

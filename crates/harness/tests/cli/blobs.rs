@@ -84,6 +84,116 @@ fn every_place_of_values_gives_the_answers_of_the_model_and_blob_files_write_les
     }
 }
 
+/// An experiment that overwrites random keys until garbage collection is in its steady state. Flushes, blob files and
+/// the time between two compactions are small in comparison with the store, and each blob file has at least 15 values.
+const STEADY: &str = r#"
+question = "What does garbage collection of blob files write?"
+[design]
+memtable   = { capacity = "16KiB" }
+compaction = { kind = "l0-tiered", level0_runs = 4, size_ratio = 4, level1_memtables = 64 }
+storage    = "memory"
+wal        = "none"
+[[phase]]
+name   = "load"
+insert = 4_000
+value  = { kind = "fixed", bytes = 256 }
+[[phase]]
+name       = "age"
+operations = 16_000
+mix        = { put = 1 }
+keys       = "uniform"
+value      = { kind = "fixed", bytes = 256 }
+[[phase]]
+name       = "overwrite"
+operations = 16_000
+mix        = { put = 1 }
+keys       = "uniform"
+value      = { kind = "fixed", bytes = 256 }
+[sweep]
+combine                       = "zip"
+"design.values"               = [
+    "blob-files(threshold=32, file_size=64KiB)",
+    "blob-files(threshold=32, file_size=64KiB, stale_share=0.3, relocation=apart)",
+    "value-log(file_size=64KiB)",
+    "value-log(file_size=512KiB, stale_share=0.5)",
+    "hash-partitioned(file_size=64KiB, partitions=4)",
+    "tiered-by-size(large=1KiB, file_size=512KiB)",
+]
+"design.memtable.capacity"    = ["16KiB", "16KiB", "16KiB", "128KiB", "16KiB", "128KiB"]
+"phase.load.value.bytes"      = [256, 256, 256, 2_048, 256, 2_048]
+"phase.age.value.bytes"       = [256, 256, 256, 2_048, 256, 2_048]
+"phase.overwrite.value.bytes" = [256, 256, 256, 2_048, 256, 2_048]
+[trials]
+count = 1
+mode  = "counted"
+[[chart]]
+kind   = "bar"
+x      = "design.values"
+y      = "blob_bytes_written"
+filter = { phase = "overwrite" }
+theory = true
+"#;
+
+#[test]
+fn closed_forms_predict_the_writes_and_the_space_of_every_value_policy() {
+    let bench = Bench::new();
+    bench.write("x.toml", STEADY);
+    bench.ok(&["run", "x.toml"]);
+    let rows = bench.rows("x");
+    let near = |row: &Row, residual: f64, most: f64| {
+        let (label, phase) = (text(row, &c::LABEL), text(row, &c::PHASE));
+        assert!(residual.abs() < most, "{label}, {phase}: {residual}");
+    };
+    let share =
+        |row: &Row| number(row, &c::BLOB_LIVE_SHARE) / number(row, &c::EXPECTED_BLOB_LIVE_SHARE) - 1.0;
+    for row in of(&rows, "load", "all") {
+        near(row, number(row, &c::BLOB_BYTES_RESIDUAL), 0.001);
+        near(row, number(row, &c::WRITE_AMP_RESIDUAL), 0.01);
+        near(row, share(row), 1e-9);
+        assert_eq!(text(row, &c::EXPECTED_RUNS), text(row, &c::RUNS_SETTLED));
+    }
+    for row in of(&rows, "age", "all") {
+        assert!(row.get(&c::EXPECTED_BLOB_BYTES_WRITTEN).is_empty(), "the store is not in the steady state");
+    }
+    let overwrites = of(&rows, "overwrite", "all");
+    assert_eq!(overwrites.len(), 6);
+    for row in overwrites {
+        near(row, number(row, &c::BLOB_BYTES_RESIDUAL), 0.025);
+        near(row, share(row), 0.03);
+        assert!(row.get(&c::EXPECTED_WRITE_AMP).is_empty(), "no form is known of the SSTables");
+    }
+    let chart = bench.read("plots/x/blob_bytes_written-by-values.svg");
+    assert!(chart.contains("theory"), "{chart}");
+}
+
+/// Tests that skewed overwrites, files of few values and policies other than leveled compaction have no expected values.
+#[test]
+fn overwrites_without_a_closed_form_have_no_expectation() {
+    let bench = Bench::new();
+    let fixed = STEADY.split("[sweep]").next().unwrap_or_default();
+    let values = "values = { kind = \"blob-files\", threshold = 32, file_size = \"64KiB\" }\n";
+    let design = fixed.replace("[design]\n", &format!("[design]\n{values}"));
+    let leveled = "kind = \"l0-tiered\", level0_runs = 4, size_ratio = 4, level1_memtables = 64";
+    for (at, (from, to)) in [
+        ("", ""),
+        ("\"uniform\"", "\"zipfian\""),
+        ("\"16KiB\"", "\"2KiB\""),
+        (leveled, "kind = \"tiered\""),
+        ("{ kind = \"fixed\", bytes = 256 }", "{ kind = \"uniform\", min = 200, max = 300 }"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let name = format!("x{at}");
+        let changed = design.replace(from, to).replace("4_000", "400").replace("16_000", "1_600");
+        bench.write(&format!("{name}.toml"), changed + "[trials]\ncount = 1\nmode = \"counted\"\n");
+        bench.ok(&["run", &format!("{name}.toml")]);
+        let rows = bench.rows(&name);
+        let [row] = of(&rows, "overwrite", "all")[..] else { panic!("one configuration") };
+        assert_eq!(row.get(&c::EXPECTED_BLOB_BYTES_WRITTEN).is_empty(), at > 0, "{to}");
+    }
+}
+
 #[test]
 fn impossible_parameters_name_the_valid_values() {
     let bench = Bench::new();

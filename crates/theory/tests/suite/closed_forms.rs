@@ -7,8 +7,10 @@
 use std::fmt::Write;
 
 use catalog::Choice;
-use compaction::{CATALOG, SimulatedLoad, simulate};
-use lsmbench_theory::{Fluid as Model, growth, least_writes, levels_and_runs, most_space_amp, write_amp};
+use compaction::{CATALOG, FlushedWrites, KeyClass, SimulatedLoad, Simulator, Spread, simulate};
+use lsmbench_theory::{
+    Fluid as Model, growth, least_writes, levels_and_runs, most_space_amp, separated_growth, write_amp,
+};
 use toml::Value;
 
 use crate::show;
@@ -361,4 +363,41 @@ fn handing_down_tables_costs_at_most_a_full_level_below() {
     }
     show(&table);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Simulates flushes whose SSTables are smaller than a memtable, because the values are in blob files.
+#[test]
+fn forms_for_keys_and_pointers_are_those_of_the_simulator() {
+    let class = KeyClass { keys: f64::INFINITY, share: 1.0 };
+    let writes =
+        FlushedWrites { adds: LOAD.writes_per_flush as f64, draws: 0.0, deletes: 0.0, within: (0.0, 1.0) };
+    let flush_bytes = LOAD.writes_per_flush * LOAD.entry_bytes;
+    let mut forms = 0;
+    for policy in POLICIES {
+        let choice = policy.choice();
+        let built = CATALOG.build(&choice).unwrap();
+        for flushes_per_memtable in [2, 3, 20] {
+            let contents = Spread::new(vec![class], LOAD.entry_bytes, LOAD.entry_bytes, u64::MAX);
+            let mut simulator = Simulator::of(&*built, flush_bytes * flushes_per_memtable, contents);
+            for flushes in 1..=300 {
+                let flush = |contents: &mut Spread, first| contents.flush(writes, first);
+                simulator.flush_with(flush_bytes, flush).unwrap();
+                let Some(growth) = separated_growth(&choice, flushes, 1.0 / flushes_per_memtable as f64)
+                else {
+                    continue;
+                };
+                forms += 1;
+                let report = simulator.report();
+                let written = (report.flush_bytes + report.compaction_bytes_written) as f64;
+                let simulated = written / report.flush_bytes as f64;
+                let difference = (growth.write_amp / simulated - 1.0).abs();
+                assert!(
+                    difference < 1e-9,
+                    "{policy:?}, {flushes} flushes: {growth:?}, simulated {simulated}"
+                );
+                assert_eq!(growth.runs, report.runs() as u64, "{policy:?}, {flushes} flushes");
+            }
+        }
+    }
+    assert!(forms > 10_000, "{forms} forms");
 }

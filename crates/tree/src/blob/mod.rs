@@ -24,7 +24,8 @@ mod writer;
 use std::path::{Path, PathBuf};
 
 pub(crate) use file::{BlobFile, BlobSource};
-pub(crate) use record::{record_bytes, reseal};
+pub(crate) use record::reseal;
+pub use record::{FOOTER_BYTES, record_bytes};
 pub(crate) use references::{Reference, References, shapes};
 pub(crate) use registry::BlobFiles;
 pub(crate) use stored::{Pointer, Stored};

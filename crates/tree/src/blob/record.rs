@@ -11,7 +11,7 @@ use crate::codec::Reader;
 pub(super) const HEAD_BYTES: usize = 4 + 4 + 4;
 
 /// The length of the footer, in bytes.
-pub(super) const FOOTER_BYTES: usize = 8 + 8 + 4 + 4 + MAGIC.len();
+pub const FOOTER_BYTES: usize = 8 + 8 + 4 + 4 + MAGIC.len();
 
 /// The last bytes of every blob file, which identify the kind of file and the version of its format.
 const MAGIC: [u8; 8] = *b"lsmblob1";
@@ -20,7 +20,7 @@ const MAGIC: [u8; 8] = *b"lsmblob1";
 const SUM_BYTES: usize = 4;
 
 /// Returns the length, in bytes, of a record with a key and a value of the given lengths.
-pub(crate) fn record_bytes(key_bytes: usize, value_bytes: u64) -> u64 {
+pub fn record_bytes(key_bytes: usize, value_bytes: u64) -> u64 {
     ((HEAD_BYTES + key_bytes) as u64).saturating_add(value_bytes)
 }
 

@@ -1,0 +1,203 @@
+//! The closed forms of the axis `values`: the bytes that a store with values apart from their keys writes, and the
+//! share of live values in its blob files.
+//!
+//! **Load.** In a load of distinct keys, no value becomes stale. A flush writes each record of a blob file once, and
+//! compactions copy only SSTables with keys and pointers. See [`separated_write_amp`].
+//!
+//! **Overwrites.** [`collection`] describes the steady state of a store whose N keys are overwritten at random, each
+//! key with equal probability. The unit of ages is N overwrites, so the share exp(−a) of all records with the age a is
+//! live. A compaction into the largest level drops the old entries of all keys. Such a compaction runs after every x·N
+//! overwrites. Only then does the store detect stale values, so collections follow these compactions. u is the live
+//! share of the records that are collected, s is the parameter `stale_share`.
+//!
+//! * `value-log` collects the oldest records (first in, first out). While the stale share is s, the log contains
+//!   N / (1 − s) records, plus on average x·N / 2 records that are flushed between two compactions. The tail of the log
+//!   therefore has the distance m = 1 / (1 − s) + x / 2 from the head, in units of N records. Flushes wrote the share
+//!   1 − u of this distance. A collected segment has g·N records, so its mean distance is g / 2 smaller. The last
+//!   records before a collection come from flushes, which adds u·g / 2. The result is the equation
+//!   u = exp(−(1 − u)·(m − (1 − u)·g / 2)). The log writes 1 / (1 − u) records per flushed record. The equation for
+//!   x = g = 0 is in Menon, "A Performance Comparison of RAID-5 and Log-Structured Arrays" (HPDC 1995), and in
+//!   Desnoyers, "Analytic Models of SSD Write Performance" (ACM TOS 2014, LRU cleaning). The cost 1 / (1 − u) is in
+//!   Rosenblum and Ousterhout, "The Design and Implementation of a Log-Structured File System" (ACM TOCS 1992).
+//! * `blob-files` and the large values of `tiered-by-size` collect each file whose stale share is at least s, whatever
+//!   its age is. All files lose live records at the same rate, so a file is collected at the age −ln(1 − s), rounded up
+//!   to the next compaction. With `relocation = "compaction"`, the live records move one compaction later. The records
+//!   of a flush have the live share v when they move, and records that were moved before have the live share u. A
+//!   flushed record then causes 1 + v / (1 − u) written records. For x → 0, the value is 1 / s, and the mean live share
+//!   is s / −ln(1 − s).
+//! * `hash-partitioned` collects the partition with the most stale records. All versions of a key are in one partition,
+//!   so a partition has N / K live records of K partitions. In the steady state, the stale records of the partitions
+//!   are evenly spaced from 0 to S, and their sum is S·(K + 1) / 2 = N·(s / (1 − s) + x / 2). A collection moves N / K
+//!   records for S overwrites. Here, the derivation has no other source.
+//!
+//! The forms assume many records per blob file. If a file has few records, all of them can be stale before the file is
+//! collected. The store removes such a file without a copy, and writes less than the form states. Only the form of
+//! `value-log` is also valid for few records per file, because its order of collections does not depend on the file.
+
+use catalog::Choice;
+
+use crate::forms::number;
+
+/// The number of steps of a fixed-point iteration. The error after n steps is about (u·m)ⁿ. The product u·m is below
+/// 0.96 if the tail of the log has a distance m of at least 1.05.
+const STEPS: usize = 1_000;
+
+/// The smallest number of records per blob file of a flush for which the forms of single files are valid.
+const LEAST_RECORDS: f64 = 10.0;
+
+/// Overwrites of uniformly random keys.
+#[derive(Clone, Copy, Debug)]
+pub struct Overwrites {
+    /// The number N of keys, each with one live record.
+    pub keys: f64,
+    /// The number of records that a flush writes to blob files.
+    pub flush_records: f64,
+    /// The number of flushes between two compactions into the largest level, at least 1.
+    pub flushes_per_merge: u64,
+    /// The mean number of records that one collection takes from the tail of a value log.
+    pub segment_records: f64,
+    /// The number of partitions of the blob files, at least 1.
+    pub partitions: u32,
+}
+
+/// The steady state of blob files under uniformly random overwrites.
+#[derive(Clone, Copy, Debug)]
+pub struct Collection {
+    /// The number of records that flushes and collections write to blob files, per flushed record.
+    pub write_amp: f64,
+    /// The mean share of the bytes in blob files to which SSTables refer.
+    pub live_share: f64,
+}
+
+/// Returns the bytes that flushes and compactions write per user byte, in a load of distinct keys. `growth` is the
+/// number of buffers that the policy writes per flushed buffer. `flushed` contains the bytes that flushes write to
+/// SSTables and to blob files. `stored` is the size of all SSTables after the load. Compactions write SSTables with this
+/// encoding, because a flushed SSTable of few pointers has a larger share of filters and footers.
+pub fn separated_write_amp(growth: f64, flushed: (f64, f64), stored: f64, user_bytes: f64) -> f64 {
+    let (table_bytes, blob_bytes) = flushed;
+    (table_bytes + (growth - 1.0) * stored + blob_bytes) / user_bytes
+}
+
+/// Returns the steady state of a value policy under uniformly random overwrites. Returns `None` for a policy without a
+/// closed form, for files of fewer than 10 records, and for parameters with which the store collects only live records or
+/// only stale records.
+pub fn collection(values: &Choice, overwrites: &Overwrites) -> Option<Collection> {
+    let share = number(values, "stale_share").filter(|share| *share > 0.0 && *share < 1.0)?;
+    let steady = Steady { share, overwrites };
+    let per_file = overwrites.flush_records / f64::from(overwrites.partitions);
+    match values.kind() {
+        "value-log" => steady.log(),
+        _ if per_file < LEAST_RECORDS => None,
+        "blob-files" => {
+            let is_apart =
+                values.params().get("relocation").and_then(|value| value.as_str()) == Some("apart");
+            Some(steady.files(u32::from(!is_apart)))
+        }
+        "tiered-by-size" => Some(steady.files(1)),
+        "hash-partitioned" => Some(steady.partitions()),
+        _ => None,
+    }
+}
+
+/// A stale share and the overwrites of a store. All ages are in units of N overwrites.
+struct Steady<'a> {
+    share: f64,
+    overwrites: &'a Overwrites,
+}
+
+impl Steady<'_> {
+    /// Returns x, the age difference between two compactions into the largest level.
+    fn period(&self) -> f64 {
+        self.overwrites.flush_records * self.overwrites.flushes_per_merge as f64 / self.overwrites.keys
+    }
+
+    /// Returns the mean share of records that were flushed since the last compaction into the largest level.
+    fn waiting(&self) -> f64 {
+        (self.period() - self.overwrites.flush_records / self.overwrites.keys) / 2.0
+    }
+
+    /// Returns the mean live share of blob files with `stored`·N records directly after the collections.
+    fn live_share(&self, stored: f64) -> f64 {
+        (1.0 + self.waiting()) / (stored + self.waiting())
+    }
+
+    fn log(&self) -> Option<Collection> {
+        let segment = self.overwrites.segment_records / self.overwrites.keys;
+        let tail = 1.0 / (1.0 - self.share) + self.period() / 2.0;
+        let age = |live: f64| (1.0 - live) * (tail - (1.0 - live) * segment / 2.0);
+        let live = (0..STEPS).fold(0.0, |live, _| (-age(live)).exp());
+        if segment > tail || live > 1.0 - 1e-3 {
+            return None;
+        }
+        let stored = 1.0 / (1.0 - self.share) - (1.0 - live) * segment / 2.0;
+        Some(Collection { write_amp: 1.0 / (1.0 - live), live_share: self.live_share(stored) })
+    }
+
+    /// Returns the steady state of files that are collected `delay` compactions after their stale share is reached.
+    fn files(&self, delay: u32) -> Collection {
+        let (period, flushes) = (self.period(), self.overwrites.flushes_per_merge);
+        let threshold = -(-self.share).ln_1p();
+        // The age at which the records of a file move, if their age at their first compaction is `first`.
+        let age = |first: f64| {
+            let further = ((threshold - first) / period).ceil().max(0.0);
+            first + (further + f64::from(delay)) * period
+        };
+        // The records of a flush, and the records that moved before.
+        let fresh: Vec<f64> = (0..flushes).map(|flush| age(flush as f64 * period / flushes as f64)).collect();
+        let mean = |values: &mut dyn Iterator<Item = f64>| values.sum::<f64>() / flushes as f64;
+        let old = age(period);
+        let relocations = mean(&mut fresh.iter().map(|age| (-age).exp())) / (1.0 - (-old).exp());
+        let stored = mean(&mut fresh.iter().copied()) + relocations * old;
+        Collection { write_amp: 1.0 + relocations, live_share: (1.0 + self.waiting()) / stored }
+    }
+
+    fn partitions(&self) -> Collection {
+        let partitions = f64::from(self.overwrites.partitions);
+        let threshold = self.share / (1.0 - self.share);
+        let most = 2.0 * (threshold + self.period() / 2.0) / (partitions + 1.0);
+        let stored = 1.0 + threshold - most / 2.0;
+        Collection { write_amp: 1.0 + 1.0 / (partitions * most), live_share: self.live_share(stored) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A store whose flushes and segments are small, so that the forms have the values of the literature.
+    const FINE: Overwrites = Overwrites {
+        keys: 1e9,
+        flush_records: 1.0,
+        flushes_per_merge: 1,
+        segment_records: 1.0,
+        partitions: 1_000_000,
+    };
+
+    fn near(value: f64, expected: f64) {
+        assert!((value / expected - 1.0).abs() < 1e-5, "{value}, not {expected}");
+    }
+
+    #[test]
+    fn small_files_have_the_cleaning_costs_of_the_literature() {
+        for share in [0.1, 0.3, 0.5, 0.9] {
+            let steady = Steady { share, overwrites: &FINE };
+            let log = steady.log().expect("the log has stale records");
+            // Desnoyers: u is the smaller solution of u = exp(−(1 − u) / (1 − s)).
+            let live = 1.0 - 1.0 / log.write_amp;
+            near(live, (-(1.0 - live) / (1.0 - share)).exp());
+            near(log.live_share, 1.0 - share);
+            for files in [steady.files(0), steady.files(1)] {
+                near(files.write_amp, 1.0 / share);
+                near(files.live_share, -share / (1.0 - share).ln());
+            }
+            let partitions = steady.partitions();
+            near(partitions.write_amp, 1.0 + (1.0 - share) / share / 2.0);
+            assert!(partitions.write_amp < 1.0 / share, "partitions are collected in the best order");
+        }
+        let whole = Overwrites { segment_records: 2e9, ..FINE };
+        assert!(
+            Steady { share: 0.1, overwrites: &whole }.log().is_none(),
+            "a segment is larger than the log"
+        );
+    }
+}

@@ -50,17 +50,29 @@ impl FoldedStacks {
     }
 
     /// Returns the CPU time of each function itself, in nanoseconds. The time of the functions that it calls is not
-    /// included. If the name of a function does not contain `own`, its time is split by the innermost function above it
-    /// in the stack whose name contains `own`. This second name is `None` if no such function is above it.
-    pub fn self_ns(&self, own: &str) -> BTreeMap<(&str, Option<&str>), u64> {
+    /// included.
+    pub fn self_ns(&self) -> BTreeMap<&str, u64> {
         let mut functions = BTreeMap::new();
         for (stack, ns) in &self.stacks {
-            let mut names = stack.rsplit(SEPARATOR);
-            let function = names.next().unwrap_or_default();
-            let caller = names.find(|name| name.contains(own)).filter(|_| !function.contains(own));
-            *functions.entry((function, caller)).or_default() += ns;
+            *functions.entry(stack.rsplit(SEPARATOR).next().unwrap_or_default()).or_default() += ns;
         }
         functions
+    }
+
+    /// Splits the CPU time of the function `function` itself by its caller, in nanoseconds. The caller is the innermost
+    /// function above `function` in the stack for which `is_caller` returns true. Stacks without a caller are not
+    /// included.
+    pub fn self_ns_by_caller(&self, function: &str, is_caller: impl Fn(&str) -> bool) -> BTreeMap<&str, u64> {
+        let mut callers = BTreeMap::new();
+        for (stack, ns) in &self.stacks {
+            let mut names = stack.rsplit(SEPARATOR);
+            if names.next() == Some(function)
+                && let Some(caller) = names.find(|name| is_caller(name))
+            {
+                *callers.entry(caller).or_default() += ns;
+            }
+        }
+        callers
     }
 
     /// Reads a file of folded stacks.
@@ -107,9 +119,10 @@ mod tests {
         stacks.add(["main"], 7);
         stacks.add([], 9);
         assert_eq!(stacks.total_ns(), 157);
-        assert_eq!(stacks.self_ns(""), BTreeMap::from([(("get<[u8, 4]>", None), 150), (("main", None), 7)]));
-        let split = BTreeMap::from([(("get<[u8, 4]>", Some("main")), 150), (("main", None), 7)]);
-        assert_eq!(stacks.self_ns("main"), split);
+        assert_eq!(stacks.self_ns(), BTreeMap::from([("get<[u8, 4]>", 150), ("main", 7)]));
+        let callers = stacks.self_ns_by_caller("get<[u8, 4]>", |name| name == "main");
+        assert_eq!(callers, BTreeMap::from([("main", 150)]));
+        assert!(stacks.self_ns_by_caller("main", |_| true).is_empty());
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cell-0.folded");
         stacks.write(&path).unwrap();

@@ -1,6 +1,6 @@
 //! Compares the CPU profiles of two configurations, and names the functions that cause most of the difference.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use results::{FoldedStacks, Unit};
@@ -17,10 +17,6 @@ const LEAST_SHARE: f64 = 0.05;
 /// A summary names a function only if the difference of its CPU times is at least this number of standard errors.
 const LEAST_ERRORS: f64 = 3.0;
 
-/// A part of the full name of each function of lsmbench. For other functions, such as `memcmp`, a summary also names the
-/// function of lsmbench that they work for.
-const OWN: &str = "lsmbench_";
-
 /// The CPU profile of one configuration in one phase.
 #[derive(Clone, Debug, Default)]
 pub struct CpuProfile {
@@ -36,28 +32,15 @@ pub struct CpuProfile {
 }
 
 /// The difference in the CPU time of one function between two profiles. The CPU time does not include the functions
-/// that this function calls. A function of a library has one difference for each function of lsmbench that it works for.
+/// that this function calls.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FunctionDifference {
     /// The full name of the function.
     pub function: String,
-    /// The full name of the innermost function of lsmbench above this function in the stack. `None` if the function is
-    /// itself a function of lsmbench, or if no function above it is.
-    pub caller: Option<String>,
     /// CPU time of the candidate minus CPU time of the baseline, per operation, in nanoseconds.
     pub difference_ns: f64,
     /// The standard error of the difference per operation, computed from the numbers of samples, in nanoseconds.
     pub error_ns: f64,
-}
-
-impl FunctionDifference {
-    /// Returns the short name of the function, followed by the short name of its caller if there is one.
-    fn short_name(&self) -> String {
-        let name = short_name(&self.function);
-        self.caller
-            .as_ref()
-            .map_or_else(|| name.clone(), |caller| format!("{name} in {}", short_name(caller)))
-    }
 }
 
 impl CpuProfile {
@@ -75,17 +58,16 @@ impl CpuProfile {
     /// difference first. The standard errors assume that the number of samples of a function has a Poisson
     /// distribution.
     pub fn against(&self, baseline: &Self) -> Vec<FunctionDifference> {
-        let [own, base] = [self, baseline].map(|profile| profile.stacks.self_ns(OWN));
-        let functions: BTreeSet<(&str, Option<&str>)> = own.keys().chain(base.keys()).copied().collect();
+        let [own, base] = [self, baseline].map(|profile| profile.stacks.self_ns());
+        let functions: BTreeSet<&str> = own.keys().chain(base.keys()).copied().collect();
         let per_operation = |ns: Option<&u64>, profile: &Self| {
             ns.copied().unwrap_or(0) as f64 / profile.operations.max(1) as f64
         };
-        let difference = |of: (&str, Option<&str>)| {
-            let new = per_operation(own.get(&of), self);
-            let old = per_operation(base.get(&of), baseline);
+        let difference = |function: &str| {
+            let new = per_operation(own.get(function), self);
+            let old = per_operation(base.get(function), baseline);
             FunctionDifference {
-                function: of.0.to_owned(),
-                caller: of.1.map(str::to_owned),
+                function: function.to_owned(),
                 difference_ns: new - old,
                 error_ns: (new * self.weight() + old * baseline.weight()).sqrt(),
             }
@@ -95,8 +77,29 @@ impl CpuProfile {
         differences
     }
 
+    /// Returns the function of lsmbench that causes the largest part of the difference of a library function. `sign` is 1
+    /// for an increase, and -1 for a decrease. Returns `None` for a function of lsmbench, and if no function of lsmbench
+    /// is above the library function in any stack.
+    fn main_caller(&self, baseline: &Self, function: &str, sign: f64) -> Option<String> {
+        if is_own(function) {
+            return None;
+        }
+        let callers = |profile: &Self| -> BTreeMap<String, f64> {
+            let split = profile.stacks.self_ns_by_caller(function, is_own);
+            let operations = profile.operations.max(1) as f64;
+            split.into_iter().map(|(caller, ns)| (caller.to_owned(), ns as f64 / operations)).collect()
+        };
+        let mut differences = callers(self);
+        for (caller, ns) in callers(baseline) {
+            *differences.entry(caller).or_default() -= ns;
+        }
+        let largest = differences.into_iter().max_by(|a, b| (a.1 * sign).total_cmp(&(b.1 * sign)));
+        largest.map(|(caller, _)| caller)
+    }
+
     /// Describes how the CPU time per operation differs from the profile of the baseline. The text names the functions
-    /// that cause the increase and the functions that cause the decrease.
+    /// that cause the increase and the functions that cause the decrease. For a library function, the text also names
+    /// the function of lsmbench that causes the largest part of its difference.
     pub fn summary(&self, baseline: &Self, phase: &str) -> String {
         let [new, old] = [self, baseline].map(Self::ns_per_operation);
         let ns = |value: f64| shown(value, Unit::Nanoseconds);
@@ -122,7 +125,10 @@ impl CpuProfile {
                 .map(|of| {
                     let size = of.difference_ns.abs();
                     let share = percent(size / sum);
-                    format!("{} ({}, {share} of the {total})", of.short_name(), ns(size))
+                    let caller = self.main_caller(baseline, &of.function, sign);
+                    let caller =
+                        caller.map_or_else(String::new, |caller| format!(" in {}", short_name(&caller)));
+                    format!("{}{caller} ({}, {share} of the {total})", short_name(&of.function), ns(size))
                 })
                 .collect();
             if !named.is_empty() {
@@ -140,6 +146,12 @@ impl CpuProfile {
         }
         text
     }
+}
+
+/// Returns whether a full name is the name of a function of lsmbench, such as `lsmbench_tree::read::get` or
+/// `<lsmbench_fence::linear::Linear as lsmbench_fence::fence::Fence>::seek`.
+fn is_own(function: &str) -> bool {
+    function.trim_start_matches(|letter: char| !letter.is_alphabetic()).starts_with("lsmbench")
 }
 
 /// Shortens each Rust path in the name of a function to its last two segments:
@@ -197,15 +209,20 @@ mod tests {
     #[test]
     fn a_library_function_is_named_with_the_function_that_it_works_for() {
         let mut slow = profile("slow", &[]);
-        slow.stacks.add(["main", "lsmbench_memtable::vector::get", "core::fold", "memcmp"], 700_000_000);
-        slow.stacks.add(["main", "memcmp"], 200_000_000);
-        slow.stacks
-            .add(["main", "lsmbench_memtable::vector::get", "lsmbench_memtable::key::read"], 100_000_000);
+        let [get, scan] = ["<lsmbench_memtable::vector::Vector>::get", "lsmbench_memtable::vector::scan"];
+        slow.stacks.add(["main", get, "core::fold<lsmbench_types::Key>", "memcmp"], 600_000_000);
+        slow.stacks.add(["main", scan, "memcmp"], 300_000_000);
+        slow.stacks.add(["main", "syscall"], 100_000_000);
         slow.samples = 1000;
-        let text = slow.summary(&profile("fast", &[]), "get");
-        let named = "more CPU time: memcmp in vector::get (700 ns, 70.0% of the increase), memcmp (200 ns, 20.0% of \
-                     the increase), key::read (100 ns, 10.0% of the increase).";
+        let mut fast = profile("fast", &[]);
+        fast.stacks.add(["main", scan, "memcmp"], 200_000_000);
+        fast.samples = 200;
+        let text = slow.summary(&fast, "get");
+        let named = "more CPU time: memcmp in <vector::Vector>::get (700 ns, 87.5% of the increase), syscall (100 ns, \
+                     12.5% of the increase).";
         assert!(text.ends_with(named), "{text}");
+        assert_eq!(fast.main_caller(&slow, "memcmp", -1.0).as_deref(), Some(get));
+        assert_eq!(slow.main_caller(&fast, get, 1.0), None);
     }
 
     #[test]

@@ -34,9 +34,10 @@ fn key(number: u64) -> Vec<u8> {
 }
 
 /// Writes and overwrites keys. A compaction into level 3 or a deeper level waits at its first SSTable until
-/// [`FLUSHES`] memtables are flushed. Stops when compactions of level 0 have preempted at least `preempting` others.
-/// Checks that the tree then contains the newest values.
-fn write_during_deep_compactions(threads: &str, preempting: u64) -> Counts {
+/// [`FLUSHES`] memtables are flushed. Writes all keys at least `rounds` times, and stops when compactions of level 0 have
+/// preempted at least `preempting` others. Checks that the tree then contains the newest values. Returns the number of
+/// rounds, too.
+fn write_during_deep_compactions(threads: &str, rounds: u64, preempting: u64) -> (Counts, u64) {
     let flushed = Arc::new(AtomicUsize::new(0));
     let disk = Probe::new(move |_, operation, path| {
         if operation != FileOperation::Create || !is_a(path, "bin") {
@@ -69,8 +70,7 @@ fn write_during_deep_compactions(threads: &str, preempting: u64) -> Counts {
     let tree = open(&small_design(&text), Mode::Timed, &storage, Path::new(DIRECTORY));
     in_time("a preempted compaction", move || {
         let mut round = 0;
-        let is_done =
-            |round| round >= LEAST_ROUNDS && tree.stats().counts.preempting_compactions >= preempting;
+        let is_done = |round| round >= rounds && tree.stats().counts.preempting_compactions >= preempting;
         while round < MOST_ROUNDS && !is_done(round) {
             round += 1;
             (0..KEYS).for_each(|number| tree.put(&key(number), &(round + number).to_be_bytes()).unwrap());
@@ -83,16 +83,18 @@ fn write_during_deep_compactions(threads: &str, preempting: u64) -> Counts {
         let stats = tree.stats();
         let read: u64 = stats.level_counts.iter().map(|level| level.bytes_read).sum();
         assert_eq!(read, stats.counts.compaction_bytes_read, "each read counts for one level");
-        stats.counts
+        (stats.counts, round)
     })
 }
 
 #[test]
 fn level_0_does_not_wait_for_a_deep_compaction() {
     for more in ["", ", max_subcompactions = 3"] {
-        let silk = write_during_deep_compactions(&format!("schedule = \"silk\"{more}"), 3);
+        let silk = format!("schedule = \"silk\"{more}");
+        let (silk, rounds) = write_during_deep_compactions(&silk, LEAST_ROUNDS, 3);
         assert!(silk.preempting_compactions >= 3, "{more}: {silk:?}");
-        let in_order = write_during_deep_compactions(&format!("schedule = \"in-order\"{more}"), 0);
+        let in_order = format!("schedule = \"in-order\"{more}");
+        let (in_order, _) = write_during_deep_compactions(&in_order, rounds, 0);
         assert_eq!(in_order.preempting_compactions, 0, "{more}");
     }
 }

@@ -217,18 +217,19 @@ columns! {
     /// Theoretical write amplification of the compaction policy: factor × `flush_bytes` / `user_bytes_written`. The
     /// factor for the measured number of flushes comes from a closed formula for the policy, or from the simulator.
     /// The theory assumes that all keys are distinct and that all compactions have finished. Only phases that add new
-    /// keys to an empty tree have a value, and only if compactions drop no bytes. With values in blob files, the factor
-    /// applies only to SSTables, and each value is written once.
+    /// keys to an empty tree have a value, and only if compactions drop no bytes. With values in blob files, the
+    /// expected bytes are the flushed bytes, and the bytes of all settled SSTables multiplied by the factor minus 1.
     EXPECTED_WRITE_AMP = "expected_write_amp", "expected write amplification", Ratio, Number, Lower, Varies;
     /// `write_amp_settled` / `expected_write_amp` − 1. Component experiments use `write_amp` instead of
     /// `write_amp_settled`.
     WRITE_AMP_RESIDUAL = "write_amp_residual", "write amplification above theory", Ratio, Number, Neither, Varies;
     /// Theoretical number of bytes that flushes and garbage collection write to blob files. A phase that adds keys to an
     /// empty store writes each value once. A phase that overwrites uniformly random keys also relocates live values. Such
-    /// a phase has a value if earlier phases have overwritten each key four times, if the compaction policy is
-    /// `leveled` or `l0-tiered`, and if all values have the same size. The crate `theory` derives the form of each
-    /// value policy (Rosenblum & Ousterhout, 1992; Menon, 1995; Desnoyers, 2014). For any
-    /// policy other than `value-log`, a flush must write at least 10 values per blob file.
+    /// a phase has a value only if it contains nothing but puts, if all values have the same size, and if the compaction
+    /// policy is `leveled` or `l0-tiered`. Earlier phases must have overwritten each key at least max(4, 2 / (1 −
+    /// `stale_share`)) times. The phase must contain at least 5 compactions into the largest level, and each blob file at
+    /// least 10 values. The crate `theory` derives the formula of each value policy (Rosenblum & Ousterhout, 1992; Menon,
+    /// 1995; Desnoyers, 2014).
     EXPECTED_BLOB_BYTES_WRITTEN = "expected_blob_bytes_written", "expected bytes written to blob files", Bytes, Integer, Lower, Varies;
     /// `blob_bytes_written` / `expected_blob_bytes_written` − 1.
     BLOB_BYTES_RESIDUAL = "blob_bytes_residual", "bytes written to blob files above theory", Ratio, Number, Neither, Varies;

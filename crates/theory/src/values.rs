@@ -30,30 +30,47 @@
 //!   are evenly spaced from 0 to S, and their sum is S·(K + 1) / 2 = N·(s / (1 − s) + x / 2). A collection moves N / K
 //!   records for S overwrites. Here, the derivation has no other source.
 //!
-//! The forms assume many records per blob file. If a file has few records, all of them can be stale before the file is
-//! collected. The store removes such a file without a copy, and writes less than the form states. Only the form of
-//! `value-log` is also valid for few records per file, because its order of collections does not depend on the file.
+//! The forms assume that a flush writes few of the N keys, and many records per blob file. If a file has few records, all
+//! of them can be stale before the file is collected. The store removes such a file without a copy, and writes less
+//! than the form states.
 
 use catalog::Choice;
 
 use crate::forms::number;
 
-/// The number of steps of a fixed-point iteration. The error after n steps is about (u·m)ⁿ. The product u·m is below
-/// 0.96 if the tail of the log has a distance m of at least 1.05.
-const STEPS: usize = 1_000;
+/// The maximum number of steps of a fixed-point iteration. The change of u in step n is about (u·m)ⁿ. With a distance m
+/// near 1, the product u·m is near 1, and the iteration does not end in time.
+const STEPS: usize = 10_000;
 
-/// The smallest number of records per blob file of a flush for which the forms of single files are valid.
+/// The change of u after which a fixed-point iteration ends.
+const LEAST_CHANGE: f64 = 1e-12;
+
+/// The smallest number of records per blob file for which the forms are valid.
 const LEAST_RECORDS: f64 = 10.0;
+
+/// The smallest number of earlier overwrites per key after which the blob files are in the steady state. Before, many
+/// files have the same age, because the load wrote them.
+const LEAST_EARLIER: f64 = 4.0;
+
+/// The smallest number of compactions into the largest level in which the writes reach their mean. Collections follow
+/// these compactions.
+const LEAST_MERGES: f64 = 5.0;
 
 /// Overwrites of uniformly random keys.
 #[derive(Clone, Copy, Debug)]
 pub struct Overwrites {
     /// The number N of keys, each with one live record.
     pub keys: f64,
+    /// The number of earlier overwrites per key.
+    pub earlier: f64,
+    /// The number of flushes of the overwrites.
+    pub flushes: f64,
     /// The number of records that a flush writes to blob files.
     pub flush_records: f64,
     /// The number of flushes between two compactions into the largest level, at least 1.
     pub flushes_per_merge: u64,
+    /// The number of records in a full blob file.
+    pub file_records: f64,
     /// The mean number of records that one collection takes from the tail of a value log.
     pub segment_records: f64,
     /// The number of partitions of the blob files, at least 1.
@@ -79,15 +96,17 @@ pub fn separated_write_amp(growth: f64, flushed: (f64, f64), stored: f64, user_b
 }
 
 /// Returns the steady state of a value policy under uniformly random overwrites. Returns `None` for a policy without a
-/// closed form, for files of fewer than 10 records, and for parameters with which the store collects only live records or
-/// only stale records.
+/// closed form, for files of fewer than 10 records, before the steady state, and for fewer than 5 compactions into the
+/// largest level. Also returns `None` for a value log in which the iteration does not converge, or whose segments are
+/// longer than the log.
 pub fn collection(values: &Choice, overwrites: &Overwrites) -> Option<Collection> {
     let share = number(values, "stale_share").filter(|share| *share > 0.0 && *share < 1.0)?;
     let steady = Steady { share, overwrites };
-    let per_file = overwrites.flush_records / f64::from(overwrites.partitions);
+    if !overwrites.are_steady(share) {
+        return None;
+    }
     match values.kind() {
         "value-log" => steady.log(),
-        _ if per_file < LEAST_RECORDS => None,
         "blob-files" => {
             let is_apart =
                 values.params().get("relocation").and_then(|value| value.as_str()) == Some("apart");
@@ -96,6 +115,18 @@ pub fn collection(values: &Choice, overwrites: &Overwrites) -> Option<Collection
         "tiered-by-size" => Some(steady.files(1)),
         "hash-partitioned" => Some(steady.partitions()),
         _ => None,
+    }
+}
+
+impl Overwrites {
+    /// Returns whether the overwrites fulfill the assumptions of the forms with the stale share `share`.
+    fn are_steady(&self, share: f64) -> bool {
+        let per_file = self.file_records.min(self.flush_records / f64::from(self.partitions));
+        // A value log and partitions begin to collect after s / (1 − s) overwrites per key. Then all their records are
+        // written again in at most 1 / (1 − s) overwrites per key.
+        let warm_up = LEAST_EARLIER.max(2.0 / (1.0 - share));
+        let merges = self.flushes / self.flushes_per_merge as f64;
+        per_file >= LEAST_RECORDS && self.earlier >= warm_up && merges >= LEAST_MERGES
     }
 }
 
@@ -125,8 +156,10 @@ impl Steady<'_> {
         let segment = self.overwrites.segment_records / self.overwrites.keys;
         let tail = 1.0 / (1.0 - self.share) + self.period() / 2.0;
         let age = |live: f64| (1.0 - live) * (tail - (1.0 - live) * segment / 2.0);
-        let live = (0..STEPS).fold(0.0, |live, _| (-age(live)).exp());
-        if segment > tail || live > 1.0 - 1e-3 {
+        let mut steps = std::iter::successors(Some(0.0), |live: &f64| Some((-age(*live)).exp())).take(STEPS);
+        let mut last = steps.next()?;
+        let live = steps.find(|live| (live - std::mem::replace(&mut last, *live)).abs() < LEAST_CHANGE)?;
+        if segment > tail {
             return None;
         }
         let stored = 1.0 / (1.0 - self.share) - (1.0 - live) * segment / 2.0;
@@ -142,12 +175,17 @@ impl Steady<'_> {
             let further = ((threshold - first) / period).ceil().max(0.0);
             first + (further + f64::from(delay)) * period
         };
-        // The records of a flush, and the records that moved before.
-        let fresh: Vec<f64> = (0..flushes).map(|flush| age(flush as f64 * period / flushes as f64)).collect();
-        let mean = |values: &mut dyn Iterator<Item = f64>| values.sum::<f64>() / flushes as f64;
+        // The mean live share and the mean age of the records of a flush when they move.
+        let (mut fresh, mut fresh_age) = (0.0, 0.0);
+        for flush in 0..flushes {
+            let age = age(flush as f64 * period / flushes as f64);
+            fresh += (-age).exp() / flushes as f64;
+            fresh_age += age / flushes as f64;
+        }
+        // The age at which records move that moved before.
         let old = age(period);
-        let relocations = mean(&mut fresh.iter().map(|age| (-age).exp())) / (1.0 - (-old).exp());
-        let stored = mean(&mut fresh.iter().copied()) + relocations * old;
+        let relocations = fresh / (1.0 - (-old).exp());
+        let stored = fresh_age + relocations * old;
         Collection { write_amp: 1.0 + relocations, live_share: (1.0 + self.waiting()) / stored }
     }
 
@@ -167,8 +205,11 @@ mod tests {
     /// A store whose flushes and segments are small, so that the forms have the values of the literature.
     const FINE: Overwrites = Overwrites {
         keys: 1e9,
+        earlier: 100.0,
+        flushes: 1e9,
         flush_records: 1.0,
         flushes_per_merge: 1,
+        file_records: 1.0,
         segment_records: 1.0,
         partitions: 1_000_000,
     };
@@ -199,5 +240,17 @@ mod tests {
             Steady { share: 0.1, overwrites: &whole }.log().is_none(),
             "a segment is larger than the log"
         );
+        assert!(Steady { share: 1e-6, overwrites: &FINE }.log().is_none(), "u is almost 1");
+    }
+
+    #[test]
+    fn a_store_outside_of_the_assumptions_has_no_form() {
+        let steady = Overwrites { flush_records: 100.0, file_records: 100.0, partitions: 1, ..FINE };
+        assert!(steady.are_steady(0.5));
+        assert!(!Overwrites { file_records: 4.0, ..steady }.are_steady(0.5), "small files");
+        assert!(!Overwrites { partitions: 20, ..steady }.are_steady(0.5), "small files of partitions");
+        assert!(!Overwrites { earlier: 5.0, ..steady }.are_steady(0.9), "no collections yet");
+        let short = Overwrites { flushes: 100.0, flushes_per_merge: 50, ..steady };
+        assert!(!short.are_steady(0.5), "two compactions");
     }
 }

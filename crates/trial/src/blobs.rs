@@ -57,7 +57,8 @@ impl<'a> Separation<'a> {
             self.buffers(self.per_flush, entry_bytes),
         )?;
         let blob_bytes = self.flushed(entries, flushes as f64);
-        let table_bytes = done(settled, &c::FLUSH_BYTES)? as f64 - blob_bytes;
+        let written_apart = if self.is_apart { done(settled, &c::BLOB_BYTES_WRITTEN)? } else { 0 };
+        let table_bytes = done(settled, &c::FLUSH_BYTES)?.saturating_sub(written_apart) as f64;
         let user_bytes = done(settled, &c::USER_BYTES_WRITTEN)? as f64;
         let mut cells = Measurements::default();
         let stored_bytes = settled.sum_of_levels(&c::TABLE_BYTES)? as f64;
@@ -74,9 +75,10 @@ impl<'a> Separation<'a> {
         Some(cells)
     }
 
-    /// Computes the expected values of a phase that only overwrites random keys of a store with `keys` keys in the
-    /// steady state. Returns `None` if the value policy or the compaction policy has no closed form.
-    pub(super) fn of_overwrites(&self, keys: f64, measured: &Measured) -> Option<Measurements> {
+    /// Computes the expected values of a phase that only overwrites random keys of a store with `keys` keys. `earlier` is
+    /// the number of overwrites before this phase. Returns `None` if the value policy or the compaction policy has no
+    /// closed form, or if the store is not in its steady state.
+    pub(super) fn of_overwrites(&self, keys: f64, earlier: u64, measured: &Measured) -> Option<Measurements> {
         let Measured { before, burst, .. } = measured;
         let done = |metric| burst.whole.counted(metric, &before.whole);
         let (flushes, puts) = (done(&c::FLUSHES)? as f64, done(&n::PUTS)? as f64);
@@ -96,8 +98,11 @@ impl<'a> Separation<'a> {
         let segment_bytes = file_bytes + file_bytes.min(per_flush * self.record_bytes) / 2.0;
         let overwrites = Overwrites {
             keys,
+            earlier: earlier as f64 / keys,
+            flushes,
             flush_records: per_flush,
             flushes_per_merge,
+            file_records: self.file_records(),
             segment_records: segment_bytes / self.record_bytes,
             partitions: self.policy.partitions(),
         };
@@ -124,9 +129,13 @@ impl<'a> Separation<'a> {
         let (per_flush, partitions) = (records / flushes, f64::from(self.policy.partitions()));
         // The expected number of partitions to which a flush writes at least one record.
         let written = partitions * (1.0 - (1.0 - 1.0 / partitions).powf(per_flush));
-        let per_file = (self.policy.file_bytes() as f64 / self.record_bytes).ceil();
-        let files = flushes * written * (per_flush / partitions / per_file).ceil();
+        let files = flushes * written * (per_flush / partitions / self.file_records()).ceil();
         records * self.record_bytes + files * BLOB_FOOTER_BYTES as f64
+    }
+
+    /// Returns the number of records in a full blob file.
+    fn file_records(&self) -> f64 {
+        (self.policy.file_bytes() as f64 / self.record_bytes).ceil()
     }
 }
 

@@ -30,10 +30,6 @@ const MOST_RECODED: f64 = 0.1;
 /// such searches, the requests do not follow the key distribution of the phase.
 const MOST_STRAYS: f64 = 0.05;
 
-/// The number of uniformly random overwrites per key after which blob files are in the steady state. Before, many files
-/// have the same age, because the load wrote them.
-const OVERWRITES_TO_STEADY: u64 = 4;
-
 /// The state from which the theoretical values of each phase of a trial are computed, one phase after the other.
 pub(super) struct Forecast {
     design: Design,
@@ -158,7 +154,7 @@ impl Forecast {
     }
 
     /// Computes the expected bytes of blob files in a phase that only overwrites uniformly random keys. Returns `None`
-    /// for any other phase, before the steady state, and for keys or values of different sizes.
+    /// for any other phase, and for keys or values of different sizes.
     fn collections(
         &self,
         phase: &Phase,
@@ -167,15 +163,14 @@ impl Forecast {
         live: Option<u64>,
     ) -> Option<Measurements> {
         let Work::Mixed(mixed) = &phase.work else { return None };
-        let is_steady = keys > 1 && self.overwrites / keys >= OVERWRITES_TO_STEADY;
-        if !overwrites_evenly(mixed) || !is_steady || self.design.moves_memory() {
+        if keys <= 1 || !overwrites_evenly(mixed) || self.design.moves_memory() {
             return None;
         }
         let done = |metric| measured.burst.whole.counted(metric, &measured.before.whole);
         let user_bytes = done(&c::USER_BYTES_WRITTEN)? as f64 / done(&n::PUTS)?.max(1) as f64;
         let is_even = (live? as f64 - keys as f64 * user_bytes).abs() < 0.5;
         let separation = Separation::of(&self.design, phase, user_bytes).filter(|_| is_even)?;
-        separation.of_overwrites(keys as f64, measured)
+        separation.of_overwrites(keys as f64, self.overwrites, measured)
     }
 
     /// Computes the expected number of blocks per get. The formula assumes that every searched run may contain the key.

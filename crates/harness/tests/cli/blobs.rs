@@ -146,13 +146,16 @@ fn closed_forms_predict_the_writes_and_the_space_of_every_value_policy() {
     };
     let share =
         |row: &Row| number(row, &c::BLOB_LIVE_SHARE) / number(row, &c::EXPECTED_BLOB_LIVE_SHARE) - 1.0;
-    for row in of(&rows, "load", "all") {
+    let [loads, ages] = ["load", "age"].map(|phase| of(&rows, phase, "all"));
+    assert_eq!((loads.len(), ages.len()), (6, 6));
+    for row in loads {
         near(row, number(row, &c::BLOB_BYTES_RESIDUAL), 0.001);
         near(row, number(row, &c::WRITE_AMP_RESIDUAL), 0.01);
         near(row, share(row), 1e-9);
         assert_eq!(text(row, &c::EXPECTED_RUNS), text(row, &c::RUNS_SETTLED));
+        assert_eq!(text(row, &c::EXPECTED_LEVELS), text(row, &c::LEVELS_SETTLED));
     }
-    for row in of(&rows, "age", "all") {
+    for row in ages {
         assert!(row.get(&c::EXPECTED_BLOB_BYTES_WRITTEN).is_empty(), "the store is not in the steady state");
     }
     let overwrites = of(&rows, "overwrite", "all");
@@ -166,7 +169,8 @@ fn closed_forms_predict_the_writes_and_the_space_of_every_value_policy() {
     assert!(chart.contains("theory"), "{chart}");
 }
 
-/// Tests that skewed overwrites, files of few values and policies other than leveled compaction have no expected values.
+/// Tests that skewed overwrites, mixes with gets, files of few values and policies other than leveled compaction have no
+/// expected values.
 #[test]
 fn overwrites_without_a_closed_form_have_no_expectation() {
     let bench = Bench::new();
@@ -178,6 +182,8 @@ fn overwrites_without_a_closed_form_have_no_expectation() {
         ("", ""),
         ("\"uniform\"", "\"zipfian\""),
         ("\"16KiB\"", "\"2KiB\""),
+        ("\"64KiB\"", "\"1KiB\""),
+        ("{ put = 1 }", "{ put = 1, get = 1 }"),
         (leveled, "kind = \"tiered\""),
         ("{ kind = \"fixed\", bytes = 256 }", "{ kind = \"uniform\", min = 200, max = 300 }"),
     ]

@@ -34,6 +34,7 @@ impl Experiment {
             operation: verdict.operation,
             metric: verdict.metric,
             also: verdict.also,
+            threshold: verdict.threshold,
             baseline: verdict.baseline,
             charts: self.charts.clone(),
             last_phase: self.task.phases().pop().unwrap_or_default(),

@@ -46,6 +46,10 @@ impl VerdictSpec {
                            path from within";
             return Err(("within", message.to_owned()));
         }
+        if let Some(threshold) = self.threshold.filter(|value| !(*value > 0.0 && *value <= 1.0)) {
+            let message = format!("{threshold} is not above 0 and at most 1; to set 1 %, use 0.01");
+            return Err(("threshold", message));
+        }
         let mut baselines: Vec<String> =
             experiment.cells.iter().flat_map(|cell| experiment.names_of(cell)).collect();
         let mut seen = std::collections::HashSet::new();

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The table `[verdict]` sets the metric that decides the verdict, and the baseline.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct VerdictSpec {
     /// Column that decides the verdict. The default is the first `y` column of the charts that has a better direction:
@@ -27,9 +27,13 @@ pub(crate) struct VerdictSpec {
     /// except the kind of the component. In a comparison of engines, the default is a list of all swept paths of the
     /// workload.
     pub(crate) within: Option<Vec<String>>,
+    /// Smallest relative difference that counts as a change, above 0 and at most 1: `0.01` means 1 %. A verdict ignores
+    /// smaller differences. The default is 0.02. If the noise floor is larger, the verdict uses the noise floor.
+    pub(crate) threshold: Option<f64>,
 }
 
 impl VerdictSpec {
     /// The keys of the table `[verdict]`.
-    pub(super) const KEYS: [&str; 6] = ["metric", "also", "phase", "operation", "baseline", "within"];
+    pub(super) const KEYS: [&str; 7] =
+        ["metric", "also", "phase", "operation", "baseline", "within", "threshold"];
 }

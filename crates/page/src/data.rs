@@ -13,7 +13,7 @@ use crate::latencies::{Latencies, QUANTILES, latencies};
 use crate::mismatches::{EngineMismatches, mismatches};
 use crate::numbers::{AllNumbers, Matrix, Numbers};
 use crate::opened::Opened;
-use crate::selection::{Selection, judged};
+use crate::selection::{Selection, judged, threshold};
 
 /// The maximum number of configurations that the manifest on a page may contain. A manifest with more configurations is
 /// shown without them.
@@ -32,7 +32,6 @@ pub(crate) struct PageData {
 /// The statistical criteria with which the script computes verdicts.
 #[derive(Serialize)]
 pub(crate) struct Criteria {
-    delta: f64,
     confidence: f64,
     resamples: usize,
     fewest_rounds: usize,
@@ -41,8 +40,8 @@ pub(crate) struct Criteria {
 
 impl Default for Criteria {
     fn default() -> Self {
-        let measure::Criteria { delta, confidence, resamples, .. } = measure::Criteria::default();
-        Self { delta, confidence, resamples, fewest_rounds: FEWEST_BLOCKS, quantiles: &QUANTILES }
+        let measure::Criteria { confidence, resamples, .. } = measure::Criteria::default();
+        Self { confidence, resamples, fewest_rounds: FEWEST_BLOCKS, quantiles: &QUANTILES }
     }
 }
 
@@ -53,6 +52,8 @@ pub(crate) struct RunData {
     pub(crate) question: String,
     pub(crate) folder: String,
     pub(crate) is_counted: bool,
+    /// The smallest relative difference that counts as a change: 0.02 means 2 %.
+    pub(crate) threshold: f64,
     pub(crate) started: String,
     pub(crate) trials: u64,
     /// The verdicts of the run as sentences. Without verdicts, the best configuration in each phase.
@@ -214,6 +215,7 @@ impl RunData {
             question: manifest.question.clone(),
             folder: opened.folder.root().file_name().unwrap_or_default().to_string_lossy().into_owned(),
             is_counted: manifest.mode == results::RunMode::Counted.name(),
+            threshold: threshold(manifest),
             started: manifest.started.clone(),
             trials: manifest.trials,
             conclusions: conclusions(opened),

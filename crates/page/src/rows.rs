@@ -70,8 +70,8 @@ pub(crate) fn rows(run: &RunData, of: Selection) -> Vec<TableRow<'_>> {
 pub(crate) fn criteria(run: &RunData, of: Selection, baseline: usize) -> (Criteria, &'static str) {
     let sample = |matrix: &Matrix| matrix.cells[baseline].sample("", &run.rounds);
     let samples = run.matrix(of).map(sample).zip(run.noise_of(of).map(sample));
-    let noise = samples.and_then(|(once, again)| Noise::of(&once, &again, &Criteria::default(), 1));
-    let criteria = Criteria::default();
+    let criteria = Criteria { delta: run.threshold, ..Criteria::default() };
+    let noise = samples.and_then(|(once, again)| Noise::of(&once, &again, &criteria, 1));
     match noise {
         Some(noise) if noise.floor >= criteria.delta => {
             (Criteria { delta: noise.floor, ..criteria }, "noise floor")

@@ -1,7 +1,7 @@
 //! The initial selection of a page: the phase, the kind of operation and the metric by which the run is judged.
 
 use results::columns::ALL;
-use results::{Better, RunMode, columns as c, verdicts as v};
+use results::{Better, Manifest, RunMode, columns as c, verdicts as v};
 use serde::{Deserialize, Serialize};
 
 use crate::numbers::AllNumbers;
@@ -14,13 +14,15 @@ struct Experiment {
     verdict: VerdictSpec,
 }
 
-/// The phase, the kind of operation and the metric that decide the verdict of an experiment.
+/// The phase, the kind of operation and the metric that decide the verdict of an experiment, and the threshold below
+/// which a verdict ignores a difference.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct VerdictSpec {
     phase: Option<String>,
     operation: Option<String>,
     metric: Option<String>,
+    threshold: Option<f64>,
 }
 
 /// A phase, a kind of operation and a metric, as indexes in the lists of the page data.
@@ -29,6 +31,18 @@ pub(crate) struct Selection {
     pub(crate) phase: usize,
     pub(crate) operation: usize,
     pub(crate) metric: usize,
+}
+
+impl VerdictSpec {
+    /// Returns the section `[verdict]` of a run; empty if the manifest contains no readable experiment.
+    fn of(manifest: &Manifest) -> Self {
+        toml::from_str::<Experiment>(&manifest.resolved).unwrap_or_default().verdict
+    }
+}
+
+/// Returns the smallest relative difference that counts as a change in a run: 0.02 means 2 %.
+pub(crate) fn threshold(manifest: &Manifest) -> f64 {
+    VerdictSpec::of(manifest).threshold.unwrap_or(measure::Criteria::default().delta)
 }
 
 /// Returns the metrics of the verdicts, starting with the metric that decides the verdict.
@@ -58,8 +72,7 @@ impl Selection {
                 [&v::PHASE, &v::OPERATION, &v::METRIC].map(|of| row.get(of).to_string());
             numbers.selection(&phase, &operation, &metric)
         });
-        let spec: VerdictSpec =
-            toml::from_str::<Experiment>(&opened.manifest.resolved).unwrap_or_default().verdict;
+        let spec = VerdictSpec::of(&opened.manifest);
         let last = numbers.phases.last().map_or("", String::as_str);
         let phase = spec.phase.as_deref().unwrap_or(last);
         let operation = spec.operation.as_deref().unwrap_or(ALL);

@@ -48,8 +48,8 @@ columns! {
     EFFECT_SIZE = "effect_size", "effect size", Ratio, Number, Neither, Varies;
     /// Number of trials that have the metric for both the baseline and the candidate.
     TRIALS = "trials", "trials", Count, Integer, Neither, Exact;
-    /// Smallest relative difference that counts as a change. The value is the largest of 2 %, `noise_floor`, and the
-    /// precision of a rate search.
+    /// Smallest relative difference that counts as a change. The value is the largest of `verdict.threshold` (2 % by
+    /// default), `noise_floor`, and the precision of a rate search.
     DELTA = "delta", "δ", Share, Number, Neither, Varies;
     /// Largest relative difference inside the CI of the baseline compared with itself (A/A). Both trials of the
     /// baseline ran in the same rounds. Empty if the baseline did not run twice.

@@ -33,6 +33,8 @@ pub struct ExperimentFacts<'a> {
     pub metric: Option<String>,
     /// Further columns on which verdicts are given.
     pub also: Vec<String>,
+    /// The smallest relative difference that counts as a change, if the experiment sets one: 0.01 means 1 %.
+    pub threshold: Option<f64>,
     /// The name of the baseline, if the experiment names one. Otherwise, the first configuration is the baseline.
     pub baseline: Option<String>,
     /// The charts. If the experiment names no phase or no metric for the verdict, the first chart determines the phase

@@ -81,6 +81,7 @@ mod tests {
             operation: None,
             metric: None,
             also: Vec::new(),
+            threshold: None,
             baseline: None,
             charts: Vec::new(),
             last_phase: "get".to_owned(),

@@ -16,12 +16,21 @@ use crate::output::{line, print};
 /// The largest slowdown that `--slowdowns` accepts, in percent.
 const MOST_PERCENT: f64 = 300.0;
 
+/// The largest percentage that `--threshold` accepts.
+const MOST_THRESHOLD: f64 = 100.0;
+
 /// Compares trees with equal speed, and trees of which one has a known slowdown. Prints a table with the fraction of
 /// comparisons that had each verdict.
 pub(crate) fn calibrate(arguments: &CalibrateArguments) -> Outcome<()> {
     if let Some(wrong) = arguments.slowdowns.iter().find(|percent| !(0.1..=MOST_PERCENT).contains(*percent)) {
         return Err(Problem::new(format!(
             "--slowdowns contains {wrong}; each slowdown must be from 0.1 to {MOST_PERCENT} percent"
+        )));
+    }
+    if !(0.1..=MOST_THRESHOLD).contains(&arguments.threshold) {
+        return Err(Problem::new(format!(
+            "--threshold is {}; the threshold must be from 0.1 to {MOST_THRESHOLD} percent",
+            arguments.threshold
         )));
     }
     check_unique("--slowdowns", &arguments.slowdowns)?;
@@ -34,7 +43,9 @@ pub(crate) fn calibrate(arguments: &CalibrateArguments) -> Outcome<()> {
     options.extend(arguments.allow_debug.then(|| "--allow-debug".to_owned()));
     let slowdowns: Vec<f64> = arguments.slowdowns.iter().map(|percent| percent / 100.0).collect();
     let judge = |config: &Path, sets: &[String], folder: &Folder, (metric, rounds): (&str, u64)| {
-        judged(config, sets, folder, (metric, rounds, arguments.quick))
+        let threshold = format!("verdict.threshold={}", arguments.threshold / 100.0);
+        let sets = sets.iter().cloned().chain([threshold, format!("verdict.metric={metric}")]).collect();
+        judged(config, sets, folder, (rounds, arguments.quick))
     };
     let table = run(&Calibration {
         equal: arguments.equal.unwrap_or(arguments.comparisons),
@@ -63,15 +74,14 @@ fn check_unique<T: PartialEq + Display>(option: &str, given: &[T]) -> Outcome<()
     }
 }
 
-/// Returns the verdicts on the first `rounds` rounds of a run by one metric. Each metric is judged separately, so the
-/// number of metrics does not change the verdicts.
+/// Returns the verdicts on the first `rounds` rounds of a run. The overrides `set` name one metric. Each metric is judged
+/// separately, so the number of metrics does not change the verdicts.
 fn judged(
     config: &Path,
-    sets: &[String],
+    set: Vec<String>,
     folder: &Folder,
-    (metric, rounds, quick): (&str, u64, bool),
+    (rounds, quick): (u64, bool),
 ) -> Outcome<Vec<Row>> {
-    let set = sets.iter().cloned().chain([format!("verdict.metric={metric}")]).collect();
     let overrides = Overrides { set, trials: Some(rounds), quick, ..Overrides::default() };
     let experiment = Experiment::load(config, &overrides)?;
     rows_of_rounds(&experiment.facts(), folder, rounds)

@@ -155,6 +155,30 @@ fn the_baseline_runs_twice_to_measure_the_noise() {
     assert_eq!(column(&bench, "verdicts.csv", "noise_floor"), [""]);
 }
 
+/// Tests that verdicts, the page and the ranking of `effects` use `verdict.threshold`.
+#[test]
+fn an_experiment_sets_the_smallest_difference_that_counts() {
+    let bench = Bench::new();
+    bench.write("x.toml", timed("count = 6\nnoise = false"));
+    let run = ["run", "x.toml", "--allow-debug", "--set", "verdict.metric=cpu_seconds", "--set"];
+    bench.ok(&[&run[..], &["verdict.threshold=0.001"]].concat());
+    assert_eq!(column(&bench, "verdicts.csv", "delta"), ["0.001"]);
+    assert!(bench.read("plots/x/page.html").contains("\"threshold\":0.001"));
+    // No configuration needs half or twice the CPU time of the other.
+    bench.ok(&[&run[..], &["verdict.threshold=1"]].concat());
+    assert_eq!(column(&bench, "verdicts.csv", "delta"), ["1.0"]);
+    let verdicts = column(&bench, "verdicts.csv", "verdict");
+    assert!(verdicts.iter().all(|word| word == "equivalent" || word == "inconclusive"), "{verdicts:?}");
+    let ranking = bench.ok(&["effects", "results/x"]);
+    let firsts = ranking.lines().filter(|line| line.trim_start().starts_with("1 ")).count();
+    assert_eq!(firsts, 2, "{ranking}");
+    for value in ["0", "-0.01", "1.5", "nan"] {
+        let set = format!("verdict.threshold={value}");
+        let error = bench.run(&[&run[..], &[&set]].concat()).refusal();
+        assert!(error.contains("is not above 0 and at most 1; to set 1 %, use 0.01"), "{error}");
+    }
+}
+
 #[test]
 fn an_interrupted_run_measures_the_noise_that_is_missing() {
     let bench = Bench::new();

@@ -50,7 +50,7 @@ const areAlike = (run, of, costs, one, other) => {
 // The difference below which the rate search of a phase tells nothing apart; 0 for other numbers.
 const resolutionOf = (run, of) => max(0, ...run.verdicts
   .filter((it) => it.phase === of.phase && it.metric === of.metric)
-  .map((it) => (it.delta > (it.noise_floor || 0) && it.delta > 0.02 ? it.delta : 0)));
+  .map((it) => (it.delta > (it.noise_floor || 0) && it.delta > run.threshold ? it.delta : 0)));
 
 // The numbers of a configuration by round, without the rounds of other machines than the chosen one.
 const roundsAt = (run, machine, numbers) => {
@@ -83,7 +83,7 @@ function* computeRows(page, run, of, chosen, keeps) {
     const twice = again && group.cells.map((cell) => [cell, again.cells[cell]]).find(([, it]) => it !== null);
     const floor = twice && !run.is_counted
       ? noiseFloor(numbersOf(matrix.cells[twice[0]]), numbersOf(twice[1]), page) : 0;
-    const delta = max(page.criteria.delta, floor, resolution);
+    const delta = max(run.threshold, floor, resolution);
     const name = floor >= delta ? 'noise floor' : resolution >= delta ? 'precision of the rate search' : 'threshold';
     const baseMedian = base && medianOf(base.filter((it) => it !== null));
     for (const [place, cell] of group.cells.entries()) {

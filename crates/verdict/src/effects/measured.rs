@@ -27,6 +27,8 @@ pub struct Effects {
     pub(super) phase: String,
     pub(super) operation: String,
     pub(super) is_counted: bool,
+    /// The smallest relative difference that counts as a change: 0.02 means 2 %.
+    pub(super) threshold: f64,
     /// The labels of the configurations, in the order of the sweep.
     pub(super) labels: Vec<String>,
     pub(super) factors: Vec<Factor>,
@@ -79,6 +81,7 @@ impl Effects {
         let verdict =
             manifest.resolved.parse::<toml::Table>().ok().and_then(|table| table.get("verdict").cloned());
         let named = |key: &str| verdict.as_ref()?.get(key)?.as_str().map(str::to_owned);
+        let threshold = verdict.as_ref().and_then(|verdict| verdict.get("threshold")?.as_float());
         let last = manifest.phases.last().cloned().unwrap_or_default();
         let phase = selection.phase.clone().or_else(|| named("phase")).unwrap_or(last);
         let operation =
@@ -113,6 +116,7 @@ impl Effects {
         let mut found = Self {
             experiment: manifest.experiment.clone(),
             is_counted: manifest.mode == RunMode::Counted.name(),
+            threshold: threshold.unwrap_or(Criteria::default().delta),
             labels: manifest.cells.iter().map(|cell| cell.label.clone()).collect(),
             hindrance: hindrance(&factors, &places),
             factors,
@@ -141,7 +145,7 @@ impl Effects {
                 format!("no configuration has a value of {} in phase \"{}\"", metric.name, self.phase);
             return Err(Problem::new(message));
         }
-        let criteria = Criteria { exact: self.is_counted, ..Criteria::default() };
+        let criteria = Criteria { delta: self.threshold, exact: self.is_counted, ..Criteria::default() };
         let compared: Vec<Sample> = samples
             .iter()
             .map(|sample| if self.is_counted { twice(sample) } else { sample.clone() })

@@ -169,12 +169,14 @@ impl<'a> Judged<'a> {
         let is_measured = |cell: &CellFacts| entries.iter().any(|entry| entry.cell.number == cell.number);
         let unmeasured = group.cells.iter().filter(is_right).filter(|cell| !is_measured(cell));
         let unmeasured = unmeasured.map(|cell| cell.label.as_str()).collect();
+        let delta = experiment.threshold.unwrap_or(Criteria::default().delta);
+        let least = Criteria { delta, ..Criteria::default() };
         let noise = entries.first().and_then(|first| {
             let again = rows.again.of_cells(|number| number == first.cell.number).sample("", value);
-            Noise::of(&first.sample, &again, &Criteria::default(), comparisons)
+            Noise::of(&first.sample, &again, &least, comparisons)
         });
         let resolution = resolution(&column, &phase, &group.cells);
-        let delta = Criteria::default().delta.max(noise.map_or(0.0, |noise| noise.floor)).max(resolution);
+        let delta = least.delta.max(noise.map_or(0.0, |noise| noise.floor)).max(resolution);
         let criteria = Criteria { delta, ..Criteria::default() };
         let is_constant = entries.iter().all(Entry::is_constant);
         let is_exact = is_counted && (seeds.len() < 2 || is_constant);

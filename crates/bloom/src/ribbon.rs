@@ -333,7 +333,8 @@ impl OpenLayer {
     fn decode(first: usize, words: &mut impl ExactSizeIterator<Item = u64>) -> Result<Self, CorruptFilter> {
         /// The largest number of rows of a filter. The limit prevents overflow of sums of row numbers.
         const MOST_ROWS: u64 = 1 << 40;
-        let mut next = || words.next().ok_or_else(|| corrupt("the bytes end inside of a layer"));
+        let mut next =
+            || words.next().ok_or_else(|| corrupt("the stored filter is truncated inside of a layer"));
         let (rows, seed, spanned, buckets) = (next()?, next()?, f64::from_bits(next()?), next()?);
         if !(0.0..=1.0).contains(&spanned) {
             return Err(corrupt(

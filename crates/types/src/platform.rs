@@ -124,10 +124,7 @@ impl PlatformPart {
             Self::WarmMemory | Self::MemoryLimit => "remove this option",
             Self::CoreBinding => "use trials.plan = \"slices\"",
             Self::EndWithParent => "if lsmbench is killed, end its paused trial processes yourself",
-            Self::HardwareCounters | Self::SchedulerTimes => {
-                "the result columns for these values are \
-                                                              empty"
-            }
+            Self::HardwareCounters | Self::SchedulerTimes => "the columns with these values are empty",
             Self::SoakStatistics => "run the soak test on Linux",
             Self::HugePages => "large structures use memory pages of the default size",
             Self::FilterInstructions => {

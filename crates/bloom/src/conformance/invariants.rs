@@ -32,7 +32,7 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
         the_rate_is_the_one_expected,
     ),
     ("small filters have about the expected false-positive rate", small_filters_are_near_their_rate),
-    ("a filter that was built without keys reports every key as absent", an_empty_table_has_no_keys),
+    ("a filter that uses memory but has no keys reports every key as absent", an_empty_table_has_no_keys),
     ("a range that contains an added key is never reported as empty", no_range_with_a_key_is_empty),
     (
         "`answers_ranges` returns whether the filter can report a range as empty",

@@ -238,7 +238,10 @@ fn survivors(subject: &StoreKind, script: &Script, stopped: &Memory) -> Result<u
     let (found, all) = (digest(&read(&*store)?), script.commits().len());
     let commits = script.commits_with(found, all..=all);
     commits.ok_or_else(|| {
-        Violation::new(Check::Order, "the content is not the result of the first n commits for any n")
+        Violation::new(
+            Check::Order,
+            "the content of the store is not the result of the first n commits for any number n",
+        )
     })
 }
 

@@ -58,7 +58,7 @@ impl Fault {
         (Self::HalvesItsRate, "the measured false-positive rate is close to the value of expected_fpr()"),
         (Self::FlattersItsRate, "the measured false-positive rate is close to the value of expected_fpr()"),
         (Self::SaturatesWhenSmall, "small filters have about the expected false-positive rate"),
-        (Self::SeesKeysInNothing, "a filter that was built without keys reports every key as absent"),
+        (Self::SeesKeysInNothing, "a filter that uses memory but has no keys reports every key as absent"),
         (Self::LosesARange, "a range that contains an added key is never reported as empty"),
         (
             Self::AnswersRangesUnasked,

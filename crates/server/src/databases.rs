@@ -89,7 +89,7 @@ impl Databases {
         }
         self.families.iter().position(|family| family == name).ok_or_else(|| {
             if self.families.is_empty() {
-                return "the store has no column families; name no family".to_owned();
+                return "the store has no column families; leave the family out".to_owned();
             }
             let shown: String = name.chars().take(SHOWN_CHARACTERS).collect();
             format!(

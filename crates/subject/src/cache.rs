@@ -27,7 +27,7 @@ use crate::seam::{Cost, Subject, check_count};
 
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Hits>(
     "cache",
-    "requests for blocks, with an insertion after each miss",
+    "requests for blocks of one cache, with an insertion after each miss",
     r#"# Number of distinct blocks. A trace determines the number of blocks itself.
 blocks     = 262_144
 # Length of each block.

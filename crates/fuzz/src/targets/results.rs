@@ -87,8 +87,8 @@ fn written(schema: &Schema, rows: &[Row]) -> Vec<u8> {
 }
 
 fn row_seeds() -> Vec<Vec<u8>> {
-    let plain = Schema::runs::<&str>(&[]).expect("no path can be wrong");
-    let timeline = Schema::timeline::<&str>(&[]).expect("no path can be wrong");
+    let plain = Schema::runs::<&str>(&[]).expect("a schema without swept paths is always valid");
+    let timeline = Schema::timeline::<&str>(&[]).expect("a schema without swept paths is always valid");
     vec![written(&schema(), &rows()), written(&plain, &[]), written(&timeline, &[])]
 }
 

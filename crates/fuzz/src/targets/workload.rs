@@ -28,7 +28,7 @@ pub(super) const DSL: FuzzTarget = FuzzTarget {
 /// Invariants: the key numbers are unchanged after they are written and read again, and each access has a key.
 pub(super) const TRACE: FuzzTarget = FuzzTarget {
     name: "trace",
-    about: "a trace of numbers of fixed width",
+    about: "a trace file of integers with a fixed width",
     form: InputForm::Bytes,
     seeds: || (0..8).map(|how| [&[how][..], &numbers()].concat()).collect(),
     run: |input| run_trace(input, false),
@@ -37,7 +37,7 @@ pub(super) const TRACE: FuzzTarget = FuzzTarget {
 /// The fuzz target for a raw trace in an `.xz` file.
 pub(super) const COMPRESSED_TRACE: FuzzTarget = FuzzTarget {
     name: "xz-trace",
-    about: "a compressed trace of numbers of fixed width",
+    about: "a compressed trace file of integers with a fixed width",
     form: InputForm::Bytes,
     seeds: || {
         vec![[&[4][..], &packed(&numbers())].concat(), [&[6][..], &packed(&numbers().repeat(9))].concat()]
@@ -50,7 +50,7 @@ pub(super) const COMPRESSED_TRACE: FuzzTarget = FuzzTarget {
 /// error that names its position. If lsmbench detects a format, the reader of this format accepts the file.
 pub(super) const TRACE_FORMATS: FuzzTarget = FuzzTarget {
     name: "trace-formats",
-    about: "a trace of recorded operations in any format",
+    about: "a trace file of recorded operations, in any supported format",
     form: InputForm::Bytes,
     seeds: format_seeds,
     run: run_format,

@@ -45,7 +45,8 @@ use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Ribbon>(
     "ribbon",
-    "linear equations over bits; close to the minimum memory for a false-positive rate, but slower to probe",
+    "stores the solution of one linear equation per key; close to the minimum memory for a false-positive \
+     rate, but slow to probe",
     "# Memory in bits per key, 0.001 to 64. More bits lower the false-positive rate.\n\
      bits_per_key = 10\n\
      # Construction of the filter. \"balanced\" takes the least memory. \"homogeneous\" is the simplest, and\n\

@@ -67,7 +67,7 @@ kinds! {
     Scatter = "scatter", "one point per configuration: one measured column on the y axis, another on the x \
                           axis";
     /// The distribution of latencies, from the histogram files next to the CSV.
-    Cdf = "cdf", "the distribution of latencies, from the histogram files next to the CSV";
+    Cdf = "cdf", "the distribution of latencies, read from the histogram files next to the CSV file";
     /// A line per series over the time of a phase, from `timeline.csv`.
     Timeline = "timeline", "one line per series over the time of a phase";
     /// A color for each combination of a value of `x` and a series.

@@ -117,7 +117,7 @@ fn check_phases(workload: &Workload) -> Outcome<()> {
     for phase in &workload.phases {
         let counted = "use `lsmbench run` in counted mode";
         let (reason, remedy) = match &phase.work {
-            _ if phase.family.is_some() => ("has a family of its own", counted),
+            _ if phase.family.is_some() => ("selects a column family", counted),
             Work::Roles(_) => ("has roles", "use `lsmbench run` in timed mode"),
             Work::Replay(_) => ("replays a trace", counted),
             Work::Mixed(mixed) if mixed.has(Kind::DeleteRange) => ("deletes ranges of keys", counted),

@@ -48,7 +48,7 @@ pub(crate) fn implausible(row: &Row, cores: u64) -> Option<String> {
         let expected = operations / seconds;
         if seconds > 0.0 && (rate - expected).abs() > MOST_DIFFERENCE * expected {
             return Some(format!(
-                "ops_per_second is {rate:.0}, but ops / seconds is {expected:.0}; both must be equal"
+                "ops_per_second is {rate:.0}, but ops / seconds is {expected:.0}; both numbers must agree"
             ));
         }
     }

@@ -93,7 +93,7 @@ impl fmt::Display for Check {
             Self::Batch => "a batch is only partly present",
             Self::Order => "a write is missing although a later write is present",
             Self::Deletion => "a deleted key is present again",
-            Self::Reads => "gets, scans and the expected content disagree",
+            Self::Reads => "gets, scans and the expected content differ",
             Self::CleanBefore => "verify reports corruption in a state that is normal after a crash",
             Self::CleanAfter => "verify finds corruption after recovery",
             Self::AfterKill => "after the kill",

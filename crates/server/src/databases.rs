@@ -182,7 +182,7 @@ impl Databases {
             None => Ok(()),
             Some(Space::Tree(tree)) => tree.close(),
             Some(Space::Family { families, .. }) => {
-                Arc::into_inner(families).expect("the databases are the only users").close()
+                Arc::into_inner(families).expect("only the databases refer to the store").close()
             }
         }
     }

@@ -448,7 +448,10 @@ pub(crate) fn set_aside(storage: &dyn Storage, directory: &Path, name: &str) -> 
     let quarantine = directory.join(QUARANTINE);
     // A link could lead to a directory outside of the store.
     if storage.list(directory)?.iter().any(|name| name == QUARANTINE) {
-        let error = io::Error::new(io::ErrorKind::NotADirectory, "it is a file or a link; remove it");
+        let error = io::Error::new(
+            io::ErrorKind::NotADirectory,
+            "the name quarantine must belong to a directory, but it is a file or a link; remove it",
+        );
         return Err(StorageError::new("use the quarantine", quarantine, error).into());
     }
     storage.create_directory(&quarantine)?;

@@ -121,7 +121,7 @@ impl PlatformPart {
         match self {
             Self::IoUring => "use storage = \"pread\" or \"direct\"",
             Self::PageCacheEviction => "use cache = \"warm\" or \"as-is\", and no step that drops caches",
-            Self::WarmMemory | Self::MemoryLimit => "remove this option",
+            Self::WarmMemory | Self::MemoryLimit => "remove the option that requests this feature",
             Self::CoreBinding => "use trials.plan = \"slices\"",
             Self::EndWithParent => "if lsmbench is killed, end its paused trial processes yourself",
             Self::HardwareCounters | Self::SchedulerTimes => "the columns with these values are empty",

@@ -104,21 +104,21 @@ fn numbers() -> Vec<u8> {
 
 /// Compresses bytes as an `.xz` file.
 fn packed(bytes: &[u8]) -> Vec<u8> {
-    let mut writer = XzWriter::new(Vec::new(), XzOptions::with_preset(0)).expect("the options are right");
+    let mut writer = XzWriter::new(Vec::new(), XzOptions::with_preset(0)).expect("the XZ options are valid");
     writer.write_all(bytes).expect("a vector takes bytes");
     writer.finish().expect("a vector takes bytes")
 }
 
 thread_local! {
     /// The folder for the input files of this thread.
-    static FOLDER: RefCell<TempDir> = RefCell::new(tempfile::tempdir().expect("there is room for a folder"));
+    static FOLDER: RefCell<TempDir> = RefCell::new(tempfile::tempdir().expect("a folder can be created"));
 }
 
 /// Writes an input to a file of this thread, and passes its path to `work`.
 pub(super) fn in_file<R>(name: &str, input: &[u8], work: impl FnOnce(&Path) -> R) -> R {
     FOLDER.with_borrow(|folder| {
         let path = folder.path().join(name);
-        fs::write(&path, input).expect("there is room for a file");
+        fs::write(&path, input).expect("a temporary file can be written");
         work(&path)
     })
 }
@@ -141,7 +141,7 @@ fn run_trace(input: &[u8], is_packed: bool) -> bool {
                 );
             }
             let (recording, accesses) = Recording::read(&[&trace], base)
-                .expect("a trace that was read is read")
+                .expect("a trace that was read once can be read again")
                 .expect("there is a trace");
             assert!(
                 recording.numbers().is_sorted_by(|a, b| a < b),

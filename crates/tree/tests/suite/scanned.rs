@@ -274,7 +274,10 @@ fn tables_whose_sequence_numbers_overlap_are_an_error() {
     storage.rename(&path(&newest), &path(&renamed)).unwrap();
     let error = try_open(&design(""), &storage, DIRECTORY).err().unwrap();
     assert!(
-        error.is_damage() && error.to_string().contains("the sequence numbers in the name overlap"),
+        error.is_damage()
+            && error
+                .to_string()
+                .contains("the range of sequence numbers in the name of this SSTable overlaps"),
         "{error}"
     );
 }
